@@ -1,0 +1,236 @@
+//! What statements do to the component around them, one event after another, with the lock each is done under.
+//! Looks at every statement and expression once, in the order of the text; follows no calls and judges nothing.
+
+use crate::program::{
+    Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode, Place, PlaceKind,
+    ProcedureId, Statement, StatementKind, VariableId,
+};
+use crate::source::Span;
+
+/// Something that a statement or expression does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Looks at a variable.
+    Read(VariableId),
+    /// Changes a variable, or may.
+    Write(VariableId),
+    /// Sends to, receives from or tests the component that a variable holds.
+    TalkToHeld(VariableId),
+    /// Sends to, receives from or tests a required interface: index into the component's `requires`.
+    TalkToRequired(usize),
+    /// Calls a procedure.
+    Call(ProcedureId),
+    /// Waits for a condition.
+    Await,
+    /// Asks for the lock alone.
+    Exclusive,
+}
+
+/// An event, the lock held at it (for [`Event::Exclusive`], the one held before) and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What happens.
+    pub event: Event,
+    /// The component's lock.
+    pub lock: Option<LockMode>,
+    /// Where.
+    pub span: Span,
+}
+
+/// Reports everything that `block` does, called with `lock` held.
+pub fn walk(block: &Block, lock: Option<LockMode>, report: &mut dyn FnMut(Access)) {
+    Walk { lock, report }.block(block);
+}
+
+struct Walk<'a> {
+    lock: Option<LockMode>,
+    report: &'a mut dyn FnMut(Access),
+}
+
+impl Walk<'_> {
+    fn event(&mut self, event: Event, span: Span) {
+        (self.report)(Access { event, lock: self.lock, span });
+    }
+
+    /// Does `inside` under the lock, unless one is held already.
+    fn locked(&mut self, mode: Option<LockMode>, span: Span, inside: impl FnOnce(&mut Self)) {
+        if mode == Some(LockMode::Exclusive) {
+            self.event(Event::Exclusive, span);
+        }
+        let before = self.lock;
+        self.lock = before.or(mode);
+        inside(self);
+        self.lock = before;
+    }
+
+    fn block(&mut self, block: &Block) {
+        let span = block.statements.first().map(|first| first.span).unwrap_or_default();
+        self.locked(block.lock, span, |walk| block.statements.iter().for_each(|it| walk.statement(it)));
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        use StatementKind::*;
+        match &statement.kind {
+            Assign(target, value) | Increase(target, value) | Decrease(target, value) | NewText(target, value) => {
+                self.expression(value);
+                self.write(target);
+            }
+            Send { channel, arguments, .. } => {
+                self.channel(channel, statement.span);
+                self.arguments(arguments);
+            }
+            Receive { channel, targets, .. } => {
+                self.channel(channel, statement.span);
+                targets.iter().for_each(|target| self.write(target));
+            }
+            Call(procedure, arguments) => {
+                self.arguments(arguments);
+                self.event(Event::Call(*procedure), statement.span);
+            }
+            If(branches, otherwise) => {
+                for (condition, block) in branches {
+                    self.expression(condition);
+                    self.block(block);
+                }
+                otherwise.iter().for_each(|block| self.block(block));
+            }
+            While(condition, body) => {
+                self.expression(condition);
+                self.block(body);
+            }
+            Repeat(body, condition) => {
+                self.block(body);
+                self.expression(condition);
+            }
+            For { variable, from, to, by, body } => {
+                self.expressions([from, to, by]);
+                self.write(variable);
+                self.block(body);
+            }
+            Foreach { variables, collection, body } => {
+                self.event(Event::Read(*collection), statement.span);
+                variables.iter().for_each(|variable| self.write(variable));
+                self.block(body);
+            }
+            Block(block) => self.block(block),
+            Return(value) => self.expressions(value),
+            NewComponent(target, _) | NewElement(target) | DeleteComponent(target) | DeleteElement(target) => {
+                self.write(target);
+            }
+            NewArray(array, sizes) => {
+                self.expressions(sizes);
+                self.event(Event::Write(*array), statement.span);
+            }
+            DeleteCollection(collection) => self.event(Event::Write(*collection), statement.span),
+            Move(from, to) => {
+                self.write(from);
+                self.write(to);
+            }
+            Connect(required, offered) => {
+                self.connect_end(required);
+                self.connect_end(offered);
+            }
+            Disconnect(required) => self.connect_end(required),
+            Await(condition) => {
+                self.event(Event::Await, statement.span);
+                self.expression(condition);
+            }
+            Assert(condition, number) => {
+                self.expression(condition);
+                self.expressions(number);
+            }
+            Halt(value) | Write(value) | WriteHex(value) | Passivate(value) => self.expression(value),
+            WriteLine => {}
+        }
+    }
+
+    fn connect_end(&mut self, end: &ConnectEnd) {
+        match end {
+            ConnectEnd::Of { component, index, .. } => {
+                self.read(component);
+                self.expressions(index);
+            }
+            ConnectEnd::OwnOffered(_) => {}
+            // Passing an interface on is no communication over it.
+            ConnectEnd::OwnRequired(_, index) => self.expressions(index),
+        }
+    }
+
+    fn arguments(&mut self, arguments: &[Argument]) {
+        for argument in arguments {
+            match argument {
+                Argument::Value(value) => self.expression(value),
+                // It leaves its container, or the procedure may change it.
+                Argument::Place(place) => self.write(place),
+            }
+        }
+    }
+
+    fn channel(&mut self, channel: &Channel, span: Span) {
+        match &channel.kind {
+            ChannelKind::Service => {}
+            ChannelKind::Required(index, slot) => {
+                self.expressions(slot.as_deref());
+                self.event(Event::TalkToRequired(*index), span);
+            }
+            ChannelKind::Held(place) => {
+                self.indices(place);
+                self.event(Event::TalkToHeld(variable(place)), span);
+            }
+        }
+    }
+
+    fn read(&mut self, place: &Place) {
+        self.indices(place);
+        self.event(Event::Read(variable(place)), place.span);
+    }
+
+    fn write(&mut self, place: &Place) {
+        self.indices(place);
+        self.event(Event::Write(variable(place)), place.span);
+    }
+
+    fn indices(&mut self, place: &Place) {
+        match &place.kind {
+            PlaceKind::Variable(_) => {}
+            PlaceKind::Element(_, indices) => self.expressions(indices),
+            PlaceKind::Character(_, index) => self.expression(index),
+            PlaceKind::Guarded(inner) => self.indices(inner),
+        }
+    }
+
+    fn expressions<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
+        expressions.into_iter().for_each(|expression| self.expression(expression));
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) | Count(_) => {}
+            Read(place) | Exists(place) | Offers(place, _) | Requires(place, _) | Is(place, _) => {
+                self.read(place);
+            }
+            Call(procedure, arguments) => {
+                self.arguments(arguments);
+                self.event(Event::Call(*procedure), expression.span);
+            }
+            Unary(_, operand) => self.expression(operand),
+            Binary(_, left, right) => self.expressions([&**left, &**right]),
+            Builtin(_, arguments) => self.expressions(arguments),
+            Number(text, target) => {
+                self.expression(text);
+                self.write(target);
+            }
+            Locked(mode, inner) => self.locked(Some(*mode), expression.span, |walk| walk.expression(inner)),
+            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, expression.span),
+        }
+    }
+}
+
+/// The variable in which a place is.
+pub fn variable(place: &Place) -> VariableId {
+    match &place.kind {
+        PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
+        PlaceKind::Guarded(inner) => variable(inner),
+    }
+}

@@ -1,0 +1,194 @@
+//! From syntax trees to the checked program: resolves every name, types every expression, folds constants.
+//!
+//! All files of a program are checked as one. The steps, each over the whole program: `declare` makes names
+//! known, `interfaces` finds out which declarations are the same interface and compiles protocols, `headers`
+//! gives types to what is declared, then `constants`, `statements` and `expressions` check what is written with
+//! them. What is wrong is reported where it is found; what depends on it is silently left out (`None`), so that
+//! one fault gives one error. When nothing was wrong, `conformance` and `races` look at the finished program.
+
+mod awaits;
+mod calls;
+mod channels;
+mod connections;
+mod constants;
+mod containers;
+mod conversions;
+mod declare;
+mod entry;
+mod expressions;
+mod headers;
+mod interfaces;
+mod operators;
+mod places;
+mod predeclared;
+mod scopes;
+mod sends;
+mod statements;
+mod types;
+
+use std::collections::HashSet;
+
+use crate::ast;
+use crate::program::{ComponentId, InterfaceId, LockMode, Owner, ProcedureId, Program, Type, VariableId};
+use crate::source::{Diagnostic, SourceFile, Span};
+use crate::{conformance, parser, races};
+
+use constants::ConstantState;
+use predeclared::{NAMES, SYSTEM, SYSTEM_FILE};
+use scopes::{Scope, ScopeId};
+
+/// Checks the files as one program. It starts with the component that carries `{ENTRYPOINT}`, else with the last
+/// one at the top level. Errors come in order of place, all independent ones at once.
+pub fn check(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
+    check_with_entry(files, None)
+}
+
+/// Like [`check`], but the program starts with the top-level component of the given name, if one is given.
+pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
+    // For trees as deep as the parser and `DEEPEST` let them be; what is not used of it costs nothing.
+    const STACK: usize = 64 << 20;
+    std::thread::scope(|threads| {
+        let checking = std::thread::Builder::new().stack_size(STACK);
+        match checking.spawn_scoped(threads, || check_here(files, entry)).map(|thread| thread.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => check_here(files, entry),
+        }
+    })
+}
+
+fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
+    let mut trees = Vec::new();
+    let mut errors = Vec::new();
+    for (file, source) in files.iter().enumerate() {
+        let (tree, wrong) = parser::parse(file as u32, &source.text);
+        trees.push(tree);
+        errors.extend(wrong);
+    }
+    if !errors.is_empty() {
+        return Err(in_order(errors));
+    }
+    let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
+    let mut checker = Checker::default();
+    checker.run(&system, &trees, entry);
+    if !checker.errors.is_empty() {
+        return Err(in_order(checker.errors));
+    }
+    let program = checker.program;
+    let mut errors = awaits::check(&program);
+    errors.extend(conformance::check(&program));
+    errors.extend(races::check(&program));
+    if errors.is_empty() { Ok(program) } else { Err(in_order(errors)) }
+}
+
+/// By place, each once.
+fn in_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for error in &mut errors {
+        error.notes.retain(|(span, _)| span.file != SYSTEM_FILE);
+    }
+    errors.sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
+    errors.dedup();
+    errors
+}
+
+/// What is known so far. The tables with the name of one in [`Program`] have the same indices as it.
+#[derive(Default)]
+struct Checker<'a> {
+    program: Program,
+    errors: Vec<Diagnostic>,
+    scopes: Vec<Scope<'a>>,
+    constants: Vec<constants::Constant<'a>>,
+    interface_declarations: Vec<interfaces::Declared<'a>>,
+    components: Vec<declare::DeclaredComponent<'a>>,
+    procedures: Vec<declare::DeclaredProcedure<'a>>,
+    variables: Vec<declare::DeclaredVariable<'a>>,
+    /// Variables whose type could not be made out: uses of them are not errors of their own.
+    untyped_variables: HashSet<VariableId>,
+    /// Procedures with a header that could not be made out.
+    untyped_procedures: HashSet<ProcedureId>,
+    /// Messages with a parameter that could not be made out.
+    untyped_messages: HashSet<(InterfaceId, usize)>,
+    context: Context,
+    depth: usize,
+}
+
+/// Where the statement or expression that is being checked stands.
+#[derive(Clone, Debug, Default)]
+struct Context {
+    scope: ScopeId,
+    /// The component around it; absent in a constant at the top level.
+    component: Option<ComponentId>,
+    /// The implementation around it.
+    service: Service,
+    /// Absent in an implementation and in BEGIN, ACTIVITY, FINALLY.
+    procedure: Option<ProcedureId>,
+    /// How the blocks around it hold the component's lock, and which does.
+    lock: Option<(LockMode, Span)>,
+    /// In the value of a constant.
+    constant: bool,
+    /// A `RETURN` was seen.
+    returns: bool,
+    /// Own offered interfaces (index into `offers`) that were connected inward, and where.
+    connected_inward: Vec<(usize, Span)>,
+}
+
+/// Which communication a bare `!M` uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Service {
+    /// Not in an implementation.
+    #[default]
+    None,
+    /// In the implementation of this interface.
+    Of(InterfaceId),
+    /// In an implementation of something that is not offered, which was reported.
+    Unknown,
+}
+
+/// How many statements and expressions may stand in one another; far more than anyone writes, few enough for the
+/// stack.
+const DEEPEST: usize = 1000;
+
+impl<'a> Checker<'a> {
+    fn run(&mut self, system: &'a ast::File, trees: &'a [ast::File], entry: Option<&str>) {
+        let predeclared = self.new_scope(None, false);
+        for &(name, meaning) in NAMES {
+            self.predeclare(predeclared, name, meaning);
+        }
+        self.declare_file(predeclared, system);
+        let program = self.new_scope(Some(predeclared), false);
+        for tree in trees {
+            self.declare_file(program, tree);
+        }
+        self.resolve_interfaces();
+        self.resolve_headers();
+        self.evaluate_constants();
+        self.check_bodies();
+        self.choose_entry(entry);
+    }
+
+    fn report(&mut self, error: Diagnostic) {
+        self.errors.push(error);
+    }
+
+    /// Does something one level deeper; an error instead if that is too deep.
+    fn deeper<T>(&mut self, span: Span, what: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.depth == DEEPEST {
+            let error = Diagnostic::new("too-deep", span, "this is nested too deeply")
+                .label(format!("more than {DEEPEST} levels"))
+                .help("split it: name parts of it, or use a procedure");
+            self.report(error);
+            return None;
+        }
+        self.depth += 1;
+        let result = what(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Does something in another place of the program.
+    fn elsewhere<T>(&mut self, context: Context, what: impl FnOnce(&mut Self) -> T) -> (T, Context) {
+        let here = std::mem::replace(&mut self.context, context);
+        let result = what(self);
+        (result, std::mem::replace(&mut self.context, here))
+    }
+}

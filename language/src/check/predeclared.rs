@@ -1,0 +1,124 @@
+//! What every program knows without declaring it: types, constants, statements and functions by name, and the
+//! interfaces of the system. A program may declare any of these names anew.
+
+use crate::program::{Builtin, Type};
+
+/// The interfaces of the system, in the language itself.
+pub(super) const SYSTEM: &str = include_str!("system.dry");
+
+/// The file number of [`SYSTEM`] in spans: a place that no user can look at.
+pub(super) const SYSTEM_FILE: u32 = u32::MAX;
+
+/// The interfaces that the system offers to the component that starts; the others of [`SYSTEM`] belong to the
+/// components that come in their messages.
+pub(super) const OFFERED_TO_ENTRY: [&str; 7] =
+    ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network"];
+
+/// What a predeclared name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Predeclared {
+    /// A basic type, which as a call converts to it.
+    Type(Basic),
+    /// `TRUE` or `FALSE`
+    Truth(bool),
+    /// `PI`
+    Pi,
+    /// A function of REAL.
+    Real(Builtin),
+    /// `MIN` or `MAX`
+    Extreme(Extreme),
+    /// Any other function.
+    Function(Function),
+    /// A statement.
+    Statement(Action),
+}
+
+/// Basic types by name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Basic {
+    Boolean,
+    Character,
+    Integer,
+    Real,
+    Text,
+}
+
+impl Basic {
+    pub(super) fn ty(self) -> Type {
+        match self {
+            Basic::Boolean => Type::Boolean,
+            Basic::Character => Type::Character,
+            Basic::Integer => Type::Integer,
+            Basic::Real => Type::Real,
+            Basic::Text => Type::Text,
+        }
+    }
+}
+
+/// Which end of an order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Extreme {
+    Least,
+    Greatest,
+}
+
+/// Functions that have rules of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Function {
+    Time,
+    Length,
+    Random,
+    Slice,
+    Find,
+    Number,
+    Count,
+}
+
+/// Statements that look like procedure calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Action {
+    Increase,
+    Decrease,
+    Assert,
+    Halt,
+    Write,
+    WriteHex,
+    WriteLine,
+    Passivate,
+}
+
+/// Every predeclared name that is not an interface.
+pub(super) const NAMES: &[(&str, Predeclared)] = &[
+    ("BOOLEAN", Predeclared::Type(Basic::Boolean)),
+    ("CHARACTER", Predeclared::Type(Basic::Character)),
+    ("INTEGER", Predeclared::Type(Basic::Integer)),
+    ("REAL", Predeclared::Type(Basic::Real)),
+    ("TEXT", Predeclared::Type(Basic::Text)),
+    ("TRUE", Predeclared::Truth(true)),
+    ("FALSE", Predeclared::Truth(false)),
+    ("PI", Predeclared::Pi),
+    ("SQRT", Predeclared::Real(Builtin::Sqrt)),
+    ("SIN", Predeclared::Real(Builtin::Sin)),
+    ("COS", Predeclared::Real(Builtin::Cos)),
+    ("TAN", Predeclared::Real(Builtin::Tan)),
+    ("ARCSIN", Predeclared::Real(Builtin::Arcsin)),
+    ("ARCCOS", Predeclared::Real(Builtin::Arccos)),
+    ("ARCTAN", Predeclared::Real(Builtin::Arctan)),
+    ("MIN", Predeclared::Extreme(Extreme::Least)),
+    ("MAX", Predeclared::Extreme(Extreme::Greatest)),
+    ("TIME", Predeclared::Function(Function::Time)),
+    ("LENGTH", Predeclared::Function(Function::Length)),
+    ("RANDOM", Predeclared::Function(Function::Random)),
+    ("SLICE", Predeclared::Function(Function::Slice)),
+    ("FIND", Predeclared::Function(Function::Find)),
+    ("NUMBER", Predeclared::Function(Function::Number)),
+    ("COUNT", Predeclared::Function(Function::Count)),
+    ("INC", Predeclared::Statement(Action::Increase)),
+    ("DEC", Predeclared::Statement(Action::Decrease)),
+    ("ASSERT", Predeclared::Statement(Action::Assert)),
+    ("HALT", Predeclared::Statement(Action::Halt)),
+    ("WRITE", Predeclared::Statement(Action::Write)),
+    ("WRITEHEX", Predeclared::Statement(Action::WriteHex)),
+    ("WRITELINE", Predeclared::Statement(Action::WriteLine)),
+    ("PASSIVATE", Predeclared::Statement(Action::Passivate)),
+];

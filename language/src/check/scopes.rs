@@ -1,0 +1,258 @@
+//! Scopes: what a name means at a place. Interfaces have a name space of their own. Inner names hide outer
+//! ones; from an inner component the variables and procedures around it are not seen.
+
+use std::collections::HashMap;
+
+use crate::ast::Name;
+use crate::program::{ComponentId, ProcedureId, VariableId};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::predeclared::{Predeclared, SYSTEM_FILE};
+
+/// Index into [`Checker::scopes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ScopeId(pub(super) usize);
+
+/// Index into the checker's table of constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConstantId(pub(super) usize);
+
+/// Index into the checker's table of interface declarations; several may be one interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InterfaceDeclaration(pub(super) usize);
+
+/// What a name that is not an interface's stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Symbol {
+    Constant(ConstantId),
+    Variable(VariableId),
+    Procedure(ProcedureId),
+    Template(ComponentId),
+    Predeclared(Predeclared),
+}
+
+impl Symbol {
+    /// For messages: `a variable`, ...
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Symbol::Constant(_) | Symbol::Predeclared(Predeclared::Truth(_) | Predeclared::Pi) => "a constant",
+            Symbol::Variable(_) => "a variable",
+            Symbol::Procedure(_) => "a procedure",
+            Symbol::Template(_) => "a component template",
+            Symbol::Predeclared(Predeclared::Type(_)) => "a type",
+            Symbol::Predeclared(Predeclared::Statement(_)) => "a predeclared statement",
+            Symbol::Predeclared(_) => "a predeclared function",
+        }
+    }
+
+    /// Seen only within the component that declares it.
+    fn is_private(self) -> bool {
+        matches!(self, Symbol::Variable(_) | Symbol::Procedure(_))
+    }
+}
+
+/// One stretch of the program with names of its own.
+#[derive(Debug, Default)]
+pub(super) struct Scope<'a> {
+    /// Around it.
+    pub(super) parent: Option<ScopeId>,
+    /// Belongs to a component.
+    pub(super) of_component: bool,
+    symbols: HashMap<&'a str, (Symbol, Span)>,
+    interfaces: HashMap<&'a str, (InterfaceDeclaration, Span)>,
+}
+
+/// What looking up a name gives.
+pub(super) enum Found {
+    /// It is known.
+    Symbol(Symbol, Span),
+    /// Only as a variable or procedure of a component around this one.
+    Hidden(Symbol, Span),
+    /// Unknown.
+    Nothing,
+}
+
+impl<'a> Checker<'a> {
+    /// A new scope inside `parent`.
+    pub(super) fn new_scope(&mut self, parent: Option<ScopeId>, of_component: bool) -> ScopeId {
+        self.scopes.push(Scope { parent, of_component, ..Scope::default() });
+        ScopeId(self.scopes.len() - 1)
+    }
+
+    /// Makes a name known in a scope; an error if it is already.
+    pub(super) fn declare(&mut self, scope: ScopeId, name: &'a Name, symbol: Symbol) {
+        let symbols = &mut self.scopes[scope.0].symbols;
+        match symbols.get(name.text.as_str()) {
+            Some(&(earlier, span)) => {
+                let earlier = earlier.describe();
+                self.duplicate(name, span, format!("already declared here as {earlier}"));
+            }
+            None => {
+                symbols.insert(&name.text, (symbol, name.span));
+            }
+        }
+    }
+
+    /// Makes a predeclared name known.
+    pub(super) fn predeclare(&mut self, scope: ScopeId, name: &'static str, meaning: Predeclared) {
+        let span = Span { file: SYSTEM_FILE, ..Span::default() };
+        self.scopes[scope.0].symbols.insert(name, (Symbol::Predeclared(meaning), span));
+    }
+
+    /// Makes an interface known in a scope; an error if one of that name is already.
+    pub(super) fn declare_interface(
+        &mut self,
+        scope: ScopeId,
+        name: &'a Name,
+        declaration: InterfaceDeclaration,
+    ) {
+        let interfaces = &mut self.scopes[scope.0].interfaces;
+        match interfaces.get(name.text.as_str()) {
+            Some(&(_, span)) => self.duplicate(name, span, "already declared here as an interface".into()),
+            None => {
+                interfaces.insert(&name.text, (declaration, name.span));
+            }
+        }
+    }
+
+    /// Reports a name that is declared twice.
+    pub(super) fn duplicate(&mut self, name: &Name, earlier: Span, note: String) {
+        let error = Diagnostic::new(
+            "duplicate-declaration",
+            name.span,
+            format!("{} is declared twice in the same scope", name.text),
+        );
+        self.report(error.label("declared again").note(earlier, note).help("give one of them another name"));
+    }
+
+    /// What a name means in a scope.
+    pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Found {
+        let mut hidden = None;
+        let mut outside = false;
+        let mut next = Some(scope);
+        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            if let Some(&(symbol, span)) = scope.symbols.get(name) {
+                if !(outside && symbol.is_private()) {
+                    return Found::Symbol(symbol, span);
+                }
+                hidden.get_or_insert((symbol, span));
+            }
+            outside |= scope.of_component;
+            next = scope.parent;
+        }
+        hidden.map_or(Found::Nothing, |(symbol, span)| Found::Hidden(symbol, span))
+    }
+
+    /// What a name means; an error if nothing.
+    pub(super) fn symbol(&mut self, scope: ScopeId, name: &Name) -> Option<(Symbol, Span)> {
+        match self.lookup(scope, &name.text) {
+            Found::Symbol(symbol, span) => return Some((symbol, span)),
+            Found::Hidden(symbol, span) => {
+                let error = Diagnostic::new(
+                    "outside-component",
+                    name.span,
+                    format!("{} belongs to a component around this one and cannot be used here", name.text),
+                );
+                self.report(
+                    error
+                        .label("of another component")
+                        .note(span, format!("{} of the surrounding component", symbol.describe()))
+                        .help("components share nothing: send a message, or make it a CONSTANT"),
+                );
+            }
+            Found::Nothing => {
+                let mut error =
+                    Diagnostic::new("unknown-name", name.span, format!("{} is not declared", name.text))
+                        .label("not known here");
+                let similar = similar(&name.text, self.visible(scope));
+                if let Some(similar) = similar {
+                    error = error.help(format!("did you mean {similar}?"));
+                } else if self.find_interface(scope, &name.text).is_some() {
+                    error = error.help(format!("{} is an interface, which has no value", name.text));
+                }
+                self.report(error);
+            }
+        }
+        None
+    }
+
+    /// The declaration of an interface by name.
+    pub(super) fn find_interface(&self, scope: ScopeId, name: &str) -> Option<(InterfaceDeclaration, Span)> {
+        let mut next = Some(scope);
+        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            if let Some(&found) = scope.interfaces.get(name) {
+                return Some(found);
+            }
+            next = scope.parent;
+        }
+        None
+    }
+
+    /// Reports an interface name that means nothing.
+    pub(super) fn unknown_interface(&mut self, scope: ScopeId, name: &Name) {
+        let mut known = Vec::new();
+        let mut next = Some(scope);
+        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            known.extend(scope.interfaces.keys().copied());
+            next = scope.parent;
+        }
+        let error =
+            Diagnostic::new("unknown-interface", name.span, format!("there is no interface {}", name.text))
+                .label("not declared");
+        self.report(match similar(&name.text, known) {
+            Some(similar) => error.help(format!("did you mean {similar}?")),
+            None => error.help(format!("declare it: INTERFACE {0}; ... END {0};", name.text)),
+        });
+    }
+
+    /// The names that can be used in a scope.
+    fn visible(&self, scope: ScopeId) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        let mut outside = false;
+        let mut next = Some(scope);
+        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            let seen = scope.symbols.iter().filter(|(_, (symbol, _))| !(outside && symbol.is_private()));
+            names.extend(seen.map(|(&name, _)| name));
+            outside |= scope.of_component;
+            next = scope.parent;
+        }
+        names
+    }
+}
+
+/// The candidate that was most likely meant, if any is close.
+pub(super) fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = name.chars().count().div_ceil(3);
+    let near = candidates.into_iter().map(|candidate| {
+        let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate) };
+        (distance, candidate)
+    });
+    near.filter(|&(distance, candidate)| distance <= limit && candidate.len() > distance)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Single-character changes, insertions, deletions and swaps of neighbours between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    if a.len().abs_diff(b.len()) > 8 || a.len() > 64 {
+        return usize::MAX;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let change = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}

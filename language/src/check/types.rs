@@ -1,0 +1,204 @@
+//! Types: from trees to [`Type`], their names in messages, and which component fits which container.
+
+use crate::ast;
+use crate::program::{AnyType, Cardinality, ComponentId, Facet, InterfaceId, Type};
+use crate::source::Diagnostic;
+
+use super::Checker;
+use super::predeclared::Predeclared;
+use super::scopes::{Found, ScopeId, Symbol};
+
+impl<'a> Checker<'a> {
+    /// The type that is written, if it makes sense.
+    pub(super) fn resolve_type(&mut self, scope: ScopeId, ty: &ast::Type) -> Option<Type> {
+        match ty {
+            ast::Type::Named(name) => self.named_type(scope, name),
+            ast::Type::Any { facets: None, .. } => {
+                Some(Type::Any(AnyType { offers: Vec::new(), requires: None }))
+            }
+            ast::Type::Any { facets: Some((offers, requires)), .. } => {
+                let (mut offers, offers_known) = self.resolve_facets(&[scope], offers);
+                let (mut requires, requires_known) = self.resolve_facets(&[scope], requires);
+                offers.sort_by_key(|facet| facet.interface);
+                requires.sort_by_key(|facet| facet.interface);
+                let known = offers_known && requires_known;
+                known.then_some(Type::Any(AnyType { offers, requires: Some(requires) }))
+            }
+        }
+    }
+
+    fn named_type(&mut self, scope: ScopeId, name: &ast::Name) -> Option<Type> {
+        match self.symbol(scope, name)? {
+            (Symbol::Template(component), _) => Some(Type::Component(component)),
+            (Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
+            (other, span) => {
+                let error = Diagnostic::new(
+                    "not-a-type",
+                    name.span,
+                    format!("{} is {}, not a type", name.text, other.describe()),
+                );
+                self.report(error.label("a type belongs here").note(span, "declared here"));
+                None
+            }
+        }
+    }
+
+    /// The type that a bare name stands for, if it does for one; reports nothing.
+    pub(super) fn type_by_name(&self, scope: ScopeId, name: &str) -> Option<Type> {
+        match self.lookup(scope, name) {
+            Found::Symbol(Symbol::Template(component), _) => Some(Type::Component(component)),
+            Found::Symbol(Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
+            _ => None,
+        }
+    }
+
+    /// Facets as written, each interface looked up in the first of the scopes that knows it; and whether all were
+    /// known.
+    pub(super) fn resolve_facets(&mut self, scopes: &[ScopeId], facets: &[ast::Facet]) -> (Vec<Facet>, bool) {
+        let mut resolved: Vec<Facet> = Vec::new();
+        let mut known = true;
+        for facet in facets {
+            let name = &facet.name;
+            let declaration = scopes.iter().find_map(|&scope| self.find_interface(scope, &name.text));
+            let Some((declaration, span)) = declaration else {
+                self.unknown_interface(scopes[scopes.len() - 1], name);
+                known = false;
+                continue;
+            };
+            let interface = self.interface_declarations[declaration.0].id;
+            if resolved.iter().any(|earlier| earlier.interface == interface) {
+                let error = Diagnostic::new(
+                    "duplicate-facet",
+                    facet.span,
+                    format!("interface {} is listed twice", name.text),
+                );
+                let error = error.label("again").note(span, "the interface");
+                self.report(error.help("for several connections give it a cardinality: I[1..n]"));
+                continue;
+            }
+            let cardinality = self.cardinality(facet);
+            resolved.push(Facet { interface, cardinality });
+        }
+        (resolved, known)
+    }
+
+    fn cardinality(&mut self, facet: &ast::Facet) -> Option<Cardinality> {
+        let ast::Cardinality { from, to } = facet.cardinality.as_ref()?;
+        let bounds = u32::try_from(*from).ok().zip(to.map_or(Some(None), |to| u32::try_from(to).ok().map(Some)));
+        match bounds {
+            Some((from, to)) if to.is_none_or(|to| to >= from.max(1)) => Some(Cardinality { from, to }),
+            _ => {
+                let error = Diagnostic::new("cardinality", facet.span, "no number fits this cardinality");
+                let error = error.label("impossible bounds");
+                self.report(error.help("write [n], [m..n] with m <= n and n >= 1, or [m..*]"));
+                None
+            }
+        }
+    }
+
+    /// What the components of this type offer for sure.
+    pub(super) fn offers_of<'t>(&'t self, ty: &'t Type) -> &'t [Facet] {
+        match ty {
+            Type::Component(id) => &self.program.components[id.index()].offers,
+            Type::Any(any) => &any.offers,
+            _ => &[],
+        }
+    }
+
+    /// What the components of this type may require; `None` for anything.
+    pub(super) fn requires_of<'t>(&'t self, ty: &'t Type) -> Option<&'t [Facet]> {
+        match ty {
+            Type::Component(id) => Some(&self.program.components[id.index()].requires),
+            Type::Any(any) => any.requires.as_deref(),
+            _ => Some(&[]),
+        }
+    }
+
+    /// Any component may be in a container of this type.
+    pub(super) fn is_bare_any(ty: &Type) -> bool {
+        matches!(ty, Type::Any(any) if any.requires.is_none() && any.offers.is_empty())
+    }
+
+    /// The header of the type's template had errors: what seems to be missing from it may not be.
+    pub(super) fn is_incomplete(&self, ty: &Type) -> bool {
+        matches!(ty, Type::Component(id) if self.components[id.index()].incomplete)
+    }
+
+    /// A facet of that name in a list.
+    pub(super) fn facet_named(&self, facets: &[Facet], name: &str) -> Option<usize> {
+        facets.iter().position(|facet| self.interface_name(facet.interface) == name)
+    }
+
+    pub(super) fn interface_name(&self, interface: InterfaceId) -> &str {
+        &self.program.interfaces[interface.index()].name
+    }
+
+    /// Every component of type `from` may be in a container of type `to`: else the reason why not.
+    pub(super) fn conforms(&self, from: &Type, to: &Type) -> Result<(), String> {
+        let Type::Any(any) = to else {
+            return if from == to { Ok(()) } else { Err("the templates differ".into()) };
+        };
+        let offered = self.offers_of(from);
+        for wanted in &any.offers {
+            if !offered.iter().any(|facet| facet.interface == wanted.interface) {
+                return Err(format!("{} is not offered", self.interface_name(wanted.interface)));
+            }
+        }
+        let Some(allowed) = &any.requires else {
+            return Ok(());
+        };
+        let Some(required) = self.requires_of(from) else {
+            return Err("it may require anything".into());
+        };
+        for facet in required {
+            let Some(slot) = allowed.iter().find(|slot| slot.interface == facet.interface) else {
+                return Err(format!("{} is required", self.interface_name(facet.interface)));
+            };
+            let fits = match (facet.cardinality, slot.cardinality) {
+                (None, None) => true,
+                (Some(a), Some(b)) => b.to.is_none_or(|most| a.to.is_some_and(|to| to <= most)),
+                _ => false,
+            };
+            if !fits {
+                let name = self.interface_name(facet.interface);
+                return Err(format!("{name} is required with another cardinality"));
+            }
+        }
+        Ok(())
+    }
+
+    /// As a programmer would write it.
+    pub(super) fn type_name(&self, ty: &Type) -> String {
+        let list = |facets: &[Facet]| {
+            let names: Vec<String> = facets.iter().map(|facet| self.facet_name(facet)).collect();
+            names.join(", ")
+        };
+        match ty {
+            Type::Boolean => "BOOLEAN".into(),
+            Type::Character => "CHARACTER".into(),
+            Type::Integer => "INTEGER".into(),
+            Type::Real => "REAL".into(),
+            Type::Text => "TEXT".into(),
+            Type::Component(id) => self.component_name(*id).into(),
+            Type::Any(AnyType { offers, requires: None }) if offers.is_empty() => "ANY".into(),
+            Type::Any(AnyType { offers, requires }) => match requires.as_deref().unwrap_or_default() {
+                [] => format!("ANY({})", list(offers)),
+                requires => format!("ANY({} | {})", list(offers), list(requires)),
+            },
+        }
+    }
+
+    fn facet_name(&self, facet: &Facet) -> String {
+        let name = self.interface_name(facet.interface);
+        match facet.cardinality {
+            None => name.into(),
+            Some(Cardinality { from, to: None }) => format!("{name}[{from}..*]"),
+            Some(Cardinality { from, to: Some(to) }) if from == to => format!("{name}[{from}]"),
+            Some(Cardinality { from, to: Some(to) }) => format!("{name}[{from}..{to}]"),
+        }
+    }
+
+    pub(super) fn component_name(&self, component: ComponentId) -> &str {
+        &self.program.components[component.index()].name
+    }
+}

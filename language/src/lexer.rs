@@ -1,0 +1,220 @@
+//! Text to tokens. Never fails: what is not a token becomes a diagnostic and a token that the parser can go
+//! on with. Comments are given apart, for the formatter. Knows nothing about grammar.
+
+mod number;
+mod token;
+
+pub(crate) use number::too_large;
+pub use token::{Keyword, Symbol, Token, TokenKind};
+
+use crate::source::{Diagnostic, Span};
+
+/// What the lexer makes of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lexed {
+    /// In order; the last is always `TokenKind::End`.
+    pub tokens: Vec<Token>,
+    /// Comments with their delimiters, in order.
+    pub comments: Vec<Span>,
+    /// What was wrong, in order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Splits the text of file number `file` into tokens.
+pub fn lex(file: u32, text: &str) -> Lexed {
+    let lexed = Lexed { tokens: Vec::new(), comments: Vec::new(), diagnostics: Vec::new() };
+    let mut lexer = Lexer { file, text, position: 0, lexed };
+    lexer.run();
+    lexer.lexed
+}
+
+/// The bytes that a string literal (with its quotes) stands for. Bad escapes stand for themselves.
+pub fn string_bytes(literal: &str) -> Vec<u8> {
+    let inner = literal.strip_prefix('"').unwrap_or(literal);
+    let mut bytes = Vec::with_capacity(inner.len());
+    let mut rest = inner.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'"' => break,
+            b'\\' => bytes.extend(rest.next().map(|escaped| unescape(escaped).unwrap_or(escaped))),
+            _ => bytes.push(byte),
+        }
+    }
+    bytes
+}
+
+/// The byte that `\` and this one stand for.
+fn unescape(escaped: u8) -> Option<u8> {
+    Some(match escaped {
+        b'0' => 0,
+        b'b' => 8,
+        b't' => b'\t',
+        b'v' => 11,
+        b'f' => 12,
+        b'r' => b'\r',
+        b'n' => b'\n',
+        b'\\' | b'"' | b'\'' => escaped,
+        _ => return None,
+    })
+}
+
+struct Lexer<'a> {
+    file: u32,
+    text: &'a str,
+    position: usize,
+    lexed: Lexed,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        if self.text.starts_with('\u{feff}') {
+            self.position = '\u{feff}'.len_utf8();
+        }
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | 0x0c => self.position += 1,
+                b'(' if self.peek(1) == Some(b'*') => self.comment(),
+                b'"' => self.string(),
+                b'0'..=b'9' => self.number(),
+                byte if byte.is_ascii_alphabetic() => self.word(),
+                _ => self.symbol(),
+            }
+        }
+        self.push(TokenKind::End, self.position);
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.position + ahead).copied()
+    }
+
+    fn span(&self, start: usize) -> Span {
+        Span { file: self.file, start: start as u32, end: self.position as u32 }
+    }
+
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        let span = self.span(start);
+        self.lexed.tokens.push(Token { kind, span });
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.lexed.diagnostics.push(diagnostic);
+    }
+
+    fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
+        while self.peek(0).is_some_and(&belongs) {
+            self.position += 1;
+        }
+    }
+
+    fn word(&mut self) {
+        let start = self.position;
+        self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let kind = Keyword::from_text(&self.text[start..self.position]);
+        self.push(kind.map_or(TokenKind::Name, TokenKind::Keyword), start);
+    }
+
+    fn number(&mut self) {
+        let start = self.position;
+        let number = number::scan(&self.text[start..]);
+        self.position += number.length;
+        if let Some((code, message, help)) = number.fault {
+            let diagnostic = Diagnostic::new(code, self.span(start), message);
+            self.report(Diagnostic { help: help.map(str::to_string), ..diagnostic });
+        }
+        self.push(number.kind, start);
+    }
+
+    fn string(&mut self) {
+        let start = self.position;
+        self.position += 1;
+        loop {
+            match self.peek(0) {
+                Some(b'"') => {
+                    self.position += 1;
+                    break;
+                }
+                None | Some(b'\n') => {
+                    let diagnostic =
+                        Diagnostic::new("unterminated-string", self.span(start), "this string does not end")
+                            .help("close it with `\"` on the same line; a line end within a string is `\\n`");
+                    self.report(diagnostic);
+                    break;
+                }
+                Some(b'\\') => self.escape(),
+                Some(_) => self.position += 1,
+            }
+        }
+        self.push(TokenKind::String, start);
+    }
+
+    fn escape(&mut self) {
+        let start = self.position;
+        self.position += 1;
+        let Some(escaped) = self.text[self.position..].chars().next().filter(|&escaped| escaped != '\n')
+        else {
+            return;
+        };
+        self.position += escaped.len_utf8();
+        if !u8::try_from(escaped).is_ok_and(|byte| unescape(byte).is_some()) {
+            let message = format!("a string has no escape `\\{}`", escaped.escape_debug());
+            let diagnostic = Diagnostic::new("bad-escape", self.span(start), message)
+                .help(r#"the escapes are \0 \b \t \v \f \r \n \\ \" \'"#);
+            self.report(diagnostic);
+        }
+    }
+
+    fn comment(&mut self) {
+        let start = self.position;
+        let mut depth = 0;
+        loop {
+            match (self.peek(0), self.peek(1)) {
+                (Some(b'('), Some(b'*')) => {
+                    depth += 1;
+                    self.position += 2;
+                }
+                (Some(b'*'), Some(b')')) => {
+                    depth -= 1;
+                    self.position += 2;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                (Some(_), _) => self.position += 1,
+                (None, _) => {
+                    let opening = Span { end: start as u32 + 2, ..self.span(start) };
+                    let diagnostic =
+                        Diagnostic::new("unterminated-comment", opening, "this comment does not end")
+                            .help("comments nest: every `(*` needs a `*)` of its own");
+                    self.report(diagnostic);
+                    break;
+                }
+            }
+        }
+        let span = self.span(start);
+        self.lexed.comments.push(span);
+    }
+
+    fn symbol(&mut self) {
+        let start = self.position;
+        if let Some(symbol) = Symbol::at_start_of(&self.text[start..]) {
+            self.position += symbol.text().len();
+            self.push(TokenKind::Symbol(symbol), start);
+            return;
+        }
+        let rest = self.text[start..].chars();
+        self.position += rest.take_while(|&other| is_foreign(other)).map(char::len_utf8).sum::<usize>();
+        let found = self.text[start..self.position].escape_debug();
+        let message = format!("`{found}` means nothing outside strings and comments");
+        self.report(Diagnostic::new("bad-character", self.span(start), message));
+        self.push(TokenKind::Bad, start);
+    }
+}
+
+/// Whether no token begins with this character, and it is no white space either.
+fn is_foreign(character: char) -> bool {
+    let mut buffer = [0; 4];
+    let text = &*character.encode_utf8(&mut buffer);
+    !character.is_ascii_alphanumeric()
+        && !matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0c' | '"')
+        && Symbol::at_start_of(text).is_none()
+}

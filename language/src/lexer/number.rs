@@ -1,0 +1,97 @@
+//! Numbers and characters by code: `42`, `0FFH`, `0DX`, `2.`, `1.5E-3`.
+
+use super::TokenKind;
+
+/// A number at the start of a text.
+pub(super) struct Number {
+    /// How many bytes it takes.
+    pub length: usize,
+    /// What it is; zero where it is malformed.
+    pub kind: TokenKind,
+    /// Code, message and help, if something is wrong.
+    pub fault: Option<(&'static str, String, Option<&'static str>)>,
+}
+
+/// The largest magnitude: that of the smallest INTEGER.
+const LARGEST: u64 = 1 << 63;
+
+/// Reads the number that the text, whose first byte is a digit, starts with.
+pub(super) fn scan(text: &str) -> Number {
+    let bytes = text.as_bytes();
+    let digits = run(bytes, 0, |byte| byte.is_ascii_digit());
+    if bytes.get(digits) == Some(&b'.') && bytes.get(digits + 1) != Some(&b'.') {
+        return real(text, digits + 1);
+    }
+    let length = run(bytes, 0, is_word);
+    match text[..length].split_at(length - 1) {
+        (hexadecimal, "H") if is_hexadecimal(hexadecimal) => integer(length, hexadecimal, 16),
+        (hexadecimal, "X") if is_hexadecimal(hexadecimal) => character(length, hexadecimal),
+        _ if digits == length => integer(length, &text[..length], 10),
+        _ => malformed(&text[..length], TokenKind::Integer(0)),
+    }
+}
+
+fn real(text: &str, fraction: usize) -> Number {
+    let bytes = text.as_bytes();
+    let mut length = run(bytes, fraction, |byte| byte.is_ascii_digit());
+    if bytes.get(length) == Some(&b'E') {
+        let sign = usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
+        let digits = run(bytes, length + 1 + sign, |byte| byte.is_ascii_digit());
+        if digits > length + 1 + sign {
+            length = digits;
+        }
+    }
+    let end = run(bytes, length, is_word);
+    match text[..length].parse::<f64>() {
+        Ok(value) if end == length && value.is_finite() => {
+            Number { length, kind: TokenKind::Real(value), fault: None }
+        }
+        Ok(_) if end == length => {
+            let message = format!("`{}` is larger than any REAL", &text[..length]);
+            Number { length, kind: TokenKind::Real(0.0), fault: Some(("bad-number", message, None)) }
+        }
+        _ => malformed(&text[..end], TokenKind::Real(0.0)),
+    }
+}
+
+fn integer(length: usize, digits: &str, radix: u32) -> Number {
+    match u64::from_str_radix(digits, radix) {
+        Ok(value) if value <= LARGEST => Number { length, kind: TokenKind::Integer(value), fault: None },
+        _ => Number { length, kind: TokenKind::Integer(0), fault: Some(too_large()) },
+    }
+}
+
+/// What is said about an integer that 64 bits cannot hold.
+pub(crate) fn too_large() -> (&'static str, String, Option<&'static str>) {
+    let message = "this number is larger than any INTEGER".to_string();
+    ("integer-too-large", message, Some("the largest INTEGER is 9223372036854775807"))
+}
+
+fn character(length: usize, digits: &str) -> Number {
+    match u8::from_str_radix(digits, 16) {
+        Ok(code) => Number { length, kind: TokenKind::Character(code), fault: None },
+        Err(_) => {
+            let message = format!("there is no CHARACTER with the code `{digits}X`");
+            let help = Some("a CHARACTER is one byte: 0X to 0FFX");
+            Number { length, kind: TokenKind::Character(0), fault: Some(("bad-number", message, help)) }
+        }
+    }
+}
+
+fn malformed(text: &str, kind: TokenKind) -> Number {
+    let message = format!("`{text}` is no number");
+    let help = "numbers look like 42, 0FFH (hexadecimal), 0DX (character), 2., 0.05 and 1.5E-3 (real)";
+    Number { length: text.len(), kind, fault: Some(("bad-number", message, Some(help))) }
+}
+
+fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    from + bytes[from..].iter().take_while(|&&byte| belongs(byte)).count()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))
+}

@@ -1,0 +1,274 @@
+//! Components, implementations, procedures, constants, variables and types.
+
+use super::blocks::Sort;
+use super::{Failed, Parsed, Parser};
+use crate::ast::{
+    Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Procedure, Type,
+    Variables,
+};
+use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::source::Diagnostic;
+
+/// What a declaration begins with.
+pub(super) const DECLARATIONS: &[Keyword] = &[
+    Keyword::Component,
+    Keyword::Interface,
+    Keyword::Implementation,
+    Keyword::Procedure,
+    Keyword::Constant,
+    Keyword::Variable,
+];
+
+impl Parser<'_> {
+    pub(super) fn file(&mut self) -> File {
+        let mut items = Vec::new();
+        while !self.at_end() {
+            let item = match self.keyword() {
+                Some(Keyword::Component) => self.component(),
+                Some(Keyword::Interface) => self.interface(),
+                _ => self.unexpected("`COMPONENT` or `INTERFACE` at the top level"),
+            };
+            match item {
+                Ok(item) => items.push(item),
+                Err(Failed) => {
+                    self.units.clear();
+                    self.skip_until(|parser| parser.at_any(&[Keyword::Component, Keyword::Interface]));
+                }
+            }
+        }
+        File { items }
+    }
+
+    /// The declarations before a body; those that cannot be read are left out.
+    pub(super) fn declarations(&mut self, sort: Sort) -> Vec<Declaration> {
+        let mut declarations = Vec::new();
+        while let Some(keyword) = self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+            let read = match keyword {
+                Keyword::Constant => self.constants(&mut declarations),
+                Keyword::Variable => self.variables(&mut declarations),
+                _ => self.nested(|parser| parser.unit(keyword, sort)).map(|unit| declarations.push(unit)),
+            };
+            if let Err(Failed) = read {
+                self.skip_until(|parser| {
+                    parser.at_any(DECLARATIONS) || parser.at_any(&[Keyword::Begin, Keyword::End])
+                });
+            }
+        }
+        declarations
+    }
+
+    fn unit(&mut self, keyword: Keyword, sort: Sort) -> Parsed<Declaration> {
+        match keyword {
+            Keyword::Component => self.component(),
+            Keyword::Interface => self.interface(),
+            Keyword::Procedure => self.procedure(),
+            _ => {
+                if sort != Sort::Component {
+                    let message = "an `IMPLEMENTATION` stands directly in a component";
+                    self.report(Diagnostic::new("unexpected-token", self.token().span, message));
+                }
+                self.implementation()
+            }
+        }
+    }
+
+    fn component(&mut self) -> Parsed<Declaration> {
+        let first = self.expect(Keyword::Component)?;
+        let attributes = self.attributes()?;
+        let name = self.name("the name of the component")?;
+        self.open_unit(&name);
+        let facets = self.offers_and_requires();
+        if facets.is_err() {
+            self.skip_heading();
+        }
+        self.semicolon_after_heading("COMPONENT");
+        let body = self.body(Sort::Component);
+        self.end_of_unit()?;
+        let (offers, requires) = facets.unwrap_or_default();
+        Ok(Declaration::Component(Component {
+            attributes,
+            name,
+            offers,
+            requires,
+            declarations: body.declarations,
+            begin: body.begin,
+            activity: body.activity,
+            finally: body.finally,
+            span: self.since(first),
+        }))
+    }
+
+    fn offers_and_requires(&mut self) -> Parsed<(Vec<Facet>, Vec<Facet>)> {
+        let offers = if self.accept(Keyword::Offers) { self.facets()? } else { Vec::new() };
+        let requires = if self.accept(Keyword::Requires) { self.facets()? } else { Vec::new() };
+        Ok((offers, requires))
+    }
+
+    fn implementation(&mut self) -> Parsed<Declaration> {
+        let first = self.expect(Keyword::Implementation)?;
+        let attributes = self.attributes()?;
+        let name = self.name("the name of the implemented interface")?;
+        self.open_unit(&name);
+        self.semicolon_after_heading("IMPLEMENTATION");
+        let body = self.body(Sort::Procedure);
+        self.end_of_unit()?;
+        let span = self.since(first);
+        let (declarations, body) = (body.declarations, body.begin);
+        Ok(Declaration::Implementation(Implementation { attributes, name, declarations, body, span }))
+    }
+
+    fn procedure(&mut self) -> Parsed<Declaration> {
+        let first = self.expect(Keyword::Procedure)?;
+        let name = self.name("the name of the procedure")?;
+        self.open_unit(&name);
+        let heading = self.formals_and_result();
+        if heading.is_err() {
+            self.skip_heading();
+        }
+        self.semicolon_after_heading("PROCEDURE");
+        let body = self.body(Sort::Procedure);
+        self.end_of_unit()?;
+        let (formals, result) = heading.unwrap_or_default();
+        let span = self.since(first);
+        let (declarations, body) = (body.declarations, body.begin);
+        Ok(Declaration::Procedure(Procedure { name, formals, result, declarations, body, span }))
+    }
+
+    fn formals_and_result(&mut self) -> Parsed<(Vec<Formal>, Option<Type>)> {
+        let mut formals = Vec::new();
+        if self.accept(Symbol::LeftParenthesis) && !self.accept(Symbol::RightParenthesis) {
+            formals.push(self.formal()?);
+            while self.accept(Symbol::Semicolon) {
+                formals.push(self.formal()?);
+            }
+            self.expect(Symbol::RightParenthesis)?;
+        }
+        let result = if self.accept(Symbol::Colon) { Some(self.ty()?) } else { None };
+        Ok((formals, result))
+    }
+
+    fn formal(&mut self) -> Parsed<Formal> {
+        let variable = self.accept(Keyword::Variable);
+        let names = self.list(|parser| parser.name("the name of a parameter"))?;
+        self.expect(Symbol::Colon)?;
+        Ok(Formal { variable, names, ty: self.ty()? })
+    }
+
+    fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
+        self.expect(Keyword::Constant)?;
+        self.entries(|parser| {
+            let name = parser.name("the name of a constant")?;
+            parser.expect(Symbol::Equal)?;
+            let value = parser.expression()?;
+            declarations.push(Declaration::Constant(Constant { name, value }));
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn variables(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
+        self.expect(Keyword::Variable)?;
+        self.entries(|parser| {
+            let variables = parser.list(|parser| {
+                let name = parser.name("the name of a variable")?;
+                if !parser.accept(Symbol::LeftBracket) {
+                    return Ok((name, None));
+                }
+                let indices = parser.sections()?;
+                parser.expect(Symbol::RightBracket)?;
+                Ok((name, Some(indices)))
+            })?;
+            parser.expect(Symbol::Colon)?;
+            let ty = parser.ty()?;
+            let attributes = parser.attributes()?;
+            declarations.push(Declaration::Variables(Variables { variables, ty, attributes }));
+            Ok(())
+        });
+        Ok(())
+    }
+
+    /// Entries of a CONSTANT or VARIABLE section, each with its `;`. What is wrong with one ends at its `;`.
+    fn entries(&mut self, mut entry: impl FnMut(&mut Self) -> Parsed<()>) {
+        while self.at(TokenKind::Name) {
+            let read = entry(self).and_then(|()| {
+                if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
+            });
+            if read.is_err() && !self.next_entry_follows() {
+                self.skip_until(|parser| {
+                    parser.at(Symbol::Semicolon)
+                        || parser.at_any(DECLARATIONS)
+                        || parser.at_any(&[Keyword::Begin, Keyword::Activity, Keyword::Finally, Keyword::End])
+                });
+            }
+            self.accept(Symbol::Semicolon);
+        }
+    }
+
+    /// Whether only a `;` was forgotten, and the next line goes on with an entry.
+    fn next_entry_follows(&self) -> bool {
+        let begins = matches!(
+            self.kind_after(1),
+            TokenKind::Symbol(Symbol::Equal | Symbol::Colon | Symbol::Comma | Symbol::LeftBracket)
+        );
+        self.at(TokenKind::Name) && begins && self.on_a_new_line()
+    }
+
+    pub(super) fn facets(&mut self) -> Parsed<Vec<Facet>> {
+        self.list(Parser::facet)
+    }
+
+    fn facet(&mut self) -> Parsed<Facet> {
+        let name = self.name("the name of an interface")?;
+        let first = name.span;
+        let mut cardinality = None;
+        if self.accept(Symbol::LeftBracket) {
+            let from = self.bound()?;
+            let to = match self.accept(Symbol::Range) {
+                false => Some(from),
+                true if self.accept(Symbol::Times) => None,
+                true => Some(self.bound()?),
+            };
+            self.expect(Symbol::RightBracket)?;
+            cardinality = Some(Cardinality { from, to });
+        }
+        Ok(Facet { name, cardinality, span: self.since(first) })
+    }
+
+    fn bound(&mut self) -> Parsed<i64> {
+        match self.kind() {
+            TokenKind::Integer(value) => {
+                let place = self.advance().span;
+                self.integer(value, place)
+            }
+            _ => self.unexpected("a number in this cardinality"),
+        }
+    }
+
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        if !self.at(Keyword::Any) {
+            return Ok(Type::Named(self.name("a type")?));
+        }
+        let first = self.advance().span;
+        let mut facets = None;
+        if self.accept(Symbol::LeftParenthesis) {
+            let offers = self.some_facets()?;
+            let requires = if self.accept(Symbol::Bar) { self.some_facets()? } else { Vec::new() };
+            self.expect(Symbol::RightParenthesis)?;
+            facets = Some((offers, requires));
+        }
+        Ok(Type::Any { facets, span: self.since(first) })
+    }
+
+    fn some_facets(&mut self) -> Parsed<Vec<Facet>> {
+        if self.at(TokenKind::Name) { self.facets() } else { Ok(Vec::new()) }
+    }
+
+    /// After an error in a heading: to its `;`, or to where the body begins.
+    fn skip_heading(&mut self) {
+        self.skip_until(|parser| {
+            parser.at(Symbol::Semicolon)
+                || parser.at_any(DECLARATIONS)
+                || parser.at_any(&[Keyword::Begin, Keyword::End])
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! Designators and calls. `Name(x)` is either: what follows the parenthesis decides, so it is read as a call
+//! and converted where it turns out to be a designator.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Call, Designator, Expression, ExpressionKind, Inner, Name};
+use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::source::Diagnostic;
+
+/// `Name ..` as far as it can be read without knowing what follows.
+pub(super) enum Reference {
+    /// Certainly no call.
+    Designator(Designator),
+    /// `Name(arguments)`: a call, unless the context says otherwise.
+    Call(Call),
+}
+
+impl Reference {
+    /// As an expression: a call where it can be one.
+    pub(super) fn into_expression(self) -> Expression {
+        match self {
+            Reference::Designator(designator) => {
+                let span = designator.span;
+                Expression { kind: ExpressionKind::Designator(designator), span }
+            }
+            Reference::Call(call) => {
+                let span = call.span;
+                Expression { kind: ExpressionKind::Call(call), span }
+            }
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// `Name [indices] [(..)]`
+    pub(super) fn reference(&mut self) -> Parsed<Reference> {
+        let name = self.name("a name")?;
+        let may_be_call = self.at(Symbol::LeftParenthesis) && self.kind_after(1) != Keyword::Any.into();
+        if may_be_call {
+            self.call_after(name).map(Reference::Call)
+        } else {
+            self.designator_after(name).map(Reference::Designator)
+        }
+    }
+
+    /// A designator where nothing else may stand.
+    pub(super) fn designator(&mut self) -> Parsed<Designator> {
+        let name = self.name("a variable")?;
+        self.designator_after(name)
+    }
+
+    fn designator_after(&mut self, name: Name) -> Parsed<Designator> {
+        self.nested(|parser| {
+            let first = name.span;
+            let mut indices = None;
+            if parser.accept(Symbol::LeftBracket) {
+                indices = Some(parser.list(Parser::expression)?);
+                parser.expect(Symbol::RightBracket)?;
+            }
+            let mut inner = None;
+            if parser.accept(Symbol::LeftParenthesis) {
+                inner = Some(Box::new(parser.inner()?));
+                parser.expect(Symbol::RightParenthesis)?;
+            }
+            Ok(Designator { name, indices, inner, span: parser.since(first) })
+        })
+    }
+
+    fn inner(&mut self) -> Parsed<Inner> {
+        if self.at(Keyword::Any) {
+            self.ty().map(Inner::Type)
+        } else {
+            self.designator().map(Inner::Designator)
+        }
+    }
+
+    /// `Name([name:] value, ..)`
+    pub(super) fn call(&mut self, what: &str) -> Parsed<Call> {
+        let name = self.name(what)?;
+        self.call_after(name)
+    }
+
+    fn call_after(&mut self, name: Name) -> Parsed<Call> {
+        self.nested(|parser| {
+            let first = name.span;
+            parser.expect(Symbol::LeftParenthesis)?;
+            let mut arguments = Vec::new();
+            if !parser.at(Symbol::RightParenthesis) {
+                arguments = parser.list(Parser::argument)?;
+            }
+            if !parser.at(Symbol::RightParenthesis) {
+                return parser.unexpected("`,` or `)` in these arguments");
+            }
+            parser.advance();
+            Ok(Call { name, arguments, span: parser.since(first) })
+        })
+    }
+
+    fn argument(&mut self) -> Parsed<(Option<Name>, Expression)> {
+        let mut label = None;
+        if self.at(TokenKind::Name) && self.kind_after(1) == Symbol::Colon.into() {
+            label = Some(self.name("a name")?);
+            self.advance();
+        }
+        Ok((label, self.expression()?))
+    }
+
+    /// What has been read stands where only a designator may.
+    pub(super) fn as_designator(&mut self, reference: Reference) -> Parsed<Designator> {
+        match reference {
+            Reference::Designator(designator) => Ok(designator),
+            Reference::Call(call) => self.call_as_designator(call),
+        }
+    }
+
+    fn call_as_designator(&mut self, call: Call) -> Parsed<Designator> {
+        let Call { name, mut arguments, span } = call;
+        let inner = match (arguments.len(), arguments.pop()) {
+            (1, Some((None, Expression { kind: ExpressionKind::Designator(designator), .. }))) => designator,
+            (1, Some((None, Expression { kind: ExpressionKind::Call(call), .. }))) => {
+                self.call_as_designator(call)?
+            }
+            _ => {
+                let message = "expected a variable or an interface of a component, found a call";
+                let help = "an interface of a component is written `Interface(component)`";
+                self.report(Diagnostic::new("unexpected-token", span, message).help(help));
+                return Err(Failed);
+            }
+        };
+        Ok(Designator { name, indices: None, inner: Some(Box::new(Inner::Designator(inner))), span })
+    }
+}

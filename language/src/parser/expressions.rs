@@ -1,0 +1,256 @@
+//! Expressions, with the paper's precedence: relations, then `+ - OR`, then `* / DIV MOD AND`, then `~`.
+
+use super::designators::Reference;
+use super::{Failed, Parsed, Parser};
+use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, UnaryOperator};
+use crate::lexer::{self, Keyword, Symbol, TokenKind};
+use crate::source::{Diagnostic, Span};
+
+impl Parser<'_> {
+    /// `[Attributes] Simple [relation Simple]`
+    pub(super) fn expression(&mut self) -> Parsed<Expression> {
+        if self.open_expressions == 0 {
+            self.operators = 0;
+        }
+        self.open_expressions += 1;
+        let expression = self.nested(Parser::attributed);
+        self.open_expressions -= 1;
+        expression
+    }
+
+    fn attributed(&mut self) -> Parsed<Expression> {
+        if !self.at(Symbol::LeftBrace) {
+            return self.relation();
+        }
+        let first = self.token().span;
+        let attributes = self.attributes()?;
+        let kind = ExpressionKind::Attributed(attributes, Box::new(self.relation()?));
+        Ok(Expression { kind, span: self.since(first) })
+    }
+
+    fn relation(&mut self) -> Parsed<Expression> {
+        let left = self.simple()?;
+        let Some(operator) = self.relational_operator() else { return Ok(left) };
+        self.advance();
+        self.count_operator()?;
+        let right = self.simple()?;
+        let relation = binary(operator, left, right);
+        if self.relational_operator().is_some() {
+            return self.unexpected_with_help(
+                "the end of this comparison",
+                "comparisons do not chain: put parentheses, or join two with AND",
+            );
+        }
+        Ok(relation)
+    }
+
+    fn simple(&mut self) -> Parsed<Expression> {
+        let first = self.token().span;
+        let sign = match self.kind() {
+            TokenKind::Symbol(Symbol::Plus) => Some(UnaryOperator::Plus),
+            TokenKind::Symbol(Symbol::Minus) => Some(UnaryOperator::Minus),
+            _ => None,
+        };
+        let mut left = match sign {
+            None => self.term()?,
+            Some(sign) => {
+                self.advance();
+                let smallest = sign == UnaryOperator::Minus && self.at_smallest_integer();
+                if smallest { self.smallest_integer(first)? } else { unary(sign, first, self.term()?) }
+            }
+        };
+        while let Some(operator) = self.adding_operator() {
+            self.advance();
+            self.count_operator()?;
+            left = binary(operator, left, self.term()?);
+        }
+        Ok(left)
+    }
+
+    fn term(&mut self) -> Parsed<Expression> {
+        let left = self.factor()?;
+        self.term_after(left)
+    }
+
+    fn term_after(&mut self, mut left: Expression) -> Parsed<Expression> {
+        while let Some(operator) = self.multiplying_operator() {
+            self.advance();
+            self.count_operator()?;
+            left = binary(operator, left, self.factor()?);
+        }
+        Ok(left)
+    }
+
+    fn relational_operator(&self) -> Option<BinaryOperator> {
+        let TokenKind::Symbol(symbol) = self.kind() else { return None };
+        Some(match symbol {
+            Symbol::Equal => BinaryOperator::Equal,
+            Symbol::NotEqual => BinaryOperator::NotEqual,
+            Symbol::Less => BinaryOperator::Less,
+            Symbol::LessEqual => BinaryOperator::LessEqual,
+            Symbol::Greater => BinaryOperator::Greater,
+            Symbol::GreaterEqual => BinaryOperator::GreaterEqual,
+            _ => return None,
+        })
+    }
+
+    fn adding_operator(&self) -> Option<BinaryOperator> {
+        Some(match self.kind() {
+            TokenKind::Symbol(Symbol::Plus) => BinaryOperator::Add,
+            TokenKind::Symbol(Symbol::Minus) => BinaryOperator::Subtract,
+            TokenKind::Keyword(Keyword::Or) => BinaryOperator::Or,
+            _ => return None,
+        })
+    }
+
+    fn multiplying_operator(&self) -> Option<BinaryOperator> {
+        Some(match self.kind() {
+            TokenKind::Symbol(Symbol::Times) => BinaryOperator::Multiply,
+            TokenKind::Symbol(Symbol::Slash) => BinaryOperator::Divide,
+            TokenKind::Keyword(Keyword::Div) => BinaryOperator::Div,
+            TokenKind::Keyword(Keyword::Mod) => BinaryOperator::Mod,
+            TokenKind::Keyword(Keyword::And) => BinaryOperator::And,
+            _ => return None,
+        })
+    }
+
+    fn factor(&mut self) -> Parsed<Expression> {
+        let token = self.token();
+        let kind = match token.kind {
+            TokenKind::Integer(value) => {
+                self.advance();
+                ExpressionKind::Integer(self.integer(value, token.span)?)
+            }
+            TokenKind::Character(code) => {
+                self.advance();
+                ExpressionKind::Character(code)
+            }
+            TokenKind::Real(value) => {
+                self.advance();
+                ExpressionKind::Real(value)
+            }
+            TokenKind::String => {
+                self.advance();
+                ExpressionKind::String(lexer::string_bytes(self.text_of(token)))
+            }
+            TokenKind::Symbol(Symbol::LeftParenthesis) => {
+                self.advance();
+                let inner = self.expression()?;
+                self.expect(Symbol::RightParenthesis)?;
+                ExpressionKind::Group(Box::new(inner))
+            }
+            TokenKind::Symbol(Symbol::Not) => {
+                self.advance();
+                let operand = self.nested(Parser::factor)?;
+                ExpressionKind::Unary(UnaryOperator::Not, Box::new(operand))
+            }
+            TokenKind::Symbol(Symbol::Receive) => self.receive_test(None)?,
+            TokenKind::Name => return self.named(token.span),
+            _ => return self.unexpected("an expression"),
+        };
+        Ok(Expression { kind, span: self.since(token.span) })
+    }
+
+    /// A factor that begins with a name.
+    fn named(&mut self, first: Span) -> Parsed<Expression> {
+        let calls = self.kind_after(1) == Symbol::LeftParenthesis.into();
+        let kind = match self.text_of(self.token()) {
+            "INPUT" if calls => self.input()?,
+            "EXISTS" if calls => {
+                self.position += 2;
+                let designator = self.designator()?;
+                self.expect(Symbol::RightParenthesis)?;
+                ExpressionKind::Exists(designator)
+            }
+            _ => {
+                let reference = self.reference()?;
+                self.after_reference(reference)?
+            }
+        };
+        Ok(Expression { kind, span: self.since(first) })
+    }
+
+    fn after_reference(&mut self, reference: Reference) -> Parsed<ExpressionKind> {
+        Ok(match self.kind() {
+            TokenKind::Symbol(Symbol::Receive) => {
+                let channel = self.as_designator(reference)?;
+                self.receive_test(Some(channel))?
+            }
+            TokenKind::Keyword(Keyword::Offers) => {
+                let designator = self.as_designator(reference)?;
+                self.advance();
+                ExpressionKind::Offers(designator, self.facets()?)
+            }
+            TokenKind::Keyword(Keyword::Requires) => {
+                let designator = self.as_designator(reference)?;
+                self.advance();
+                ExpressionKind::Requires(designator, self.facets()?)
+            }
+            TokenKind::Keyword(Keyword::Is) => {
+                let designator = self.as_designator(reference)?;
+                self.advance();
+                ExpressionKind::Is(designator, self.ty()?)
+            }
+            _ => reference.into_expression().kind,
+        })
+    }
+
+    /// `? pattern`
+    fn receive_test(&mut self, channel: Option<Designator>) -> Parsed<ExpressionKind> {
+        self.expect(Symbol::Receive)?;
+        Ok(ExpressionKind::ReceiveTest(channel, self.pattern()?))
+    }
+
+    /// `INPUT([designator,] pattern)`
+    fn input(&mut self) -> Parsed<ExpressionKind> {
+        self.position += 2;
+        let alone = self.kind_after(1) == Symbol::RightParenthesis.into();
+        let mut channel = None;
+        if self.at(TokenKind::Name) && !alone {
+            channel = Some(self.designator()?);
+            self.expect(Symbol::Comma)?;
+        }
+        let pattern = self.pattern()?;
+        self.expect(Symbol::RightParenthesis)?;
+        Ok(ExpressionKind::Input(channel, pattern))
+    }
+
+    fn pattern(&mut self) -> Parsed<Pattern> {
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Any) => Ok(Pattern::Any(self.advance().span)),
+            TokenKind::Keyword(Keyword::Finish) => Ok(Pattern::Finish(self.advance().span)),
+            _ => Ok(Pattern::Message(self.name("the name of a message, `ANY` or `FINISH`")?)),
+        }
+    }
+
+    /// The value of an integer literal without a minus sign before it.
+    pub(super) fn integer(&mut self, value: u64, place: Span) -> Parsed<i64> {
+        i64::try_from(value).map_err(|_| {
+            let (code, message, help) = lexer::too_large();
+            let diagnostic = Diagnostic::new(code, place, message);
+            self.diagnostics.push(Diagnostic { help: help.map(str::to_string), ..diagnostic });
+            Failed
+        })
+    }
+
+    fn at_smallest_integer(&self) -> bool {
+        self.at(TokenKind::Integer(i64::MIN.unsigned_abs()))
+    }
+
+    /// After its minus sign: the only INTEGER whose magnitude is none. Stands for itself, not for a negation.
+    fn smallest_integer(&mut self, sign: Span) -> Parsed<Expression> {
+        self.advance();
+        let literal = Expression { kind: ExpressionKind::Integer(i64::MIN), span: self.since(sign) };
+        self.term_after(literal)
+    }
+}
+
+fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
+    let span = left.span.to(right.span);
+    Expression { kind: ExpressionKind::Binary(operator, Box::new(left), Box::new(right)), span }
+}
+
+fn unary(operator: UnaryOperator, sign: Span, operand: Expression) -> Expression {
+    let span = sign.to(operand.span);
+    Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span }
+}

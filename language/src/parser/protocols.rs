@@ -1,0 +1,122 @@
+//! Interfaces and their protocols.
+
+use super::{Parsed, Parser};
+use crate::ast::{Declaration, Direction, Interface, Message, Protocol, Section};
+use crate::lexer::{Keyword, Symbol, TokenKind};
+
+impl Parser<'_> {
+    /// `INTERFACE Name; [Protocol] END Name;`
+    pub(super) fn interface(&mut self) -> Parsed<Declaration> {
+        let first = self.expect(Keyword::Interface)?;
+        let name = self.name("the name of the interface")?;
+        self.open_unit(&name);
+        self.semicolon_after_heading("INTERFACE");
+        let protocol = if self.at_phrase() { self.protocol().map(Some) } else { Ok(None) };
+        let protocol = match protocol {
+            Ok(protocol) if self.at(Keyword::End) => protocol,
+            result => {
+                if result.is_ok() {
+                    let _: Parsed<()> =
+                        self.unexpected("`IN`, `OUT`, a parenthesis or `END` in this protocol");
+                }
+                self.skip_until(|parser| {
+                    parser.at_any(&[Keyword::End, Keyword::Component, Keyword::Interface])
+                });
+                None
+            }
+        };
+        self.end_of_unit()?;
+        Ok(Declaration::Interface(Interface { name, protocol, span: self.since(first) }))
+    }
+
+    fn protocol(&mut self) -> Parsed<Protocol> {
+        self.nested(|parser| {
+            let mut choices = vec![parser.sequence()?];
+            while parser.accept(Symbol::Bar) {
+                choices.push(parser.sequence()?);
+            }
+            Ok(one_or(choices, Protocol::Choice))
+        })
+    }
+
+    fn sequence(&mut self) -> Parsed<Protocol> {
+        let mut phrases = vec![self.phrase()?];
+        while self.at_phrase() {
+            phrases.push(self.phrase()?);
+        }
+        Ok(one_or(phrases, Protocol::Sequence))
+    }
+
+    fn at_phrase(&self) -> bool {
+        matches!(
+            self.kind(),
+            TokenKind::Keyword(Keyword::In | Keyword::Out)
+                | TokenKind::Symbol(Symbol::LeftParenthesis | Symbol::LeftBracket | Symbol::LeftBrace)
+        )
+    }
+
+    fn phrase(&mut self) -> Parsed<Protocol> {
+        match self.kind() {
+            TokenKind::Keyword(Keyword::In) => self.message(Direction::In),
+            TokenKind::Keyword(Keyword::Out) => self.message(Direction::Out),
+            TokenKind::Symbol(Symbol::LeftParenthesis) => {
+                self.enclosed(Symbol::RightParenthesis, Protocol::Group)
+            }
+            TokenKind::Symbol(Symbol::LeftBracket) => self.enclosed(Symbol::RightBracket, Protocol::Optional),
+            TokenKind::Symbol(Symbol::LeftBrace) => self.enclosed(Symbol::RightBrace, Protocol::Repeated),
+            TokenKind::Name => self.unexpected_with_help(
+                "`IN`, `OUT` or a parenthesis",
+                "a message begins with `IN` (client to server) or `OUT` (server to client)",
+            ),
+            _ => self.unexpected("`IN`, `OUT` or a parenthesis"),
+        }
+    }
+
+    fn enclosed(
+        &mut self,
+        closing: Symbol,
+        make: fn(Box<Protocol>, crate::source::Span) -> Protocol,
+    ) -> Parsed<Protocol> {
+        let first = self.advance().span;
+        let inner = self.protocol()?;
+        self.expect(closing)?;
+        Ok(make(Box::new(inner), self.since(first)))
+    }
+
+    fn message(&mut self, direction: Direction) -> Parsed<Protocol> {
+        let first = self.advance().span;
+        let name = self.name("the name of a message")?;
+        let mut parameters = Vec::new();
+        if self.at(Symbol::LeftParenthesis) && self.kind_after(1) == TokenKind::Name {
+            self.advance();
+            parameters = self.sections()?;
+            self.expect(Symbol::RightParenthesis)?;
+        }
+        Ok(Protocol::Message(Message { direction, name, parameters, span: self.since(first) }))
+    }
+
+    /// `Names: Type {; Names: Type}`
+    pub(super) fn sections(&mut self) -> Parsed<Vec<Section>> {
+        let mut sections = Vec::new();
+        loop {
+            let names = self.list(|parser| parser.name("a name"))?;
+            self.expect(Symbol::Colon)?;
+            sections.push(Section { names, ty: self.ty()? });
+            if !self.accept(Symbol::Semicolon) {
+                return Ok(sections);
+            }
+        }
+    }
+}
+
+/// The only one, or what `make` makes of several.
+fn one_or(mut several: Vec<Protocol>, make: fn(Vec<Protocol>) -> Protocol) -> Protocol {
+    match (several.len(), several.pop()) {
+        (1, Some(only)) => only,
+        (_, Some(last)) => {
+            several.push(last);
+            make(several)
+        }
+        (_, None) => make(several),
+    }
+}

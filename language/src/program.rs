@@ -1,0 +1,610 @@
+//! The checked program: what the checker gives and what the compiler and the reference interpreter take.
+//!
+//! Every name is resolved to an index, every expression has its type, conversions are explicit, constants are
+//! folded. Nothing here can fail to make sense: a program with errors has no such form.
+
+use crate::ast::Direction;
+use crate::source::Span;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index into the program's table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// Index into [`Program::interfaces`].
+    InterfaceId
+);
+id!(
+    /// Index into [`Program::components`].
+    ComponentId
+);
+id!(
+    /// Index into [`Program::procedures`].
+    ProcedureId
+);
+id!(
+    /// Index into [`Program::variables`].
+    VariableId
+);
+
+/// A whole checked program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Interfaces; two declarations with the same name and the same protocol are one.
+    pub interfaces: Vec<Interface>,
+    /// Component templates, inner ones too.
+    pub components: Vec<Component>,
+    /// Procedures of all scopes.
+    pub procedures: Vec<Procedure>,
+    /// Variables of all scopes: of components, implementations, procedures, and parameters.
+    pub variables: Vec<Variable>,
+    /// The component that starts.
+    pub entry: Option<ComponentId>,
+}
+
+/// An interface with its protocol compiled.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared (a default span for predeclared ones).
+    pub span: Span,
+    /// Its messages; a name may occur once as `IN` and once as `OUT`.
+    pub messages: Vec<Message>,
+    /// The deterministic automaton of the protocol; state 0 is the start.
+    pub states: Vec<State>,
+}
+
+/// A message of an interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Its name.
+    pub name: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Names and types of what it carries.
+    pub parameters: Vec<(String, Type)>,
+}
+
+/// A state of a protocol. All messages that leave it go the same direction (the language refuses others).
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// (index of the message, next state), in ascending order of messages.
+    pub transitions: Vec<(usize, usize)>,
+    /// The communication may end here.
+    pub may_end: bool,
+}
+
+/// Types (language reference, section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// `BOOLEAN`
+    Boolean,
+    /// `CHARACTER`, one byte.
+    Character,
+    /// `INTEGER`, 64-bit signed.
+    Integer,
+    /// `REAL`, IEEE double.
+    Real,
+    /// `TEXT`, a byte string with value semantics.
+    Text,
+    /// A component of this template.
+    Component(ComponentId),
+    /// Any component with these interfaces.
+    Any(AnyType),
+}
+
+impl Type {
+    /// A component is moved, never copied.
+    pub fn is_component(&self) -> bool {
+        matches!(self, Type::Component(_) | Type::Any(_))
+    }
+}
+
+/// `ANY(offers | requires)`: offers at least, requires at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnyType {
+    /// Must be offered.
+    pub offers: Vec<Facet>,
+    /// May be required; `None` for bare `ANY`: anything.
+    pub requires: Option<Vec<Facet>>,
+}
+
+/// An offered or required interface of a component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facet {
+    /// Which.
+    pub interface: InterfaceId,
+    /// The cardinality, if one is written: required slots are then indexed from 1, an offered interface limits
+    /// its clients.
+    pub cardinality: Option<Cardinality>,
+}
+
+/// `[from..to]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cardinality {
+    /// At least.
+    pub from: u32,
+    /// At most; `None` for `*`.
+    pub to: Option<u32>,
+}
+
+/// A component template.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub span: Span,
+    /// The template around it.
+    pub outer: Option<ComponentId>,
+    /// `{ISOLATED}`
+    pub isolated: bool,
+    /// `{VIRTUAL}` (entry only).
+    pub virtual_time: bool,
+    /// Offered interfaces.
+    pub offers: Vec<Facet>,
+    /// Required interfaces.
+    pub requires: Vec<Facet>,
+    /// Its variables, in order of declaration.
+    pub variables: Vec<VariableId>,
+    /// At most one for each offered interface; an offered interface without one must be connected inward.
+    pub implementations: Vec<Implementation>,
+    /// `BEGIN`
+    pub begin: Option<Block>,
+    /// `ACTIVITY`
+    pub activity: Option<Block>,
+    /// `FINALLY`
+    pub finally: Option<Block>,
+}
+
+/// The service that a component gives to each client of an offered interface.
+#[derive(Clone, Debug)]
+pub struct Implementation {
+    /// Index into [`Component::offers`].
+    pub offered: usize,
+    /// Where its name stands.
+    pub span: Span,
+    /// Its own variables, in order of declaration.
+    pub variables: Vec<VariableId>,
+    /// Its statements.
+    pub body: Block,
+}
+
+/// Who declares a variable or procedure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// The component.
+    Component(ComponentId),
+    /// An implementation: component and index into [`Component::implementations`].
+    Implementation(ComponentId, usize),
+    /// A procedure.
+    Procedure(ProcedureId),
+}
+
+/// A procedure. It may use the variables of every owner around it.
+#[derive(Clone, Debug)]
+pub struct Procedure {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub span: Span,
+    /// Around it.
+    pub owner: Owner,
+    /// The component it belongs to in the end.
+    pub component: ComponentId,
+    /// In order; each is also a variable with [`Variable::parameter`] set.
+    pub parameters: Vec<VariableId>,
+    /// Its result.
+    pub result: Option<Type>,
+    /// Its local variables, without parameters.
+    pub variables: Vec<VariableId>,
+    /// Its statements.
+    pub body: Block,
+}
+
+/// A variable, collection or parameter.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Span,
+    /// Its type, or that of its elements.
+    pub ty: Type,
+    /// Present for a collection.
+    pub collection: Option<Collection>,
+    /// Who declares it.
+    pub owner: Owner,
+    /// Present for a parameter.
+    pub parameter: Option<Passing>,
+}
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// A copy.
+    Value,
+    /// `VARIABLE`: the caller's variable itself. Never a collection.
+    Reference,
+}
+
+/// What makes a variable a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collection {
+    /// Types of the indices: INTEGER, CHARACTER, BOOLEAN or TEXT.
+    pub indices: Vec<Type>,
+    /// `{ARRAY}`: fixed bounds, made by `NEW(a, n, m)`; indices are all INTEGER.
+    pub array: bool,
+}
+
+/// How a block or expression holds the component's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LockMode {
+    /// Alone.
+    Exclusive,
+    /// With others that share.
+    Shared,
+}
+
+/// Statements, with or without the component's lock. For the body of a loop the lock is taken in each iteration.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Taken before the first and released after the last statement, unless it is already held.
+    pub lock: Option<LockMode>,
+    /// In order.
+    pub statements: Vec<Statement>,
+}
+
+/// A statement and where it stands.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Which.
+    pub kind: StatementKind,
+    /// The whole, for messages at run time.
+    pub span: Span,
+}
+
+/// Statements.
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    /// `place := value`; never a component.
+    Assign(Place, Expression),
+    /// `channel!message(arguments)`
+    Send {
+        /// Over which communication.
+        channel: Channel,
+        /// Index into the interface's messages.
+        message: usize,
+        /// One for each parameter.
+        arguments: Vec<Argument>,
+    },
+    /// `channel?message(targets)`
+    Receive {
+        /// Over which communication.
+        channel: Channel,
+        /// Index into the interface's messages.
+        message: usize,
+        /// One for each parameter, evaluated when the message has arrived. A target of a component parameter
+        /// is a container.
+        targets: Vec<Place>,
+    },
+    /// A procedure, its result dropped.
+    Call(ProcedureId, Vec<Argument>),
+    /// Conditions with their blocks, and the rest.
+    If(Vec<(Expression, Block)>, Option<Block>),
+    /// `WHILE`
+    While(Expression, Block),
+    /// `REPEAT`
+    Repeat(Block, Expression),
+    /// `FOR`; bounds and step are evaluated once, `variable` is INTEGER. The step is never 0 when it is a
+    /// constant; 0 at run time is an error.
+    For {
+        /// Assigned before each iteration.
+        variable: Place,
+        /// First value.
+        from: Expression,
+        /// Bound, included; the variable never goes past it.
+        to: Expression,
+        /// Step.
+        by: Expression,
+        /// What is repeated.
+        body: Block,
+    },
+    /// `FOREACH`: in ascending order; elements removed meanwhile are skipped.
+    Foreach {
+        /// One for each index of the collection.
+        variables: Vec<Place>,
+        /// A variable that is a collection.
+        collection: VariableId,
+        /// What is repeated.
+        body: Block,
+    },
+    /// `BEGIN .. END`
+    Block(Block),
+    /// `RETURN`
+    Return(Option<Expression>),
+    /// `NEW(container)`: makes a component of the template.
+    NewComponent(Place, ComponentId),
+    /// `NEW(a[i])` for an element that is not a component: makes it with its initial value; an error if it
+    /// is there.
+    NewElement(Place),
+    /// `NEW(t, n)` for a TEXT: n characters 0X.
+    NewText(Place, Expression),
+    /// `NEW(a, n, m)` for an `{ARRAY}`: all elements with their initial values; an error if it was made already.
+    NewArray(VariableId, Vec<Expression>),
+    /// `DELETE(v)` of a container with a component, waits; an error if empty. An element of a collection
+    /// goes with its component.
+    DeleteComponent(Place),
+    /// `DELETE(a[i])` of any other element; an error if absent.
+    DeleteElement(Place),
+    /// `DELETE(a)` of a whole `{ARRAY}` or other collection: all elements go, in ascending order.
+    DeleteCollection(VariableId),
+    /// `MOVE(from, to)`
+    Move(Place, Place),
+    /// `CONNECT(required, offered)`
+    Connect(ConnectEnd, ConnectEnd),
+    /// `DISCONNECT(required)`: also of an inward connection.
+    Disconnect(ConnectEnd),
+    /// `AWAIT(condition)`; the condition uses variables, constants and functions only.
+    Await(Expression),
+    /// `INC(place, n)`; DEC is `INC(place, -n)` only where n is a constant, else [`StatementKind::Decrease`].
+    Increase(Place, Expression),
+    /// `DEC(place, n)`
+    Decrease(Place, Expression),
+    /// `ASSERT(condition, number)`
+    Assert(Expression, Option<Expression>),
+    /// `HALT(status)`
+    Halt(Expression),
+    /// `WRITE(x)`, chosen by the type of x.
+    Write(Expression),
+    /// `WRITEHEX(n)`
+    WriteHex(Expression),
+    /// `WRITELINE`
+    WriteLine,
+    /// `PASSIVATE(n)`: waits n units of time.
+    Passivate(Expression),
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub enum ConnectEnd {
+    /// A facet of a sub-component: `I(x)`, `I[k](x)`, or (as the offered end) `x` with the interface implied.
+    Of {
+        /// The container.
+        component: Place,
+        /// Which interface.
+        interface: InterfaceId,
+        /// k of `I[k](x)`, from 1.
+        index: Option<Expression>,
+    },
+    /// The surrounding component's own offered interface (first argument): index into `offers`.
+    OwnOffered(usize),
+    /// The surrounding component's own required interface (second argument): index into `requires`, and k
+    /// for one with a cardinality.
+    OwnRequired(usize, Option<Expression>),
+}
+
+/// What a message or a procedure takes.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A value; already converted to the parameter's type.
+    Value(Expression),
+    /// A component, which leaves its container (in a message), or a `VARIABLE` parameter.
+    Place(Place),
+}
+
+/// Where a value is kept.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Which.
+    pub kind: PlaceKind,
+    /// Type of what is kept there.
+    pub ty: Type,
+    /// For messages at run time.
+    pub span: Span,
+}
+
+/// Kinds of places.
+#[derive(Clone, Debug)]
+pub enum PlaceKind {
+    /// A variable that is no collection.
+    Variable(VariableId),
+    /// An element of a collection.
+    Element(VariableId, Vec<Expression>),
+    /// A character of a TEXT variable (never of an element).
+    Character(VariableId, Box<Expression>),
+    /// `v(T)`: the component in `v`, checked at run time to be of the place's type.
+    Guarded(Box<Place>),
+}
+
+/// A communication, seen from one of its ends.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Which.
+    pub kind: ChannelKind,
+    /// Its interface.
+    pub interface: InterfaceId,
+}
+
+/// Kinds of channels.
+#[derive(Clone, Debug)]
+pub enum ChannelKind {
+    /// In an implementation (and its procedures): the communication with its client. We are the server.
+    Service,
+    /// A required interface of the surrounding component: index into `requires`, and k for one with a
+    /// cardinality. We are the client.
+    Required(usize, Option<Box<Expression>>),
+    /// An interface offered by a component that is held in a variable. We are the client.
+    Held(Box<Place>),
+}
+
+/// What a test asks of a communication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// The next message is this one (index into the interface's messages).
+    Message(usize),
+    /// Any message is there.
+    Any,
+    /// The other side has closed.
+    Finish,
+}
+
+/// An expression with its type. INTEGER to REAL, CHARACTER to TEXT and CHARACTER to INTEGER conversions are explicit.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// Which.
+    pub kind: ExpressionKind,
+    /// Its type; never a component.
+    pub ty: Type,
+    /// For messages at run time.
+    pub span: Span,
+}
+
+/// Expressions.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum ExpressionKind {
+    Boolean(bool),
+    Character(u8),
+    Integer(i64),
+    Real(f64),
+    Text(Vec<u8>),
+    /// The value kept there.
+    Read(Place),
+    /// A function procedure.
+    Call(ProcedureId, Vec<Argument>),
+    Unary(Unary, Box<Expression>),
+    /// `And`/`Or` evaluate the right side only if needed.
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    /// A predeclared function; arity and types as in [`Builtin`].
+    Builtin(Builtin, Vec<Expression>),
+    /// `NUMBER(t, x)`: x is INTEGER or REAL.
+    Number(Box<Expression>, Place),
+    /// `COUNT(required)`: how many slots of the interface are connected (index into `requires`).
+    Count(usize),
+    /// Evaluated while the lock is held so.
+    Locked(LockMode, Box<Expression>),
+    /// Waits until the answer is known.
+    ReceiveTest(Channel, Pattern),
+    /// Does not wait.
+    Input(Channel, Pattern),
+    /// The container has a component, or the element exists.
+    Exists(Place),
+    /// The component in the place offers these.
+    Offers(Place, Vec<Facet>),
+    /// The component in the place requires these.
+    Requires(Place, Vec<Facet>),
+    /// The component in the place is of that type.
+    Is(Place, Type),
+}
+
+/// One-operand operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Unary {
+    Not,
+    NegateInteger,
+    NegateReal,
+}
+
+/// Two-operand operators; both operands have the type in the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Binary {
+    And,
+    Or,
+    /// Checked.
+    AddInteger,
+    SubtractInteger,
+    MultiplyInteger,
+    /// Floors; checked.
+    Div,
+    /// Floors; checked.
+    Mod,
+    AddReal,
+    SubtractReal,
+    MultiplyReal,
+    DivideReal,
+    Concatenate,
+    /// The operands' type (the same on both sides) is theirs.
+    Compare(Comparison),
+}
+
+/// Comparisons; TEXT by bytes up to its length, BOOLEAN FALSE before TRUE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// Predeclared functions, resolved by type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// `TIME`: () INTEGER
+    Time,
+    /// (TEXT) INTEGER
+    Length,
+    /// (REAL) REAL; of a negative number NaN. Likewise the five below and [`Builtin::Arctan`].
+    Sqrt,
+    /// (REAL) REAL, radians
+    Sin,
+    /// (REAL) REAL
+    Cos,
+    /// (REAL) REAL
+    Tan,
+    /// (REAL) REAL
+    Arcsin,
+    /// (REAL) REAL
+    Arccos,
+    /// (REAL) REAL
+    Arctan,
+    /// (INTEGER, INTEGER) INTEGER
+    MinInteger,
+    /// (INTEGER, INTEGER) INTEGER
+    MaxInteger,
+    /// (REAL, REAL) REAL
+    MinReal,
+    /// (REAL, REAL) REAL
+    MaxReal,
+    /// (lo, hi: INTEGER) INTEGER, both included; lo > hi is an error.
+    Random,
+    /// (INTEGER) CHARACTER; outside 0..255 is an error.
+    IntegerToCharacter,
+    /// (CHARACTER) INTEGER
+    CharacterToInteger,
+    /// (BOOLEAN) INTEGER: 0 or 1
+    BooleanToInteger,
+    /// (REAL) INTEGER: floors; outside the range (or NaN) is an error.
+    RealToInteger,
+    /// (INTEGER) REAL
+    IntegerToReal,
+    /// (CHARACTER) TEXT of length one
+    CharacterToText,
+    /// (INTEGER) TEXT, as WRITE writes it
+    IntegerToText,
+    /// (REAL) TEXT, as WRITE writes it
+    RealToText,
+    /// (BOOLEAN) TEXT, as WRITE writes it
+    BooleanToText,
+    /// (TEXT, from, n: INTEGER) TEXT; places outside the text are an error
+    Slice,
+    /// (TEXT, part: TEXT, from: INTEGER) INTEGER; -1 if absent; `from` outside 0..=length is an error
+    Find,
+}

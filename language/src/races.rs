@@ -1,0 +1,229 @@
+//! Refuses races: what two processes of a component can touch and one changes needs the component's lock. Looks
+//! at each component for itself, since nothing else can touch its variables; follows procedures with the lock of
+//! their callers. Knows nothing about what is said in communications.
+
+use crate::accesses::{Access, Event, walk};
+use crate::program::{Block, Component, ComponentId, LockMode, Owner, ProcedureId, Program, VariableId};
+use crate::source::{Diagnostic, Span};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// All races, and all uses of the lock that could not work.
+pub fn check(program: &Program) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    for (index, component) in program.components.iter().enumerate() {
+        let processes = processes(program, component);
+        let uses = uses(program, &processes);
+        check_locks(&uses, &mut diagnostics);
+        let owner = Owner::Component(ComponentId(index as u32));
+        check_component(program, owner, component, &processes, &uses, &mut diagnostics);
+    }
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert((diagnostic.code, diagnostic.span)));
+    diagnostics
+}
+
+/// A process of a component, or as many as there are clients.
+struct Process<'a> {
+    block: &'a Block,
+    /// For messages.
+    name: String,
+    /// Where it is declared, if there can be many of it.
+    many: Option<Span>,
+    /// `BEGIN` and `FINALLY`: nothing else of the component runs.
+    alone: bool,
+}
+
+fn processes<'a>(program: &Program, component: &'a Component) -> Vec<Process<'a>> {
+    let one = |block: &'a Option<Block>, name: &str, alone| {
+        block.as_ref().map(|block| Process { block, name: name.into(), many: None, alone })
+    };
+    let services = component.implementations.iter().map(|implementation| {
+        let offered = component.offers[implementation.offered].interface;
+        Process {
+            block: &implementation.body,
+            name: format!("a service {}", program.interfaces[offered.index()].name),
+            many: Some(implementation.span),
+            alone: false,
+        }
+    });
+    let others = [
+        one(&component.begin, "BEGIN", true),
+        one(&component.activity, "ACTIVITY", false),
+        one(&component.finally, "FINALLY", true),
+    ];
+    others.into_iter().flatten().chain(services).collect()
+}
+
+/// An access, by which process it is done, and where the procedure that does it is called, if one does.
+struct Use {
+    process: usize,
+    access: Access,
+    called: Option<Span>,
+}
+
+/// All that the processes do, each access once for each lock it is done under.
+fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
+    let mut uses = Vec::new();
+    for (process, Process { block, .. }) in processes.iter().enumerate() {
+        let mut known: HashSet<(ProcedureId, Option<LockMode>)> = HashSet::new();
+        let mut calls: Vec<(ProcedureId, Option<LockMode>, Span)> = Vec::new();
+        let mut scan = |block: &Block, lock, called, calls: &mut Vec<_>| {
+            walk(block, lock, &mut |access| match access.event {
+                Event::Call(procedure) if known.insert((procedure, access.lock)) => {
+                    calls.push((procedure, access.lock, access.span));
+                }
+                Event::Call(_) => {}
+                _ => uses.push(Use { process, access, called }),
+            });
+        };
+        scan(block, None, None, &mut calls);
+        while let Some((procedure, lock, call)) = calls.pop() {
+            scan(&program.procedures[procedure.index()].body, lock, Some(call), &mut calls);
+        }
+    }
+    uses
+}
+
+/// `AWAIT` gives up a lock, so one must be held; and the lock cannot be had alone while others share it.
+fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
+    for Use { access, called, .. } in uses {
+        let diagnostic = match (access.event, access.lock) {
+            (Event::Await, None) => {
+                Diagnostic::new("await-without-lock", access.span, "AWAIT where the component's lock is not held")
+                    .help("put it in a block with {EXCLUSIVE}, or {SHARED} if nothing is changed")
+            }
+            (Event::Exclusive, Some(LockMode::Shared)) => Diagnostic::new(
+                "exclusive-inside-shared",
+                access.span,
+                "{EXCLUSIVE} where the lock is held {SHARED} already",
+            )
+            .help("make the outer block {EXCLUSIVE}"),
+            _ => continue,
+        };
+        diagnostics.push(note_call(diagnostic, *called, access.lock));
+    }
+}
+
+fn note_call(diagnostic: Diagnostic, called: Option<Span>, lock: Option<LockMode>) -> Diagnostic {
+    let how = match lock {
+        None => "without the lock",
+        Some(LockMode::Shared) => "with the lock held {SHARED}",
+        Some(LockMode::Exclusive) => "with the lock held {EXCLUSIVE}",
+    };
+    match called {
+        Some(call) => diagnostic.note(call, format!("the procedure is called {how} here")),
+        None => diagnostic,
+    }
+}
+
+/// What processes can race for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Variable(VariableId),
+    /// Index into the component's `requires`.
+    Required(usize),
+}
+
+fn target(event: Event) -> Option<Target> {
+    match event {
+        Event::Read(id) | Event::Write(id) | Event::TalkToHeld(id) => Some(Target::Variable(id)),
+        Event::TalkToRequired(index) => Some(Target::Required(index)),
+        Event::Call(_) | Event::Await | Event::Exclusive => None,
+    }
+}
+
+impl Use {
+    fn changes(&self) -> bool {
+        !matches!(self.access.event, Event::Read(_))
+    }
+
+    fn is_protected(&self) -> bool {
+        match self.access.lock {
+            Some(LockMode::Exclusive) => true,
+            Some(LockMode::Shared) => !self.changes(),
+            None => false,
+        }
+    }
+}
+
+fn check_component(
+    program: &Program,
+    owner: Owner,
+    component: &Component,
+    processes: &[Process],
+    uses: &[Use],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut by_target: BTreeMap<Target, Vec<&Use>> = BTreeMap::new();
+    for it in uses.iter().filter(|it| !processes[it.process].alone) {
+        match target(it.access.event) {
+            // What an implementation or a procedure declares belongs to one process.
+            Some(Target::Variable(id)) if program.variables[id.index()].owner != owner => {}
+            Some(target) => by_target.entry(target).or_default().push(it),
+            None => {}
+        }
+    }
+    for (target, uses) in by_target {
+        let touching: BTreeSet<usize> = uses.iter().map(|it| it.process).collect();
+        let many = touching.len() > 1 || touching.iter().any(|&it| processes[it].many.is_some());
+        if !many || !uses.iter().any(|it| it.changes()) {
+            continue;
+        }
+        let name = match target {
+            Target::Variable(id) => &program.variables[id.index()].name,
+            Target::Required(index) => {
+                &program.interfaces[component.requires[index].interface.index()].name
+            }
+        };
+        for it in uses.iter().filter(|it| !it.is_protected()) {
+            diagnostics.push(race(name, it, &uses, processes));
+        }
+    }
+}
+
+fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnostic {
+    let (code, message) = match it.access.event {
+        Event::Read(_) => ("race-read", format!("{name} is read here while another process may change it")),
+        Event::Write(_) => ("race-write", format!("{name} is changed here while another process may use it")),
+        _ => (
+            "race-communication",
+            format!("the communication with {name} is used here while another process may use it"),
+        ),
+    };
+    let label = match it.access.lock {
+        None => "the lock is not held here",
+        Some(_) => "the lock is only held {SHARED} here",
+    };
+    let diagnostic = note_call(Diagnostic::new(code, it.access.span, message).label(label), it.called, it.access.lock);
+    let diagnostic = match opponent(it, uses, processes) {
+        Some(other) => diagnostic.note(other.access.span, describe(other, &processes[other.process])),
+        None => match processes[it.process].many {
+            Some(span) => diagnostic.note(span, "every client has such a process of its own"),
+            None => diagnostic,
+        },
+    };
+    diagnostic.help(match it.access.event {
+        Event::Read(_) => "put it in a block with {SHARED}; a WHILE test or an UNTIL takes {SHARED} before it",
+        _ => "put it in a block with {EXCLUSIVE}",
+    })
+}
+
+/// Another access that must not happen at the same time, if possible of another process.
+fn opponent<'u>(it: &Use, uses: &[&'u Use], processes: &[Process]) -> Option<&'u Use> {
+    let conflicting = |other: &&&Use| {
+        (it.changes() || other.changes())
+            && other.access.span != it.access.span
+            && (other.process != it.process || processes[it.process].many.is_some())
+    };
+    let found = || uses.iter().filter(conflicting).copied();
+    found().find(|other| other.process != it.process).or_else(|| found().next())
+}
+
+fn describe(other: &Use, process: &Process) -> String {
+    let what = match other.access.event {
+        Event::Read(_) => "reads it",
+        Event::Write(_) => "changes it",
+        _ => "uses the communication",
+    };
+    format!("{} {what} here", process.name)
+}

@@ -1,0 +1,247 @@
+//! What generated code and the runtime both touch: the blocks in memory and the meaning of every bit.
+//!
+//! A process is a state machine (paper 004, section 3.2): its block holds the address of the function that goes
+//! on with it, and what that function needs. Generated code reads and writes the fields marked *inline* itself;
+//! their offsets are checked at the end of this file. Everything here is touched by the home worker only, except
+//! where a comment says otherwise, so nothing is atomic.
+
+use core::sync::atomic::AtomicU32;
+
+use drystone_component::Template;
+
+/// Address of a resume function: `fn(worker, process)` in Cranelift's `tail` calling convention. It runs the
+/// process until it has to wait, then goes on with the next ready process, or returns if there is none or if
+/// [`Worker::attention`] is set.
+pub type Resume = *const u8;
+
+/// What generated code sees of a worker (a processor that runs processes). The runtime's own data follow it.
+#[repr(C)]
+pub struct Worker {
+    /// *inline* First ready process, null if there is none.
+    pub ready_head: *mut Process,
+    /// *inline* Last ready process; meaningless while the queue is empty.
+    pub ready_tail: *mut Process,
+    /// *inline* Not zero: generated code shall return to the scheduler at the next dispatch or preemption
+    /// check. Set by the ticker and by other threads; cleared by the scheduler.
+    pub attention: AtomicU32,
+    /// *inline* Not zero: this is not the home of the process it runs, which must go home before it touches
+    /// anything that it shares with others.
+    pub away: u32,
+    /// *inline* A procedure's result on its way to the caller.
+    pub result: u64,
+    /// *inline* Processes dispatched so far.
+    pub switches: u64,
+    /// *inline* Messages sent so far.
+    pub messages: u64,
+    /// The runtime's part.
+    pub own: *mut crate::scheduler::WorkerData,
+}
+
+/// The head of every process block. Its frame follows: for a service after the communication's buffer.
+#[repr(C)]
+pub struct Process {
+    /// *inline* How it goes on.
+    pub resume: Resume,
+    /// *inline* The next in the one queue that it stands in.
+    pub next: *mut Process,
+    /// *inline* The component it belongs to.
+    pub instance: *mut Instance,
+    /// Index into the template's bodies.
+    pub body: u16,
+    /// *inline* How it holds its component's lock: `LOCK_NONE`, `LOCK_SHARED`, `LOCK_EXCLUSIVE`.
+    pub lock: u8,
+    /// What it waits for and what became of it; the scheduler's.
+    pub status: u8,
+    /// The scheduler's: for the choice of what runs in parallel, and waking times.
+    pub score: u32,
+}
+
+/// [`Process::lock`]
+pub const LOCK_NONE: u8 = 0;
+/// [`Process::lock`]
+pub const LOCK_SHARED: u8 = 1;
+/// [`Process::lock`]
+pub const LOCK_EXCLUSIVE: u8 = 2;
+
+/// A service process together with its communication with one client. The buffer holds one message.
+#[repr(C)]
+pub struct Communication {
+    /// The service process.
+    pub process: Process,
+    /// *inline* The one process that waits for something to change here, null if none.
+    pub waiter: *mut Process,
+    /// *inline* State, seen, tag and flags, see [`CommunicationWord`].
+    pub word: CommunicationWord,
+    // The message's words follow, [`Interface::payload_words`] of them, then the frame.
+}
+
+/// Bytes before the payload.
+pub const PAYLOAD: usize = 48;
+
+/// Everything that says how a communication stands, in 8 bytes, so that generated code can compare and replace
+/// it as one (little-endian: state is the low half-word).
+///
+/// Only one side may send in any state, so one buffer serves both directions. While it is empty, both sides see
+/// the same state. Since the buffer holds one message, `seen` differs from `state` only while it is full.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommunicationWord {
+    /// State of the protocol after all messages that were sent.
+    pub state: u16,
+    /// State as the receiver of the buffered message sees it; equal to `state` while the buffer is empty.
+    pub seen: u16,
+    /// 0: the buffer is empty; else 1 + index of the message in it.
+    pub tag: u16,
+    /// Bits below.
+    pub flags: u16,
+}
+
+/// The buffered message is for the client (else for the server). Clear while the buffer is empty.
+pub const FOR_CLIENT: u16 = 1;
+/// The client has closed its end.
+pub const CLIENT_CLOSED: u16 = 2;
+/// No service runs: it has ended where it may (the next send begins a new communication).
+pub const SERVICE_ENDED: u16 = 4;
+/// The other side was ended by a fault: what it did or will send is lost, sends to it are dropped.
+pub const GONE: u16 = 8;
+
+/// A component at run time. Slots and variables follow, as its template says.
+#[repr(C)]
+pub struct Instance {
+    /// *inline* What it is.
+    pub template: *const Template,
+    /// Who holds it: an instance, or a process if bit 0 is set; null while it is in a message, and for the
+    /// program's entry.
+    pub holder: usize,
+    /// *inline* The monitor's lock: `EXCLUSIVE_BIT`, `QUEUED_BIT`, and the number of those who share it.
+    pub lock: u32,
+    /// How many processes of it are alive, and its phase: see the instance module.
+    pub live: u32,
+    /// Monitor queues and everything else that is rare; allocated on first need.
+    pub rare: *mut crate::instance::Rare,
+}
+
+/// [`Instance::lock`]: one process holds it alone.
+pub const EXCLUSIVE_BIT: u32 = 1 << 31;
+/// [`Instance::lock`]: some process is queued (for entry, or for a condition): releasing takes the long way.
+pub const QUEUED_BIT: u32 = 1 << 30;
+
+/// The instance's end of an offered interface.
+#[repr(C)]
+pub struct OfferedSlot {
+    /// First of the required slots that are connected here.
+    pub clients: *mut RequiredSlot,
+    /// *inline* The holder's own communication, null before its first use.
+    pub holder: *mut Communication,
+}
+
+/// The instance's end of a required interface, or of an inward connection: what serves it (`target`) and how
+/// to reach it (`communication`).
+#[repr(C)]
+pub struct RequiredSlot {
+    /// An [`OfferedSlot`], or a [`RequiredSlot`] with bit 0 set (passed on); 0 if unconnected.
+    pub target: usize,
+    /// *inline* The communication, null before its first use.
+    pub communication: *mut Communication,
+    /// Neighbours among those connected to the same target.
+    pub next: *mut RequiredSlot,
+    /// See `next`; the first one points back to nothing.
+    pub previous: *mut RequiredSlot,
+    /// The instance that this slot is part of.
+    pub instance: *mut Instance,
+}
+
+/// The head of a procedure's frame; parameters, variables and temporaries follow.
+#[repr(C)]
+pub struct FrameHead {
+    /// *inline* The frame of the caller, null if that is the process's own.
+    pub caller: *mut FrameHead,
+    /// What it is.
+    pub frame: *const drystone_component::Frame,
+    /// *inline* How the caller goes on.
+    pub return_to: Resume,
+    /// *inline* The frame (or process) of the procedure or implementation around it, if it uses that.
+    pub outer: *mut u8,
+}
+
+/// A text: its bytes follow. A null pointer is the empty text.
+#[repr(C)]
+pub struct TextHead {
+    /// Holders; negative: in read-only data, never freed. Changed atomically while any process is away.
+    pub count: i64,
+    /// *inline* Number of bytes, more than 0.
+    pub length: u64,
+}
+
+/// Bytes before a text's first character.
+pub const TEXT_BYTES: usize = 16;
+
+/// An `{ARRAY}` collection; its variable points here once made. The size of each dimension follows.
+#[repr(C)]
+pub struct ArrayHead {
+    /// *inline* The elements, row by row: 1 byte each for kind Byte, else 8.
+    pub elements: *mut u8,
+    /// *inline* Number of elements in all.
+    pub count: u64,
+    // *inline* at offset 16: one u64 for each dimension.
+}
+
+/// Any other collection; its variable points here once it has had an element. The rest is the collection
+/// module's.
+#[repr(C)]
+pub struct CollectionHead {
+    /// *inline* Elements of the dense part: key `low + i` is at `dense + i * (1 or 8)`; only collections with one
+    /// index, of kind Word or Byte, ever have one.
+    pub dense: *mut u8,
+    /// *inline* First key of the dense part.
+    pub low: i64,
+    /// *inline* Number of elements in it, all of them present; 0 if there is no dense part (the collection may
+    /// still have elements).
+    pub length: u64,
+}
+
+/// What an operation that may wait or fail tells generated code.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done: go on.
+    Done = 0,
+    /// Save what is needed, and dispatch. The process either waits and shall try the same operation again when
+    /// it is resumed, or has failed, and the scheduler will see to it.
+    Leave = 1,
+}
+
+/// Kinds of run-time errors, by the numbers that generated code passes.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Fault {
+    Overflow = 0,
+    DivisionByZero = 1,
+    IndexOutOfBounds = 2,
+    MissingElement = 3,
+    EmptyContainer = 4,
+    FullContainer = 5,
+    AssertionFailed = 6,
+    ProtocolViolation = 7,
+    OutOfMemory = 8,
+    StackLimit = 9,
+    Deadlock = 10,
+    InvalidConversion = 11,
+    MissingReturn = 12,
+    WrongType = 13,
+    InvalidArgument = 14,
+}
+
+const _: () = {
+    use core::mem::{offset_of, size_of};
+    assert!(offset_of!(Worker, attention) == 16 && offset_of!(Worker, away) == 20);
+    assert!(offset_of!(Worker, result) == 24 && offset_of!(Worker, switches) == 32);
+    assert!(offset_of!(Worker, messages) == 40);
+    assert!(size_of::<Process>() == 32 && offset_of!(Process, lock) == 26);
+    assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
+    assert!(size_of::<Communication>() == PAYLOAD);
+    assert!(size_of::<Instance>() == 32 && offset_of!(Instance, lock) == 16);
+    assert!(size_of::<OfferedSlot>() == 16 && size_of::<RequiredSlot>() == 40);
+    assert!(size_of::<FrameHead>() == 32 && size_of::<TextHead>() == TEXT_BYTES);
+};

@@ -1,0 +1,1 @@
+//! How a native process gives up the processor: see the platform module.

@@ -1,0 +1,100 @@
+//! What the runtime needs from the place where it runs: an operating system or bare hardware.
+//!
+//! [`Platform`] is used by the thread of the home worker only, so it needs no locks. [`Threads`] is what other
+//! threads use too. Neither knows what a process does; a platform sees processes only as addresses that it
+//! hands back when their input is ready.
+//!
+//! # How a native process waits for the platform
+//!
+//! A native body (`Body::native`, [`NativeBody`]) is called each time its process runs, and goes on from the state
+//! that it keeps in its frame. Where it has to wait it returns:
+//!
+//! * an entry point (`ds_send`, `ds_receive`, `ds_test`, ...) said so (null or `Leave`): it just returns; the
+//!   process is queued already, and the body calls the same entry point again when it is called again;
+//! * it waits for the platform: it registers its process there, calls [`park`], and returns. When the platform
+//!   passes the process to `wake` (in [`Platform::wait`]), or someone calls [`unpark`], the body is called again;
+//! * it gives others a turn: it calls [`yield_now`] and returns;
+//! * it has ended: it calls `ds_finish` as the very last thing, and returns.
+//!
+//! A native FINALLY (the place to close what the instance holds) must end in its first call: it is also called
+//! when its instance is ended by a run-time error. A native body never runs on any thread but the home's.
+
+use core::any::Any;
+
+use crate::layout::{Process, Worker};
+
+/// `Body::native`: runs a native process until it has to wait or has ended.
+pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
+
+/// The platform, as the home worker's thread sees it.
+pub trait Platform {
+    /// Appends bytes to standard output. The runtime buffers: it calls this rarely, and before it ends or waits.
+    fn write(&mut self, bytes: &[u8]);
+
+    /// Writes a message to standard error.
+    fn report(&mut self, bytes: &[u8]);
+
+    /// Blocks until the input of some process is ready (`wake` is called for each of them), `timeout` nanoseconds
+    /// have passed, or [`Threads::notify`] is or was called since the last wait. `None`: no timeout; 0: only
+    /// looks (at most once in a tick while the program runs).
+    fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process));
+
+    /// How many processes are registered here, waiting. While there is one, the program is not in a deadlock.
+    fn pending(&self) -> usize;
+
+    /// A process that is registered here is ended by force: the platform forgets it and never passes it to `wake`.
+    fn forget(&mut self, process: *mut Process);
+
+    /// What other threads may use. It lives as long as the program.
+    fn threads(&self) -> &'static dyn Threads;
+
+    /// The platform itself, for its native components.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// The platform, as every thread sees it.
+pub trait Threads: Sync {
+    /// Nanoseconds since some moment before the program's start; never runs backwards.
+    fn clock(&self) -> u64;
+
+    /// How many processors there are.
+    fn processors(&self) -> usize;
+
+    /// Starts the thread of worker `worker` (1, 2, ...), which calls `run(argument)` once. A platform without
+    /// threads answers `false`.
+    fn start_worker(&self, worker: usize, run: unsafe fn(argument: usize), argument: usize) -> bool;
+
+    /// Blocks the thread of worker `worker`, which calls this itself, until [`Threads::unpark`] is or was called
+    /// for it since it was last parked; may return early.
+    fn park(&self, worker: usize);
+
+    /// See [`Threads::park`].
+    fn unpark(&self, worker: usize);
+
+    /// Starts the ticker (a thread, or a timer interrupt): it calls `tick(argument)` again and again, and waits
+    /// after each call for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was
+    /// called since the last call of `tick`; [`TICK_STOP`]: the ticker ends, and never touches `argument` again.
+    fn start_ticker(&self, tick: unsafe fn(argument: usize) -> u64, argument: usize);
+
+    /// Ends the ticker's wait, if it sleeps.
+    fn wake_ticker(&self);
+
+    /// Ends the home worker's [`Platform::wait`], or its next one.
+    fn notify(&self);
+
+    /// Gets zeroed memory for the heap, aligned to 4096; `bytes` is a multiple of 4096. Null if there is none.
+    fn allocate(&self, bytes: usize) -> *mut u8;
+
+    /// Gives back what [`Threads::allocate`] gave.
+    ///
+    /// # Safety
+    /// `memory` came from `allocate` with the same size, and nobody uses it any more.
+    unsafe fn free(&self, memory: *mut u8, bytes: usize);
+}
+
+/// Answer of a tick: see [`Threads::start_ticker`].
+pub const TICK_SLEEP: u64 = u64::MAX;
+/// Answer of a tick: see [`Threads::start_ticker`].
+pub const TICK_STOP: u64 = 0;
+
+pub use crate::native_process::{park, platform, unpark, yield_now};

@@ -1,0 +1,43 @@
+//! Repeatable random numbers: the same seed gives the same schedule and the same generated program on every
+//! machine and in every version.
+
+/// SplitMix64.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Starts a sequence.
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678))
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// 0 to n - 1; n must not be 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    /// `lo` to `hi`, both included.
+    pub fn range(&mut self, lo: i64, hi: i64) -> i64 {
+        let width = (hi as i128 - lo as i128 + 1) as u128;
+        (lo as i128 + (self.bits() as u128 % width) as i128) as i64
+    }
+
+    /// True once in n times on average.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of them; there must be one.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
