@@ -318,6 +318,9 @@ pub struct Program {
     pub enter: *const u8,
     /// Resume function of native processes.
     pub native_shim: *const u8,
+    /// Every interface that the source declares, then every predeclared one whose description is another: native
+    /// components find by name what they offer, and take the first.
+    pub interfaces: Table<*const Interface>,
 }
 
 // SAFETY: never written after they are made; what they point to is read-only data or code.

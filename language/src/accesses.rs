@@ -1,11 +1,12 @@
-//! What statements do to the component around them, one event after another, with the lock each is done under.
-//! Looks at every statement and expression once, in the order of the text; follows no calls and judges nothing.
+//! What a process does to the component around it, one event after another, with the lock each is done under.
+//! Looks at every statement and expression once, in the order of the text, and judges nothing.
 
 use crate::program::{
-    Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode, Place, PlaceKind,
-    ProcedureId, Statement, StatementKind, VariableId,
+    Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode, Place,
+    PlaceKind, ProcedureId, Program, Statement, StatementKind, VariableId,
 };
 use crate::source::Span;
+use std::collections::HashSet;
 
 /// Something that a statement or expression does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Event {
     Read(VariableId),
     /// Changes a variable, or may.
     Write(VariableId),
+    /// Passes a variable to a procedure, which may change it.
+    Pass(VariableId),
     /// Sends to, receives from or tests the component that a variable holds.
     TalkToHeld(VariableId),
     /// Sends to, receives from or tests a required interface: index into the component's `requires`.
@@ -37,7 +40,28 @@ pub struct Access {
     pub span: Span,
 }
 
-/// Reports everything that `block` does, called with `lock` held.
+/// Reports everything that a process with this body does, in its procedures too: each procedure once for each
+/// lock it is called under, and then with the place of the first such call.
+pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Access, Option<Span>)) {
+    let mut known: HashSet<(ProcedureId, Option<LockMode>)> = HashSet::new();
+    let mut calls: Vec<(ProcedureId, Access)> = Vec::new();
+    let mut one = |block: &Block, lock, called, calls: &mut Vec<(ProcedureId, Access)>| {
+        walk(block, lock, &mut |access| {
+            report(access, called);
+            if let Event::Call(procedure) = access.event
+                && known.insert((procedure, access.lock))
+            {
+                calls.push((procedure, access));
+            }
+        });
+    };
+    one(body, None, None, &mut calls);
+    while let Some((procedure, call)) = calls.pop() {
+        one(&program.procedures[procedure.index()].body, call.lock, Some(call.span), &mut calls);
+    }
+}
+
+/// Reports everything that `block` itself does, called with `lock` held.
 pub fn walk(block: &Block, lock: Option<LockMode>, report: &mut dyn FnMut(Access)) {
     Walk { lock, report }.block(block);
 }
@@ -71,20 +95,23 @@ impl Walk<'_> {
     fn statement(&mut self, statement: &Statement) {
         use StatementKind::*;
         match &statement.kind {
-            Assign(target, value) | Increase(target, value) | Decrease(target, value) | NewText(target, value) => {
+            Assign(target, value)
+            | Increase(target, value)
+            | Decrease(target, value)
+            | NewText(target, value) => {
                 self.expression(value);
                 self.write(target);
             }
             Send { channel, arguments, .. } => {
                 self.channel(channel, statement.span);
-                self.arguments(arguments);
+                self.arguments(arguments, Event::Write);
             }
             Receive { channel, targets, .. } => {
                 self.channel(channel, statement.span);
                 targets.iter().for_each(|target| self.write(target));
             }
             Call(procedure, arguments) => {
-                self.arguments(arguments);
+                self.arguments(arguments, Event::Pass);
                 self.event(Event::Call(*procedure), statement.span);
             }
             If(branches, otherwise) => {
@@ -114,7 +141,10 @@ impl Walk<'_> {
             }
             Block(block) => self.block(block),
             Return(value) => self.expressions(value),
-            NewComponent(target, _) | NewElement(target) | DeleteComponent(target) | DeleteElement(target) => {
+            NewComponent(target, _)
+            | NewElement(target)
+            | DeleteComponent(target)
+            | DeleteElement(target) => {
                 self.write(target);
             }
             NewArray(array, sizes) => {
@@ -156,12 +186,15 @@ impl Walk<'_> {
         }
     }
 
-    fn arguments(&mut self, arguments: &[Argument]) {
+    /// Arguments; `change` is what happens to the variables among them.
+    fn arguments(&mut self, arguments: &[Argument], change: fn(VariableId) -> Event) {
         for argument in arguments {
             match argument {
                 Argument::Value(value) => self.expression(value),
-                // It leaves its container, or the procedure may change it.
-                Argument::Place(place) => self.write(place),
+                Argument::Place(place) => {
+                    self.indices(place);
+                    self.event(change(variable(place)), place.span);
+                }
             }
         }
     }
@@ -211,7 +244,7 @@ impl Walk<'_> {
                 self.read(place);
             }
             Call(procedure, arguments) => {
-                self.arguments(arguments);
+                self.arguments(arguments, Event::Pass);
                 self.event(Event::Call(*procedure), expression.span);
             }
             Unary(_, operand) => self.expression(operand),

@@ -117,9 +117,8 @@ impl Lexer<'_> {
         let start = self.position;
         let number = number::scan(&self.text[start..]);
         self.position += number.length;
-        if let Some((code, message, help)) = number.fault {
-            let diagnostic = Diagnostic::new(code, self.span(start), message);
-            self.report(Diagnostic { help: help.map(str::to_string), ..diagnostic });
+        if let Some(fault) = number.fault {
+            self.report(Diagnostic { span: self.span(start), ..fault });
         }
         self.push(number.kind, start);
     }
@@ -127,24 +126,27 @@ impl Lexer<'_> {
     fn string(&mut self) {
         let start = self.position;
         self.position += 1;
-        loop {
+        let ends = loop {
             match self.peek(0) {
                 Some(b'"') => {
                     self.position += 1;
-                    break;
+                    break true;
                 }
                 None | Some(b'\n') => {
                     let diagnostic =
                         Diagnostic::new("unterminated-string", self.span(start), "this string does not end")
                             .help("close it with `\"` on the same line; a line end within a string is `\\n`");
                     self.report(diagnostic);
-                    break;
+                    break false;
                 }
                 Some(b'\\') => self.escape(),
                 Some(_) => self.position += 1,
             }
-        }
+        };
         self.push(TokenKind::String, start);
+        if !ends {
+            self.push(TokenKind::Bad, self.position);
+        }
     }
 
     fn escape(&mut self) {
@@ -186,6 +188,7 @@ impl Lexer<'_> {
                         Diagnostic::new("unterminated-comment", opening, "this comment does not end")
                             .help("comments nest: every `(*` needs a `*)` of its own");
                     self.report(diagnostic);
+                    self.push(TokenKind::Bad, self.position);
                     break;
                 }
             }

@@ -5,10 +5,15 @@
 //! is `program`: everything resolved, nothing left to look up. This room knows nothing about code generation,
 //! processes or operating systems.
 
+mod accesses;
 pub mod ast;
 pub mod automaton;
+pub mod check;
+pub mod conformance;
+pub mod format;
 pub mod lexer;
 pub mod parser;
 pub mod program;
+pub mod races;
 pub mod render;
 pub mod source;

@@ -18,7 +18,7 @@ use crate::lexer::{self, Keyword, Symbol, Token, TokenKind};
 use crate::source::{Diagnostic, Span};
 
 /// How many constructs may stand in one another.
-const DEEPEST_NESTING: u32 = 200;
+const DEEPEST_NESTING: u32 = 100;
 
 /// How many two-operand operators one expression may have: each may deepen its tree by one.
 const MOST_OPERATORS: u32 = 500;
@@ -185,10 +185,16 @@ impl<'a> Parser<'a> {
 
     /// Reports, unless this very place has an error already.
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.reported_at != Some(self.position) && !self.at(TokenKind::Bad) {
+        if self.reported_at != Some(self.position) && !self.at_lexical_error() {
             self.diagnostics.push(diagnostic);
         }
         self.reported_at = Some(self.position);
+    }
+
+    /// At something that the lexer has reported; also at the end of a file that ends within a comment.
+    fn at_lexical_error(&self) -> bool {
+        let before = self.tokens[self.position.saturating_sub(1)].kind;
+        self.at(TokenKind::Bad) || self.at_end() && before == TokenKind::Bad
     }
 
     fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {

@@ -2,8 +2,8 @@
 //! at each component for itself, since nothing else can touch its variables; follows procedures with the lock of
 //! their callers. Knows nothing about what is said in communications.
 
-use crate::accesses::{Access, Event, walk};
-use crate::program::{Block, Component, ComponentId, LockMode, Owner, ProcedureId, Program, VariableId};
+use crate::accesses::{Access, Event, walk_process};
+use crate::program::{Block, Component, ComponentId, LockMode, Owner, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -41,7 +41,7 @@ fn processes<'a>(program: &Program, component: &'a Component) -> Vec<Process<'a>
         let offered = component.offers[implementation.offered].interface;
         Process {
             block: &implementation.body,
-            name: format!("a service {}", program.interfaces[offered.index()].name),
+            name: format!("service {}", program.interfaces[offered.index()].name),
             many: Some(implementation.span),
             alone: false,
         }
@@ -65,21 +65,7 @@ struct Use {
 fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
     let mut uses = Vec::new();
     for (process, Process { block, .. }) in processes.iter().enumerate() {
-        let mut known: HashSet<(ProcedureId, Option<LockMode>)> = HashSet::new();
-        let mut calls: Vec<(ProcedureId, Option<LockMode>, Span)> = Vec::new();
-        let mut scan = |block: &Block, lock, called, calls: &mut Vec<_>| {
-            walk(block, lock, &mut |access| match access.event {
-                Event::Call(procedure) if known.insert((procedure, access.lock)) => {
-                    calls.push((procedure, access.lock, access.span));
-                }
-                Event::Call(_) => {}
-                _ => uses.push(Use { process, access, called }),
-            });
-        };
-        scan(block, None, None, &mut calls);
-        while let Some((procedure, lock, call)) = calls.pop() {
-            scan(&program.procedures[procedure.index()].body, lock, Some(call), &mut calls);
-        }
+        walk_process(program, block, &mut |access, called| uses.push(Use { process, access, called }));
     }
     uses
 }
@@ -88,10 +74,12 @@ fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
 fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
     for Use { access, called, .. } in uses {
         let diagnostic = match (access.event, access.lock) {
-            (Event::Await, None) => {
-                Diagnostic::new("await-without-lock", access.span, "AWAIT where the component's lock is not held")
-                    .help("put it in a block with {EXCLUSIVE}, or {SHARED} if nothing is changed")
-            }
+            (Event::Await, None) => Diagnostic::new(
+                "await-without-lock",
+                access.span,
+                "AWAIT where the component's lock is not held",
+            )
+            .help("put it in a block with {EXCLUSIVE}, or {SHARED} if nothing is changed"),
             (Event::Exclusive, Some(LockMode::Shared)) => Diagnostic::new(
                 "exclusive-inside-shared",
                 access.span,
@@ -126,7 +114,9 @@ enum Target {
 
 fn target(event: Event) -> Option<Target> {
     match event {
-        Event::Read(id) | Event::Write(id) | Event::TalkToHeld(id) => Some(Target::Variable(id)),
+        Event::Read(id) | Event::Write(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
+            Some(Target::Variable(id))
+        }
         Event::TalkToRequired(index) => Some(Target::Required(index)),
         Event::Call(_) | Event::Await | Event::Exclusive => None,
     }
@@ -171,9 +161,7 @@ fn check_component(
         }
         let name = match target {
             Target::Variable(id) => &program.variables[id.index()].name,
-            Target::Required(index) => {
-                &program.interfaces[component.requires[index].interface.index()].name
-            }
+            Target::Required(index) => &program.interfaces[component.requires[index].interface.index()].name,
         };
         for it in uses.iter().filter(|it| !it.is_protected()) {
             diagnostics.push(race(name, it, &uses, processes));
@@ -182,11 +170,21 @@ fn check_component(
 }
 
 fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnostic {
-    let (code, message) = match it.access.event {
-        Event::Read(_) => ("race-read", format!("{name} is read here while another process may change it")),
-        Event::Write(_) => ("race-write", format!("{name} is changed here while another process may use it")),
-        _ => (
+    let span = it.access.span;
+    let diagnostic = match it.access.event {
+        Event::Read(_) => Diagnostic::new(
+            "race-read",
+            span,
+            format!("{name} is read here while another process may change it"),
+        ),
+        Event::Write(_) | Event::Pass(_) => Diagnostic::new(
+            "race-write",
+            span,
+            format!("{name} is changed here while another process may use it"),
+        ),
+        _ => Diagnostic::new(
             "race-communication",
+            span,
             format!("the communication with {name} is used here while another process may use it"),
         ),
     };
@@ -194,16 +192,22 @@ fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnosti
         None => "the lock is not held here",
         Some(_) => "the lock is only held {SHARED} here",
     };
-    let diagnostic = note_call(Diagnostic::new(code, it.access.span, message).label(label), it.called, it.access.lock);
+    let diagnostic = note_call(diagnostic.label(label), it.called, it.access.lock);
     let diagnostic = match opponent(it, uses, processes) {
-        Some(other) => diagnostic.note(other.access.span, describe(other, &processes[other.process])),
+        Some(other) => {
+            let another = if other.process == it.process { "another process of " } else { "" };
+            let text = format!("{another}{}", describe(other, &processes[other.process]));
+            diagnostic.note(other.access.span, text)
+        }
         None => match processes[it.process].many {
             Some(span) => diagnostic.note(span, "every client has such a process of its own"),
             None => diagnostic,
         },
     };
     diagnostic.help(match it.access.event {
-        Event::Read(_) => "put it in a block with {SHARED}; a WHILE test or an UNTIL takes {SHARED} before it",
+        Event::Read(_) => {
+            "put it in a block with {SHARED}; a WHILE test or an UNTIL takes {SHARED} before it"
+        }
         _ => "put it in a block with {EXCLUSIVE}",
     })
 }
@@ -222,7 +226,7 @@ fn opponent<'u>(it: &Use, uses: &[&'u Use], processes: &[Process]) -> Option<&'u
 fn describe(other: &Use, process: &Process) -> String {
     let what = match other.access.event {
         Event::Read(_) => "reads it",
-        Event::Write(_) => "changes it",
+        Event::Write(_) | Event::Pass(_) => "changes it",
         _ => "uses the communication",
     };
     format!("{} {what} here", process.name)

@@ -129,7 +129,8 @@ pub const QUEUED_BIT: u32 = 1 << 30;
 /// The instance's end of an offered interface.
 #[repr(C)]
 pub struct OfferedSlot {
-    /// First of the required slots that are connected here.
+    /// First of the required slots that are connected here. If there is none: the instance, with bit 0 set; else
+    /// [`RequiredSlot::previous`] of the first says so. The connection module knows.
     pub clients: *mut RequiredSlot,
     /// *inline* The holder's own communication, null before its first use.
     pub holder: *mut Communication,
@@ -145,10 +146,12 @@ pub struct RequiredSlot {
     pub communication: *mut Communication,
     /// Neighbours among those connected to the same target.
     pub next: *mut RequiredSlot,
-    /// See `next`; the first one points back to nothing.
+    /// See `next`; the first one among an offered slot's points to that slot's instance, with bit 0 set.
     pub previous: *mut RequiredSlot,
     /// The instance that this slot is part of.
     pub instance: *mut Instance,
+    /// First of the required slots to which this one is passed on.
+    pub clients: *mut RequiredSlot,
 }
 
 /// The head of a procedure's frame; parameters, variables and temporaries follow.
@@ -242,6 +245,6 @@ const _: () = {
     assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
     assert!(size_of::<Communication>() == PAYLOAD);
     assert!(size_of::<Instance>() == 32 && offset_of!(Instance, lock) == 16);
-    assert!(size_of::<OfferedSlot>() == 16 && size_of::<RequiredSlot>() == 40);
+    assert!(size_of::<OfferedSlot>() == 16 && size_of::<RequiredSlot>() == 48);
     assert!(size_of::<FrameHead>() == 32 && size_of::<TextHead>() == TEXT_BYTES);
 };

@@ -1,1 +1,44 @@
 //! How a native process gives up the processor: see the platform module.
+//!
+//! # Why this is sound
+//! Native bodies run on the home worker's thread; what they pass is their own worker and process.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::layout::{Process, Worker};
+use crate::platform::Platform;
+use crate::process::{PLATFORM, READY, home, ready};
+
+/// The platform.
+///
+/// # Safety
+/// On the home worker's thread; the result is not kept across calls that may want it themselves.
+pub unsafe fn platform<'a>(w: *mut Worker) -> &'a mut dyn Platform {
+    &mut *home(w).platform
+}
+
+/// The running process waits until the platform passes it to `wake`, or [`unpark`] is called, or its client closes.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and its body returns afterwards.
+pub unsafe fn park(_w: *mut Worker, p: *mut Process) {
+    (*p).status = PLATFORM;
+}
+
+/// Ends the wait of a process that is parked; does nothing if it isn't.
+///
+/// # Safety
+/// On the home worker's thread; `p` is alive.
+pub unsafe fn unpark(w: *mut Worker, p: *mut Process) {
+    if (*p).status == PLATFORM {
+        ready(w, p);
+    }
+}
+
+/// The running process gives the others a turn.
+///
+/// # Safety
+/// As for [`park`].
+pub unsafe fn yield_now(w: *mut Worker, p: *mut Process) {
+    ready(w, p);
+    (*p).status = READY;
+}

@@ -4,5 +4,6 @@
 //!
 //! Nothing in here knows how the compiler or the runtime work.
 
+pub mod expected;
 pub mod random;
 pub mod reference;

@@ -3,9 +3,9 @@
 
 use crate::ast;
 use crate::program::{
-    Block, Component, ComponentId, Owner, Passing, Procedure, ProcedureId, Type, Variable, VariableId,
+    Block, Component, ComponentId, Implementation, Owner, Passing, Procedure, ProcedureId, Type, Variable,
+    VariableId,
 };
-use crate::source::{Diagnostic, Span};
 
 use super::Checker;
 use super::constants::Constant;
@@ -87,22 +87,10 @@ impl<'a> Checker<'a> {
             (ast::Declaration::Implementation(tree), Some(Owner::Component(component))) => {
                 self.declare_implementation(scope, component, tree);
             }
-            (ast::Declaration::Variables(ast::Variables { variables, .. }), None) => {
-                if let Some((name, _)) = variables.first() {
-                    self.misplaced(name.span, "a variable belongs into a component");
-                }
-            }
-            (ast::Declaration::Procedure(tree), None) => {
-                self.misplaced(tree.name.span, "a procedure belongs into a component");
-            }
-            (ast::Declaration::Implementation(tree), _) => {
-                self.misplaced(tree.name.span, "an implementation stands directly in its component");
-            }
+            // The parser lets none of these stand outside a component.
+            (ast::Declaration::Variables(_) | ast::Declaration::Procedure(_), None)
+            | (ast::Declaration::Implementation(_), _) => (),
         }
-    }
-
-    fn misplaced(&mut self, span: Span, message: &str) {
-        self.report(Diagnostic::new("misplaced-declaration", span, message));
     }
 
     fn declare_component(&mut self, around: ScopeId, owner: Option<Owner>, tree: &'a ast::Component) {
@@ -144,7 +132,7 @@ impl<'a> Checker<'a> {
     ) {
         let implementations = &mut self.program.components[component.index()].implementations;
         let owner = Owner::Implementation(component, implementations.len());
-        implementations.push(crate::program::Implementation {
+        implementations.push(Implementation {
             offered: usize::MAX,
             span: tree.name.span,
             variables: Vec::new(),

@@ -2,9 +2,10 @@
 
 use crate::ast;
 use crate::program::{Collection, ComponentId, Passing, ProcedureId, Type, VariableId};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::scopes::{ScopeId, similar};
 
 impl<'a> Checker<'a> {
     /// Gives facets to components and types to variables and procedures.
@@ -55,7 +56,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports something that the language has and this version does not.
-    pub(super) fn not_yet(&mut self, span: crate::source::Span, what: &str) {
+    pub(super) fn not_yet(&mut self, span: Span, what: &str) {
         let message = format!("{what} is not there yet");
         self.report(Diagnostic::new("not-yet", span, message).label("part of the language, still to come"));
     }
@@ -77,7 +78,7 @@ impl<'a> Checker<'a> {
         };
         if array && indices.is_none() {
             let message = format!("{} has no index, so it cannot be an {{ARRAY}}", name.text);
-            let error = Diagnostic::new("array-index", name.span, message);
+            let error = Diagnostic::new("array-without-index", name.span, message);
             self.report(error.help(format!("give it one: {}[i: INTEGER]", name.text)));
         }
         match resolved.zip(collection) {
@@ -94,7 +95,7 @@ impl<'a> Checker<'a> {
 
     fn resolve_indices(
         &mut self,
-        scope: super::scopes::ScopeId,
+        scope: ScopeId,
         sections: &[ast::Section],
         array: bool,
     ) -> Option<Option<Collection>> {
@@ -105,16 +106,16 @@ impl<'a> Checker<'a> {
             known &= ty.is_some();
             for name in &section.names {
                 let Some(ty) = ty.clone() else { continue };
-                let (fits, code, help) = if array {
-                    let fits = ty == Type::Integer;
-                    (fits, "array-index", "the indices of an {ARRAY} are INTEGER, counted from 0")
+                let (fits, help) = if array {
+                    (ty == Type::Integer, "the indices of an {ARRAY} are INTEGER, counted from 0")
                 } else {
                     let fits = matches!(ty, Type::Integer | Type::Character | Type::Boolean | Type::Text);
-                    (fits, "index-type", "an index is INTEGER, CHARACTER, BOOLEAN or TEXT")
+                    (fits, "an index is INTEGER, CHARACTER, BOOLEAN or TEXT")
                 };
                 if !fits {
                     let message = format!("{} cannot be the type of an index here", self.type_name(&ty));
-                    self.report(Diagnostic::new(code, name.span, message).label("this index").help(help));
+                    let error = Diagnostic::new("index-type", name.span, message);
+                    self.report(error.label("this index").help(help));
                     known = false;
                 }
                 indices.push(ty);
@@ -178,7 +179,9 @@ impl<'a> Checker<'a> {
                 let message = format!("{} is implemented twice", tree.name.text);
                 let error = Diagnostic::new("implemented-twice", tree.name.span, message);
                 let error = error.label("again").note(earlier.span, "already implemented here");
-                self.report(error.help("an interface has one implementation; every client gets its own process"));
+                self.report(
+                    error.help("an interface has one implementation; every client gets its own process"),
+                );
             }
             self.program.components[id.index()].implementations[index].offered = offered;
         }
@@ -195,7 +198,7 @@ impl<'a> Checker<'a> {
             .label("not offered")
             .note(component.span, "its header is here");
         let offered = component.offers.iter().map(|facet| self.interface_name(facet.interface));
-        error = match super::scopes::similar(&name.text, offered) {
+        error = match similar(&name.text, offered) {
             Some(similar) => error.help(format!("did you mean {similar}?")),
             None => error.help(format!("add it to the header: OFFERS {}", name.text)),
         };

@@ -29,11 +29,10 @@ mod types;
 use std::collections::HashSet;
 
 use crate::ast;
-use crate::program::{ComponentId, InterfaceId, LockMode, Owner, ProcedureId, Program, Type, VariableId};
+use crate::program::{ComponentId, InterfaceId, ProcedureId, Program, VariableId};
 use crate::source::{Diagnostic, SourceFile, Span};
 use crate::{conformance, parser, races};
 
-use constants::ConstantState;
 use predeclared::{NAMES, SYSTEM, SYSTEM_FILE};
 use scopes::{Scope, ScopeId};
 
@@ -108,6 +107,8 @@ struct Checker<'a> {
     untyped_procedures: HashSet<ProcedureId>,
     /// Messages with a parameter that could not be made out.
     untyped_messages: HashSet<(InterfaceId, usize)>,
+    /// Names that were reported as unknown.
+    unknown_names: HashSet<(ScopeId, String)>,
     context: Context,
     depth: usize,
 }
@@ -122,10 +123,6 @@ struct Context {
     service: Service,
     /// Absent in an implementation and in BEGIN, ACTIVITY, FINALLY.
     procedure: Option<ProcedureId>,
-    /// How the blocks around it hold the component's lock, and which does.
-    lock: Option<(LockMode, Span)>,
-    /// In the value of a constant.
-    constant: bool,
     /// A `RETURN` was seen.
     returns: bool,
     /// Own offered interfaces (index into `offers`) that were connected inward, and where.
@@ -144,8 +141,8 @@ enum Service {
     Unknown,
 }
 
-/// How many statements and expressions may stand in one another; far more than anyone writes, few enough for the
-/// stack.
+/// How many statements and expressions, and constants that need one another, may stand in one another: far more
+/// than anyone writes, few enough for the stack.
 const DEEPEST: usize = 1000;
 
 impl<'a> Checker<'a> {
@@ -173,7 +170,10 @@ impl<'a> Checker<'a> {
     /// Does something one level deeper; an error instead if that is too deep.
     fn deeper<T>(&mut self, span: Span, what: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.depth == DEEPEST {
-            let error = Diagnostic::new("too-deep", span, "this is nested too deeply")
+            if self.errors.iter().any(|error| error.code == "nesting-too-deep") {
+                return None;
+            }
+            let error = Diagnostic::new("nesting-too-deep", span, "this is nested too deeply")
                 .label(format!("more than {DEEPEST} levels"))
                 .help("split it: name parts of it, or use a procedure");
             self.report(error);

@@ -122,3 +122,22 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("WRITELINE", Predeclared::Statement(Action::WriteLine)),
     ("PASSIVATE", Predeclared::Statement(Action::Passivate)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{OFFERED_TO_ENTRY, SYSTEM, SYSTEM_FILE};
+    use crate::ast::Declaration;
+    use crate::parser;
+
+    #[test]
+    fn the_interfaces_of_the_system_are_written_without_error() {
+        let (tree, errors) = parser::parse(SYSTEM_FILE, SYSTEM);
+        assert_eq!(errors, []);
+        let mut names = Vec::new();
+        for item in &tree.items {
+            let Declaration::Interface(interface) = item else { panic!("{item:?}") };
+            names.push(interface.name.text.as_str());
+        }
+        assert!(OFFERED_TO_ENTRY.iter().all(|name| names.contains(name)), "{names:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Scopes: what a name means at a place. Interfaces have a name space of their own. Inner names hide outer
 //! ones; from an inner component the variables and procedures around it are not seen.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::ast::Name;
@@ -11,7 +12,7 @@ use super::Checker;
 use super::predeclared::{Predeclared, SYSTEM_FILE};
 
 /// Index into [`Checker::scopes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ScopeId(pub(super) usize);
 
 /// Index into the checker's table of constants.
@@ -36,7 +37,9 @@ impl Symbol {
     /// For messages: `a variable`, ...
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Symbol::Constant(_) | Symbol::Predeclared(Predeclared::Truth(_) | Predeclared::Pi) => "a constant",
+            Symbol::Constant(_) | Symbol::Predeclared(Predeclared::Truth(_) | Predeclared::Pi) => {
+                "a constant"
+            }
             Symbol::Variable(_) => "a variable",
             Symbol::Procedure(_) => "a procedure",
             Symbol::Template(_) => "a component template",
@@ -161,15 +164,27 @@ impl<'a> Checker<'a> {
                         .help("components share nothing: send a message, or make it a CONSTANT"),
                 );
             }
+            Found::Nothing if let Some((_, declared)) = self.find_interface(scope, &name.text) => {
+                let error = Diagnostic::new(
+                    "interface-as-value",
+                    name.span,
+                    format!("{} is an interface, which is neither a value nor a type", name.text),
+                );
+                self.report(
+                    error
+                        .label("an interface")
+                        .note(declared, "declared here")
+                        .help("talk over it: I(x)!M, I(x)?M, INPUT(I(x), M); a type that offers it: ANY(I)"),
+                );
+            }
+            // A name that someone forgot to declare is reported once for each scope that uses it.
+            Found::Nothing if !self.unknown_names.insert((scope, name.text.clone())) => (),
             Found::Nothing => {
                 let mut error =
                     Diagnostic::new("unknown-name", name.span, format!("{} is not declared", name.text))
                         .label("not known here");
-                let similar = similar(&name.text, self.visible(scope));
-                if let Some(similar) = similar {
+                if let Some(similar) = similar(&name.text, self.visible(scope)) {
                     error = error.help(format!("did you mean {similar}?"));
-                } else if self.find_interface(scope, &name.text).is_some() {
-                    error = error.help(format!("{} is an interface, which has no value", name.text));
                 }
                 self.report(error);
             }
@@ -226,11 +241,12 @@ pub(super) fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n s
     let limit = name.chars().count().div_ceil(3);
     let near = candidates.into_iter().map(|candidate| {
         let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate) };
-        (distance, candidate)
+        let differ = name.bytes().zip(candidate.bytes()).position(|(a, b)| a != b).unwrap_or(name.len());
+        (distance, Reverse(differ), candidate)
     });
-    near.filter(|&(distance, candidate)| distance <= limit && candidate.len() > distance)
+    near.filter(|&(distance, _, candidate)| distance <= limit && candidate.len() > distance)
         .min()
-        .map(|(_, candidate)| candidate)
+        .map(|(_, _, candidate)| candidate)
 }
 
 /// Single-character changes, insertions, deletions and swaps of neighbours between two names.

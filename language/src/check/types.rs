@@ -84,7 +84,8 @@ impl<'a> Checker<'a> {
 
     fn cardinality(&mut self, facet: &ast::Facet) -> Option<Cardinality> {
         let ast::Cardinality { from, to } = facet.cardinality.as_ref()?;
-        let bounds = u32::try_from(*from).ok().zip(to.map_or(Some(None), |to| u32::try_from(to).ok().map(Some)));
+        let bounds =
+            u32::try_from(*from).ok().zip(to.map_or(Some(None), |to| u32::try_from(to).ok().map(Some)));
         match bounds {
             Some((from, to)) if to.is_none_or(|to| to >= from.max(1)) => Some(Cardinality { from, to }),
             _ => {

@@ -1,6 +1,7 @@
 //! Numbers and characters by code: `42`, `0FFH`, `0DX`, `2.`, `1.5E-3`.
 
 use super::TokenKind;
+use crate::source::{Diagnostic, Span};
 
 /// A number at the start of a text.
 pub(super) struct Number {
@@ -8,8 +9,8 @@ pub(super) struct Number {
     pub length: usize,
     /// What it is; zero where it is malformed.
     pub kind: TokenKind,
-    /// Code, message and help, if something is wrong.
-    pub fault: Option<(&'static str, String, Option<&'static str>)>,
+    /// If something is wrong: what, the place being left to the caller.
+    pub fault: Option<Diagnostic>,
 }
 
 /// The largest magnitude: that of the smallest INTEGER.
@@ -47,8 +48,8 @@ fn real(text: &str, fraction: usize) -> Number {
             Number { length, kind: TokenKind::Real(value), fault: None }
         }
         Ok(_) if end == length => {
-            let message = format!("`{}` is larger than any REAL", &text[..length]);
-            Number { length, kind: TokenKind::Real(0.0), fault: Some(("bad-number", message, None)) }
+            let fault = bad_number(format!("`{}` is larger than any REAL", &text[..length]));
+            Number { length, kind: TokenKind::Real(0.0), fault: Some(fault) }
         }
         _ => malformed(&text[..end], TokenKind::Real(0.0)),
     }
@@ -57,31 +58,35 @@ fn real(text: &str, fraction: usize) -> Number {
 fn integer(length: usize, digits: &str, radix: u32) -> Number {
     match u64::from_str_radix(digits, radix) {
         Ok(value) if value <= LARGEST => Number { length, kind: TokenKind::Integer(value), fault: None },
-        _ => Number { length, kind: TokenKind::Integer(0), fault: Some(too_large()) },
+        _ => Number { length, kind: TokenKind::Integer(0), fault: Some(too_large(Span::default())) },
     }
 }
 
 /// What is said about an integer that 64 bits cannot hold.
-pub(crate) fn too_large() -> (&'static str, String, Option<&'static str>) {
-    let message = "this number is larger than any INTEGER".to_string();
-    ("integer-too-large", message, Some("the largest INTEGER is 9223372036854775807"))
+pub(crate) fn too_large(place: Span) -> Diagnostic {
+    Diagnostic::new("integer-too-large", place, "this number is larger than any INTEGER")
+        .help("the largest INTEGER is 9223372036854775807")
+}
+
+fn bad_number(message: String) -> Diagnostic {
+    Diagnostic::new("bad-number", Span::default(), message)
 }
 
 fn character(length: usize, digits: &str) -> Number {
     match u8::from_str_radix(digits, 16) {
         Ok(code) => Number { length, kind: TokenKind::Character(code), fault: None },
         Err(_) => {
-            let message = format!("there is no CHARACTER with the code `{digits}X`");
-            let help = Some("a CHARACTER is one byte: 0X to 0FFX");
-            Number { length, kind: TokenKind::Character(0), fault: Some(("bad-number", message, help)) }
+            let fault = bad_number(format!("there is no CHARACTER with the code `{digits}X`"))
+                .help("a CHARACTER is one byte: 0X to 0FFX");
+            Number { length, kind: TokenKind::Character(0), fault: Some(fault) }
         }
     }
 }
 
 fn malformed(text: &str, kind: TokenKind) -> Number {
-    let message = format!("`{text}` is no number");
-    let help = "numbers look like 42, 0FFH (hexadecimal), 0DX (character), 2., 0.05 and 1.5E-3 (real)";
-    Number { length: text.len(), kind, fault: Some(("bad-number", message, Some(help))) }
+    let fault = bad_number(format!("`{text}` is no number"))
+        .help("numbers look like 42, 0FFH (hexadecimal), 0DX (character), 2., 0.05 and 1.5E-3 (real)");
+    Number { length: text.len(), kind, fault: Some(fault) }
 }
 
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {

@@ -28,7 +28,8 @@ pub enum TokenKind {
     Real(f64),
     /// A string literal, with its quotes; see `string_bytes`.
     String,
-    /// Characters that mean nothing; reported already.
+    /// Characters that mean nothing, or (empty) the missing end of a string or comment; reported already, so
+    /// that nothing need be said about what does not fit here.
     Bad,
     /// The end of the text.
     End,

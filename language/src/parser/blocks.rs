@@ -87,7 +87,6 @@ impl Parser<'_> {
             if self.belongs_to_outer_unit(sort, &body) {
                 return body;
             }
-            let before = self.position;
             self.section(Keyword::Begin, &mut body.begin);
             if sort == Sort::Component {
                 self.section(Keyword::Activity, &mut body.activity);
@@ -96,7 +95,7 @@ impl Parser<'_> {
             if self.at(Keyword::End) || self.at_end() {
                 return body;
             }
-            if !self.misplaced(sort) || self.position == before && !self.at_any(DECLARATIONS) {
+            if !self.misplaced(sort) {
                 self.skip_until(|parser| {
                     parser.at_any(&[Keyword::Begin, Keyword::End]) || parser.at_any(DECLARATIONS)
                 });
@@ -121,11 +120,20 @@ impl Parser<'_> {
             }
             return true;
         }
-        let sections = match sort {
-            Sort::Component => "a declaration, `BEGIN`, `ACTIVITY`, `FINALLY` or `END`",
-            Sort::Procedure => "a declaration, `BEGIN` or `END`",
+        let (sections, help) = match sort {
+            Sort::Component => (
+                "a declaration, `BEGIN`, `ACTIVITY`, `FINALLY` or `END`",
+                "a component has declarations, then BEGIN, ACTIVITY and FINALLY, in this order",
+            ),
+            Sort::Procedure => {
+                ("a declaration, `BEGIN` or `END`", "only components have ACTIVITY and FINALLY")
+            }
         };
-        let _: Parsed<()> = self.unexpected(sections);
+        let _: Parsed<()> = if self.at_any(&[Keyword::Activity, Keyword::Finally]) {
+            self.unexpected_with_help(sections, help)
+        } else {
+            self.unexpected(sections)
+        };
         false
     }
 
@@ -291,7 +299,8 @@ impl Parser<'_> {
     /// The `;` after a statement, or the end of the block.
     fn end_of_statement(&mut self, clauses: &[Keyword]) {
         let ends = self.at_any(clauses) || self.at(Keyword::End);
-        if self.accept(Symbol::Semicolon) || ends {
+        let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
+        if self.accept(Symbol::Semicolon) || ends || lacks_end {
             return;
         }
         let closers = match clauses.first() {

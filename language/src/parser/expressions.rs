@@ -4,7 +4,7 @@ use super::designators::Reference;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, UnaryOperator};
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
-use crate::source::{Diagnostic, Span};
+use crate::source::Span;
 
 impl Parser<'_> {
     /// `[Attributes] Simple [relation Simple]`
@@ -115,6 +115,28 @@ impl Parser<'_> {
     }
 
     fn factor(&mut self) -> Parsed<Expression> {
+        match self.kind() {
+            TokenKind::Symbol(Symbol::LeftParenthesis) => self.group(),
+            TokenKind::Symbol(Symbol::Not) => self.not(),
+            TokenKind::Name => self.named(self.token().span),
+            _ => self.literal_or_test(),
+        }
+    }
+
+    fn group(&mut self) -> Parsed<Expression> {
+        let first = self.advance().span;
+        let inner = Box::new(self.expression()?);
+        self.expect(Symbol::RightParenthesis)?;
+        Ok(Expression { kind: ExpressionKind::Group(inner), span: self.since(first) })
+    }
+
+    fn not(&mut self) -> Parsed<Expression> {
+        let first = self.advance().span;
+        let operand = self.nested(Parser::factor)?;
+        Ok(unary(UnaryOperator::Not, first, operand))
+    }
+
+    fn literal_or_test(&mut self) -> Parsed<Expression> {
         let token = self.token();
         let kind = match token.kind {
             TokenKind::Integer(value) => {
@@ -133,19 +155,7 @@ impl Parser<'_> {
                 self.advance();
                 ExpressionKind::String(lexer::string_bytes(self.text_of(token)))
             }
-            TokenKind::Symbol(Symbol::LeftParenthesis) => {
-                self.advance();
-                let inner = self.expression()?;
-                self.expect(Symbol::RightParenthesis)?;
-                ExpressionKind::Group(Box::new(inner))
-            }
-            TokenKind::Symbol(Symbol::Not) => {
-                self.advance();
-                let operand = self.nested(Parser::factor)?;
-                ExpressionKind::Unary(UnaryOperator::Not, Box::new(operand))
-            }
             TokenKind::Symbol(Symbol::Receive) => self.receive_test(None)?,
-            TokenKind::Name => return self.named(token.span),
             _ => return self.unexpected("an expression"),
         };
         Ok(Expression { kind, span: self.since(token.span) })
@@ -226,9 +236,7 @@ impl Parser<'_> {
     /// The value of an integer literal without a minus sign before it.
     pub(super) fn integer(&mut self, value: u64, place: Span) -> Parsed<i64> {
         i64::try_from(value).map_err(|_| {
-            let (code, message, help) = lexer::too_large();
-            let diagnostic = Diagnostic::new(code, place, message);
-            self.diagnostics.push(Diagnostic { help: help.map(str::to_string), ..diagnostic });
+            self.diagnostics.push(lexer::too_large(place));
             Failed
         })
     }

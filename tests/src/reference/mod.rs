@@ -15,7 +15,6 @@ mod arithmetic;
 mod communication;
 mod connections;
 mod expressions;
-mod failure;
 mod lifetime;
 mod messages;
 mod monitor;
@@ -108,7 +107,11 @@ impl Failure {
 /// Kinds of run-time errors (language reference, section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// An index of an array, a text or a cardinality.
+    /// A result outside its type.
+    Overflow,
+    /// `DIV` or `MOD` by 0.
+    DivisionByZero,
+    /// An index of an array, a text or a cardinality; a place of `SLICE` or `FIND`.
     IndexOutOfBounds,
     /// An element that is read but isn't there.
     MissingElement,
@@ -116,42 +119,41 @@ pub enum Kind {
     EmptyContainer,
     /// A container, element or array that is there already.
     FullContainer,
-    /// A result outside its type.
-    Overflow,
-    /// `DIV` or `MOD` by 0.
-    DivisionByZero,
     /// `ASSERT`.
-    FailedAssertion,
+    AssertionFailed,
     /// A message, or an end, that the protocol does not allow here.
     ProtocolViolation,
-    /// `v(T)` of a component that is no T.
-    WrongType,
-    /// A function that ended without `RETURN`.
-    MissingResult,
-    /// `BY 0`.
-    ZeroStep,
     /// Procedure calls nested too deep.
     StackLimit,
     /// Nothing can ever happen any more.
     Deadlock,
+    /// `CHARACTER(n)` or `INTEGER(x)` of what has none.
+    InvalidConversion,
+    /// A function that ended without `RETURN`.
+    MissingReturn,
+    /// `v(T)` of a component that is no T.
+    WrongType,
+    /// `BY 0`, a negative size, `RANDOM` of an empty range.
+    InvalidArgument,
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
+            Kind::Overflow => "overflow",
+            Kind::DivisionByZero => "division by zero",
             Kind::IndexOutOfBounds => "index out of bounds",
             Kind::MissingElement => "missing element",
             Kind::EmptyContainer => "empty container",
             Kind::FullContainer => "full container",
-            Kind::Overflow => "overflow",
-            Kind::DivisionByZero => "division by zero",
-            Kind::FailedAssertion => "failed assertion",
+            Kind::AssertionFailed => "assertion failed",
             Kind::ProtocolViolation => "protocol violation",
-            Kind::WrongType => "wrong type",
-            Kind::MissingResult => "missing result",
-            Kind::ZeroStep => "zero step",
             Kind::StackLimit => "stack limit",
             Kind::Deadlock => "deadlock",
+            Kind::InvalidConversion => "invalid conversion",
+            Kind::MissingReturn => "missing return",
+            Kind::WrongType => "wrong type",
+            Kind::InvalidArgument => "invalid argument",
         })
     }
 }

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::rc::Rc;
 
 use drystone_language::program::{Owner, Program, VariableId};
@@ -197,7 +198,7 @@ impl Location {
     /// Makes all elements of an array.
     pub fn make_array(&self, sizes: Vec<i64>, initial: Value) -> Result<(), Kind> {
         if sizes.iter().any(|&size| size < 0) {
-            return Err(Kind::IndexOutOfBounds);
+            return Err(Kind::InvalidArgument);
         }
         self.with(|storage| match storage {
             Storage::Elements { bounds: Some(bounds), elements } => {
@@ -239,7 +240,9 @@ impl Location {
         self.with(|storage| match storage {
             Storage::Elements { elements, .. } => match after {
                 None => elements.keys().next().cloned(),
-                Some(index) => elements.keys().find(|key| *key > index).cloned(),
+                Some(index) => {
+                    elements.range::<Vec<Key>, _>((Excluded(index), Unbounded)).next().map(|(key, _)| key.clone())
+                }
             },
             _ => unreachable!("only collections are walked over"),
         })

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"sync/atomic"
+)
+
+// sieve offers the stream that it lets through and, once, its prime; both channels just close if it gets none.
+type sieve struct {
+	stream    chan int64
+	discovery chan int64
+}
+
+func newSieve(before <-chan int64, messages, moved *atomic.Int64) sieve {
+	s := sieve{make(chan int64, 1), make(chan int64, 1)}
+	go func() {
+		prime, found := <-before
+		go func() { // the discovery's service
+			if found {
+				s.discovery <- prime
+			}
+			close(s.discovery)
+		}()
+		if !found {
+			close(s.stream)
+			messages.Add(2) // the stream's end and none
+			return
+		}
+		received := int64(1)
+		for x := range before {
+			received++
+			if x%prime != 0 {
+				s.stream <- x
+			}
+		}
+		close(s.stream)
+		moved.Add(received)
+		messages.Add(received + 2) // and the stream's end and the prime
+	}()
+	return s
+}
+
+func eratosthenes() program {
+	var n int
+	return program{
+		flags: func(flags *flag.FlagSet) {
+			flags.IntVar(&n, "n", 10_000, "the last number")
+		},
+		run: func() (outcome, error) {
+			var messages, moved atomic.Int64
+			generator := make(chan int64, 1)
+			go func() {
+				for x := int64(2); x <= int64(n); x++ {
+					generator <- x
+				}
+				close(generator)
+			}()
+			var count, sum int64
+			last := newSieve(generator, &messages, &moved)
+			for {
+				prime, found := <-last.discovery
+				if !found {
+					break
+				}
+				count++
+				sum += prime
+				last = newSieve(last.stream, &messages, &moved)
+			}
+			for range last.stream {
+			}
+			result := map[string]any{"count": count, "sum": sum, "moved": moved.Load()}
+			if n != 10_000 {
+				return outcome{messages.Load(), result}, nil
+			}
+			return outcome{messages.Load(), result}, errors.Join(
+				expect("primes", count, 1229),
+				expect("sum", sum, 5_736_396),
+				expect("numbers moved", moved.Load(), 777_860))
+		},
+	}
+}

@@ -1,0 +1,3 @@
+module drystone/bench/peers/go
+
+go 1.26

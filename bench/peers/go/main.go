@@ -1,0 +1,126 @@
+// Go peers of Drystone's programs, with the same structure: a goroutine for each component's activity and for
+// each service, a channel for each direction of a communication, sync's locks and conditions for monitors.
+//
+//	go run . PROGRAM [-cores N] [-runs N] [sizes]
+//
+// Every measured run (after one to warm up) prints a line of JSON: the results, the number of messages and the
+// time of the work itself. A wrong result ends the command with status 1. Where a Drystone protocol ends with
+// a message of its own, these programs close the channel, and count that as the message it stands for.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"sort"
+	"time"
+)
+
+// outcome is what one run of a program gives.
+type outcome struct {
+	messages int64
+	result   map[string]any
+}
+
+// program has its sizes as flags; run does the work once and checks it.
+type program struct {
+	flags func(*flag.FlagSet)
+	run   func() (outcome, error)
+}
+
+var programs = map[string]program{
+	"ProducerConsumer":  producerConsumer(),
+	"Eratosthenes":      eratosthenes(),
+	"TokenRing":         tokenRing(),
+	"City":              city(),
+	"News":              news(),
+	"Library":           library(),
+	"Mandelbrot":        mandelbrot(),
+	"TrafficSimulation": trafficSimulation(),
+	"creation":          creation(),
+}
+
+// What measures something else than the time of a run.
+var commands = map[string]func(arguments []string) error{
+	"bytes":  bytesPerProcess,
+	"jitter": jitter,
+}
+
+func main() {
+	if len(os.Args) < 2 {
+		usage()
+	}
+	name, arguments := os.Args[1], os.Args[2:]
+	var err error
+	if command, found := commands[name]; found {
+		err = command(arguments)
+	} else if program, found := programs[name]; found {
+		err = measure(name, program, arguments)
+	} else {
+		usage()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+func usage() {
+	names := []string{}
+	for name := range programs {
+		names = append(names, name)
+	}
+	for name := range commands {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	fmt.Fprintln(os.Stderr, "usage: peers PROGRAM [-cores N] [-runs N] [sizes]; programs:", names)
+	os.Exit(2)
+}
+
+func measure(name string, program program, arguments []string) error {
+	flags := flag.NewFlagSet(name, flag.ExitOnError)
+	cores := flags.Int("cores", 1, "processors to use")
+	runs := flags.Int("runs", 1, "measured runs")
+	program.flags(flags)
+	flags.Parse(arguments)
+	runtime.GOMAXPROCS(*cores)
+	for run := 0; run <= *runs; run++ {
+		runtime.GC() // what the previous run left is not this run's work
+		start := time.Now()
+		outcome, err := program.run()
+		elapsed := time.Since(start)
+		if err != nil {
+			return err
+		}
+		if run > 0 {
+			printLine(map[string]any{
+				"program": name, "cores": *cores, "run": run, "ms": milliseconds(elapsed),
+				"messages": outcome.messages, "result": outcome.result,
+			})
+		}
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Nanoseconds()) / 1e6
+}
+
+func printLine(line map[string]any) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(string(text))
+}
+
+// expect says what differs from what a run must give.
+func expect(what string, got, want int64) error {
+	if got != want {
+		return fmt.Errorf("%s: %d instead of %d", what, got, want)
+	}
+	return nil
+}

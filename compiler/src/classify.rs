@@ -1,0 +1,222 @@
+//! What can be known about bodies and procedures before they are lowered: which variables must lie in memory,
+//! which procedures run on the processor's stack, and what a process that runs a body must keep for them.
+
+use std::collections::{HashMap, HashSet};
+
+use drystone_language::program::*;
+
+use crate::walk::{self, Visitor};
+
+/// Facts about a whole program.
+pub struct Facts {
+    /// One for each procedure.
+    pub procedures: Vec<ProcedureFacts>,
+    /// Variables of bodies and procedures that cannot be kept in registers: used by inner procedures, passed by
+    /// reference, or not scalar.
+    pub in_memory: HashSet<VariableId>,
+    /// For each interface that some component passes on inward etc.: nothing yet.
+    bodies: HashMap<BodyKey, CodeFacts>,
+}
+
+/// Facts about a procedure.
+#[derive(Clone, Debug, Default)]
+pub struct ProcedureFacts {
+    /// It has no loop, no recursion, nothing that may wait and nothing that must be freed.
+    pub native: bool,
+    /// It, or one that it calls, contains an AWAIT.
+    pub awaits: bool,
+}
+
+/// Names a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BodyKey {
+    /// BEGIN and ACTIVITY.
+    Main(ComponentId),
+    /// An implementation, by index.
+    Service(ComponentId, usize),
+    /// FINALLY
+    Finally(ComponentId),
+}
+
+/// What one piece of code contains itself.
+#[derive(Clone, Debug, Default)]
+struct CodeFacts {
+    waits: bool,
+    loops: bool,
+    owns: bool,
+    awaits: bool,
+    calls: Vec<ProcedureId>,
+}
+
+/// Whether a value of this type must be freed.
+pub fn is_owned(variable: &Variable) -> bool {
+    if variable.parameter == Some(Passing::Reference) {
+        return false;
+    }
+    variable.collection.is_some() || variable.ty == Type::Text || variable.ty.is_component()
+}
+
+impl Facts {
+    /// Gathers them.
+    pub fn of(program: &Program) -> Facts {
+        let mut in_memory = HashSet::new();
+        let mut codes = Vec::new();
+        for (index, procedure) in program.procedures.iter().enumerate() {
+            let owner = Owner::Procedure(ProcedureId(index as u32));
+            let mut facts = gather(program, owner, &[&procedure.body], &mut in_memory);
+            facts.owns |= procedure.result == Some(Type::Text);
+            facts.owns |=
+                procedure.parameters.iter().chain(&procedure.variables).any(|&v| is_owned(&program.variables[v.index()]));
+            codes.push(facts);
+        }
+        let mut bodies = HashMap::new();
+        for (index, component) in program.components.iter().enumerate() {
+            let id = ComponentId(index as u32);
+            let owner = Owner::Component(id);
+            let main: Vec<&Block> = component.begin.iter().chain(&component.activity).collect();
+            bodies.insert(BodyKey::Main(id), gather(program, owner, &main, &mut in_memory));
+            let finally: Vec<&Block> = component.finally.iter().collect();
+            bodies.insert(BodyKey::Finally(id), gather(program, owner, &finally, &mut in_memory));
+            for (number, implementation) in component.implementations.iter().enumerate() {
+                let owner = Owner::Implementation(id, number);
+                let facts = gather(program, owner, &[&implementation.body], &mut in_memory);
+                bodies.insert(BodyKey::Service(id, number), facts);
+            }
+        }
+        for (index, variable) in program.variables.iter().enumerate() {
+            if is_owned(variable) {
+                in_memory.insert(VariableId(index as u32));
+            }
+        }
+        Facts { procedures: classify(program, &codes), in_memory, bodies }
+    }
+
+    /// Whether a body calls procedures that keep frames, and whether anything in it awaits.
+    pub fn needs(&self, body: BodyKey) -> (bool, bool) {
+        let facts = &self.bodies[&body];
+        let frames = facts.calls.iter().any(|p| !self.procedures[p.index()].native);
+        let awaits = facts.awaits || facts.calls.iter().any(|p| self.procedures[p.index()].awaits);
+        (frames, awaits)
+    }
+}
+
+fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
+    let reached: Vec<HashSet<ProcedureId>> = (0..codes.len()).map(|index| reachable(codes, index)).collect();
+    let simple = |index: usize| {
+        let code = &codes[index];
+        !code.waits && !code.loops && !code.owns && !reached[index].contains(&ProcedureId(index as u32))
+    };
+    let holds_waiting = |index: usize| {
+        program.procedures.iter().enumerate().any(|(inner, procedure)| {
+            procedure.owner == Owner::Procedure(ProcedureId(index as u32)) && !simple(inner)
+        })
+    };
+    (0..codes.len())
+        .map(|index| ProcedureFacts {
+            native: simple(index)
+                && !holds_waiting(index)
+                && reached[index].iter().all(|p| simple(p.index()) && !holds_waiting(p.index())),
+            awaits: codes[index].awaits || reached[index].iter().any(|p| codes[p.index()].awaits),
+        })
+        .collect()
+}
+
+/// The procedures that may be called in the course of a call of this one (itself only if it is recursive).
+fn reachable(codes: &[CodeFacts], from: usize) -> HashSet<ProcedureId> {
+    let mut reached = HashSet::new();
+    let mut open = codes[from].calls.clone();
+    while let Some(next) = open.pop() {
+        if reached.insert(next) {
+            open.extend(&codes[next.index()].calls);
+        }
+    }
+    reached
+}
+
+struct Gather<'a> {
+    program: &'a Program,
+    owner: Owner,
+    facts: CodeFacts,
+    in_memory: &'a mut HashSet<VariableId>,
+}
+
+fn gather(program: &Program, owner: Owner, blocks: &[&Block], in_memory: &mut HashSet<VariableId>) -> CodeFacts {
+    let mut gather = Gather { program, owner, facts: CodeFacts::default(), in_memory };
+    blocks.iter().for_each(|block| walk::block(&mut gather, block));
+    gather.facts
+}
+
+impl Visitor for Gather<'_> {
+    fn block(&mut self, block: &Block) {
+        self.facts.waits |= block.lock.is_some();
+    }
+
+    fn channel(&mut self, _: &Channel) {
+        self.facts.waits = true;
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        use StatementKind::*;
+        match &statement.kind {
+            While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
+            NewComponent(..) | DeleteComponent(..) | DeleteCollection(..) | Move(..) | Connect(..) | Disconnect(..)
+            | Passivate(..) | Halt(..) => self.facts.waits = true,
+            Await(..) => {
+                self.facts.waits = true;
+                self.facts.awaits = true;
+            }
+            Call(procedure, arguments) => self.call(*procedure, arguments),
+            _ => {}
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Locked(..) | Count(..) => self.facts.waits = true,
+            Call(procedure, arguments) => self.call(*procedure, arguments),
+            Number(_, target) => self.reference(target),
+            _ => {}
+        }
+        let borrowed = matches!(expression.kind, Read(_) | Text(_));
+        self.facts.owns |= expression.ty == Type::Text && !borrowed;
+    }
+
+    fn place(&mut self, place: &Place) {
+        match place.kind {
+            PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) => self.used(variable),
+            _ => {}
+        }
+    }
+
+    fn collection(&mut self, variable: VariableId) {
+        self.used(variable);
+    }
+
+    fn reference(&mut self, place: &Place) {
+        match place.kind {
+            PlaceKind::Variable(variable) => {
+                self.in_memory.insert(variable);
+            }
+            _ => self.facts.owns |= place.ty == Type::Text || place.ty.is_component(),
+        }
+    }
+}
+
+impl Gather<'_> {
+    fn call(&mut self, procedure: ProcedureId, arguments: &[Argument]) {
+        self.facts.calls.push(procedure);
+        for argument in arguments {
+            if let Argument::Value(value) = argument {
+                self.facts.owns |= value.ty == Type::Text;
+            }
+        }
+    }
+
+    fn used(&mut self, variable: VariableId) {
+        let owner = self.program.variables[variable.index()].owner;
+        if owner != self.owner && !matches!(owner, Owner::Component(_)) {
+            self.in_memory.insert(variable);
+        }
+    }
+}

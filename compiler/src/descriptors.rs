@@ -1,0 +1,515 @@
+//! The read-only descriptions that the runtime reads: `drystone_component`'s structures as data objects.
+
+use std::collections::HashMap;
+use std::mem::{offset_of, size_of};
+
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
+use drystone_component as model;
+use drystone_language::ast::Direction;
+use drystone_language::program::{self as checked, AnyType, ComponentId, InterfaceId, Program, Type, VariableId};
+use drystone_language::source::SourceFile;
+
+use crate::classify::BodyKey;
+use crate::layout::{self, Layouts, kind_of, payload_words};
+use crate::mir::{OwnedSlot, Symbol};
+
+/// A data object while it is put together: bytes, and the places where addresses stand.
+struct Blob {
+    bytes: Vec<u8>,
+    data: Vec<(usize, DataId, i64)>,
+    functions: Vec<(usize, FuncId)>,
+}
+
+impl Blob {
+    fn new(size: usize) -> Blob {
+        Blob { bytes: vec![0; size], data: Vec::new(), functions: Vec::new() }
+    }
+
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn u32(&mut self, at: usize, value: u32) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    fn u64(&mut self, at: usize, value: u64) {
+        self.put(at, &value.to_le_bytes());
+    }
+
+    fn pointer(&mut self, at: usize, to: DataId) {
+        self.data.push((at, to, 0));
+    }
+
+    fn function(&mut self, at: usize, to: FuncId) {
+        self.functions.push((at, to));
+    }
+
+    /// A `Str` or `Table`: where its entries are, and how many.
+    fn table(&mut self, at: usize, entries: Option<DataId>, length: usize) {
+        match entries {
+            Some(entries) => self.pointer(at, entries),
+            None => self.u64(at, 8),
+        }
+        self.u64(at + 8, length as u64);
+    }
+
+    /// Puts another blob into this one.
+    fn embed(&mut self, at: usize, part: Blob) {
+        self.put(at, &part.bytes);
+        self.data.extend(part.data.into_iter().map(|(offset, id, addend)| (at + offset, id, addend)));
+        self.functions.extend(part.functions.into_iter().map(|(offset, id)| (at + offset, id)));
+    }
+}
+
+/// Makes data objects, each once.
+#[derive(Default)]
+pub(crate) struct Descriptors {
+    symbols: HashMap<String, DataId>,
+    strings: HashMap<Vec<u8>, DataId>,
+    count: usize,
+    /// What each cut owns by declaration and by temporaries, and the size of its frame.
+    pub frames: Vec<FrameDescription>,
+}
+
+/// What the descriptors need to know of a piece of code.
+pub(crate) struct FrameDescription {
+    /// The procedure or body.
+    pub name: String,
+    /// Bytes of the frame (with what comes before it in a process block).
+    pub size: u32,
+    /// What it owns.
+    pub owned: Vec<OwnedSlot>,
+}
+
+/// Where the code of a template's bodies begins.
+pub(crate) struct BodyCode {
+    /// Which body.
+    pub key: BodyKey,
+    /// Index of its cut.
+    pub cut: usize,
+    /// Its entry.
+    pub entry: FuncId,
+    /// Its offsets.
+    pub shape: crate::mir::Shape,
+}
+
+impl Descriptors {
+    fn define(&mut self, module: &mut impl Module, blob: Blob) -> DataId {
+        let name = format!("ds_data_{}", self.count);
+        self.count += 1;
+        let id = module.declare_data(&name, Linkage::Local, false, false).expect("a fresh name");
+        self.fill(module, id, blob);
+        id
+    }
+
+    fn fill(&mut self, module: &mut impl Module, id: DataId, blob: Blob) {
+        let mut description = DataDescription::new();
+        description.set_align(8);
+        description.define(blob.bytes.into_boxed_slice());
+        for (offset, target, addend) in blob.data {
+            let global = module.declare_data_in_data(target, &mut description);
+            description.write_data_addr(offset as u32, global, addend);
+        }
+        for (offset, target) in blob.functions {
+            let function = module.declare_func_in_data(target, &mut description);
+            description.write_function_addr(offset as u32, function);
+        }
+        module.define_data(id, &description).expect("data is defined once");
+    }
+
+    /// An array of blobs of the same size.
+    fn array(&mut self, module: &mut impl Module, size: usize, entries: Vec<Blob>) -> Option<DataId> {
+        if entries.is_empty() {
+            return None;
+        }
+        let mut all = Blob::new(size * entries.len());
+        for (index, entry) in entries.into_iter().enumerate() {
+            all.embed(size * index, entry);
+        }
+        Some(self.define(module, all))
+    }
+
+    fn string(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, text: &str) {
+        if text.is_empty() {
+            blob.table(at, None, 0);
+            return;
+        }
+        let id = match self.strings.get(text.as_bytes()) {
+            Some(&id) => id,
+            None => {
+                let mut bytes = Blob::new(text.len());
+                bytes.put(0, text.as_bytes());
+                let id = self.define(module, bytes);
+                self.strings.insert(text.as_bytes().to_vec(), id);
+                id
+            }
+        };
+        blob.table(at, Some(id), text.len());
+    }
+
+    fn kinds(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, kinds: &[model::Kind]) {
+        let entries = kinds.iter().map(|&kind| byte(kind as u8)).collect();
+        let table = self.array(module, 1, entries);
+        blob.table(at, table, kinds.len());
+    }
+
+    /// The data object that a symbol of a piece of code stands for.
+    pub(crate) fn data(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        cut: usize,
+        symbol: &Symbol,
+    ) -> DataId {
+        match symbol {
+            Symbol::Interface(id) => self.interface(module, program, *id),
+            Symbol::Template(id) => self.declare_template(module, *id),
+            Symbol::Collection(id) => self.collection(module, program, *id),
+            Symbol::Any(any) => self.any(module, program, any),
+            Symbol::Text(bytes) => self.text(module, bytes),
+            Symbol::Owned => self.once(module, format!("owned{cut}"), |this, module| {
+                let mut blob = Blob::new(16);
+                this.owned(module, program, &mut blob, 0, cut);
+                blob
+            }),
+            Symbol::Frame(cut) => self.frame(module, program, *cut),
+            Symbol::Condition(_) => unreachable!("a condition is code"),
+        }
+    }
+
+    fn once<M: Module>(&mut self, module: &mut M, key: String, make: impl FnOnce(&mut Self, &mut M) -> Blob) -> DataId {
+        if let Some(&id) = self.symbols.get(&key) {
+            return id;
+        }
+        let blob = make(self, module);
+        let id = self.define(module, blob);
+        self.symbols.insert(key, id);
+        id
+    }
+
+    fn text(&mut self, module: &mut impl Module, bytes: &[u8]) -> DataId {
+        let key = format!("text{bytes:?}");
+        self.once(module, key, |_, _| {
+            let mut blob = Blob::new(16 + bytes.len());
+            blob.put(0, &(-1i64).to_le_bytes());
+            blob.u64(8, bytes.len() as u64);
+            blob.put(16, bytes);
+            blob
+        })
+    }
+
+    fn interface(&mut self, module: &mut impl Module, program: &Program, id: InterfaceId) -> DataId {
+        let interface = &program.interfaces[id.index()];
+        self.once(module, format!("interface{}", id.0), |this, module| this.interface_blob(module, interface))
+    }
+
+    fn interface_blob(&mut self, module: &mut impl Module, interface: &checked::Interface) -> Blob {
+        use model::Interface as I;
+        let mut messages = Vec::new();
+        for message in &interface.messages {
+            let mut blob = Blob::new(size_of::<model::Message>());
+            self.string(module, &mut blob, offset_of!(model::Message, name), &message.name);
+            let sender = match message.direction {
+                Direction::In => model::Side::Client,
+                Direction::Out => model::Side::Server,
+            };
+            blob.put(offset_of!(model::Message, sender), &[sender as u8]);
+            let kinds: Vec<_> = message.parameters.iter().map(|(_, ty)| kind_of(ty)).collect();
+            self.kinds(module, &mut blob, offset_of!(model::Message, parameters), &kinds);
+            messages.push(blob);
+        }
+        let mut next = Blob::new(2 * interface.states.len() * interface.messages.len());
+        let mut states = Blob::new(interface.states.len());
+        for (number, state) in interface.states.iter().enumerate() {
+            for message in 0..interface.messages.len() {
+                let to = state.transitions.iter().find(|(m, _)| *m == message).map_or(I::NONE, |(_, to)| *to as u16);
+                next.put(2 * (number * interface.messages.len() + message), &to.to_le_bytes());
+            }
+            let sends = |direction| state.transitions.iter().any(|(m, _)| interface.messages[*m].direction == direction);
+            let mut bits = if state.may_end { I::MAY_END } else { 0 };
+            bits |= if sends(Direction::In) { I::CLIENT_SENDS } else { 0 };
+            bits |= if sends(Direction::Out) { I::SERVER_SENDS } else { 0 };
+            states.put(number, &[bits]);
+        }
+        let mut blob = Blob::new(size_of::<I>());
+        self.string(module, &mut blob, offset_of!(I, name), &interface.name);
+        let count = messages.len();
+        let messages = self.array(module, size_of::<model::Message>(), messages);
+        blob.table(offset_of!(I, messages), messages, count);
+        let transitions = interface.states.len() * interface.messages.len();
+        let next = (transitions > 0).then(|| self.define(module, next));
+        blob.table(offset_of!(I, next), next, transitions);
+        let state_count = interface.states.len();
+        let states = self.define(module, states);
+        blob.table(offset_of!(I, states), Some(states), state_count);
+        blob.u64(offset_of!(I, payload_words), payload_words(interface) as u64);
+        blob
+    }
+
+    fn collection(&mut self, module: &mut impl Module, program: &Program, id: VariableId) -> DataId {
+        use model::Collection as C;
+        let variable = &program.variables[id.index()];
+        let declared = variable.collection.as_ref().expect("a collection");
+        let kinds: Vec<_> = declared.indices.iter().map(kind_of).collect();
+        let booleans = declared.indices.contains(&Type::Boolean);
+        let element = kind_of(&variable.ty);
+        let key = format!("collection{kinds:?}{element:?}{}{booleans}", declared.array);
+        self.once(module, key, |this, module| {
+            let mut blob = Blob::new(size_of::<C>());
+            this.kinds(module, &mut blob, offset_of!(C, keys), &kinds);
+            blob.put(offset_of!(C, element), &[element as u8]);
+            blob.put(offset_of!(C, array), &[declared.array as u8]);
+            blob.put(offset_of!(C, boolean_keys), &[booleans as u8]);
+            blob
+        })
+    }
+
+    fn any(&mut self, module: &mut impl Module, program: &Program, any: &AnyType) -> DataId {
+        use model::AnyType as A;
+        let ids = |facets: &[checked::Facet]| facets.iter().map(|facet| facet.interface).collect::<Vec<_>>();
+        let offers = ids(&any.offers);
+        let requires = any.requires.as_deref().map(ids);
+        self.once(module, format!("any{offers:?}{requires:?}"), |this, module| {
+            let mut blob = Blob::new(size_of::<A>());
+            this.interfaces(module, program, &mut blob, offset_of!(A, offers), &offers);
+            let listed = requires.clone().unwrap_or_default();
+            this.interfaces(module, program, &mut blob, offset_of!(A, requires), &listed);
+            blob.put(offset_of!(A, requires_anything), &[requires.is_none() as u8]);
+            blob
+        })
+    }
+
+    fn interfaces(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        blob: &mut Blob,
+        at: usize,
+        ids: &[InterfaceId],
+    ) {
+        let entries: Vec<Blob> = ids
+            .iter()
+            .map(|&id| {
+                let mut entry = Blob::new(8);
+                entry.pointer(0, self.interface(module, program, id));
+                entry
+            })
+            .collect();
+        let table = self.array(module, 8, entries);
+        blob.table(at, table, ids.len());
+    }
+
+    fn owned(&mut self, module: &mut impl Module, program: &Program, blob: &mut Blob, at: usize, cut: usize) {
+        let owned = std::mem::take(&mut self.frames[cut].owned);
+        self.owned_table(module, program, blob, at, &owned);
+        self.frames[cut].owned = owned;
+    }
+
+    fn owned_table(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        blob: &mut Blob,
+        at: usize,
+        owned: &[OwnedSlot],
+    ) {
+        use model::Owned as O;
+        let mut entries = Vec::new();
+        for slot in owned {
+            let mut entry = Blob::new(size_of::<O>());
+            entry.u32(offset_of!(O, offset), slot.offset);
+            entry.put(offset_of!(O, kind), &[slot.kind as u8]);
+            if let Some(id) = slot.variable {
+                if slot.kind == model::Kind::Collection {
+                    let collection = self.collection(module, program, id);
+                    entry.pointer(offset_of!(O, collection), collection);
+                }
+                let name = &program.variables[id.index()].name;
+                self.string(module, &mut entry, offset_of!(O, name), name);
+            } else {
+                self.string(module, &mut entry, offset_of!(O, name), "");
+            }
+            entries.push(entry);
+        }
+        let table = self.array(module, size_of::<O>(), entries);
+        blob.table(at, table, owned.len());
+    }
+
+    fn frame(&mut self, module: &mut impl Module, program: &Program, cut: usize) -> DataId {
+        use model::Frame as F;
+        self.once(module, format!("frame{cut}"), |this, module| {
+            let mut blob = Blob::new(size_of::<F>());
+            blob.u32(offset_of!(F, size), this.frames[cut].size);
+            let name = this.frames[cut].name.clone();
+            this.string(module, &mut blob, offset_of!(F, name), &name);
+            this.owned(module, program, &mut blob, offset_of!(F, owned), cut);
+            blob
+        })
+    }
+
+    fn declare_template(&mut self, module: &mut impl Module, id: ComponentId) -> DataId {
+        module
+            .declare_data(&format!("ds_template_{}", id.0), Linkage::Local, false, false)
+            .expect("declared the same way each time")
+    }
+
+    /// Defines a template with its bodies.
+    pub(crate) fn template(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        layouts: &Layouts,
+        id: ComponentId,
+        bodies: &[BodyCode],
+    ) {
+        use model::Template as T;
+        let component = &program.components[id.index()];
+        let instance = &layouts.instances[id.index()];
+        let mut blob = Blob::new(size_of::<T>());
+        self.string(module, &mut blob, offset_of!(T, name), &component.name);
+        blob.u32(offset_of!(T, size), instance.size);
+        blob.put(offset_of!(T, isolated), &[component.isolated as u8]);
+        blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
+        let index_of = |key: BodyKey| bodies.iter().position(|body| body.key == key).map_or(T::NO_BODY, |i| i as u32);
+        let offered = self.offered(module, program, instance, component, |number| index_of(BodyKey::Service(id, number)));
+        blob.table(offset_of!(T, offered), offered, component.offers.len());
+        let required = self.required(module, program, instance, component);
+        blob.table(offset_of!(T, required), required, component.requires.len());
+        let entries: Vec<Blob> = bodies.iter().map(|body| self.body(module, program, component, body)).collect();
+        let table = self.array(module, size_of::<model::Body>(), entries);
+        blob.table(offset_of!(T, bodies), table, bodies.len());
+        blob.u32(offset_of!(T, main), index_of(BodyKey::Main(id)));
+        blob.u32(offset_of!(T, finally), index_of(BodyKey::Finally(id)));
+        blob.u32(offset_of!(T, main_process), instance.main_process);
+        let owned = layout::owned_by_instance(program, layouts, component);
+        self.owned_table(module, program, &mut blob, offset_of!(T, owned), &owned);
+        let data = self.declare_template(module, id);
+        self.fill(module, data, blob);
+    }
+
+    fn offered(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        instance: &layout::InstanceLayout,
+        component: &checked::Component,
+        body_of: impl Fn(usize) -> u32,
+    ) -> Option<DataId> {
+        use model::Offered as O;
+        let mut entries = Vec::new();
+        for (index, facet) in component.offers.iter().enumerate() {
+            let mut entry = Blob::new(size_of::<O>());
+            let interface = self.interface(module, program, facet.interface);
+            entry.pointer(offset_of!(O, interface), interface);
+            entry.u32(offset_of!(O, offset), instance.offered[index]);
+            let implementation = component.implementations.iter().position(|i| i.offered == index);
+            entry.u32(offset_of!(O, body), implementation.map_or(O::INWARD, &body_of));
+            entry.u32(offset_of!(O, inward), instance.inward[index].unwrap_or(0));
+            let limit = facet.cardinality.and_then(|cardinality| cardinality.to);
+            entry.u32(offset_of!(O, limit), limit.unwrap_or(u32::MAX));
+            entries.push(entry);
+        }
+        self.array(module, size_of::<O>(), entries)
+    }
+
+    fn required(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        instance: &layout::InstanceLayout,
+        component: &checked::Component,
+    ) -> Option<DataId> {
+        use model::Required as R;
+        let mut entries = Vec::new();
+        for (index, facet) in component.requires.iter().enumerate() {
+            let mut entry = Blob::new(size_of::<R>());
+            let interface = self.interface(module, program, facet.interface);
+            entry.pointer(offset_of!(R, interface), interface);
+            entry.u32(offset_of!(R, offset), instance.required[index]);
+            let slots = facet.cardinality.map_or(0, |cardinality| cardinality.to.unwrap_or(u32::MAX).max(1));
+            entry.u32(offset_of!(R, slots), slots);
+            entries.push(entry);
+        }
+        self.array(module, size_of::<R>(), entries)
+    }
+
+    fn body(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        component: &checked::Component,
+        body: &BodyCode,
+    ) -> Blob {
+        use model::Body as B;
+        let mut blob = Blob::new(size_of::<B>());
+        blob.function(offset_of!(B, entry), body.entry);
+        blob.u32(offset_of!(B, size), self.frames[body.cut].size);
+        blob.u32(offset_of!(B, condition), body.shape.condition);
+        blob.u32(offset_of!(B, frame), body.shape.frame);
+        self.owned(module, program, &mut blob, offset_of!(B, owned), body.cut);
+        if let BodyKey::Service(_, number) = body.key {
+            let facet = &component.offers[component.implementations[number].offered];
+            let interface = self.interface(module, program, facet.interface);
+            blob.pointer(offset_of!(B, interface), interface);
+        }
+        blob
+    }
+
+    /// Defines the program itself, under the name `ds_program`.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn program(
+        &mut self,
+        module: &mut impl Module,
+        program: &Program,
+        entry: ComponentId,
+        files: &[SourceFile],
+        places: &[(u32, u32, u32)],
+        resume_points: &[(FuncId, u32)],
+        enter: FuncId,
+        native_shim: FuncId,
+    ) -> DataId {
+        use model::Program as P;
+        let mut blob = Blob::new(size_of::<P>());
+        let template = self.declare_template(module, entry);
+        blob.pointer(offset_of!(P, entry), template);
+        let mut entries = Vec::new();
+        for file in files {
+            let mut entry = Blob::new(16);
+            self.string(module, &mut entry, 0, &file.path);
+            entries.push(entry);
+        }
+        let table = self.array(module, 16, entries);
+        blob.table(offset_of!(P, files), table, files.len());
+        let mut entries = Blob::new(12 * places.len());
+        for (index, (file, line, column)) in places.iter().enumerate() {
+            entries.u32(12 * index, *file);
+            entries.u32(12 * index + 4, *line);
+            entries.u32(12 * index + 8, *column);
+        }
+        let table = (!places.is_empty()).then(|| self.define(module, entries));
+        blob.table(offset_of!(P, places), table, places.len());
+        let mut points = Vec::new();
+        for (function, place) in resume_points {
+            let mut point = Blob::new(size_of::<model::ResumePoint>());
+            point.function(offset_of!(model::ResumePoint, function), *function);
+            point.u32(offset_of!(model::ResumePoint, place), *place);
+            points.push(point);
+        }
+        let table = self.array(module, size_of::<model::ResumePoint>(), points);
+        blob.table(offset_of!(P, resume_points), table, resume_points.len());
+        blob.function(offset_of!(P, enter), enter);
+        blob.function(offset_of!(P, native_shim), native_shim);
+        let all: Vec<InterfaceId> = (0..program.interfaces.len() as u32).map(InterfaceId).collect();
+        self.interfaces(module, program, &mut blob, offset_of!(P, interfaces), &all);
+        let id = module.declare_data("ds_program", Linkage::Export, false, false).expect("the only program");
+        self.fill(module, id, blob);
+        id
+    }
+}
+
+fn byte(value: u8) -> Blob {
+    let mut blob = Blob::new(1);
+    blob.put(0, &[value]);
+    blob
+}

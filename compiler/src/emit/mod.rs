@@ -1,0 +1,543 @@
+//! Segments to Cranelift's form.
+
+mod communication;
+mod heads;
+mod instructions;
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AbiParam, Block as IrBlock, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
+    Type as IrType, Value, types,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_module::{FuncId, Module};
+
+use crate::descriptors::Descriptors;
+use crate::entries;
+use crate::mir::*;
+use crate::segments::{Cut, Segment};
+
+/// Offsets of what generated code touches itself; `drystone_runtime::layout` checks them.
+pub(crate) mod offset {
+    use drystone_runtime::layout::{Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, Worker};
+    use std::mem::offset_of;
+
+    pub const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
+    pub const READY_TAIL: i32 = offset_of!(Worker, ready_tail) as i32;
+    pub const ATTENTION: i32 = offset_of!(Worker, attention) as i32;
+    pub const AWAY: i32 = offset_of!(Worker, away) as i32;
+    pub const RESULT: i32 = offset_of!(Worker, result) as i32;
+    pub const SWITCHES: i32 = offset_of!(Worker, switches) as i32;
+    pub const MESSAGES: i32 = offset_of!(Worker, messages) as i32;
+    pub const RESUME: i32 = offset_of!(Process, resume) as i32;
+    pub const NEXT: i32 = offset_of!(Process, next) as i32;
+    pub const INSTANCE: i32 = offset_of!(Process, instance) as i32;
+    pub const LOCK_HELD: i32 = offset_of!(Process, lock) as i32;
+    pub const LOCK: i32 = offset_of!(Instance, lock) as i32;
+    pub const WAITER: i32 = offset_of!(Communication, waiter) as i32;
+    pub const WORD: i32 = offset_of!(Communication, word) as i32;
+    pub const HOLDER: i32 = offset_of!(OfferedSlot, holder) as i32;
+    pub const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as i32;
+    pub const RETURN_TO: i32 = offset_of!(FrameHead, return_to) as i32;
+    pub const OUTER: i32 = offset_of!(FrameHead, outer) as i32;
+}
+
+/// What all functions of a program share while they are translated.
+pub(crate) struct Functions<'a> {
+    /// The checked program.
+    pub program: &'a drystone_language::program::Program,
+    /// All pieces of code, cut; procedure variants come after the bodies.
+    pub cuts: &'a [Cut],
+    /// Index of the first procedure variant.
+    pub first_variant: usize,
+    /// Function of each segment of each cut, or of a native cut under block 0.
+    pub ids: HashMap<(usize, BlockId), FuncId>,
+    /// Entry points of the runtime.
+    pub entries: HashMap<&'static str, FuncId>,
+    /// Read-only data.
+    pub descriptors: Descriptors,
+}
+
+/// Signature of a resume function.
+pub(crate) fn resume_signature() -> Signature {
+    let mut signature = Signature::new(CallConv::Tail);
+    signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    signature
+}
+
+/// Signature of a condition function.
+pub(crate) fn condition_signature() -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+/// Signature of a procedure on the processor's stack: the last result tells whether it has failed.
+pub(crate) fn native_signature(code: &Code) -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    signature.params.extend(code.parameters.iter().map(|reg| AbiParam::new(ir_type(code.registers[reg.0 as usize]))));
+    signature.returns.extend(code.result.map(|ty| AbiParam::new(ir_type(ty))));
+    signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+/// Signature of an entry point of the runtime.
+pub(crate) fn entry_signature(entry: &Entry) -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend((0..entries::passed(entry.passes)).map(|_| AbiParam::new(types::I64)));
+    signature.params.extend(entry.arguments.iter().map(|&machine| AbiParam::new(machine_type(machine))));
+    signature.returns.extend(entry.result.map(|machine| AbiParam::new(machine_type(machine))));
+    signature
+}
+
+fn machine_type(machine: Machine) -> IrType {
+    match machine {
+        Machine::I32 => types::I32,
+        Machine::I64 => types::I64,
+        Machine::F64 => types::F64,
+    }
+}
+
+fn ir_type(ty: RegType) -> IrType {
+    match ty {
+        RegType::Int => types::I64,
+        RegType::Real => types::F64,
+    }
+}
+
+/// How the function that is being built is called, and so how it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// By dispatch; ends by dispatching.
+    Resume,
+    /// By whoever tests the condition: 0, 1, or 2 for a fault.
+    Condition,
+    /// As a plain call.
+    Native,
+}
+
+/// Builds one function.
+pub(crate) struct Build<'f, 'b, M: Module> {
+    module: &'f mut M,
+    functions: &'f mut Functions<'b>,
+    builder: FunctionBuilder<'f>,
+    /// Which piece of code.
+    cut: usize,
+    form: Form,
+    entry: BlockId,
+    /// The segment is known to run at home: it begins with an operation that does.
+    at_home: bool,
+    variables: HashMap<Reg, Variable>,
+    blocks: HashMap<BlockId, IrBlock>,
+    worker: Value,
+    process: Value,
+    frame: Value,
+    frame_slot: Option<StackSlot>,
+    words_slot: Option<StackSlot>,
+    /// Leaves after a fault, or because the operation at the head waits.
+    leave: Option<IrBlock>,
+    fail: Option<IrBlock>,
+    imported: HashMap<FuncId, FuncRef>,
+    signature: Option<SigRef>,
+}
+
+/// Memory that generated code reads and writes is always there and aligned.
+fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// Translates one segment.
+pub(crate) fn segment<M: Module>(
+    module: &mut M,
+    functions: &mut Functions,
+    builder: FunctionBuilder,
+    cut: usize,
+    index: usize,
+) {
+    let cuts = functions.cuts;
+    let segment: &Segment = &cuts[cut].segments[index];
+    let form = if segment.is_condition { Form::Condition } else { Form::Resume };
+    let mut build = Build::new(module, functions, builder, cut, form, segment.entry);
+    build.prologue();
+    build.load_live(segment);
+    build.segment(segment);
+    build.finish();
+}
+
+/// Translates a procedure that runs on the processor's stack.
+pub(crate) fn native<M: Module>(module: &mut M, functions: &mut Functions, builder: FunctionBuilder, cut: usize) {
+    let code = &functions.cuts[cut].code;
+    let mut build = Build::new(module, functions, builder, cut, Form::Native, BlockId(0));
+    build.prologue();
+    for (index, &reg) in code.parameters.iter().enumerate() {
+        let value = build.builder.block_params(build.blocks[&BlockId(u32::MAX)])[2 + index];
+        build.set(reg, value);
+    }
+    let all: Vec<BlockId> = (0..code.blocks.len() as u32).map(BlockId).collect();
+    build.body(&all);
+    build.finish();
+}
+
+impl<'f, 'b, M: Module> Build<'f, 'b, M> {
+    fn new(
+        module: &'f mut M,
+        functions: &'f mut Functions<'b>,
+        builder: FunctionBuilder<'f>,
+        cut: usize,
+        form: Form,
+        entry: BlockId,
+    ) -> Self {
+        let nothing = Value::from_u32(0);
+        let at_home = functions.cuts[cut].code.block(entry).head.is_some();
+        Build {
+            module,
+            functions,
+            builder,
+            cut,
+            form,
+            entry,
+            at_home,
+            variables: HashMap::new(),
+            blocks: HashMap::new(),
+            worker: nothing,
+            process: nothing,
+            frame: nothing,
+            frame_slot: None,
+            words_slot: None,
+            leave: None,
+            fail: None,
+            imported: HashMap::new(),
+            signature: None,
+        }
+    }
+
+    fn code(&self) -> &'b Code {
+        let cuts = self.functions.cuts;
+        &cuts[self.cut].code
+    }
+
+    fn the_cut(&self) -> &'b Cut {
+        let cuts = self.functions.cuts;
+        &cuts[self.cut]
+    }
+
+    /// The entry block: parameters, and where the frame is.
+    fn prologue(&mut self) {
+        let block = self.builder.create_block();
+        self.blocks.insert(BlockId(u32::MAX), block);
+        self.builder.append_block_params_for_function_params(block);
+        self.builder.switch_to_block(block);
+        self.worker = self.builder.block_params(block)[0];
+        self.process = self.builder.block_params(block)[1];
+        let code = self.code();
+        self.frame = match self.form {
+            Form::Native => {
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, code.frame_size.max(8), 3);
+                let slot = self.builder.create_sized_stack_slot(data);
+                self.frame_slot = Some(slot);
+                self.builder.ins().stack_addr(types::I64, slot, 0)
+            }
+            _ if code.is_procedure => {
+                self.builder.ins().load(types::I64, trusted(), self.process, code.shape.frame as i32)
+            }
+            _ => self.process,
+        };
+    }
+
+    fn load_live(&mut self, segment: &Segment) {
+        let cut = self.the_cut();
+        for reg in cut.live[segment.entry.0 as usize].iter() {
+            if segment.touched.contains(reg) {
+                let ty = ir_type(cut.code.registers[reg.0 as usize]);
+                let slot = cut.slots[&reg] as i32;
+                let value = self.builder.ins().load(ty, trusted(), self.frame, slot);
+                self.set(reg, value);
+            }
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment) {
+        let code = self.code();
+        let block = code.block(segment.entry);
+        if code.is_procedure && segment.entry == BlockId(0) && self.form == Form::Resume {
+            self.check_time_slice(segment.entry);
+        }
+        if let Some(head) = &block.head {
+            self.head(head);
+        }
+        self.body(&segment.blocks);
+    }
+
+    /// Translates the blocks of a segment or procedure, the first of which is entered now.
+    fn body(&mut self, blocks: &[BlockId]) {
+        for &id in blocks {
+            let block = self.builder.create_block();
+            self.blocks.insert(id, block);
+        }
+        let first = self.blocks[&blocks[0]];
+        self.builder.ins().jump(first, &[]);
+        for &id in blocks {
+            self.builder.switch_to_block(self.blocks[&id]);
+            let block = self.code().block(id);
+            if block.header_of.is_some() && self.form == Form::Resume {
+                self.check_time_slice(id);
+            }
+            for instruction in &block.instructions {
+                self.instruction(instruction);
+            }
+            self.end(id, &block.end);
+        }
+        self.finish_shared_blocks();
+        self.builder.seal_all_blocks();
+    }
+
+    fn finish(self) {
+        let config = self.module.target_config();
+        self.builder.finalize(config);
+    }
+
+    fn finish_shared_blocks(&mut self) {
+        if let Some(fail) = self.fail {
+            self.builder.switch_to_block(fail);
+            let fault = self.builder.block_params(fail)[0];
+            let place = self.builder.block_params(fail)[1];
+            self.call_entry(&entries::FAIL, &[fault, place]);
+            let leave = self.leave_block();
+            self.builder.ins().jump(leave, &[]);
+        }
+        if let Some(leave) = self.leave {
+            self.builder.switch_to_block(leave);
+            match self.form {
+                Form::Resume => self.dispatch(),
+                Form::Condition => {
+                    let failed = self.builder.ins().iconst(types::I32, 2);
+                    self.builder.ins().return_(&[failed]);
+                }
+                Form::Native => {
+                    let mut results = Vec::new();
+                    if let Some(ty) = self.code().result {
+                        results.push(match ty {
+                            RegType::Int => self.builder.ins().iconst(types::I64, 0),
+                            RegType::Real => self.builder.ins().f64const(0.0),
+                        });
+                    }
+                    results.push(self.builder.ins().iconst(types::I32, 1));
+                    self.builder.ins().return_(&results);
+                }
+            }
+        }
+    }
+
+    /// Where to go when the process cannot go on here: a fault has been recorded, or it waits.
+    fn leave_block(&mut self) -> IrBlock {
+        if let Some(block) = self.leave {
+            return block;
+        }
+        let block = self.builder.create_block();
+        self.builder.set_cold_block(block);
+        self.leave = Some(block);
+        block
+    }
+
+    /// Where a fault is reported; takes its number and its place.
+    fn fail_block(&mut self) -> IrBlock {
+        if let Some(block) = self.fail {
+            return block;
+        }
+        let block = self.builder.create_block();
+        self.builder.append_block_param(block, types::I32);
+        self.builder.append_block_param(block, types::I32);
+        self.builder.set_cold_block(block);
+        self.fail = Some(block);
+        block
+    }
+
+    /// Goes on with the next ready process, or returns to the scheduler.
+    fn dispatch(&mut self) {
+        let next = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_HEAD);
+        let (some, run, none) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(next, some, &[], none, &[]);
+        self.builder.switch_to_block(some);
+        let attention = self.attention();
+        self.builder.ins().brif(attention, none, &[], run, &[]);
+        self.builder.switch_to_block(run);
+        let after = self.builder.ins().load(types::I64, trusted(), next, offset::NEXT);
+        self.builder.ins().store(trusted(), after, self.worker, offset::READY_HEAD);
+        let switches = self.builder.ins().load(types::I64, trusted(), self.worker, offset::SWITCHES);
+        let switches = self.builder.ins().iadd_imm_s(switches, 1);
+        self.builder.ins().store(trusted(), switches, self.worker, offset::SWITCHES);
+        let resume = self.builder.ins().load(types::I64, trusted(), next, offset::RESUME);
+        self.jump_to_address(resume, next);
+        self.builder.switch_to_block(none);
+        self.builder.ins().return_(&[]);
+    }
+
+    /// Other threads write it: the load must not be merged with another one.
+    fn attention(&mut self) -> Value {
+        let address = self.builder.ins().iadd_imm_s(self.worker, offset::ATTENTION as i64);
+        self.builder.ins().atomic_load(types::I32, MemFlagsData::trusted(), address)
+    }
+
+    fn jump_to_address(&mut self, resume: Value, process: Value) {
+        let signature = match self.signature {
+            Some(signature) => signature,
+            None => {
+                let signature = self.builder.import_signature(resume_signature());
+                self.signature = Some(signature);
+                signature
+            }
+        };
+        self.builder.ins().return_call_indirect(signature, resume, &[self.worker, process]);
+    }
+
+    /// Saves what the segment that begins there needs, as far as this one has changed it.
+    fn save_for(&mut self, to: BlockId) {
+        let cut = self.the_cut();
+        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == self.entry) else { return };
+        let loaded = &cut.live[self.entry.0 as usize];
+        for reg in cut.live[to.0 as usize].iter() {
+            if loaded.contains(reg) && !segment.written.contains(reg) {
+                continue;
+            }
+            let value = self.get(reg);
+            self.builder.ins().store(trusted(), value, self.frame, cut.slots[&reg] as i32);
+        }
+    }
+
+    /// Goes on with another segment of the same process.
+    fn go_to_segment(&mut self, to: BlockId) {
+        self.save_for(to);
+        let function = self.segment_function(self.cut, to);
+        if self.code().block(to).head.is_some() && !self.at_home {
+            let away = self.builder.ins().load(types::I32, trusted(), self.worker, offset::AWAY);
+            let (go_home, here) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.set_cold_block(go_home);
+            self.builder.ins().brif(away, go_home, &[], here, &[]);
+            self.builder.switch_to_block(go_home);
+            self.set_resume(to);
+            self.call_entry(&entries::GO_HOME, &[]);
+            self.builder.ins().return_(&[]);
+            self.builder.switch_to_block(here);
+        }
+        self.builder.ins().return_call(function, &[self.worker, self.process]);
+    }
+
+    fn set_resume(&mut self, at: BlockId) {
+        let function = self.segment_function(self.cut, at);
+        let address = self.builder.ins().func_addr(types::I64, function);
+        self.builder.ins().store(trusted(), address, self.process, offset::RESUME);
+    }
+
+    fn segment_function(&mut self, cut: usize, at: BlockId) -> FuncRef {
+        let id = self.functions.ids[&(cut, at)];
+        self.import(id)
+    }
+
+    fn import(&mut self, id: FuncId) -> FuncRef {
+        if let Some(&function) = self.imported.get(&id) {
+            return function;
+        }
+        let function = self.module.declare_func_in_func(id, self.builder.func);
+        self.imported.insert(id, function);
+        function
+    }
+
+    /// At loop headers and procedure entries: lets others run if the time slice is over.
+    fn check_time_slice(&mut self, at: BlockId) {
+        let attention = self.attention();
+        let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(over);
+        self.builder.ins().brif(attention, over, &[], go_on, &[]);
+        self.builder.switch_to_block(over);
+        self.save_for(at);
+        self.set_resume(at);
+        let status = self.call_entry(&entries::PREEMPT, &[]).expect("a status");
+        let leave = self.leave_block();
+        self.builder.ins().brif(status, leave, &[], go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+
+    fn get(&mut self, reg: Reg) -> Value {
+        let variable = self.variable(reg);
+        self.builder.use_var(variable)
+    }
+
+    fn set(&mut self, reg: Reg, value: Value) {
+        let variable = self.variable(reg);
+        self.builder.def_var(variable, value);
+    }
+
+    fn variable(&mut self, reg: Reg) -> Variable {
+        if let Some(&variable) = self.variables.get(&reg) {
+            return variable;
+        }
+        let ty = ir_type(self.code().registers[reg.0 as usize]);
+        let variable = self.builder.declare_var(ty);
+        self.variables.insert(reg, variable);
+        variable
+    }
+
+    fn instance(&mut self) -> Value {
+        let flags = MemFlagsData::trusted().with_readonly().with_can_move();
+        self.builder.ins().load(types::I64, flags, self.process, offset::INSTANCE)
+    }
+
+    fn base(&mut self, base: Base) -> Value {
+        match base {
+            Base::Process => self.process,
+            Base::Frame => self.frame,
+            Base::Instance => self.instance(),
+            Base::Reg(reg) => self.get(reg),
+        }
+    }
+
+    /// Calls an entry point with arguments of the right types; the result is widened. Does not look for failure.
+    fn call_entry(&mut self, entry: &'static Entry, arguments: &[Value]) -> Option<Value> {
+        let id = self.functions.entries[entry.name];
+        let function = self.import(id);
+        let mut all = vec![self.worker, self.process];
+        all.truncate(entries::passed(entry.passes));
+        all.extend(arguments);
+        let call = self.builder.ins().call(function, &all);
+        let result = self.builder.inst_results(call).first().copied()?;
+        Some(match entry.result {
+            Some(Machine::I32) => self.builder.ins().sextend(types::I64, result),
+            _ => result,
+        })
+    }
+
+    /// Arguments in registers, narrowed where the entry point wants it.
+    fn arguments(&mut self, entry: &'static Entry, registers: &[Reg]) -> Vec<Value> {
+        let mut values = Vec::new();
+        for (&reg, &machine) in registers.iter().zip(entry.arguments) {
+            let value = self.get(reg);
+            values.push(match machine {
+                Machine::I32 => self.builder.ins().ireduce(types::I32, value),
+                _ => value,
+            });
+        }
+        values
+    }
+
+    /// Leaves if the result says so.
+    fn check_failure(&mut self, failure: Failure, result: Option<Value>) {
+        let Some(result) = result else { return };
+        let failed = match failure {
+            Failure::Never => return,
+            Failure::NotZero => result,
+            Failure::Zero => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 0),
+            Failure::MinusOne => self.builder.ins().icmp_imm_s(IntCC::Equal, result, -1),
+            Failure::Two => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 2),
+            Failure::Smallest => self.builder.ins().icmp_imm_s(IntCC::Equal, result, i64::MIN),
+        };
+        let leave = self.leave_block();
+        let go_on = self.builder.create_block();
+        self.builder.ins().brif(failed, leave, &[], go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+}

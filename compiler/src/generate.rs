@@ -1,0 +1,218 @@
+//! Puts a whole program together in a Cranelift module: lowers, cuts and translates everything that can run.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlagsData, Signature, UserFuncName, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::{DataId, FuncId, Linkage, Module};
+use drystone_language::program::{ComponentId, Program};
+use drystone_language::source::SourceFile;
+
+use crate::classify::BodyKey;
+use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
+use crate::emit::{self, Functions, offset};
+use crate::entries;
+use crate::lower::{self, Unit};
+use crate::mir::{BlockId, Code};
+use crate::segments::{self, Cut};
+
+/// Generates code and data for a checked program; gives the data object of `drystone_component::Program`.
+pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[SourceFile]) -> DataId {
+    let mut unit = Unit::new(program, files);
+    let keys = body_keys(program);
+    let mut codes: Vec<Code> = keys.iter().map(|&key| lower::body(&mut unit, key)).collect();
+    let first_variant = codes.len();
+    let mut number = 0;
+    while number < unit.variants.len() {
+        let variant = unit.variants[number];
+        codes.push(lower::procedure(&mut unit, variant));
+        number += 1;
+    }
+    let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
+    let ids = declare(module, &cuts);
+    let mut functions = Functions {
+        program,
+        cuts: &cuts,
+        first_variant,
+        ids,
+        entries: declare_entries(module),
+        descriptors: Descriptors { frames: cuts.iter().map(describe).collect(), ..Descriptors::default() },
+    };
+    let mut builder = FunctionBuilderContext::new();
+    let mut context = module.make_context();
+    for cut in 0..cuts.len() {
+        if cuts[cut].code.native {
+            let signature = emit::native_signature(&cuts[cut].code);
+            let id = functions.ids[&(cut, BlockId(0))];
+            define(module, &mut context, &mut builder, id, signature, |module, builder| {
+                emit::native(module, &mut functions, builder, cut);
+            });
+        }
+        for (index, segment) in cuts[cut].segments.iter().enumerate() {
+            let signature =
+                if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
+            let id = functions.ids[&(cut, segment.entry)];
+            define(module, &mut context, &mut builder, id, signature, |module, builder| {
+                emit::segment(module, &mut functions, builder, cut, index);
+            });
+        }
+    }
+    let enter = define_enter(module, &mut context, &mut builder);
+    let shim = define_native_shim(module, &mut context, &mut builder);
+    for index in 0..program.components.len() {
+        let id = ComponentId(index as u32);
+        let bodies = bodies_of(id, &keys, &functions);
+        functions.descriptors.template(module, program, &unit.layouts, id, &bodies);
+    }
+    let points = resume_points(&functions);
+    let entry = program.entry.expect("the checker found the entry");
+    let places = &unit.places.table;
+    functions.descriptors.program(module, program, entry, files, places, &points, enter, shim)
+}
+
+fn body_keys(program: &Program) -> Vec<BodyKey> {
+    let mut keys = Vec::new();
+    for (index, component) in program.components.iter().enumerate() {
+        let id = ComponentId(index as u32);
+        if component.begin.is_some() || component.activity.is_some() {
+            keys.push(BodyKey::Main(id));
+        }
+        if component.finally.is_some() {
+            keys.push(BodyKey::Finally(id));
+        }
+        keys.extend((0..component.implementations.len()).map(|number| BodyKey::Service(id, number)));
+    }
+    keys
+}
+
+fn bodies_of(id: ComponentId, keys: &[BodyKey], functions: &Functions) -> Vec<BodyCode> {
+    let belongs = |key: &BodyKey| match key {
+        BodyKey::Main(of) | BodyKey::Finally(of) | BodyKey::Service(of, _) => *of == id,
+    };
+    keys.iter()
+        .enumerate()
+        .filter(|(_, key)| belongs(key))
+        .map(|(cut, &key)| BodyCode {
+            key,
+            cut,
+            entry: functions.ids[&(cut, BlockId(0))],
+            shape: functions.cuts[cut].code.shape,
+        })
+        .collect()
+}
+
+fn describe(cut: &Cut) -> FrameDescription {
+    FrameDescription {
+        name: cut.code.name.clone(),
+        size: cut.code.frame_size.next_multiple_of(8),
+        owned: cut.code.owned.clone(),
+    }
+}
+
+fn declare<M: Module>(module: &mut M, cuts: &[Cut]) -> HashMap<(usize, BlockId), FuncId> {
+    let mut ids = HashMap::new();
+    for (number, cut) in cuts.iter().enumerate() {
+        if cut.code.native {
+            let name = format!("{}${number}", cut.code.name);
+            let signature = emit::native_signature(&cut.code);
+            let id = module.declare_function(&name, Linkage::Local, &signature).expect("a fresh name");
+            ids.insert((number, BlockId(0)), id);
+        }
+        for segment in &cut.segments {
+            let name = format!("{}${number}.{}", cut.code.name, segment.entry.0);
+            let signature =
+                if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
+            let id = module.declare_function(&name, Linkage::Local, &signature).expect("a fresh name");
+            ids.insert((number, segment.entry), id);
+        }
+    }
+    ids
+}
+
+fn declare_entries<M: Module>(module: &mut M) -> HashMap<&'static str, FuncId> {
+    entries::ALL
+        .iter()
+        .map(|entry| {
+            let signature = emit::entry_signature(entry);
+            let id = module.declare_function(entry.name, Linkage::Import, &signature).expect("declared once");
+            (entry.name, id)
+        })
+        .collect()
+}
+
+/// For each place where a process may be found waiting, where that is in the source.
+fn resume_points(functions: &Functions) -> Vec<(FuncId, u32)> {
+    let mut points = Vec::new();
+    for (number, cut) in functions.cuts.iter().enumerate() {
+        for segment in &cut.segments {
+            if let Some(head) = &cut.code.block(segment.entry).head {
+                points.push((functions.ids[&(number, segment.entry)], head.place));
+            }
+        }
+    }
+    points
+}
+
+fn define<M: Module>(
+    module: &mut M,
+    context: &mut Context,
+    builder_context: &mut FunctionBuilderContext,
+    id: FuncId,
+    signature: Signature,
+    build: impl FnOnce(&mut M, FunctionBuilder),
+) {
+    context.func = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature);
+    // The builder borrows the function for as long as it is used; it is taken out of the context meanwhile.
+    let mut function = std::mem::replace(&mut context.func, Function::new());
+    build(module, FunctionBuilder::new(&mut function, builder_context));
+    context.func = function;
+    if let Err(error) = module.define_function(id, context) {
+        panic!("the compiler made code that Cranelift refuses: {error:?}\n{}", context.func.display());
+    }
+    module.clear_context(context);
+}
+
+/// `enter(worker, process)`: from the scheduler's calling convention to that of resume functions.
+fn define_enter<M: Module>(module: &mut M, context: &mut Context, builder: &mut FunctionBuilderContext) -> FuncId {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    let id = module.declare_function("ds_enter", Linkage::Local, &signature).expect("the only one");
+    define(module, context, builder, id, signature, |module, mut builder| {
+        let (worker, process) = begin(&mut builder);
+        let resume = builder.ins().load(types::I64, MemFlagsData::trusted(), process, offset::RESUME);
+        let signature = builder.import_signature(emit::resume_signature());
+        builder.ins().call_indirect(signature, resume, &[worker, process]);
+        builder.ins().return_(&[]);
+        builder.seal_all_blocks();
+        builder.finalize(module.target_config());
+    });
+    id
+}
+
+/// The resume function of native processes: calls the runtime, and returns to the scheduler.
+fn define_native_shim<M: Module>(module: &mut M, context: &mut Context, builder: &mut FunctionBuilderContext) -> FuncId {
+    let mut callee = Signature::new(CallConv::SystemV);
+    callee.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+    let native = module.declare_function("ds_native", Linkage::Import, &callee).expect("declared once");
+    let signature = emit::resume_signature();
+    let id = module.declare_function("ds_native_shim", Linkage::Local, &signature).expect("the only one");
+    define(module, context, builder, id, signature, |module, mut builder| {
+        let (worker, process) = begin(&mut builder);
+        let native = module.declare_func_in_func(native, builder.func);
+        builder.ins().call(native, &[worker, process]);
+        builder.ins().return_(&[]);
+        builder.seal_all_blocks();
+        builder.finalize(module.target_config());
+    });
+    id
+}
+
+fn begin(builder: &mut FunctionBuilder) -> (cranelift_codegen::ir::Value, cranelift_codegen::ir::Value) {
+    let block = builder.create_block();
+    builder.append_block_params_for_function_params(block);
+    builder.switch_to_block(block);
+    let parameters = builder.block_params(block);
+    (parameters[0], parameters[1])
+}

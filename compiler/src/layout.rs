@@ -1,0 +1,176 @@
+//! Where everything lies: slots and variables in instances, variables in frames.
+
+use std::collections::HashMap;
+
+use drystone_component::Kind;
+use drystone_language::program::*;
+use drystone_runtime::layout::{FrameHead, Instance, OfferedSlot, PAYLOAD, Process, RequiredSlot};
+
+use crate::classify::{BodyKey, Facts};
+use crate::mir::{OwnedSlot, Shape};
+
+/// Where the parts of an instance lie, in bytes from its start.
+#[derive(Clone, Debug)]
+pub struct InstanceLayout {
+    /// Of the whole.
+    pub size: u32,
+    /// The pointer to the main process; 0 if there is none.
+    pub main_process: u32,
+    /// One for each offered interface.
+    pub offered: Vec<u32>,
+    /// For each offered interface without an implementation: the slot that leads inward.
+    pub inward: Vec<Option<u32>>,
+    /// One for each required interface.
+    pub required: Vec<u32>,
+}
+
+/// Where the variables of a body or procedure lie that are kept in memory.
+#[derive(Clone, Debug)]
+pub struct FrameLayout {
+    /// Header and these variables.
+    pub size: u32,
+    /// What must be freed, in order of declaration.
+    pub owned: Vec<OwnedSlot>,
+    /// Offsets of what procedures must know.
+    pub shape: Shape,
+}
+
+/// Layouts of a whole program.
+pub struct Layouts {
+    /// One for each template.
+    pub instances: Vec<InstanceLayout>,
+    /// Bodies, by key.
+    pub bodies: HashMap<BodyKey, FrameLayout>,
+    /// One for each procedure.
+    pub procedures: Vec<FrameLayout>,
+    /// Offsets of variables in memory: in the instance, process or frame of their owner.
+    pub variables: HashMap<VariableId, u32>,
+}
+
+/// What a variable, or a word of a message, holds.
+pub fn kind_of(ty: &Type) -> Kind {
+    match ty {
+        Type::Boolean | Type::Character => Kind::Byte,
+        Type::Integer | Type::Real => Kind::Word,
+        Type::Text => Kind::Text,
+        Type::Component(_) | Type::Any(_) => Kind::Component,
+    }
+}
+
+/// What a variable's own storage holds.
+pub fn variable_kind(variable: &Variable) -> Kind {
+    if variable.collection.is_some() { Kind::Collection } else { kind_of(&variable.ty) }
+}
+
+/// Words that the largest message of an interface needs.
+pub fn payload_words(interface: &Interface) -> usize {
+    interface.messages.iter().map(|message| message.parameters.len()).max().unwrap_or(0)
+}
+
+impl Layouts {
+    /// Lays a program out.
+    pub fn of(program: &Program, facts: &Facts) -> Layouts {
+        let mut layouts = Layouts {
+            instances: Vec::new(),
+            bodies: HashMap::new(),
+            procedures: Vec::new(),
+            variables: HashMap::new(),
+        };
+        for (index, component) in program.components.iter().enumerate() {
+            let id = ComponentId(index as u32);
+            let instance = layouts.instance(program, component);
+            layouts.instances.push(instance);
+            let head = size_of::<Process>() as u32;
+            layouts.body(program, facts, BodyKey::Main(id), head, &[]);
+            layouts.body(program, facts, BodyKey::Finally(id), head, &[]);
+            for (number, implementation) in component.implementations.iter().enumerate() {
+                let interface = component.offers[implementation.offered].interface;
+                let words = payload_words(&program.interfaces[interface.index()]);
+                let head = (PAYLOAD + 8 * words) as u32;
+                layouts.body(program, facts, BodyKey::Service(id, number), head, &implementation.variables);
+            }
+        }
+        for procedure in &program.procedures {
+            let variables = procedure.parameters.iter().chain(&procedure.variables);
+            let (size, owned) = layouts.place(program, facts, size_of::<FrameHead>() as u32, variables);
+            layouts.procedures.push(FrameLayout { size, owned, shape: Shape::default() });
+        }
+        layouts
+    }
+
+    fn instance(&mut self, program: &Program, component: &Component) -> InstanceLayout {
+        let mut size = size_of::<Instance>() as u32;
+        let mut take = |bytes: usize| {
+            let offset = size;
+            size += bytes as u32;
+            offset
+        };
+        let has_main = component.begin.is_some() || component.activity.is_some();
+        let main_process = if has_main { take(8) } else { 0 };
+        let offered = component.offers.iter().map(|_| take(size_of::<OfferedSlot>())).collect();
+        let implemented = |index| component.implementations.iter().any(|i| i.offered == index);
+        let inward = (0..component.offers.len())
+            .map(|index| (!implemented(index)).then(|| take(size_of::<RequiredSlot>())))
+            .collect();
+        let required = component
+            .requires
+            .iter()
+            .map(|facet| take(if facet.cardinality.is_some() { 8 } else { size_of::<RequiredSlot>() }))
+            .collect();
+        let is_byte = |v: &&VariableId| variable_kind(&program.variables[v.index()]) == Kind::Byte;
+        for &variable in component.variables.iter().filter(|v| !is_byte(v)) {
+            self.variables.insert(variable, take(8));
+        }
+        for &variable in component.variables.iter().filter(is_byte) {
+            self.variables.insert(variable, take(1));
+        }
+        InstanceLayout { size: size.next_multiple_of(8), main_process, offered, inward, required }
+    }
+
+    fn body(&mut self, program: &Program, facts: &Facts, key: BodyKey, head: u32, variables: &[VariableId]) {
+        let (frames, awaits) = facts.needs(key);
+        let mut size = head;
+        let mut shape = Shape::default();
+        if frames {
+            shape.frame = size;
+            size += 8;
+        }
+        if awaits {
+            shape.condition = size;
+            size += 8;
+        }
+        let (size, owned) = self.place(program, facts, size, variables.iter());
+        self.bodies.insert(key, FrameLayout { size, owned, shape });
+    }
+
+    fn place<'a>(
+        &mut self,
+        program: &Program,
+        facts: &Facts,
+        mut size: u32,
+        variables: impl Iterator<Item = &'a VariableId>,
+    ) -> (u32, Vec<OwnedSlot>) {
+        let mut owned = Vec::new();
+        for &id in variables.filter(|id| facts.in_memory.contains(id)) {
+            let variable = &program.variables[id.index()];
+            self.variables.insert(id, size);
+            if crate::classify::is_owned(variable) {
+                owned.push(OwnedSlot { offset: size, variable: Some(id), kind: variable_kind(variable) });
+            }
+            size += 8;
+        }
+        (size, owned)
+    }
+}
+
+/// What an instance owns, in order of declaration.
+pub fn owned_by_instance(program: &Program, layouts: &Layouts, component: &Component) -> Vec<OwnedSlot> {
+    let owned = component.variables.iter().filter(|v| crate::classify::is_owned(&program.variables[v.index()]));
+    owned
+        .map(|&id| OwnedSlot {
+            offset: layouts.variables[&id],
+            variable: Some(id),
+            kind: variable_kind(&program.variables[id.index()]),
+        })
+        .collect()
+}

@@ -1,0 +1,146 @@
+//! Sending, receiving and asking.
+
+use drystone_component::Kind;
+use drystone_language::ast::Direction;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+
+use super::{Lower, reg_type};
+use crate::entries;
+use crate::layout::kind_of;
+use crate::mir::{Address, Base, HeadOp, Inst, Reach, Reg};
+
+/// An argument of a message before there is room for it.
+enum Prepared<'a> {
+    /// A constant or variable, read when the buffer is free: nobody can change it meanwhile.
+    Late(&'a Expression),
+    Scalar(Reg, &'a Type),
+    /// Owned by a temporary.
+    Slot(u32, Kind),
+}
+
+impl Lower<'_, '_> {
+    /// How a channel's communication is reached.
+    fn reach(&mut self, channel: &Channel, span: Span) -> Reach {
+        match &channel.kind {
+            ChannelKind::Service => Reach::Service,
+            ChannelKind::Required(index, None) if self.facet(*index).cardinality.is_none() => {
+                Reach::Required(self.unit.layouts.instances[self.component.index()].required[*index])
+            }
+            ChannelKind::Required(_, k) => {
+                let instance = self.own_instance();
+                let k = match k {
+                    Some(k) => self.value(k),
+                    None => self.int(1),
+                };
+                Reach::Slot(self.find_required(instance, channel.interface, k, span))
+            }
+            ChannelKind::Held(place) => {
+                let instance = self.instance_in(place);
+                match self.offered_offset(&place.ty, channel.interface) {
+                    Some(offset) => Reach::Held(instance, offset),
+                    None => Reach::HeldSlot(instance, self.find_offered(instance, channel.interface, span)),
+                }
+            }
+        }
+    }
+
+    fn facet(&self, index: usize) -> &Facet {
+        &self.unit.program.components[self.component.index()].requires[index]
+    }
+
+    pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {
+        let prepared: Vec<Prepared> = arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
+        let reach = self.reach(channel, span);
+        let to = (self.reg(crate::mir::RegType::Int), self.reg(crate::mir::RegType::Int));
+        let place = self.place(span);
+        self.head(HeadOp::Send { reach, interface: channel.interface, message, to }, place);
+        for (index, argument) in prepared.into_iter().enumerate() {
+            let value = match argument {
+                Prepared::Late(expression) if expression.ty == Type::Text => {
+                    let text = self.text(expression);
+                    self.call(&entries::TEXT_COPY, vec![text.reg])
+                }
+                Prepared::Late(expression) => self.value(expression),
+                Prepared::Scalar(register, _) => register,
+                Prepared::Slot(slot, kind) => self.take_from_slot(slot, kind),
+            };
+            let word = Address { base: Base::Reg(to.1), offset: 8 * index as i32, byte: false };
+            self.store(word, value);
+        }
+        self.inst(Inst::Sent(to.0, channel.interface, message));
+    }
+
+    fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
+        match argument {
+            Argument::Value(value) if is_late(value) => Prepared::Late(value),
+            Argument::Value(value) if value.ty == Type::Text => Prepared::Slot(self.owned_text(value), Kind::Text),
+            Argument::Value(value) => Prepared::Scalar(self.value(value), &value.ty),
+            Argument::Place(place) => Prepared::Slot(self.depart(place), Kind::Component),
+        }
+    }
+
+    pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
+        let reach = self.reach(channel, span);
+        let to = (self.reg(crate::mir::RegType::Int), self.reg(crate::mir::RegType::Int));
+        let place = self.place(span);
+        self.head(HeadOp::Receive { reach, interface: channel.interface, message, to }, place);
+        let parameters = &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
+        let mut arrived = Vec::new();
+        for (index, (_, ty)) in parameters.iter().enumerate() {
+            let word = Address { base: Base::Reg(to.1), offset: 8 * index as i32, byte: false };
+            let value = self.load(word, reg_type(ty));
+            let kind = kind_of(ty);
+            let slot = matches!(kind, Kind::Text | Kind::Component).then(|| {
+                let slot = self.take_slot(kind);
+                let address = self.slot(slot);
+                self.store(address, value);
+                slot
+            });
+            arrived.push((value, slot));
+        }
+        self.inst(Inst::Received(to.0, channel.interface, message));
+        for (target, (value, slot)) in targets.iter().zip(arrived) {
+            let prepared = self.prepare(target);
+            match (kind_of(&target.ty), slot) {
+                (Kind::Text, Some(slot)) => self.store_text(&prepared, slot, target.span),
+                (Kind::Component, Some(slot)) => self.arrive(&prepared, target, slot),
+                _ => self.store_target(&prepared, &target.ty, value, target.span),
+            }
+            self.drop_target(&prepared);
+        }
+    }
+
+    pub(super) fn test(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
+        let reach = self.reach(channel, span);
+        let to = self.reg(crate::mir::RegType::Int);
+        let place = self.place(span);
+        let side = side_of(channel);
+        self.head(HeadOp::Test { reach, interface: channel.interface, side, pattern, to }, place);
+        to
+    }
+
+    pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
+        let reach = self.reach(channel, span);
+        let to = self.reg(crate::mir::RegType::Int);
+        let place = self.place(span);
+        let side = side_of(channel);
+        self.head(HeadOp::Input { reach, interface: channel.interface, side, pattern, to }, place);
+        to
+    }
+}
+
+/// Which end of a channel the code is.
+fn side_of(channel: &Channel) -> Direction {
+    if matches!(channel.kind, ChannelKind::Service) { Direction::Out } else { Direction::In }
+}
+
+/// Reading it cannot fail and needs nothing but the frame and the instance.
+fn is_late(value: &Expression) -> bool {
+    use ExpressionKind::*;
+    match &value.kind {
+        Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) => true,
+        Read(place) => matches!(place.kind, PlaceKind::Variable(_)),
+        _ => false,
+    }
+}

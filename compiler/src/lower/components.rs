@@ -1,0 +1,381 @@
+//! Containers, components and connections.
+
+use drystone_component::Kind;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+use drystone_runtime::layout::Fault;
+
+use super::Lower;
+use super::places::Target;
+use crate::entries;
+use crate::mir::{Address, Base, Inst, Op, Reg, RegType, Symbol, Terminator};
+
+impl Lower<'_, '_> {
+    pub(super) fn own_instance(&mut self) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Base(to, Base::Instance));
+        to
+    }
+
+    /// The component in a container, which must not be empty.
+    pub(super) fn instance_in(&mut self, place: &Place) -> Reg {
+        let target = self.prepare(place);
+        let instance = self.load_target(&target, &place.ty, place.span);
+        self.drop_target(&target);
+        let at = self.place(place.span);
+        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        if let PlaceKind::Guarded(_) = place.kind {
+            let fits = self.has_type(instance, &place.ty, place.span);
+            self.inst(Inst::Require(fits, Fault::WrongType, at));
+        }
+        instance
+    }
+
+    fn has_type(&mut self, instance: Reg, ty: &Type, span: Span) -> Reg {
+        let at = self.place_register(span);
+        match ty {
+            Type::Component(template) => {
+                let template = self.symbol(Symbol::Template(*template));
+                self.call(&entries::IS, vec![instance, template, at])
+            }
+            Type::Any(any) => {
+                let any = self.symbol(Symbol::Any(any.clone()));
+                self.call(&entries::CONFORMS, vec![instance, any, at])
+            }
+            _ => unreachable!("a guard names a component type"),
+        }
+    }
+
+    pub(super) fn conforms(&mut self, place: &Place, any: AnyType) -> Reg {
+        let instance = self.instance_in(place);
+        self.has_type(instance, &Type::Any(any), place.span)
+    }
+
+    pub(super) fn requires(&mut self, place: &Place, facets: &[Facet]) -> Reg {
+        let instance = self.instance_in(place);
+        let any = AnyType { offers: Vec::new(), requires: Some(facets.to_vec()) };
+        let any = self.symbol(Symbol::Any(any));
+        let at = self.place_register(place.span);
+        self.call(&entries::REQUIRES, vec![instance, any, at])
+    }
+
+    pub(super) fn exists(&mut self, place: &Place) -> Reg {
+        let target = self.prepare(place);
+        let Target::Element { variable, collection, ref keys } = target else {
+            let instance = self.load_target(&target, &place.ty, place.span);
+            return self.call(&entries::EXISTS, vec![instance]);
+        };
+        let cell = self.find(variable, collection, keys);
+        self.drop_target(&target);
+        let zero = self.int(0);
+        let there = self.op(Op::NotEqual, cell, zero);
+        if !place.ty.is_component() {
+            return there;
+        }
+        let (load, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch(there, load, done));
+        self.start(load);
+        let instance = self.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
+        let exists = self.call(&entries::EXISTS, vec![instance]);
+        self.inst(Inst::Copy(there, exists));
+        self.go(done);
+        self.start(done);
+        there
+    }
+
+    /// The address of the container; an element is made if it is wanted.
+    fn container(&mut self, target: &Target, span: Span, make: bool) -> Reg {
+        match target {
+            Target::Memory(address) => {
+                let to = self.reg(RegType::Int);
+                self.inst(Inst::Address(to, *address));
+                to
+            }
+            Target::Element { variable, collection, keys } if make => {
+                self.find_or_make(*variable, *collection, keys, span)
+            }
+            Target::Element { variable, collection, keys } => self.find_present(*variable, *collection, keys, span),
+            Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
+        }
+    }
+
+    /// Who holds what is put into the place: the instance, or this process.
+    fn holder(&mut self, place: &Place, container: Reg) -> Reg {
+        let variable = match &place.kind {
+            PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
+            PlaceKind::Guarded(inner) => return self.holder(inner, container),
+        };
+        let variable = self.unit.variable(variable);
+        let instance = self.own_instance();
+        if matches!(variable.owner, Owner::Component(_)) {
+            return instance;
+        }
+        let process = self.reg(RegType::Int);
+        self.inst(Inst::Base(process, Base::Process));
+        let one = self.int(1);
+        let holder = self.op(Op::Or, process, one);
+        if variable.parameter != Some(Passing::Reference) {
+            return holder;
+        }
+        let size = self.int(self.unit.layouts.instances[self.component.index()].size as i64);
+        let distance = self.op(Op::Subtract, container, instance);
+        let inside = self.op(Op::LessUnsigned, distance, size);
+        let (replace, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch(inside, replace, done));
+        self.start(replace);
+        self.inst(Inst::Copy(holder, instance));
+        self.go(done);
+        self.start(done);
+        holder
+    }
+
+    pub(super) fn new_component(&mut self, place: &Place, template: ComponentId, span: Span) {
+        let target = self.prepare(place);
+        let container = self.container(&target, place.span, true);
+        let holder = self.holder(place, container);
+        let template = self.symbol(Symbol::Template(template));
+        let at = self.place_register(span);
+        let status = self.place(span);
+        self.head_call(&entries::NEW, vec![container, template, holder, at], status);
+        self.drop_target(&target);
+    }
+
+    pub(super) fn delete_component(&mut self, place: &Place, span: Span) {
+        let mut target = self.prepare(place);
+        self.hold_target(&mut target);
+        let instance = self.load_target(&target, &place.ty, place.span);
+        let at = self.place(span);
+        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        let number = self.int(at as i64);
+        self.head_call(&entries::DELETE, vec![instance, number], at);
+        self.empty(&target);
+        self.drop_target(&target);
+    }
+
+    /// A container has lost its component: a dynamic element goes, anything else becomes null.
+    fn empty(&mut self, target: &Target) {
+        match target {
+            Target::Element { variable, collection, keys } if self.is_dynamic(*variable) => {
+                self.remove(*variable, *collection, keys);
+            }
+            Target::Element { variable, collection, keys } => {
+                let cell = self.find(*variable, *collection, keys);
+                let (clear, done) = (self.new_block(), self.new_block());
+                self.end(Terminator::Branch(cell, clear, done));
+                self.start(clear);
+                let zero = self.int(0);
+                self.store(Address { base: Base::Reg(cell), offset: 0, byte: false }, zero);
+                self.go(done);
+                self.start(done);
+            }
+            Target::Memory(address) => {
+                let zero = self.int(0);
+                self.store(*address, zero);
+            }
+            Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
+        }
+    }
+
+    pub(super) fn move_component(&mut self, from: &Place, to: &Place, span: Span) {
+        let mut source = self.prepare(from);
+        self.hold_target(&mut source);
+        let target = self.prepare(to);
+        if matches!(from.kind, PlaceKind::Guarded(_)) {
+            self.instance_in(from);
+        }
+        let present = self.container(&source, from.span, false);
+        let instance = self.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
+        let at = self.place(span);
+        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        let to_container = self.container(&target, to.span, true);
+        let from_container = self.container(&source, from.span, false);
+        let holder = self.holder(to, to_container);
+        let number = self.int(at as i64);
+        self.head_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
+        if matches!(source, Target::Element { .. }) {
+            self.empty(&source);
+        }
+        self.drop_target(&source);
+        self.drop_target(&target);
+    }
+
+    /// Takes a component out of its container, to be sent; it is owned by a temporary then.
+    pub(super) fn depart(&mut self, place: &Place) -> u32 {
+        if matches!(place.kind, PlaceKind::Guarded(_)) {
+            self.instance_in(place);
+        }
+        let target = self.prepare(place);
+        let container = self.container(&target, place.span, false);
+        let at = self.place(place.span);
+        let number = self.int(at as i64);
+        let instance = self.head_call(&entries::DEPART, vec![container, number], at);
+        let slot = self.take_slot(Kind::Component);
+        let address = self.slot(slot);
+        self.store(address, instance);
+        if matches!(target, Target::Element { .. }) {
+            self.empty(&target);
+        }
+        self.drop_target(&target);
+        slot
+    }
+
+    /// Puts a received component, owned by a temporary, into its container.
+    pub(super) fn arrive(&mut self, target: &Target, place: &Place, slot: u32) {
+        let container = self.container(target, place.span, true);
+        let holder = self.holder(place, container);
+        let address = self.slot(slot);
+        let instance = self.load(address, RegType::Int);
+        let at = self.place_register(place.span);
+        self.call(&entries::ARRIVE, vec![instance, container, holder, at]);
+        self.take_from_slot(slot, Kind::Component);
+    }
+
+    /// Takes an element's component into the frame for the time of a call (see `reference`).
+    pub(super) fn lift_component(&mut self, target: &Target, address: Address) {
+        let Target::Element { variable, collection, keys } = target else {
+            unreachable!("only elements are lifted");
+        };
+        let cell = self.find(*variable, *collection, keys);
+        let (take, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch(cell, take, done));
+        self.start(take);
+        let memory = Address { base: Base::Reg(cell), offset: 0, byte: false };
+        let instance = self.load(memory, RegType::Int);
+        let zero = self.int(0);
+        self.store(memory, zero);
+        self.store(address, instance);
+        self.go(done);
+        self.start(done);
+    }
+
+    /// Puts it back, if there still (or now) is one; else the element goes.
+    pub(super) fn lower_component(&mut self, target: &Target, address: Address, slot: u32, span: Span) {
+        let Target::Element { variable, .. } = target else {
+            unreachable!("only elements are lifted");
+        };
+        let instance = self.load(address, RegType::Int);
+        let (put, none, done) = (self.new_block(), self.new_block(), self.new_block());
+        self.end(Terminator::Branch(instance, put, none));
+        self.start(none);
+        if self.is_dynamic(*variable) {
+            self.empty(target);
+        }
+        self.go(done);
+        self.start(put);
+        let container = self.container(target, span, true);
+        let owner = self.unit.variable(*variable).owner;
+        let holder = match owner {
+            Owner::Component(_) => self.own_instance(),
+            _ => {
+                let process = self.reg(RegType::Int);
+                self.inst(Inst::Base(process, Base::Process));
+                let one = self.int(1);
+                self.op(Op::Or, process, one)
+            }
+        };
+        let at = self.place_register(span);
+        self.call(&entries::ARRIVE, vec![instance, container, holder, at]);
+        self.go(done);
+        self.start(done);
+        self.take_from_slot(slot, Kind::Component);
+    }
+
+    /// Offset of an offered slot, if the static type is a template.
+    pub(super) fn offered_offset(&self, ty: &Type, interface: InterfaceId) -> Option<u32> {
+        let Type::Component(id) = ty else { return None };
+        let component = &self.unit.program.components[id.index()];
+        let index = component.offers.iter().position(|facet| facet.interface == interface)?;
+        Some(self.unit.layouts.instances[id.index()].offered[index])
+    }
+
+    fn required_offset(&self, ty: &Type, interface: InterfaceId) -> Option<u32> {
+        let Type::Component(id) = ty else { return None };
+        let component = &self.unit.program.components[id.index()];
+        let index = component.requires.iter().position(|facet| facet.interface == interface)?;
+        component.requires[index].cardinality.is_none().then(|| self.unit.layouts.instances[id.index()].required[index])
+    }
+
+    pub(super) fn find_offered(&mut self, instance: Reg, interface: InterfaceId, span: Span) -> Reg {
+        let interface = self.symbol(Symbol::Interface(interface));
+        let at = self.place_register(span);
+        self.call(&entries::FIND_OFFERED, vec![instance, interface, at])
+    }
+
+    pub(super) fn find_required(&mut self, instance: Reg, interface: InterfaceId, k: Reg, span: Span) -> Reg {
+        let interface = self.symbol(Symbol::Interface(interface));
+        let at = self.place_register(span);
+        self.call(&entries::FIND_REQUIRED, vec![instance, interface, k, at])
+    }
+
+    fn add(&mut self, base: Reg, offset: u32) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Address(to, Address { base: Base::Reg(base), offset: offset as i32, byte: false }));
+        to
+    }
+
+    /// The slot that a connection starts from.
+    fn required_end(&mut self, end: &ConnectEnd, span: Span) -> Reg {
+        match end {
+            ConnectEnd::Of { component, interface, index } => {
+                let k = index.as_ref().map(|index| self.value(index));
+                let instance = self.instance_in(component);
+                match (k, self.required_offset(&component.ty, *interface)) {
+                    (None, Some(offset)) => self.add(instance, offset),
+                    (k, _) => {
+                        let k = k.unwrap_or_else(|| self.int(0));
+                        self.find_required(instance, *interface, k, span)
+                    }
+                }
+            }
+            ConnectEnd::OwnOffered(index) => {
+                let inward = self.unit.layouts.instances[self.component.index()].inward[*index];
+                let instance = self.own_instance();
+                self.add(instance, inward.expect("an interface that is connected inward has no implementation"))
+            }
+            ConnectEnd::OwnRequired(index, k) => self.own_required(*index, k.as_ref(), span),
+        }
+    }
+
+    fn own_required(&mut self, index: usize, k: Option<&Expression>, span: Span) -> Reg {
+        let facet = &self.unit.program.components[self.component.index()].requires[index];
+        let instance = self.own_instance();
+        if facet.cardinality.is_none() {
+            let offset = self.unit.layouts.instances[self.component.index()].required[index];
+            return self.add(instance, offset);
+        }
+        let k = match k {
+            Some(k) => self.value(k),
+            None => self.int(0),
+        };
+        self.find_required(instance, facet.interface, k, span)
+    }
+
+    pub(super) fn connect(&mut self, from: &ConnectEnd, to: &ConnectEnd, span: Span) {
+        let slot = self.required_end(from, span);
+        let target = match to {
+            ConnectEnd::Of { component, interface, .. } => {
+                let instance = self.instance_in(component);
+                match self.offered_offset(&component.ty, *interface) {
+                    Some(offset) => self.add(instance, offset),
+                    None => self.find_offered(instance, *interface, span),
+                }
+            }
+            ConnectEnd::OwnRequired(index, k) => {
+                let slot = self.own_required(*index, k.as_ref(), span);
+                let one = self.int(1);
+                self.op(Op::Or, slot, one)
+            }
+            ConnectEnd::OwnOffered(_) => unreachable!("an own offered interface is a first argument"),
+        };
+        let place = self.place(span);
+        let at = self.int(place as i64);
+        self.head_call(&entries::CONNECT, vec![slot, target, at], place);
+    }
+
+    pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
+        let slot = self.required_end(end, span);
+        let place = self.place(span);
+        let at = self.int(place as i64);
+        self.head_call(&entries::DISCONNECT, vec![slot, at], place);
+    }
+}

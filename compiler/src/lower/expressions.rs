@@ -1,0 +1,430 @@
+//! Expressions of the other types, conditions, and calls of procedures.
+
+use drystone_component::Kind;
+use drystone_language::program::Binary as B;
+use drystone_language::program::Unary as U;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+use drystone_runtime::layout::Fault;
+
+use super::places::Target;
+use super::{Lower, reg_type};
+use crate::entries;
+use crate::mir::{self, *};
+
+impl Lower<'_, '_> {
+    /// Evaluates an expression that is not a TEXT.
+    pub(super) fn value(&mut self, expression: &Expression) -> Reg {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Boolean(value) => self.int(*value as i64),
+            Character(value) => self.int(*value as i64),
+            Integer(value) => self.int(*value),
+            Real(value) => {
+                let to = self.reg(RegType::Real);
+                self.inst(Inst::Real(to, *value));
+                to
+            }
+            Text(_) => unreachable!("texts are evaluated by text()"),
+            Read(place) => {
+                let target = self.prepare(place);
+                let value = self.load_target(&target, &place.ty, place.span);
+                self.drop_target(&target);
+                value
+            }
+            Call(procedure, arguments) => {
+                self.call_procedure(*procedure, arguments, expression.span).expect("a function has a result")
+            }
+            Unary(U::Not, operand) => {
+                let value = self.value(operand);
+                let one = self.int(1);
+                self.op(Op::Xor, value, one)
+            }
+            Unary(U::NegateInteger, operand) => {
+                let value = self.value(operand);
+                let zero = self.int(0);
+                self.checked(Checked::Subtract, zero, value, expression.span)
+            }
+            Unary(U::NegateReal, operand) => {
+                let value = self.value(operand);
+                self.unary(mir::Unary::NegateReal, value)
+            }
+            Binary(B::And | B::Or, ..) => self.by_control_flow(expression),
+            Binary(operator, a, b) => self.binary(*operator, a, b, expression.span),
+            Builtin(builtin, arguments) => self.builtin(*builtin, arguments, expression.span),
+            Number(text, target) => self.number(text, target),
+            Count(required) => {
+                let instance = self.reg(RegType::Int);
+                self.inst(Inst::Base(instance, Base::Instance));
+                let required = self.int(*required as i64);
+                self.call(&entries::COUNT, vec![instance, required])
+            }
+            Locked(mode, inner) => self.locked(*mode, expression.span, |lower| lower.value(inner)),
+            ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
+            Input(channel, pattern) => self.input(channel, *pattern, expression.span),
+            Exists(place) => self.exists(place),
+            Offers(place, facets) => {
+                let any = AnyType { offers: facets.clone(), requires: None };
+                self.conforms(place, any)
+            }
+            Requires(place, facets) => self.requires(place, facets),
+            Is(place, Type::Component(template)) => {
+                let instance = self.instance_in(place);
+                let template = self.symbol(Symbol::Template(*template));
+                let at = self.place_register(place.span);
+                self.call(&entries::IS, vec![instance, template, at])
+            }
+            Is(place, Type::Any(any)) => self.conforms(place, any.clone()),
+            Is(..) => unreachable!("IS takes a component type"),
+        }
+    }
+
+    /// Holds the lock while something is evaluated.
+    pub(super) fn locked<T>(&mut self, mode: LockMode, span: Span, evaluate: impl FnOnce(&mut Self) -> T) -> T {
+        if self.lock.is_some() || self.in_condition {
+            return evaluate(self);
+        }
+        let place = self.place(span);
+        self.head(HeadOp::Lock(mode), place);
+        (self.lock, self.lock_is_ours) = (Some(mode), true);
+        let value = evaluate(self);
+        (self.lock, self.lock_is_ours) = (None, false);
+        self.head(HeadOp::Unlock, place);
+        value
+    }
+
+    fn by_control_flow(&mut self, expression: &Expression) -> Reg {
+        let to = self.reg(RegType::Int);
+        let (yes, no, done) = (self.new_block(), self.new_block(), self.new_block());
+        self.condition(expression, yes, no);
+        self.start(yes);
+        self.inst(Inst::Int(to, 1));
+        self.go(done);
+        self.start(no);
+        self.inst(Inst::Int(to, 0));
+        self.go(done);
+        self.start(done);
+        to
+    }
+
+    /// Goes to one block or the other.
+    pub(super) fn condition(&mut self, expression: &Expression, yes: BlockId, no: BlockId) {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Boolean(value) => self.go(if *value { yes } else { no }),
+            Unary(U::Not, operand) => self.condition(operand, no, yes),
+            Binary(B::And, a, b) => {
+                let right = self.new_block();
+                self.condition(a, right, no);
+                self.start(right);
+                self.condition(b, yes, no);
+            }
+            Binary(B::Or, a, b) => {
+                let right = self.new_block();
+                self.condition(a, yes, right);
+                self.start(right);
+                self.condition(b, yes, no);
+            }
+            _ => {
+                let value = self.value(expression);
+                self.end(Terminator::Branch(value, yes, no));
+            }
+        }
+    }
+
+    pub(super) fn checked(&mut self, operator: Checked, a: Reg, b: Reg, span: Span) -> Reg {
+        let to = self.reg(RegType::Int);
+        let place = self.place(span);
+        self.inst(Inst::Checked(to, operator, a, b, place));
+        to
+    }
+
+    fn unary(&mut self, operator: mir::Unary, a: Reg) -> Reg {
+        let real = !matches!(operator, mir::Unary::RealToInt | mir::Unary::RealBits);
+        let to = self.reg(if real { RegType::Real } else { RegType::Int });
+        self.inst(Inst::Unary(to, operator, a));
+        to
+    }
+
+    fn binary(&mut self, operator: B, a: &Expression, b: &Expression, span: Span) -> Reg {
+        if let B::Compare(comparison) = operator
+            && a.ty == Type::Text
+        {
+            return self.compare_texts(comparison, a, b);
+        }
+        let left = self.value(a);
+        let left = if super::places::has_effects(b) { self.snapshot(left) } else { left };
+        let right = self.value(b);
+        match operator {
+            B::AddInteger => self.checked(Checked::Add, left, right, span),
+            B::SubtractInteger => self.checked(Checked::Subtract, left, right, span),
+            B::MultiplyInteger => self.checked(Checked::Multiply, left, right, span),
+            B::Div => self.checked(Checked::Div, left, right, span),
+            B::Mod => self.checked(Checked::Mod, left, right, span),
+            B::AddReal => self.op(Op::AddReal, left, right),
+            B::SubtractReal => self.op(Op::SubtractReal, left, right),
+            B::MultiplyReal => self.op(Op::MultiplyReal, left, right),
+            B::DivideReal => self.op(Op::DivideReal, left, right),
+            B::Compare(comparison) => self.op(comparison_op(comparison, a.ty == Type::Real), left, right),
+            B::And | B::Or | B::Concatenate => unreachable!("handled by the callers"),
+        }
+    }
+
+    /// A variable's register may be assigned before its value is used: takes a copy.
+    fn snapshot(&mut self, value: Reg) -> Reg {
+        let to = self.reg(self.code.registers[value.0 as usize]);
+        self.inst(Inst::Copy(to, value));
+        to
+    }
+
+    fn compare_texts(&mut self, comparison: Comparison, a: &Expression, b: &Expression) -> Reg {
+        let (a, b) = self.two_texts(a, b);
+        let zero = self.int(0);
+        let result = match comparison {
+            Comparison::Equal => self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]),
+            Comparison::NotEqual => {
+                let equal = self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]);
+                self.op(Op::Equal, equal, zero)
+            }
+            _ => {
+                let order = self.call(&entries::TEXT_COMPARE, vec![a.reg, b.reg]);
+                self.op(comparison_op(comparison, false), order, zero)
+            }
+        };
+        self.drop_text(a);
+        self.drop_text(b);
+        result
+    }
+
+    fn builtin(&mut self, builtin: Builtin, arguments: &[Expression], span: Span) -> Reg {
+        use drystone_language::program::Builtin::*;
+        match builtin {
+            Time => self.call(&entries::TIME, Vec::new()),
+            Length => {
+                let text = self.text(&arguments[0]);
+                let length = self.text_length(text.reg);
+                self.drop_text(text);
+                length
+            }
+            Find => {
+                let (text, part) = self.two_texts(&arguments[0], &arguments[1]);
+                let from = self.value(&arguments[2]);
+                let at = self.place_register(span);
+                let found = self.call(&entries::TEXT_FIND, vec![text.reg, part.reg, from, at]);
+                self.drop_text(text);
+                self.drop_text(part);
+                found
+            }
+            MinInteger | MaxInteger => self.smaller_or_greater(builtin == MinInteger, arguments),
+            Random => {
+                let low = self.value(&arguments[0]);
+                let high = self.value(&arguments[1]);
+                let place = self.place(span);
+                let ordered = self.op(Op::LessEqual, low, high);
+                self.inst(Inst::Require(ordered, Fault::InvalidArgument, place));
+                let at = self.int(place as i64);
+                self.call(&entries::RANDOM, vec![low, high, at])
+            }
+            _ => {
+                let values: Vec<Reg> = arguments.iter().map(|argument| self.value(argument)).collect();
+                self.arithmetic(builtin, &values, span)
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, builtin: Builtin, values: &[Reg], span: Span) -> Reg {
+        use drystone_language::program::Builtin::*;
+        match builtin {
+            Sqrt => self.unary(mir::Unary::SquareRoot, values[0]),
+            Sin => self.call(&entries::SIN, values.to_vec()),
+            Cos => self.call(&entries::COS, values.to_vec()),
+            Tan => self.call(&entries::TAN, values.to_vec()),
+            Arcsin => self.call(&entries::ARCSIN, values.to_vec()),
+            Arccos => self.call(&entries::ARCCOS, values.to_vec()),
+            Arctan => self.call(&entries::ARCTAN, values.to_vec()),
+            MinReal => self.op(Op::MinReal, values[0], values[1]),
+            MaxReal => self.op(Op::MaxReal, values[0], values[1]),
+            IntegerToCharacter => {
+                let limit = self.int(256);
+                let inside = self.op(Op::LessUnsigned, values[0], limit);
+                let place = self.place(span);
+                self.inst(Inst::Require(inside, Fault::InvalidConversion, place));
+                values[0]
+            }
+            CharacterToInteger | BooleanToInteger => values[0],
+            RealToInteger => self.real_to_integer(values[0], span),
+            IntegerToReal => self.unary(mir::Unary::IntToReal, values[0]),
+            _ => unreachable!("handled by builtin() or text_builtin()"),
+        }
+    }
+
+    fn real_to_integer(&mut self, value: Reg, span: Span) -> Reg {
+        let place = self.place(span);
+        let floored = self.unary(mir::Unary::Floor, value);
+        let (low, high) = (self.reg(RegType::Real), self.reg(RegType::Real));
+        self.inst(Inst::Real(low, -9_223_372_036_854_775_808.0));
+        self.inst(Inst::Real(high, 9_223_372_036_854_775_808.0));
+        let above = self.op(Op::GreaterEqualReal, floored, low);
+        let below = self.op(Op::LessReal, floored, high);
+        let inside = self.op(Op::And, above, below);
+        self.inst(Inst::Require(inside, Fault::InvalidConversion, place));
+        self.unary(mir::Unary::RealToInt, floored)
+    }
+
+    fn smaller_or_greater(&mut self, smaller: bool, arguments: &[Expression]) -> Reg {
+        let a = self.value(&arguments[0]);
+        let a = self.snapshot(a);
+        let b = self.value(&arguments[1]);
+        let take_b = self.op(if smaller { Op::Less } else { Op::Greater }, b, a);
+        let (replace, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch(take_b, replace, done));
+        self.start(replace);
+        self.inst(Inst::Copy(a, b));
+        self.go(done);
+        self.start(done);
+        a
+    }
+
+    fn number(&mut self, text: &Expression, target: &Place) -> Reg {
+        let text = self.text(text);
+        let word = self.take_words(1);
+        let scratch = self.slot(word);
+        let address = self.reg(RegType::Int);
+        self.inst(Inst::Address(address, scratch));
+        let entry = if target.ty == Type::Real { &entries::NUMBER_REAL } else { &entries::NUMBER_INTEGER };
+        let is_number = self.call(entry, vec![text.reg, address]);
+        self.drop_text(text);
+        let (set, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch(is_number, set, done));
+        self.start(set);
+        let value = self.load(scratch, reg_type(&target.ty));
+        let prepared = self.prepare(target);
+        self.store_target(&prepared, &target.ty, value, target.span);
+        self.drop_target(&prepared);
+        self.go(done);
+        self.start(done);
+        is_number
+    }
+
+    /// Calls a procedure; the result is in a register (a TEXT is owned by nobody yet).
+    pub(super) fn call_procedure(&mut self, id: ProcedureId, arguments: &[Argument], span: Span) -> Option<Reg> {
+        let procedure = &self.unit.program.procedures[id.index()];
+        let native = self.in_condition || self.unit.facts.procedures[id.index()].native;
+        let lock = if native { None } else { self.lock };
+        let shape = if native { Shape::default() } else { self.code.shape };
+        let variant = self.unit.variant(Variant { procedure: id, lock, shape, native });
+        let mut passed = Vec::new();
+        let mut texts = Vec::new();
+        let mut copies = Vec::new();
+        for (argument, &parameter) in arguments.iter().zip(&procedure.parameters) {
+            let later_effects = arguments.len() > 1;
+            let register = match argument {
+                Argument::Value(value) if value.ty == Type::Text => {
+                    let slot = self.owned_text(value);
+                    texts.push((passed.len(), slot));
+                    Reg(u32::MAX)
+                }
+                Argument::Value(value) => {
+                    let value = self.value(value);
+                    if later_effects { self.snapshot(value) } else { value }
+                }
+                Argument::Place(place) => self.reference(place, parameter, &mut copies),
+            };
+            passed.push(register);
+        }
+        for (index, slot) in texts {
+            passed[index] = self.take_from_slot(slot, Kind::Text);
+        }
+        let outer = self.outer_for(id);
+        let result = procedure.result.as_ref().map(|ty| self.reg(reg_type(ty)));
+        if native {
+            let mut all: Vec<Reg> = outer.into_iter().collect();
+            all.extend(passed);
+            self.inst(Inst::CallNative(result, variant, all));
+        } else {
+            let then = self.new_block();
+            self.code.blocks[then.0 as usize].entry = true;
+            let place = self.place(span);
+            self.end(Terminator::CallProcedure { variant, arguments: passed, outer, result, then, place });
+            self.start(then);
+            if let Some(result) = result {
+                self.inst(Inst::Result(result));
+            }
+        }
+        for copy in copies {
+            self.copy_back(copy);
+        }
+        result
+    }
+
+    /// The address for a `VARIABLE` parameter. What could move meanwhile (an element) is copied into the frame
+    /// and back afterwards.
+    fn reference(&mut self, place: &Place, _parameter: VariableId, copies: &mut Vec<CopyBack>) -> Reg {
+        let mut target = self.prepare(place);
+        let to = self.reg(RegType::Int);
+        if let Target::Memory(address) = target {
+            self.inst(Inst::Address(to, address));
+            return to;
+        }
+        self.hold_target(&mut target);
+        let kind = crate::layout::kind_of(&place.ty);
+        let word = match kind {
+            Kind::Text | Kind::Component => self.take_slot(kind),
+            _ => self.take_words(1),
+        };
+        let address = Address { byte: kind == Kind::Byte, ..self.slot(word) };
+        match kind {
+            Kind::Component => self.lift_component(&target, address),
+            Kind::Text => {
+                let value = self.load_target(&target, &place.ty, place.span);
+                let copy = self.call(&entries::TEXT_COPY, vec![value]);
+                self.store(address, copy);
+            }
+            _ => {
+                let value = self.load_target(&target, &place.ty, place.span);
+                self.store(address, value);
+            }
+        }
+        self.inst(Inst::Address(to, address));
+        copies.push(CopyBack { target, address, word, ty: place.ty.clone(), span: place.span });
+        to
+    }
+
+    fn copy_back(&mut self, copy: CopyBack) {
+        match crate::layout::kind_of(&copy.ty) {
+            Kind::Text => self.store_text(&copy.target, copy.word, copy.span),
+            Kind::Component => self.lower_component(&copy.target, copy.address, copy.word, copy.span),
+            _ => {
+                let value = self.load(copy.address, reg_type(&copy.ty));
+                self.store_target(&copy.target, &copy.ty, value, copy.span);
+            }
+        }
+        self.drop_target(&copy.target);
+    }
+}
+
+/// An element that was passed by reference and goes back to its place after the call.
+pub(super) struct CopyBack {
+    target: Target,
+    address: Address,
+    word: u32,
+    ty: Type,
+    span: Span,
+}
+
+fn comparison_op(comparison: Comparison, real: bool) -> Op {
+    match (comparison, real) {
+        (Comparison::Equal, false) => Op::Equal,
+        (Comparison::NotEqual, false) => Op::NotEqual,
+        (Comparison::Less, false) => Op::Less,
+        (Comparison::LessEqual, false) => Op::LessEqual,
+        (Comparison::Greater, false) => Op::Greater,
+        (Comparison::GreaterEqual, false) => Op::GreaterEqual,
+        (Comparison::Equal, true) => Op::EqualReal,
+        (Comparison::NotEqual, true) => Op::NotEqualReal,
+        (Comparison::Less, true) => Op::LessReal,
+        (Comparison::LessEqual, true) => Op::LessEqualReal,
+        (Comparison::Greater, true) => Op::GreaterReal,
+        (Comparison::GreaterEqual, true) => Op::GreaterEqualReal,
+    }
+}

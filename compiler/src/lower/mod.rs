@@ -1,0 +1,494 @@
+//! Checked bodies and procedures to the mid-level form.
+//!
+//! Scalars that nobody else sees live in registers; texts, components, collections and shared variables live in
+//! the frame or the instance, so that what a process owns can be found and freed wherever it stops. A text that an
+//! expression makes is kept in an owned temporary of the frame until it has found its place.
+
+mod communication;
+mod components;
+mod expressions;
+mod places;
+mod statements;
+mod texts;
+
+use std::collections::HashMap;
+
+use drystone_component::Kind;
+use drystone_language::program::{Block as Block_, *};
+use drystone_language::source::{SourceFile, Span};
+use drystone_runtime::layout::{Fault, FrameHead};
+
+use crate::classify::{BodyKey, Facts};
+use crate::entries;
+use crate::layout::Layouts;
+use crate::mir::{
+    Address, Base, Block, BlockId, Code, Entry, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot, PlaceId, Reg, RegType,
+    Shape, Symbol, Terminator, Variant,
+};
+
+/// Everything that lowering a program's code shares.
+pub struct Unit<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Facts about it.
+    pub facts: Facts,
+    /// Its layouts.
+    pub layouts: Layouts,
+    /// Places for run-time errors.
+    pub places: Places<'a>,
+    /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
+    pub variants: Vec<Variant>,
+    numbers: HashMap<Variant, usize>,
+}
+
+/// Collects the places that code mentions.
+pub struct Places<'a> {
+    files: &'a [SourceFile],
+    numbers: HashMap<(u32, u32), PlaceId>,
+    /// `(file, line, column)` of each.
+    pub table: Vec<(u32, u32, u32)>,
+}
+
+impl<'a> Unit<'a> {
+    /// Prepares to lower a program.
+    pub fn new(program: &'a Program, files: &'a [SourceFile]) -> Self {
+        let facts = Facts::of(program);
+        let layouts = Layouts::of(program, &facts);
+        let places = Places { files, numbers: HashMap::new(), table: Vec::new() };
+        Unit { program, facts, layouts, places, variants: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// The number of a procedure variant.
+    pub fn variant(&mut self, variant: Variant) -> usize {
+        *self.numbers.entry(variant).or_insert_with(|| {
+            self.variants.push(variant);
+            self.variants.len() - 1
+        })
+    }
+
+    fn variable(&self, id: VariableId) -> &'a Variable {
+        &self.program.variables[id.index()]
+    }
+}
+
+impl Places<'_> {
+    /// The number of a place.
+    pub fn number(&mut self, span: Span) -> PlaceId {
+        *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
+            let (line, column) = self.files.get(span.file as usize).map_or((0, 0), |file| file.line_column(span.start));
+            self.table.push((span.file, line, column));
+            (self.table.len() - 1) as PlaceId
+        })
+    }
+}
+
+/// Who runs the code that is being lowered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Body(BodyKey),
+    Procedure(ProcedureId),
+}
+
+/// The state of lowering one body or procedure.
+pub(crate) struct Lower<'u, 'a> {
+    unit: &'u mut Unit<'a>,
+    code: Code,
+    runs: Runs,
+    /// The template whose code this is.
+    component: ComponentId,
+    current: BlockId,
+    in_loop: Option<usize>,
+    registers: HashMap<VariableId, Reg>,
+    /// A native procedure's outer frame.
+    outer: Option<Reg>,
+    /// The lock that is held here, by us or by the caller.
+    lock: Option<LockMode>,
+    /// It was taken in this code, which must release it.
+    lock_is_ours: bool,
+    /// Inside a condition function, which runs on the stack of whoever tests it.
+    in_condition: bool,
+    free_texts: Vec<u32>,
+    free_components: Vec<u32>,
+    /// Where RETURN goes in a body; procedures return in place.
+    finish: Option<BlockId>,
+}
+
+/// Lowers BEGIN and ACTIVITY, an implementation, or FINALLY.
+pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
+    let program = unit.program;
+    let layout = unit.layouts.bodies[&key].clone();
+    let (component, name) = match key {
+        BodyKey::Main(id) => (id, program.components[id.index()].name.clone()),
+        BodyKey::Finally(id) => (id, format!("{}.FINALLY", program.components[id.index()].name)),
+        BodyKey::Service(id, number) => {
+            let component = &program.components[id.index()];
+            let interface = component.offers[component.implementations[number].offered].interface;
+            (id, format!("{}.{}", component.name, program.interfaces[interface.index()].name))
+        }
+    };
+    let code = Code::new(name, false, layout.size, layout.owned, layout.shape);
+    let mut lower = Lower::new(unit, code, Runs::Body(key), component, None);
+    let template = &program.components[component.index()];
+    match key {
+        BodyKey::Main(_) => {
+            if let Some(begin) = &template.begin {
+                lower.part(begin);
+            }
+            let place = lower.place(template.span);
+            lower.head(HeadOp::Call(None, &entries::BEGUN, Vec::new()), place);
+            if let Some(activity) = &template.activity {
+                lower.part(activity);
+            }
+        }
+        BodyKey::Finally(_) => lower.part(template.finally.as_ref().expect("a FINALLY body exists")),
+        BodyKey::Service(_, number) => {
+            let implementation = &template.implementations[number];
+            lower.zero_registers(&implementation.variables);
+            lower.part(&implementation.body);
+        }
+    }
+    let span = match key {
+        BodyKey::Service(_, number) => template.implementations[number].span,
+        _ => template.span,
+    };
+    let place = lower.place(span);
+    lower.drop_frame(place);
+    lower.end(Terminator::Finish(place));
+    lower.code
+}
+
+/// Lowers a procedure in one of its contexts.
+pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
+    let program = unit.program;
+    let procedure = &program.procedures[variant.procedure.index()];
+    let layout = unit.layouts.procedures[variant.procedure.index()].clone();
+    let mut code = Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
+    code.is_procedure = true;
+    code.result = procedure.result.as_ref().map(reg_type);
+    let runs = Runs::Procedure(variant.procedure);
+    let mut lower = Lower::new(unit, code, runs, procedure.component, variant.lock);
+    lower.in_condition = variant.native;
+    if variant.native && matches!(procedure.owner, Owner::Procedure(_)) {
+        let outer = lower.reg(RegType::Int);
+        lower.code.parameters.push(outer);
+        lower.store(Address { base: Base::Frame, offset: OUTER, byte: false }, outer);
+        lower.outer = Some(outer);
+    }
+    if variant.native {
+        lower.clear_owned();
+    }
+    for &parameter in &procedure.parameters {
+        lower.receive_parameter(parameter);
+    }
+    lower.zero_registers(&procedure.variables);
+    lower.zero_memory(&procedure.variables);
+    lower.block_of_statements(&procedure.body);
+    let place = lower.place(procedure.span);
+    if procedure.result.is_some() {
+        lower.inst(Inst::Fail(Fault::MissingReturn, place));
+        lower.end(Terminator::Unreachable);
+    } else {
+        lower.drop_frame(place);
+        lower.end(Terminator::Return(None));
+    }
+    lower.code
+}
+
+/// Offset of the outer frame in a frame's head.
+const OUTER: i32 = std::mem::offset_of!(FrameHead, outer) as i32;
+
+/// What a register for a value of this type holds.
+pub(crate) fn reg_type(ty: &Type) -> RegType {
+    if *ty == Type::Real { RegType::Real } else { RegType::Int }
+}
+
+/// Whether a value of this type takes one byte in memory.
+fn is_byte(ty: &Type) -> bool {
+    matches!(ty, Type::Boolean | Type::Character)
+}
+
+impl Code {
+    fn new(name: String, native: bool, frame_size: u32, owned: Vec<OwnedSlot>, shape: Shape) -> Code {
+        let entry = Block {
+            head: None,
+            instructions: Vec::new(),
+            end: Terminator::Unreachable,
+            in_loop: None,
+            header_of: None,
+            entry: true,
+        };
+        Code {
+            name,
+            native,
+            blocks: vec![entry],
+            registers: Vec::new(),
+            loops: Vec::new(),
+            parameters: Vec::new(),
+            parameter_slots: Vec::new(),
+            result: None,
+            frame_size,
+            owned,
+            shape,
+            is_procedure: false,
+        }
+    }
+}
+
+impl<'u, 'a> Lower<'u, 'a> {
+    fn new(unit: &'u mut Unit<'a>, code: Code, runs: Runs, component: ComponentId, lock: Option<LockMode>) -> Self {
+        Lower {
+            unit,
+            code,
+            runs,
+            component,
+            current: BlockId(0),
+            in_loop: None,
+            registers: HashMap::new(),
+            outer: None,
+            lock,
+            lock_is_ours: false,
+            in_condition: false,
+            free_texts: Vec::new(),
+            free_components: Vec::new(),
+            finish: None,
+        }
+    }
+
+    /// A part of a body (BEGIN, ACTIVITY, ...): RETURN ends it, and what follows goes on.
+    fn part(&mut self, block: &Block_) {
+        let end = self.new_block();
+        self.finish = Some(end);
+        self.block_of_statements(block);
+        self.go(end);
+        self.current = end;
+    }
+
+    fn place(&mut self, span: Span) -> PlaceId {
+        self.unit.places.number(span)
+    }
+
+    fn reg(&mut self, ty: RegType) -> Reg {
+        self.code.registers.push(ty);
+        Reg(self.code.registers.len() as u32 - 1)
+    }
+
+    fn int(&mut self, value: i64) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Int(to, value));
+        to
+    }
+
+    fn inst(&mut self, instruction: Inst) {
+        self.code.blocks[self.current.0 as usize].instructions.push(instruction);
+    }
+
+    fn op(&mut self, op: Op, a: Reg, b: Reg) -> Reg {
+        let real = matches!(
+            op,
+            Op::AddReal | Op::SubtractReal | Op::MultiplyReal | Op::DivideReal | Op::MinReal | Op::MaxReal
+        );
+        let to = self.reg(if real { RegType::Real } else { RegType::Int });
+        self.inst(Inst::Op(to, op, a, b));
+        to
+    }
+
+    fn load(&mut self, address: Address, ty: RegType) -> Reg {
+        let to = self.reg(ty);
+        self.inst(Inst::Load(to, address));
+        to
+    }
+
+    fn store(&mut self, address: Address, value: Reg) {
+        self.inst(Inst::Store(address, value));
+    }
+
+    fn symbol(&mut self, symbol: Symbol) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Symbol(to, symbol));
+        to
+    }
+
+    /// Calls an entry point with a result.
+    fn call(&mut self, entry: &'static Entry, arguments: Vec<Reg>) -> Reg {
+        let to = self.reg(if entry.result == Some(Machine::F64) { RegType::Real } else { RegType::Int });
+        self.inst(Inst::Call(Some(to), entry, arguments));
+        to
+    }
+
+    /// Calls an entry point for what it does.
+    fn perform(&mut self, entry: &'static Entry, arguments: Vec<Reg>) {
+        self.inst(Inst::Call(None, entry, arguments));
+    }
+
+    fn new_block(&mut self) -> BlockId {
+        self.code.blocks.push(Block {
+            head: None,
+            instructions: Vec::new(),
+            end: Terminator::Unreachable,
+            in_loop: self.in_loop,
+            header_of: None,
+            entry: false,
+        });
+        BlockId(self.code.blocks.len() as u32 - 1)
+    }
+
+    fn end(&mut self, end: Terminator) {
+        self.code.blocks[self.current.0 as usize].end = end;
+    }
+
+    fn go(&mut self, to: BlockId) {
+        self.end(Terminator::Goto(to));
+    }
+
+    fn start(&mut self, block: BlockId) {
+        self.current = block;
+    }
+
+    /// Ends the current block and begins one with an operation that may wait.
+    fn head(&mut self, op: HeadOp, place: PlaceId) {
+        let block = self.new_block();
+        self.go(block);
+        self.start(block);
+        self.code.blocks[block.0 as usize].head = Some(Head { op, place });
+    }
+
+    /// A head operation with a result.
+    fn head_call(&mut self, entry: &'static Entry, arguments: Vec<Reg>, place: PlaceId) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.head(HeadOp::Call(Some(to), entry, arguments), place);
+        to
+    }
+
+    /// What follows a RETURN or HALT is never reached, but is lowered all the same.
+    fn unreachable(&mut self, end: Terminator) {
+        self.end(end);
+        let next = self.new_block();
+        self.start(next);
+    }
+
+    /// Begins a loop: its header is where time slices are checked.
+    fn begin_loop(&mut self) -> BlockId {
+        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0) });
+        let number = self.code.loops.len() - 1;
+        self.in_loop = Some(number);
+        let header = self.new_block();
+        self.code.loops[number].header = header;
+        self.code.blocks[header.0 as usize].header_of = Some(number);
+        self.go(header);
+        self.start(header);
+        header
+    }
+
+    /// Goes on with a block that lies outside the innermost loop.
+    fn end_loop(&mut self) -> BlockId {
+        let number = self.in_loop.expect("a loop was begun");
+        self.in_loop = self.code.loops[number].outer;
+        self.new_block()
+    }
+
+    fn zero_registers(&mut self, variables: &[VariableId]) {
+        for &id in variables {
+            if !self.unit.facts.in_memory.contains(&id) {
+                let register = self.register_of(id);
+                match self.unit.variable(id).ty {
+                    Type::Real => self.inst(Inst::Real(register, 0.0)),
+                    _ => self.inst(Inst::Int(register, 0)),
+                }
+            }
+        }
+    }
+
+    /// Frames are zeroed when they are made; a native procedure's stack is not, and neither is a body's frame when
+    /// its service begins again.
+    fn zero_memory(&mut self, variables: &[VariableId]) {
+        if !self.code.native {
+            return;
+        }
+        let zero = self.int(0);
+        for id in variables {
+            if let (true, Some(&offset)) =
+                (self.unit.facts.in_memory.contains(id), self.unit.layouts.variables.get(id))
+            {
+                self.store(Address { base: Base::Frame, offset: offset as i32, byte: false }, zero);
+            }
+        }
+    }
+
+    fn clear_owned(&mut self) {
+        if self.code.owned.is_empty() {
+            return;
+        }
+        let zero = self.int(0);
+        for slot in self.code.owned.clone() {
+            self.store(Address { base: Base::Frame, offset: slot.offset as i32, byte: false }, zero);
+        }
+    }
+
+    fn receive_parameter(&mut self, id: VariableId) {
+        let ty = self.unit.variable(id).ty.clone();
+        let by_reference = self.unit.variable(id).parameter == Some(Passing::Reference);
+        let reg_ty = if by_reference { RegType::Int } else { reg_type(&ty) };
+        let register = self.reg(reg_ty);
+        self.code.parameters.push(register);
+        if self.unit.facts.in_memory.contains(&id) {
+            let offset = self.unit.layouts.variables[&id] as i32;
+            let byte = !by_reference && is_byte(&ty);
+            self.code.parameter_slots.push((register, offset as u32));
+            self.store(Address { base: Base::Frame, offset, byte }, register);
+        } else {
+            self.registers.insert(id, register);
+        }
+    }
+
+    /// Frees what the frame owns: texts at once, components and collections by an operation that may wait.
+    fn drop_frame(&mut self, place: PlaceId) {
+        let declared: Vec<OwnedSlot> = self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();
+        if declared.iter().any(|slot| slot.kind != Kind::Text) && !self.code.native {
+            let base = self.reg(RegType::Int);
+            self.inst(Inst::Base(base, Base::Frame));
+            let table = self.symbol(Symbol::Owned);
+            let at = self.int(place as i64);
+            self.head(HeadOp::Call(None, &entries::DELETE_HELD, vec![base, table, at]), place);
+            return;
+        }
+        for slot in declared {
+            self.drop_slot(slot.offset);
+        }
+    }
+
+    fn drop_slot(&mut self, offset: u32) {
+        let address = Address { base: Base::Frame, offset: offset as i32, byte: false };
+        let text = self.load(address, RegType::Int);
+        let zero = self.int(0);
+        self.store(address, zero);
+        self.perform(&entries::TEXT_DROP, vec![text]);
+    }
+
+    /// Takes a temporary of the frame that owns a text or component.
+    fn take_slot(&mut self, kind: Kind) -> u32 {
+        let free = if kind == Kind::Text { &mut self.free_texts } else { &mut self.free_components };
+        if let Some(offset) = free.pop() {
+            return offset;
+        }
+        let offset = self.take_words(1);
+        self.code.owned.push(OwnedSlot { offset, variable: None, kind });
+        offset
+    }
+
+    fn take_words(&mut self, words: u32) -> u32 {
+        let offset = self.code.frame_size;
+        self.code.frame_size += 8 * words;
+        offset
+    }
+
+    /// Gives a temporary back; it must be null by then.
+    fn give_slot(&mut self, offset: u32, kind: Kind) {
+        let free = if kind == Kind::Text { &mut self.free_texts } else { &mut self.free_components };
+        free.push(offset);
+    }
+
+    fn slot(&self, offset: u32) -> Address {
+        Address { base: Base::Frame, offset: offset as i32, byte: false }
+    }
+}
+

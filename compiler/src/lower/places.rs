@@ -1,0 +1,334 @@
+//! Places: where variables and elements lie, how they are read and written.
+
+use drystone_component::Kind;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+use drystone_runtime::layout::{Fault, TEXT_BYTES};
+
+use super::{Lower, OUTER, Runs, is_byte, reg_type};
+use crate::entries;
+use crate::layout::kind_of;
+use crate::mir::*;
+use crate::walk::{self, Visitor};
+
+/// A place whose indices have been evaluated, but no address that could move has been taken.
+pub(super) enum Target {
+    Register(Reg),
+    Memory(Address),
+    Element { variable: VariableId, collection: Address, keys: Keys },
+    /// The text's own address, and the index.
+    Character(Address, Reg),
+}
+
+/// Evaluated indices of a collection.
+pub(super) struct Keys {
+    pub registers: Vec<Reg>,
+    /// The temporary that owns each, for TEXT keys that are not borrowed.
+    slots: Vec<Option<u32>>,
+}
+
+/// Whether evaluating this may change anything or let others run.
+pub(super) fn has_effects(expression: &Expression) -> bool {
+    struct Find(bool);
+    impl Visitor for Find {
+        fn expression(&mut self, e: &Expression) {
+            use ExpressionKind::*;
+            self.0 |= matches!(e.kind, Call(..) | ReceiveTest(..) | Input(..) | Locked(..) | Number(..));
+        }
+    }
+    let mut find = Find(false);
+    walk::expression(&mut find, expression);
+    find.0
+}
+
+impl Lower<'_, '_> {
+    pub(super) fn register_of(&mut self, id: VariableId) -> Reg {
+        if let Some(&register) = self.registers.get(&id) {
+            return register;
+        }
+        let ty = reg_type(&self.unit.variable(id).ty);
+        let register = self.reg(ty);
+        self.registers.insert(id, register);
+        register
+    }
+
+    /// The frame of a procedure around this one.
+    fn frame_of(&mut self, procedure: ProcedureId) -> Address {
+        let Runs::Procedure(mut current) = self.runs else {
+            unreachable!("a body has no procedure around it");
+        };
+        let mut frame = Base::Frame;
+        while current != procedure {
+            let Owner::Procedure(around) = self.unit.program.procedures[current.index()].owner else {
+                unreachable!("the checker resolved the variable to a procedure around this one");
+            };
+            let pointer = match (frame, self.outer) {
+                (Base::Frame, Some(outer)) => outer,
+                _ => self.load(Address { base: frame, offset: OUTER, byte: false }, RegType::Int),
+            };
+            frame = Base::Reg(pointer);
+            current = around;
+        }
+        Address { base: frame, offset: 0, byte: false }
+    }
+
+    /// What to pass as outer frame when calling a procedure that is declared in a procedure.
+    pub(super) fn outer_for(&mut self, callee: ProcedureId) -> Option<Reg> {
+        let Owner::Procedure(around) = self.unit.program.procedures[callee.index()].owner else {
+            return None;
+        };
+        let frame = self.frame_of(around);
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Address(to, frame));
+        Some(to)
+    }
+
+    /// Where a variable in memory lies: its own storage, or for a `VARIABLE` parameter what it refers to.
+    pub(super) fn address_of(&mut self, id: VariableId) -> Address {
+        let variable = self.unit.variable(id);
+        let byte = variable.collection.is_none() && is_byte(&variable.ty);
+        if variable.parameter == Some(Passing::Reference) {
+            let pointer = match self.registers.get(&id) {
+                Some(&register) => register,
+                None => {
+                    let storage = self.storage_of(id, false);
+                    self.load(storage, RegType::Int)
+                }
+            };
+            return Address { base: Base::Reg(pointer), offset: 0, byte };
+        }
+        self.storage_of(id, byte)
+    }
+
+    fn storage_of(&mut self, id: VariableId, byte: bool) -> Address {
+        let offset = self.unit.layouts.variables[&id] as i32;
+        let base = match self.unit.variable(id).owner {
+            Owner::Component(_) => Base::Instance,
+            Owner::Implementation(..) => Base::Process,
+            Owner::Procedure(owner) => self.frame_of(owner).base,
+        };
+        Address { base, offset, byte }
+    }
+
+    fn is_in_register(&self, id: VariableId) -> bool {
+        let variable = self.unit.variable(id);
+        !matches!(variable.owner, Owner::Component(_))
+            && variable.parameter != Some(Passing::Reference)
+            && !self.unit.facts.in_memory.contains(&id)
+    }
+
+    /// Evaluates the indices of a place.
+    pub(super) fn prepare(&mut self, place: &Place) -> Target {
+        match &place.kind {
+            PlaceKind::Variable(id) if self.is_in_register(*id) => Target::Register(self.register_of(*id)),
+            PlaceKind::Variable(id) => Target::Memory(self.address_of(*id)),
+            PlaceKind::Element(id, indices) => {
+                let keys = self.keys(indices);
+                Target::Element { variable: *id, collection: self.address_of(*id), keys }
+            }
+            PlaceKind::Character(id, index) => {
+                let index = self.value(index);
+                Target::Character(self.address_of(*id), index)
+            }
+            PlaceKind::Guarded(inner) => self.prepare(inner),
+        }
+    }
+
+    pub(super) fn keys(&mut self, indices: &[Expression]) -> Keys {
+        let mut keys = Keys { registers: Vec::new(), slots: Vec::new() };
+        for (number, index) in indices.iter().enumerate() {
+            if index.ty != Type::Text {
+                let value = self.value(index);
+                keys.registers.push(value);
+                keys.slots.push(None);
+                continue;
+            }
+            let text = self.text(index);
+            let text = if indices[number + 1..].iter().any(has_effects) { self.own(text) } else { text };
+            keys.slots.push(text.slot);
+            keys.registers.push(text.reg);
+        }
+        keys
+    }
+
+    /// Makes borrowed TEXT keys safe to hold while other code runs.
+    pub(super) fn hold_keys(&mut self, variable: VariableId, keys: &mut Keys) {
+        let collection = self.unit.variable(variable).collection.as_ref().expect("a collection");
+        for (index, ty) in collection.indices.clone().iter().enumerate() {
+            if *ty == Type::Text && keys.slots[index].is_none() {
+                let text = self.own_register(keys.registers[index]);
+                keys.registers[index] = text.reg;
+                keys.slots[index] = text.slot;
+            }
+        }
+    }
+
+    pub(super) fn drop_keys(&mut self, keys: &Keys) {
+        for &slot in keys.slots.iter().flatten() {
+            self.drop_slot(slot);
+            self.give_slot(slot, Kind::Text);
+        }
+    }
+
+    fn is_array(&self, variable: VariableId) -> bool {
+        self.unit.variable(variable).collection.as_ref().is_some_and(|collection| collection.array)
+    }
+
+    /// The address of an element, 0 if it is absent.
+    pub(super) fn find(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Find(to, variable, collection, keys.registers.clone()));
+        to
+    }
+
+    /// The address of an element that must be there.
+    pub(super) fn find_present(&mut self, variable: VariableId, collection: Address, keys: &Keys, span: Span) -> Reg {
+        let cell = self.find(variable, collection, keys);
+        let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
+        let place = self.place(span);
+        self.inst(Inst::Require(cell, fault, place));
+        cell
+    }
+
+    /// The address of an element, which is made if it is not there (of an array it must be).
+    pub(super) fn find_or_make(&mut self, variable: VariableId, collection: Address, keys: &Keys, span: Span) -> Reg {
+        if self.is_array(variable) {
+            return self.find_present(variable, collection, keys, span);
+        }
+        let cell = self.reg(RegType::Int);
+        self.inst(Inst::Address(cell, collection));
+        let description = self.symbol(Symbol::Collection(variable));
+        let words = self.words(keys);
+        let at = self.place_register(span);
+        self.call(&entries::INSERT, vec![cell, description, words, at])
+    }
+
+    /// Removes an element of a collection that is no array.
+    pub(super) fn remove(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
+        let cell = self.reg(RegType::Int);
+        self.inst(Inst::Address(cell, collection));
+        let description = self.symbol(Symbol::Collection(variable));
+        let words = self.words(keys);
+        self.call(&entries::REMOVE, vec![cell, description, words])
+    }
+
+    fn words(&mut self, keys: &Keys) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Words(to, keys.registers.clone()));
+        to
+    }
+
+    pub(super) fn place_register(&mut self, span: Span) -> Reg {
+        let place = self.place(span);
+        self.int(place as i64)
+    }
+
+    /// Reads a prepared place; a text is borrowed.
+    pub(super) fn load_target(&mut self, target: &Target, ty: &Type, span: Span) -> Reg {
+        match target {
+            Target::Register(register) => *register,
+            Target::Memory(address) => self.load(*address, reg_type(ty)),
+            Target::Element { variable, collection, keys } => {
+                let cell = self.find_present(*variable, *collection, keys, span);
+                let address = self.cell(*variable, cell, ty);
+                self.load(address, reg_type(ty))
+            }
+            Target::Character(text, index) => {
+                let text = self.load(*text, RegType::Int);
+                let address = self.character(text, *index, span);
+                self.load(address, RegType::Int)
+            }
+        }
+    }
+
+    /// An element's memory; the address has been found.
+    pub(super) fn cell(&self, _variable: VariableId, cell: Reg, ty: &Type) -> Address {
+        Address { base: Base::Reg(cell), offset: 0, byte: kind_of(ty) == Kind::Byte }
+    }
+
+    fn character(&mut self, text: Reg, index: Reg, span: Span) -> Address {
+        let place = self.place(span);
+        let length = self.text_length(text);
+        let inside = self.op(Op::LessUnsigned, index, length);
+        self.inst(Inst::Require(inside, Fault::IndexOutOfBounds, place));
+        let byte = self.op(Op::Add, text, index);
+        Address { base: Base::Reg(byte), offset: TEXT_BYTES as i32, byte: true }
+    }
+
+    /// The length of a text, which may be the null pointer.
+    pub(super) fn text_length(&mut self, text: Reg) -> Reg {
+        let length = self.reg(RegType::Int);
+        let (some, done) = (self.new_block(), self.new_block());
+        self.inst(Inst::Int(length, 0));
+        self.end(Terminator::Branch(text, some, done));
+        self.start(some);
+        self.inst(Inst::Load(length, Address { base: Base::Reg(text), offset: 8, byte: false }));
+        self.go(done);
+        self.start(done);
+        length
+    }
+
+    /// Writes a scalar into a prepared place.
+    pub(super) fn store_target(&mut self, target: &Target, ty: &Type, value: Reg, span: Span) {
+        match target {
+            Target::Register(register) => self.inst(Inst::Copy(*register, value)),
+            Target::Memory(address) => self.store(*address, value),
+            Target::Element { variable, collection, keys } => {
+                let cell = self.find_or_make(*variable, *collection, keys, span);
+                let address = self.cell(*variable, cell, ty);
+                self.store(address, value);
+            }
+            Target::Character(text, index) => {
+                let cell = self.reg(RegType::Int);
+                self.inst(Inst::Address(cell, *text));
+                let at = self.place_register(span);
+                let status = self.call(&entries::TEXT_SET, vec![cell, *index, value, at]);
+                let _ = status;
+            }
+        }
+    }
+
+    /// Writes a text that a temporary owns into a prepared place; the temporary is given back.
+    pub(super) fn store_text(&mut self, target: &Target, slot: u32, span: Span) {
+        let address = match target {
+            Target::Memory(address) => *address,
+            Target::Element { variable, collection, keys } => {
+                let cell = self.find_or_make(*variable, *collection, keys, span);
+                self.cell(*variable, cell, &Type::Text)
+            }
+            Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
+        };
+        let old = self.load(address, RegType::Int);
+        let new = self.take_from_slot(slot, Kind::Text);
+        self.store(address, new);
+        self.perform(&entries::TEXT_DROP, vec![old]);
+    }
+
+    /// Takes the owned value out of a temporary, which is given back.
+    pub(super) fn take_from_slot(&mut self, slot: u32, kind: Kind) -> Reg {
+        let address = self.slot(slot);
+        let value = self.load(address, RegType::Int);
+        let zero = self.int(0);
+        self.store(address, zero);
+        self.give_slot(slot, kind);
+        value
+    }
+
+    pub(super) fn drop_target(&mut self, target: &Target) {
+        if let Target::Element { keys, .. } = target {
+            self.drop_keys(keys);
+        }
+    }
+
+    /// Makes what a target borrows safe to hold while other code runs.
+    pub(super) fn hold_target(&mut self, target: &mut Target) {
+        if let Target::Element { variable, keys, .. } = target {
+            self.hold_keys(*variable, keys);
+        }
+    }
+
+    /// Whether elements of a collection go when their value is taken away.
+    pub(super) fn is_dynamic(&self, variable: VariableId) -> bool {
+        !self.is_array(variable)
+    }
+}

@@ -1,0 +1,122 @@
+//! Expressions of type TEXT: borrowed from a variable, or owned by a temporary of the frame.
+
+use drystone_component::Kind;
+use drystone_language::program::*;
+
+use super::Lower;
+use super::places::has_effects;
+use crate::entries;
+use crate::mir::*;
+
+/// A text: its pointer, and the temporary that owns it, if any.
+pub(super) struct TextValue {
+    pub reg: Reg,
+    pub slot: Option<u32>,
+}
+
+impl Lower<'_, '_> {
+    /// Evaluates an expression of type TEXT.
+    pub(super) fn text(&mut self, expression: &Expression) -> TextValue {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Text(bytes) if bytes.is_empty() => TextValue { reg: self.int(0), slot: None },
+            Text(bytes) => TextValue { reg: self.symbol(Symbol::Text(bytes.clone())), slot: None },
+            Read(place) => {
+                let target = self.prepare(place);
+                let reg = self.load_target(&target, &Type::Text, place.span);
+                let held = matches!(target, super::places::Target::Element { .. });
+                let value = TextValue { reg, slot: None };
+                let value = if held { self.own(value) } else { value };
+                self.drop_target(&target);
+                value
+            }
+            Call(procedure, arguments) => {
+                let result = self.call_procedure(*procedure, arguments, expression.span);
+                self.keep(result.expect("a function has a result"))
+            }
+            Binary(drystone_language::program::Binary::Concatenate, a, b) => {
+                let (a, b) = self.two_texts(a, b);
+                self.make(&entries::TEXT_CONCAT, vec![a.reg, b.reg], vec![a, b], expression)
+            }
+            Locked(mode, inner) => self.locked(*mode, expression.span, |lower| {
+                let text = lower.text(inner);
+                lower.own(text)
+            }),
+            Builtin(builtin, arguments) => self.text_builtin(*builtin, arguments, expression),
+            _ => unreachable!("no other expression is a TEXT"),
+        }
+    }
+
+    fn text_builtin(&mut self, builtin: Builtin, arguments: &[Expression], whole: &Expression) -> TextValue {
+        let entry = match builtin {
+            Builtin::Slice => {
+                let text = self.text(&arguments[0]);
+                let text = if arguments[1..].iter().any(has_effects) { self.own(text) } else { text };
+                let from = self.value(&arguments[1]);
+                let length = self.value(&arguments[2]);
+                return self.make(&entries::TEXT_SLICE, vec![text.reg, from, length], vec![text], whole);
+            }
+            Builtin::IntegerToText => &entries::TEXT_FROM_INTEGER,
+            Builtin::RealToText => &entries::TEXT_FROM_REAL,
+            Builtin::BooleanToText => &entries::TEXT_FROM_BOOLEAN,
+            Builtin::CharacterToText => &entries::TEXT_FROM_CHARACTER,
+            _ => unreachable!("not a function that gives a TEXT"),
+        };
+        let value = self.value(&arguments[0]);
+        self.make(entry, vec![value], Vec::new(), whole)
+    }
+
+    /// Calls an entry point that makes a text; its operands are dropped, its result kept.
+    fn make(
+        &mut self,
+        entry: &'static Entry,
+        mut arguments: Vec<Reg>,
+        operands: Vec<TextValue>,
+        whole: &Expression,
+    ) -> TextValue {
+        let at = self.place_register(whole.span);
+        arguments.push(at);
+        let made = self.call(entry, arguments);
+        let kept = self.keep(made);
+        operands.into_iter().for_each(|text| self.drop_text(text));
+        kept
+    }
+
+    /// Evaluates two texts; the first is held if the second may disturb it.
+    pub(super) fn two_texts(&mut self, a: &Expression, b: &Expression) -> (TextValue, TextValue) {
+        let first = self.text(a);
+        let first = if has_effects(b) { self.own(first) } else { first };
+        (first, self.text(b))
+    }
+
+    /// Puts an owned text into a temporary.
+    pub(super) fn keep(&mut self, reg: Reg) -> TextValue {
+        let slot = self.take_slot(Kind::Text);
+        let address = self.slot(slot);
+        self.store(address, reg);
+        TextValue { reg, slot: Some(slot) }
+    }
+
+    /// Makes a borrowed text an owned one.
+    pub(super) fn own(&mut self, text: TextValue) -> TextValue {
+        if text.slot.is_some() { text } else { self.own_register(text.reg) }
+    }
+
+    pub(super) fn own_register(&mut self, reg: Reg) -> TextValue {
+        let copy = self.call(&entries::TEXT_COPY, vec![reg]);
+        self.keep(copy)
+    }
+
+    /// Evaluates a text into a temporary that owns it.
+    pub(super) fn owned_text(&mut self, expression: &Expression) -> u32 {
+        let text = self.text(expression);
+        self.own(text).slot.expect("an owned text has a temporary")
+    }
+
+    pub(super) fn drop_text(&mut self, text: TextValue) {
+        if let Some(slot) = text.slot {
+            self.drop_slot(slot);
+            self.give_slot(slot, Kind::Text);
+        }
+    }
+}

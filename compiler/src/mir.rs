@@ -1,0 +1,472 @@
+//! The form between the checked program and machine code: a body or procedure as a graph of blocks over virtual
+//! registers, in which everything that may wait stands at the beginning of a block of its own (a *head*).
+//!
+//! `lower` makes it, `liveness` and `segments` cut it into one function for each resume point, `emit` turns each
+//! into code.
+
+use drystone_language::ast::Direction;
+use drystone_language::program::{AnyType, ComponentId, InterfaceId, LockMode, Pattern, ProcedureId, VariableId};
+use drystone_runtime::layout::Fault;
+
+/// A virtual register: a local variable or a temporary. Not in single-assignment form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// Index of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+/// Index into the program's table of places, for run-time errors.
+pub type PlaceId = u32;
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegType {
+    /// INTEGER, CHARACTER, BOOLEAN (0 or 1) or a pointer.
+    Int,
+    /// REAL.
+    Real,
+}
+
+/// Where a piece of memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The process block: the frame of a body.
+    Process,
+    /// The frame of the procedure that runs (or its place on the processor's stack).
+    Frame,
+    /// The component.
+    Instance,
+    /// What a register points to.
+    Reg(Reg),
+}
+
+/// A word or byte in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Where it lies.
+    pub base: Base,
+    /// Bytes from there.
+    pub offset: i32,
+    /// One byte instead of eight.
+    pub byte: bool,
+}
+
+/// Arithmetic that cannot fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Add,
+    Subtract,
+    Multiply,
+    And,
+    Or,
+    Xor,
+    ShiftRightSigned,
+    AddReal,
+    SubtractReal,
+    MultiplyReal,
+    DivideReal,
+    MinReal,
+    MaxReal,
+    /// Of integers; unsigned ones beside.
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    LessUnsigned,
+    EqualReal,
+    NotEqualReal,
+    LessReal,
+    LessEqualReal,
+    GreaterReal,
+    GreaterEqualReal,
+}
+
+/// Arithmetic on integers that may overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Checked {
+    Add,
+    Subtract,
+    Multiply,
+    /// Floors.
+    Div,
+    /// Floors.
+    Mod,
+}
+
+/// One-operand instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Unary {
+    NegateReal,
+    SquareRoot,
+    Floor,
+    IntToReal,
+    /// The operand is known to be in range.
+    RealToInt,
+    /// The bits of a REAL as an integer and back, for payload words.
+    RealBits,
+    BitsReal,
+}
+
+/// Something in the program's read-only data or code, resolved at emission.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Symbol {
+    /// `component::Interface`
+    Interface(InterfaceId),
+    /// `component::Template`
+    Template(ComponentId),
+    /// `component::Collection` of a collection variable.
+    Collection(VariableId),
+    /// `component::AnyType`
+    Any(AnyType),
+    /// A text literal with its head.
+    Text(Vec<u8>),
+    /// The table of what this body's or procedure's frame owns by declaration.
+    Owned,
+    /// The `component::Frame` of a procedure variant.
+    Frame(usize),
+    /// A condition function of this body: its entry block.
+    Condition(BlockId),
+}
+
+/// How a head operation reaches its communication.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reach {
+    /// The process is the service: the communication is the process block.
+    Service,
+    /// A required slot of the own component, at an offset in the instance.
+    Required(u32),
+    /// A required slot whose address is in a register.
+    Slot(Reg),
+    /// An offered slot at an offset in the instance that a register points to.
+    Held(Reg, u32),
+    /// The offered slot (second) of the instance (first), both in registers.
+    HeldSlot(Reg, Reg),
+}
+
+/// Instructions that neither wait nor end a block.
+#[derive(Clone, Debug)]
+pub enum Inst {
+    /// `to := constant`
+    Int(Reg, i64),
+    /// `to := constant`
+    Real(Reg, f64),
+    /// `to := from`
+    Copy(Reg, Reg),
+    /// `to := a op b`
+    Op(Reg, Op, Reg, Reg),
+    /// `to := a op b`, faults on overflow (and division by zero).
+    Checked(Reg, Checked, Reg, Reg, PlaceId),
+    /// `to := op a`
+    Unary(Reg, Unary, Reg),
+    /// Reads memory; bytes are zero-extended.
+    Load(Reg, Address),
+    /// Writes memory.
+    Store(Address, Reg),
+    /// `to :=` the address itself.
+    Address(Reg, Address),
+    /// `to :=` the process block, the component.
+    Base(Reg, Base),
+    /// `to :=` the address of read-only data.
+    Symbol(Reg, Symbol),
+    /// Faults if the register is 0.
+    Require(Reg, Fault, PlaceId),
+    /// Faults always.
+    Fail(Fault, PlaceId),
+    /// Calls an entry point of the runtime: `name(worker, process, args..)`.
+    Call(Option<Reg>, &'static Entry, Vec<Reg>),
+    /// Calls a procedure (index among the variants) on the processor's stack; leaves if it has failed. Its outer
+    /// frame, if it uses one, is the first argument.
+    CallNative(Option<Reg>, usize, Vec<Reg>),
+    /// `to :=` the result that a procedure has just left in the worker.
+    Result(Reg),
+    /// `to :=` the address of an element of the collection variable at an address, 0 if it is not there (or, for
+    /// an array, out of bounds or not made).
+    Find(Reg, VariableId, Address, Vec<Reg>),
+    /// `to :=` the address of these words in memory, which may be used until the next such instruction.
+    Words(Reg, Vec<Reg>),
+    /// The message that the last head prepared is there: `(communication, interface, message)`.
+    Sent(Reg, InterfaceId, usize),
+    /// The payload that the last head gave has been read.
+    Received(Reg, InterfaceId, usize),
+}
+
+/// An entry point of the runtime that is called as a plain function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its symbol.
+    pub name: &'static str,
+    /// Whether `worker` and `process` are passed first.
+    pub passes: Passes,
+    /// Types of the further arguments and of the result.
+    pub arguments: &'static [Machine],
+    /// The result.
+    pub result: Option<Machine>,
+    /// The result that means that the process has failed, if it can.
+    pub failure: Failure,
+}
+
+/// What an entry point gets first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Passes {
+    Nothing,
+    Worker,
+    WorkerAndProcess,
+}
+
+/// Types at the machine's level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Machine {
+    I32,
+    I64,
+    F64,
+}
+
+/// Which result of an entry point means that generated code must leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It cannot fail.
+    Never,
+    /// `Status::Leave`
+    NotZero,
+    /// Null
+    Zero,
+    /// All bits set
+    MinusOne,
+    /// 2, beside 0 FALSE and 1 TRUE
+    Two,
+    /// `i64::MIN`
+    Smallest,
+}
+
+/// An operation that may wait: the first instruction of its block. Tried again when the process is resumed there.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Which.
+    pub op: HeadOp,
+    /// For errors, and for where a process that waits here stands.
+    pub place: PlaceId,
+}
+
+/// Head operations.
+#[derive(Clone, Debug)]
+pub enum HeadOp {
+    /// Sets the two registers to the communication and to the payload to be filled.
+    Send {
+        /// Over which communication.
+        reach: Reach,
+        /// Its interface.
+        interface: InterfaceId,
+        /// The message.
+        message: usize,
+        /// `(communication, payload)`
+        to: (Reg, Reg),
+    },
+    /// Sets the two registers to the communication and to the payload to be read.
+    Receive {
+        /// Over which communication.
+        reach: Reach,
+        /// Its interface.
+        interface: InterfaceId,
+        /// The message.
+        message: usize,
+        /// `(communication, payload)`
+        to: (Reg, Reg),
+    },
+    /// A receive test; `to` becomes 0 or 1.
+    Test {
+        /// Over which communication.
+        reach: Reach,
+        /// Its interface.
+        interface: InterfaceId,
+        /// The end that asks: [`Direction::In`] if its messages go `IN`, that is, the client.
+        side: Direction,
+        /// What is asked.
+        pattern: Pattern,
+        /// The answer.
+        to: Reg,
+    },
+    /// Asks without waiting.
+    Input {
+        /// Over which communication.
+        reach: Reach,
+        /// Its interface.
+        interface: InterfaceId,
+        /// See [`HeadOp::Test`].
+        side: Direction,
+        /// What is asked.
+        pattern: Pattern,
+        /// The answer.
+        to: Reg,
+    },
+    /// Takes the component's lock.
+    Lock(LockMode),
+    /// Releases it.
+    Unlock,
+    /// Waits until the condition (entry block of its function) holds.
+    Await(BlockId),
+    /// Any other operation: an entry point.
+    Call(Option<Reg>, &'static Entry, Vec<Reg>),
+}
+
+/// How a block ends.
+#[derive(Clone, Debug)]
+pub enum Terminator {
+    /// Goes on there.
+    Goto(BlockId),
+    /// If not 0, the first.
+    Branch(Reg, BlockId, BlockId),
+    /// Calls a procedure that may wait; goes on with the block, where the first instruction may take the result.
+    CallProcedure {
+        /// Index among the program's procedure variants.
+        variant: usize,
+        /// For its parameters.
+        arguments: Vec<Reg>,
+        /// The frame around it, if it uses that.
+        outer: Option<Reg>,
+        /// Where the result goes.
+        result: Option<Reg>,
+        /// Where it goes on.
+        then: BlockId,
+        /// For errors.
+        place: PlaceId,
+    },
+    /// The end of a procedure (what it owned is dropped).
+    Return(Option<Reg>),
+    /// The end of a body (what it owned is dropped).
+    Finish(PlaceId),
+    /// The end of a condition function: 0 or 1.
+    Answer(Reg),
+    /// Never reached: an instruction before it faults.
+    Unreachable,
+}
+
+/// What a block is besides its instructions.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Its operation, if it begins with one that may wait.
+    pub head: Option<Head>,
+    /// In order.
+    pub instructions: Vec<Inst>,
+    /// Its end.
+    pub end: Terminator,
+    /// The innermost loop that it belongs to.
+    pub in_loop: Option<usize>,
+    /// It is the header of this loop: time slices are checked here.
+    pub header_of: Option<usize>,
+    /// A process may be found here besides at heads: entries, returns from procedures.
+    pub entry: bool,
+}
+
+/// A loop of the source.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The loop around it.
+    pub outer: Option<usize>,
+    /// Its first block.
+    pub header: BlockId,
+}
+
+/// A procedure in one of the contexts that it is used in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Variant {
+    /// Which procedure.
+    pub procedure: ProcedureId,
+    /// The lock that its callers hold.
+    pub lock: Option<LockMode>,
+    /// Where the process that runs it keeps what frames and conditions need.
+    pub shape: Shape,
+    /// Runs on the processor's stack.
+    pub native: bool,
+}
+
+/// Offsets in a process block that procedures must know (0: absent).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shape {
+    /// Of the pointer to the innermost frame.
+    pub frame: u32,
+    /// Of the pointer to the condition function.
+    pub condition: u32,
+}
+
+/// Something in a frame that is freed with it.
+#[derive(Clone, Debug)]
+pub struct OwnedSlot {
+    /// Offset from the start of the process block or procedure frame.
+    pub offset: u32,
+    /// The declared variable, or `None` for a temporary of that kind.
+    pub variable: Option<VariableId>,
+    /// Text, Component or Collection.
+    pub kind: drystone_component::Kind,
+}
+
+/// A body or procedure variant.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// For symbols and messages.
+    pub name: String,
+    /// Runs on the processor's stack.
+    pub native: bool,
+    /// Its blocks; the first is the entry.
+    pub blocks: Vec<Block>,
+    /// Types of its registers.
+    pub registers: Vec<RegType>,
+    /// Its loops.
+    pub loops: Vec<Loop>,
+    /// Parameters, in order; a procedure that uses an outer frame has that pointer first if it is native.
+    pub parameters: Vec<Reg>,
+    /// Where a caller leaves parameters that have a place in memory already; the others get one with the
+    /// registers that outlive a segment.
+    pub parameter_slots: Vec<(Reg, u32)>,
+    /// Type of the result.
+    pub result: Option<RegType>,
+    /// Memory of the frame that is taken already: header, variables in memory, owned temporaries.
+    pub frame_size: u32,
+    /// What the frame owns.
+    pub owned: Vec<OwnedSlot>,
+    /// The process's offsets.
+    pub shape: Shape,
+    /// A procedure (whose frame is its own), not a body (whose frame is the process).
+    pub is_procedure: bool,
+}
+
+impl Code {
+    /// A block.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.0 as usize]
+    }
+
+    /// Whether a loop is the other or lies inside it.
+    pub fn is_inside(&self, mut inner: Option<usize>, outer: usize) -> bool {
+        while let Some(current) = inner {
+            if current == outer {
+                return true;
+            }
+            inner = self.loops[current].outer;
+        }
+        false
+    }
+}
+
+impl Block {
+    /// Blocks that may follow in the same code (conditions count as followers of their AWAIT, so that what they
+    /// read is kept alive).
+    pub fn successors(&self) -> Vec<BlockId> {
+        let mut blocks = match &self.end {
+            Terminator::Goto(next) | Terminator::CallProcedure { then: next, .. } => vec![*next],
+            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            _ => Vec::new(),
+        };
+        if let Some(Head { op: HeadOp::Await(condition), .. }) = &self.head {
+            blocks.push(*condition);
+        }
+        blocks
+    }
+}

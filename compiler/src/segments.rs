@@ -1,0 +1,236 @@
+//! Cuts a body or procedure into segments: one function for each point where a process may be resumed (paper 004,
+//! section 3.2: a switch saves only what is needed).
+//!
+//! A segment begins at a head, at the entry, after a call of a procedure that may wait, or at a loop where a time
+//! slice may end, and holds every block that is reached from there without passing another such point. Loops that
+//! never wait are inside the segment that enters them, so that their variables stay in registers; the segment that
+//! begins at their header is used only after a preemption. What is live at the beginning of a segment has a slot in
+//! the frame.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::liveness::{self, Access, RegSet, Uses};
+use crate::mir::*;
+
+/// One function.
+pub struct Segment {
+    /// Where it begins.
+    pub entry: BlockId,
+    /// All its blocks, the entry first.
+    pub blocks: Vec<BlockId>,
+    /// Registers that any of its blocks writes.
+    pub written: RegSet,
+    /// Registers that any of its blocks reads or writes.
+    pub touched: RegSet,
+    /// It runs on the stack of whoever tests the condition.
+    pub is_condition: bool,
+}
+
+/// A piece of code, cut.
+pub struct Cut {
+    /// What was cut.
+    pub code: Code,
+    /// One for each resume point, in order of their blocks.
+    pub segments: Vec<Segment>,
+    /// Registers that are live at the beginning of each block.
+    pub live: Vec<RegSet>,
+    /// Where registers lie in the frame that outlive a segment.
+    pub slots: HashMap<Reg, u32>,
+    /// Blocks that begin a segment.
+    pub starts: HashSet<BlockId>,
+    /// For each loop, whether something in it may wait.
+    waiting: Vec<bool>,
+}
+
+impl Cut {
+    /// Whether control that reaches `to` inside the segment that begins at `entry` leaves the segment there.
+    pub fn leaves(&self, entry: BlockId, to: BlockId) -> bool {
+        leaves(&self.code, &self.starts, &self.waiting, entry, to)
+    }
+}
+
+/// Instructions up to which a region is repeated in each segment that reaches it.
+const REPEATED: usize = 24;
+
+/// Cuts code that is not native; gives every register a slot that needs one.
+pub fn cut(mut code: Code) -> Cut {
+    let uses = liveness::uses(&code);
+    let live = liveness::live_in(&code, &uses);
+    if code.native {
+        return Cut { code, segments: Vec::new(), live, slots: HashMap::new(), starts: HashSet::new(), waiting: Vec::new() };
+    }
+    let conditions: HashSet<BlockId> = code.blocks.iter().filter_map(condition_of).collect();
+    let mut starts: HashSet<BlockId> = (0..code.blocks.len() as u32).map(BlockId).filter(|&b| begins(&code, b)).collect();
+    starts.extend(&conditions);
+    let waiting = loops_that_wait(&code);
+    let mut regions = all_regions(&code, &starts, &waiting);
+    while let Some(join) = worst_repetition(&code, &regions, &starts, &waiting) {
+        starts.insert(join);
+        regions = all_regions(&code, &starts, &waiting);
+    }
+    let reachable = reachable_starts(&code, &regions);
+    let segments: Vec<Segment> = regions
+        .into_iter()
+        .filter(|(entry, _)| reachable.contains(entry))
+        .map(|(entry, blocks)| segment(&code, &uses, entry, blocks, conditions.contains(&entry)))
+        .collect();
+    let slots = assign_slots(&mut code, &segments, &live);
+    Cut { code, segments, live, slots, starts, waiting }
+}
+
+fn condition_of(block: &Block) -> Option<BlockId> {
+    match &block.head {
+        Some(Head { op: HeadOp::Await(condition), .. }) => Some(*condition),
+        _ => None,
+    }
+}
+
+fn begins(code: &Code, id: BlockId) -> bool {
+    let block = code.block(id);
+    block.head.is_some() || block.entry || block.header_of.is_some()
+}
+
+/// For each loop, whether something in it may wait.
+fn loops_that_wait(code: &Code) -> Vec<bool> {
+    let mut waiting = vec![false; code.loops.len()];
+    for block in &code.blocks {
+        let waits = block.head.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
+        let mut current = block.in_loop.filter(|_| waits);
+        while let Some(inner) = current {
+            waiting[inner] = true;
+            current = code.loops[inner].outer;
+        }
+    }
+    waiting
+}
+
+fn leaves(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: BlockId, to: BlockId) -> bool {
+    let block = code.block(to);
+    let Some(header_of) = block.header_of else {
+        return starts.contains(&to);
+    };
+    if block.head.is_some() || block.entry {
+        return true;
+    }
+    if to == entry || waiting[header_of] {
+        return false;
+    }
+    let came_from = code.block(entry);
+    code.is_inside(came_from.in_loop, header_of) || came_from.header_of.is_some()
+}
+
+fn region(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: BlockId) -> Vec<BlockId> {
+    let mut blocks = vec![entry];
+    let mut seen = HashSet::from([entry]);
+    let mut next = 0;
+    while next < blocks.len() {
+        let block = code.block(blocks[next]);
+        next += 1;
+        let inside = match &block.end {
+            Terminator::Goto(to) => vec![*to],
+            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            _ => Vec::new(),
+        };
+        for to in inside {
+            if !leaves(code, starts, waiting, entry, to) && seen.insert(to) {
+                blocks.push(to);
+            }
+        }
+    }
+    blocks
+}
+
+fn all_regions(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool]) -> Vec<(BlockId, Vec<BlockId>)> {
+    let mut entries: Vec<BlockId> = starts.iter().copied().collect();
+    entries.sort();
+    entries.into_iter().map(|entry| (entry, region(code, starts, waiting, entry))).collect()
+}
+
+/// A block after which too much is repeated in too many segments: it should begin a segment of its own. Blocks of
+/// loops that never wait are spared, their registers would go through memory.
+fn worst_repetition(
+    code: &Code,
+    regions: &[(BlockId, Vec<BlockId>)],
+    starts: &HashSet<BlockId>,
+    waiting: &[bool],
+) -> Option<BlockId> {
+    let mut held = vec![0usize; code.blocks.len()];
+    for (_, blocks) in regions {
+        blocks.iter().for_each(|block| held[block.0 as usize] += 1);
+    }
+    let mut worst = None;
+    let mut most = 0;
+    for (index, &count) in held.iter().enumerate() {
+        let id = BlockId(index as u32);
+        let spared = code.block(id).in_loop.is_some_and(|inner| !waiting[inner]);
+        if count < 2 || starts.contains(&id) || spared {
+            continue;
+        }
+        let size: usize = region(code, starts, waiting, id).iter().map(|b| code.block(*b).instructions.len() + 1).sum();
+        let repeated = size * (count - 1);
+        if size > REPEATED && repeated > 4 * REPEATED && repeated > most {
+            most = repeated;
+            worst = Some(id);
+        }
+    }
+    worst
+}
+
+/// Segments that some other segment, or a resumption, can begin.
+fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet<BlockId> {
+    let by_entry: HashMap<BlockId, &Vec<BlockId>> = regions.iter().map(|(entry, blocks)| (*entry, blocks)).collect();
+    let mut reached = HashSet::new();
+    let mut open = vec![BlockId(0)];
+    while let Some(entry) = open.pop() {
+        if !reached.insert(entry) {
+            continue;
+        }
+        for block in by_entry[&entry] {
+            let ahead = code.block(*block).successors();
+            // Loop headers inside the segment begin the segment that is used after a preemption.
+            open.extend(ahead.into_iter().filter(|to| by_entry.contains_key(to)));
+        }
+    }
+    reached
+}
+
+fn segment(code: &Code, uses: &[Uses], entry: BlockId, blocks: Vec<BlockId>, is_condition: bool) -> Segment {
+    let mut written = RegSet::new(code.registers.len());
+    let mut touched = RegSet::new(code.registers.len());
+    for block in &blocks {
+        uses[block.0 as usize].written.iter().for_each(|reg| written.insert(reg));
+        liveness::visit(code.block(*block), &mut |reg, access: Access| {
+            touched.insert(reg);
+            if access == Access::Write {
+                written.insert(reg);
+            }
+        });
+    }
+    Segment { entry, blocks, written, touched, is_condition }
+}
+
+/// Registers that are live at the same beginning need different slots; others may share one.
+fn assign_slots(code: &mut Code, segments: &[Segment], live: &[RegSet]) -> HashMap<Reg, u32> {
+    let mut slots: HashMap<Reg, u32> = code.parameter_slots.iter().copied().collect();
+    let mut neighbours: HashMap<Reg, HashSet<Reg>> = HashMap::new();
+    let mut sets: Vec<Vec<Reg>> = segments.iter().map(|s| live[s.entry.0 as usize].iter().collect()).collect();
+    sets.push(code.parameters.clone());
+    for set in &sets {
+        for &reg in set {
+            neighbours.entry(reg).or_default().extend(set.iter().copied().filter(|&other| other != reg));
+        }
+    }
+    let mut regs: Vec<Reg> = neighbours.keys().copied().collect();
+    regs.sort();
+    for reg in regs {
+        if slots.contains_key(&reg) {
+            continue;
+        }
+        let taken: HashSet<u32> = neighbours[&reg].iter().filter_map(|other| slots.get(other).copied()).collect();
+        let base = code.frame_size;
+        let first_free = (0..).map(|index| base + 8 * index).find(|slot| !taken.contains(slot));
+        slots.insert(reg, first_free.expect("there are more slots than registers"));
+    }
+    code.frame_size = slots.values().map(|slot| slot + 8).max().unwrap_or(0).max(code.frame_size);
+    slots
+}

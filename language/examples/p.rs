@@ -1,1 +1,0 @@
-fn main(){ for p in std::env::args().skip(1){ let t=std::fs::read_to_string(&p).unwrap(); let (f,d)=drystone_language::parser::parse(0,&t); println!("{p}: {} items", f.items.len()); let s=drystone_language::source::SourceFile{path:p,text:t}; print!("{}", drystone_language::render::render(&[s], &d, drystone_language::render::Colour::Plain)); } }

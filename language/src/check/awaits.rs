@@ -1,0 +1,221 @@
+//! Conditions of AWAIT: whoever gives up the lock evaluates them, so they may use variables, constants and
+//! functions, but nothing that waits, talks, or makes and ends components; nor may the functions they call.
+
+use crate::program::{
+    Argument, Block, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, ProcedureId, Program,
+    Statement, StatementKind,
+};
+use crate::source::{Diagnostic, Span};
+
+/// Something that a condition must not do.
+type Fault = (&'static str, Span);
+
+/// What a piece of program does, as far as conditions are concerned.
+#[derive(Default)]
+struct Doings {
+    fault: Option<Fault>,
+    calls: Vec<(ProcedureId, Span)>,
+    /// Conditions of AWAIT in it.
+    conditions: Vec<Doings>,
+}
+
+/// Refuses conditions that do what they must not.
+pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
+    let procedures: Vec<Doings> =
+        program.procedures.iter().map(|procedure| Doings::of(&procedure.body)).collect();
+    let bodies = program.components.iter().flat_map(|component| {
+        let own = [&component.begin, &component.activity, &component.finally];
+        let services = component.implementations.iter().map(|implementation| &implementation.body);
+        own.into_iter().flatten().chain(services)
+    });
+    let bodies: Vec<Doings> = bodies.map(Doings::of).collect();
+    let faults = faulty(&procedures);
+    let mut errors = Vec::new();
+    for condition in procedures.iter().chain(&bodies).flat_map(|body| &body.conditions) {
+        if let Some((what, span)) = condition.fault {
+            let error = Diagnostic::new("await-condition", span, format!("a condition of AWAIT {what}"));
+            errors.push(error.label("not in a condition").help(HELP));
+        }
+        for &(procedure, span) in &condition.calls {
+            if let Some((what, place)) = faults[procedure.index()] {
+                let name = &program.procedures[procedure.index()].name;
+                let message = format!("a condition of AWAIT calls {name}, which {what}");
+                let error = Diagnostic::new("await-condition", span, message).label("not in a condition");
+                errors.push(error.note(place, "here").help(HELP));
+            }
+        }
+    }
+    errors
+}
+
+const HELP: &str =
+    "a condition uses variables, constants and functions only, since other processes evaluate it";
+
+/// For each procedure a fault in it or in what it calls.
+fn faulty(procedures: &[Doings]) -> Vec<Option<Fault>> {
+    let mut faults: Vec<Option<Fault>> = procedures.iter().map(|doings| doings.fault).collect();
+    let mut callers = vec![Vec::new(); procedures.len()];
+    for (caller, doings) in procedures.iter().enumerate() {
+        for (callee, _) in &doings.calls {
+            callers[callee.index()].push(caller);
+        }
+    }
+    let mut spread: Vec<usize> = (0..faults.len()).filter(|&index| faults[index].is_some()).collect();
+    while let Some(callee) = spread.pop() {
+        for &caller in &callers[callee] {
+            if faults[caller].is_none() {
+                faults[caller] = faults[callee];
+                spread.push(caller);
+            }
+        }
+    }
+    faults
+}
+
+impl Doings {
+    fn of(block: &Block) -> Doings {
+        let mut doings = Doings::default();
+        doings.block(block);
+        doings
+    }
+
+    fn fault(&mut self, what: &'static str, span: Span) {
+        self.fault.get_or_insert((what, span));
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Assign(place, value)
+            | StatementKind::Increase(place, value)
+            | StatementKind::Decrease(place, value)
+            | StatementKind::NewText(place, value) => {
+                self.place(place);
+                self.expression(value);
+            }
+            StatementKind::Send { .. } | StatementKind::Receive { .. } => self.fault("communicates", span),
+            StatementKind::Call(procedure, arguments) => self.call(*procedure, arguments, span),
+            StatementKind::If(branches, otherwise) => {
+                for (condition, block) in branches {
+                    self.expression(condition);
+                    self.block(block);
+                }
+                if let Some(block) = otherwise {
+                    self.block(block);
+                }
+            }
+            StatementKind::While(condition, block) | StatementKind::Repeat(block, condition) => {
+                self.expression(condition);
+                self.block(block);
+            }
+            StatementKind::For { variable, from, to, by, body } => {
+                self.place(variable);
+                for bound in [from, to, by] {
+                    self.expression(bound);
+                }
+                self.block(body);
+            }
+            StatementKind::Foreach { variables, body, .. } => {
+                for variable in variables {
+                    self.place(variable);
+                }
+                self.block(body);
+            }
+            StatementKind::Block(block) => self.block(block),
+            StatementKind::NewComponent(..) => self.fault("makes a component", span),
+            StatementKind::DeleteComponent(_) | StatementKind::DeleteCollection(_) => {
+                self.fault("deletes", span);
+            }
+            StatementKind::Move(..) => self.fault("moves a component", span),
+            StatementKind::Connect(a, b) => {
+                self.fault("changes connections", span);
+                self.end(a);
+                self.end(b);
+            }
+            StatementKind::Disconnect(_) => self.fault("changes connections", span),
+            StatementKind::Await(condition) => {
+                let mut inner = Doings::default();
+                inner.expression(condition);
+                self.conditions.push(inner);
+                self.fault("waits", span);
+            }
+            StatementKind::Passivate(_) => self.fault("waits", span),
+            StatementKind::NewElement(place) | StatementKind::DeleteElement(place) => self.place(place),
+            StatementKind::NewArray(_, sizes) => sizes.iter().for_each(|size| self.expression(size)),
+            StatementKind::Return(value) => value.iter().for_each(|value| self.expression(value)),
+            StatementKind::Assert(condition, number) => {
+                self.expression(condition);
+                number.iter().for_each(|number| self.expression(number));
+            }
+            StatementKind::Halt(value) | StatementKind::Write(value) | StatementKind::WriteHex(value) => {
+                self.expression(value);
+            }
+            StatementKind::WriteLine => (),
+        }
+    }
+
+    fn end(&mut self, end: &ConnectEnd) {
+        if let ConnectEnd::Of { component, .. } = end {
+            self.place(component);
+        }
+    }
+
+    fn call(&mut self, procedure: ProcedureId, arguments: &[Argument], span: Span) {
+        self.calls.push((procedure, span));
+        for argument in arguments {
+            match argument {
+                Argument::Value(value) => self.expression(value),
+                Argument::Place(place) => self.place(place),
+            }
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        match &place.kind {
+            PlaceKind::Variable(_) => (),
+            PlaceKind::Element(_, indices) => indices.iter().for_each(|index| self.expression(index)),
+            PlaceKind::Character(_, index) => self.expression(index),
+            PlaceKind::Guarded(inner) => self.place(inner),
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        match &expression.kind {
+            ExpressionKind::Boolean(_)
+            | ExpressionKind::Character(_)
+            | ExpressionKind::Integer(_)
+            | ExpressionKind::Real(_)
+            | ExpressionKind::Text(_)
+            | ExpressionKind::Count(_) => (),
+            ExpressionKind::Read(place)
+            | ExpressionKind::Exists(place)
+            | ExpressionKind::Offers(place, _)
+            | ExpressionKind::Requires(place, _)
+            | ExpressionKind::Is(place, _) => self.place(place),
+            ExpressionKind::Call(procedure, arguments) => self.call(*procedure, arguments, expression.span),
+            ExpressionKind::Unary(_, operand) | ExpressionKind::Locked(_, operand) => {
+                self.expression(operand)
+            }
+            ExpressionKind::Binary(_, left, right) => {
+                self.expression(left);
+                self.expression(right);
+            }
+            ExpressionKind::Builtin(_, arguments) => {
+                arguments.iter().for_each(|argument| self.expression(argument));
+            }
+            ExpressionKind::Number(text, place) => {
+                self.expression(text);
+                self.place(place);
+            }
+            ExpressionKind::ReceiveTest(..) | ExpressionKind::Input(..) => {
+                self.fault("communicates", expression.span);
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Calls: procedures with their arguments, predeclared functions, conversions written as calls.
+
+use crate::ast;
+use crate::program::{
+    Argument, Builtin, Expression, ExpressionKind, Passing, PlaceKind, ProcedureId, Type, VariableId,
+};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::conversions::{convert, is_literal, literal};
+use super::places::as_designator;
+use super::predeclared::{Basic, Extreme, Function, Predeclared};
+use super::scopes::Symbol;
+
+impl<'a> Checker<'a> {
+    /// `Name(arguments)` as an expression.
+    pub(super) fn call(&mut self, call: &ast::Call) -> Option<Expression> {
+        if let Some((Some(label), _)) = call.arguments.iter().find(|(label, _)| label.is_some()) {
+            let error =
+                Diagnostic::new("named-argument", label.span, "the arguments of a function have no names");
+            self.report(error.label("only the options after BY do"));
+            return None;
+        }
+        let arguments: Vec<&ast::Expression> = call.arguments.iter().map(|(_, value)| value).collect();
+        let span = call.span;
+        let (symbol, declared) = self.symbol(self.context.scope, &call.name)?;
+        match symbol {
+            Symbol::Procedure(id) => self.function_call(id, &arguments, span),
+            Symbol::Predeclared(predeclared) => match predeclared {
+                Predeclared::Type(basic) => self.conversion(basic, &call.name, &arguments, span),
+                Predeclared::Real(function) => {
+                    let argument = self.fixed(&call.name, &arguments, &[Type::Real], span)?;
+                    Some(builtin(function, argument, Type::Real, span))
+                }
+                Predeclared::Extreme(extreme) => self.extreme(extreme, &call.name, &arguments, span),
+                Predeclared::Function(function) => self.predeclared(function, &call.name, &arguments, span),
+                Predeclared::Statement(_) => {
+                    let message = format!("{} is a statement and gives no value", call.name.text);
+                    self.report(Diagnostic::new("no-result", span, message).label("a value belongs here"));
+                    None
+                }
+                Predeclared::Truth(_) | Predeclared::Pi => self.not_callable(&call.name, symbol, declared),
+            },
+            Symbol::Variable(_) | Symbol::Constant(_) | Symbol::Template(_) => {
+                self.not_callable(&call.name, symbol, declared)
+            }
+        }
+    }
+
+    pub(super) fn not_callable<T>(&mut self, name: &ast::Name, symbol: Symbol, declared: Span) -> Option<T> {
+        let message = format!("{} is {} and cannot be called", name.text, symbol.describe());
+        let error = Diagnostic::new("not-callable", name.span, message).label("called");
+        self.report(error.note(declared, "declared here"));
+        None
+    }
+
+    /// A call whose result is used.
+    pub(super) fn function_call(
+        &mut self,
+        id: ProcedureId,
+        arguments: &[&ast::Expression],
+        span: Span,
+    ) -> Option<Expression> {
+        let arguments = self.arguments(id, arguments, span);
+        let procedure = &self.program.procedures[id.index()];
+        let Some(ty) = procedure.result.clone() else {
+            if self.procedures[id.index()].tree.result.is_none() {
+                let message = format!("{} gives no value", procedure.name);
+                let error = Diagnostic::new("no-result", span, message).label("a value belongs here");
+                let help = format!("to give one, declare it PROCEDURE {}(..): Type", procedure.name);
+                let declared = procedure.span;
+                self.report(error.note(declared, "has no result type").help(help));
+            }
+            return None;
+        };
+        let kind = ExpressionKind::Call(id, arguments?);
+        Some(Expression { kind, ty, span })
+    }
+
+    /// The arguments of a procedure, checked against its parameters.
+    pub(super) fn arguments(
+        &mut self,
+        id: ProcedureId,
+        trees: &[&ast::Expression],
+        span: Span,
+    ) -> Option<Vec<Argument>> {
+        let procedure = &self.program.procedures[id.index()];
+        let parameters = procedure.parameters.clone();
+        if parameters.len() != trees.len() {
+            let (name, declared) = (procedure.name.clone(), procedure.span);
+            self.wrong_count(&name, parameters.len(), trees.len(), span, Some(declared));
+            return None;
+        }
+        let pairs = parameters.into_iter().zip(trees);
+        let arguments: Vec<_> = pairs.map(|(parameter, tree)| self.argument(parameter, tree)).collect();
+        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
+        (!self.untyped_procedures.contains(&id)).then_some(arguments)
+    }
+
+    /// Reports a wrong number of arguments.
+    pub(super) fn wrong_count(
+        &mut self,
+        name: &str,
+        wanted: usize,
+        given: usize,
+        span: Span,
+        declared: Option<Span>,
+    ) {
+        let number = match wanted {
+            0 => "no arguments".into(),
+            1 => "1 argument".into(),
+            n => format!("{n} arguments"),
+        };
+        let mut error =
+            Diagnostic::new("argument-count", span, format!("{name} takes {number}, {given} given"));
+        if let Some(declared) = declared {
+            error = error.note(declared, "declared here");
+        }
+        self.report(error);
+    }
+
+    fn argument(&mut self, parameter: VariableId, tree: &ast::Expression) -> Option<Argument> {
+        let variable = &self.program.variables[parameter.index()];
+        let (name, ty, declared, passing) =
+            (variable.name.clone(), variable.ty.clone(), variable.span, variable.parameter);
+        let untyped = self.untyped_variables.contains(&parameter);
+        if passing == Some(Passing::Value) {
+            // A component as value parameter was reported where it is declared.
+            if ty.is_component() {
+                return None;
+            }
+            let value = self.expression(tree)?;
+            return if untyped { None } else { self.converted(value, &ty).map(Argument::Value) };
+        }
+        let Some(designator) = as_designator(tree) else {
+            let error =
+                Diagnostic::new("variable-argument", tree.span, "a VARIABLE parameter needs a variable");
+            let error = error.label("a value").note(declared, format!("parameter {name}"));
+            self.report(error.help("put the value into a variable and pass that"));
+            return None;
+        };
+        let place = self.target(&designator)?;
+        if untyped {
+            return None;
+        }
+        if matches!(place.kind, PlaceKind::Character(..)) {
+            let message = "a character of a text cannot be passed as VARIABLE";
+            let error = Diagnostic::new("variable-argument", tree.span, message);
+            let error = error.note(declared, format!("parameter {name}"));
+            self.report(error.help("pass a CHARACTER variable and assign it back"));
+            return None;
+        }
+        if place.ty != ty {
+            let (wanted, given) = (self.type_name(&ty), self.type_name(&place.ty));
+            let message = format!("VARIABLE parameter {name} is {wanted}, the variable is {given}");
+            let error = Diagnostic::new("variable-argument", tree.span, message).label(format!("is {given}"));
+            let error = error.note(declared, format!("parameter {name}"));
+            self.report(error.help("the variable itself is passed, so the types must be the same"));
+            return None;
+        }
+        Some(Argument::Place(place))
+    }
+
+    /// Arguments of fixed types.
+    pub(super) fn fixed(
+        &mut self,
+        name: &ast::Name,
+        trees: &[&ast::Expression],
+        types: &[Type],
+        span: Span,
+    ) -> Option<Vec<Expression>> {
+        if trees.len() != types.len() {
+            self.wrong_count(&name.text, types.len(), trees.len(), span, None);
+            return None;
+        }
+        let pairs = trees.iter().zip(types);
+        let arguments: Vec<_> = pairs.map(|(tree, ty)| self.expression_of(tree, ty)).collect();
+        arguments.into_iter().collect()
+    }
+
+    fn predeclared(
+        &mut self,
+        function: Function,
+        name: &ast::Name,
+        trees: &[&ast::Expression],
+        span: Span,
+    ) -> Option<Expression> {
+        let (chosen, types, ty): (_, &[Type], _) = match function {
+            Function::Time => (Builtin::Time, &[], Type::Integer),
+            Function::Length => (Builtin::Length, &[Type::Text], Type::Integer),
+            Function::Random => (Builtin::Random, &[Type::Integer, Type::Integer], Type::Integer),
+            Function::Slice => (Builtin::Slice, &[Type::Text, Type::Integer, Type::Integer], Type::Text),
+            Function::Find => (Builtin::Find, &[Type::Text, Type::Text, Type::Integer], Type::Integer),
+            Function::Number => return self.number(name, trees, span),
+            Function::Count => return self.count(name, trees, span),
+        };
+        let arguments = self.fixed(name, trees, types, span)?;
+        Some(builtin(chosen, arguments, ty, span))
+    }
+
+    /// `NUMBER(t, x)`
+    fn number(&mut self, name: &ast::Name, trees: &[&ast::Expression], span: Span) -> Option<Expression> {
+        let [text, target] = trees else {
+            self.wrong_count(&name.text, 2, trees.len(), span, None);
+            return None;
+        };
+        let text = self.expression_of(text, &Type::Text);
+        let place = match as_designator(target) {
+            Some(designator) => self.target(&designator)?,
+            None => {
+                let error = Diagnostic::new("variable-argument", target.span, "NUMBER sets a variable");
+                self.report(error.label("a value"));
+                return None;
+            }
+        };
+        if !matches!(place.ty, Type::Integer | Type::Real) {
+            let given = self.type_name(&place.ty);
+            let message = format!("NUMBER sets an INTEGER or REAL variable, not {given}");
+            self.report(
+                Diagnostic::new("variable-argument", target.span, message).label(format!("is {given}")),
+            );
+            return None;
+        }
+        let kind = ExpressionKind::Number(Box::new(text?), place);
+        Some(Expression { kind, ty: Type::Boolean, span })
+    }
+
+    /// `COUNT(required)`
+    fn count(&mut self, name: &ast::Name, trees: &[&ast::Expression], span: Span) -> Option<Expression> {
+        let [tree] = trees else {
+            self.wrong_count(&name.text, 1, trees.len(), span, None);
+            return None;
+        };
+        match as_designator(tree) {
+            Some(ast::Designator { name, indices: None, inner: None, .. }) => {
+                let (index, _) = self.own_required(&name)?;
+                Some(Expression { kind: ExpressionKind::Count(index), ty: Type::Integer, span })
+            }
+            _ => {
+                let message = "COUNT takes a required interface of this component";
+                self.report(Diagnostic::new("not-required", tree.span, message).help("write its bare name"));
+                None
+            }
+        }
+    }
+
+    /// `MIN(T)`, `MAX(T)`, `MIN(a, b)`, `MAX(a, b)`
+    fn extreme(
+        &mut self,
+        extreme: Extreme,
+        name: &ast::Name,
+        trees: &[&ast::Expression],
+        span: Span,
+    ) -> Option<Expression> {
+        let least = extreme == Extreme::Least;
+        if let [tree] = trees
+            && let Some(ast::Designator { name, indices: None, inner: None, .. }) = as_designator(tree)
+            && let Some(ty) = self.type_by_name(self.context.scope, &name.text)
+        {
+            let kind = match ty {
+                Type::Boolean => ExpressionKind::Boolean(!least),
+                Type::Character => ExpressionKind::Character(if least { 0 } else { 255 }),
+                Type::Integer => ExpressionKind::Integer(if least { i64::MIN } else { i64::MAX }),
+                Type::Real => ExpressionKind::Real(if least { f64::MIN } else { f64::MAX }),
+                _ => {
+                    let message = format!("{} has no least and greatest value", name.text);
+                    self.report(Diagnostic::new("argument-type", tree.span, message));
+                    return None;
+                }
+            };
+            return Some(literal(kind, span));
+        }
+        let [left, right] = trees else {
+            self.wrong_count(&name.text, 2, trees.len(), span, None);
+            return None;
+        };
+        let left = self.expression(left);
+        let (left, right) = (left, self.expression(right));
+        let (left, right) = (left?, right?);
+        let whole = left.ty == Type::Integer && right.ty == Type::Integer;
+        let ty = if whole { Type::Integer } else { Type::Real };
+        let function = match (whole, least) {
+            (true, true) => Builtin::MinInteger,
+            (true, false) => Builtin::MaxInteger,
+            (false, true) => Builtin::MinReal,
+            (false, false) => Builtin::MaxReal,
+        };
+        let left = self.converted(left, &ty);
+        let (left, right) = (left, self.converted(right, &ty));
+        Some(builtin(function, vec![left?, right?], ty, span))
+    }
+
+    /// `CHARACTER(n)`, `INTEGER(x)`, `REAL(n)`, `TEXT(x)`
+    fn conversion(
+        &mut self,
+        to: Basic,
+        name: &ast::Name,
+        trees: &[&ast::Expression],
+        span: Span,
+    ) -> Option<Expression> {
+        let [tree] = trees else {
+            self.wrong_count(&name.text, 1, trees.len(), span, None);
+            return None;
+        };
+        let argument = self.expression(tree)?;
+        let ty = to.ty();
+        let mut argument = convert(argument, &ty);
+        if argument.ty == ty {
+            return Some(Expression { span, ..argument });
+        }
+        if to == Basic::Integer {
+            argument = convert(argument, &Type::Character);
+        }
+        let function = match (&argument.ty, to) {
+            (Type::Integer, Basic::Character) => Builtin::IntegerToCharacter,
+            (Type::Character, Basic::Integer) => Builtin::CharacterToInteger,
+            (Type::Boolean, Basic::Integer) => Builtin::BooleanToInteger,
+            (Type::Real, Basic::Integer) => Builtin::RealToInteger,
+            (Type::Integer, Basic::Text) => Builtin::IntegerToText,
+            (Type::Real, Basic::Text) => Builtin::RealToText,
+            (Type::Boolean, Basic::Text) => Builtin::BooleanToText,
+            _ => {
+                self.mismatch(argument.span, &ty, &argument.ty);
+                return None;
+            }
+        };
+        if function == Builtin::IntegerToCharacter
+            && let ExpressionKind::Integer(code) = argument.kind
+            && u8::try_from(code).is_err()
+        {
+            let message = format!("{code} is not the number of a character");
+            self.report(Diagnostic::new("constant-overflow", span, message).help("characters are 0 to 255"));
+            return None;
+        }
+        if function == Builtin::RealToInteger
+            && let ExpressionKind::Real(value) = argument.kind
+            && whole(value).is_none()
+        {
+            let error = Diagnostic::new("constant-overflow", span, "the value does not fit into an INTEGER");
+            self.report(error.label("computed at compile time"));
+            return None;
+        }
+        Some(builtin(function, vec![argument], ty, span))
+    }
+}
+
+/// A predeclared function, or its value where the arguments are constant.
+fn builtin(function: Builtin, arguments: Vec<Expression>, ty: Type, span: Span) -> Expression {
+    if arguments.iter().all(is_literal)
+        && let Some(value) = fold(function, &arguments)
+    {
+        return literal(value, span);
+    }
+    Expression { kind: ExpressionKind::Builtin(function, arguments), ty, span }
+}
+
+fn fold(function: Builtin, arguments: &[Expression]) -> Option<ExpressionKind> {
+    use ExpressionKind::{Boolean, Character, Integer, Real, Text};
+    let kinds: Vec<&ExpressionKind> = arguments.iter().map(|argument| &argument.kind).collect();
+    Some(match (function, &kinds[..]) {
+        (Builtin::Length, [Text(text)]) => Integer(text.len() as i64),
+        (Builtin::Sqrt, [Real(x)]) => Real(x.sqrt()),
+        (Builtin::MinInteger, [Integer(a), Integer(b)]) => Integer(*a.min(b)),
+        (Builtin::MaxInteger, [Integer(a), Integer(b)]) => Integer(*a.max(b)),
+        (Builtin::IntegerToCharacter, [Integer(code)]) => Character(u8::try_from(*code).ok()?),
+        (Builtin::CharacterToInteger, [Character(code)]) => Integer(i64::from(*code)),
+        (Builtin::BooleanToInteger, [Boolean(value)]) => Integer(i64::from(*value)),
+        (Builtin::RealToInteger, [Real(value)]) => Integer(whole(*value)?),
+        (Builtin::IntegerToText, [Integer(value)]) => Text(value.to_string().into_bytes()),
+        (Builtin::BooleanToText, [Boolean(value)]) => {
+            Text(if *value { b"TRUE".to_vec() } else { b"FALSE".to_vec() })
+        }
+        _ => return None,
+    })
+}
+
+/// Rounded down, if that fits.
+fn whole(value: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    let floor = value.floor();
+    (-LIMIT..LIMIT).contains(&floor).then_some(floor as i64)
+}

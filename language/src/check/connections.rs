@@ -1,0 +1,226 @@
+//! CONNECT and DISCONNECT: both ends, and that they are ends of the same interface.
+
+use crate::ast;
+use crate::program::{ConnectEnd, Expression, InterfaceId, Place, StatementKind, Type};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::places::as_designator;
+use super::scopes::{Found, Symbol, similar};
+
+impl<'a> Checker<'a> {
+    /// `CONNECT(required, offered) [BY call]`
+    pub(super) fn connect(
+        &mut self,
+        required: &ast::Designator,
+        to: &ast::Expression,
+        by: Option<&ast::Call>,
+        span: Span,
+    ) -> Option<StatementKind> {
+        if let Some(by) = by {
+            self.not_yet(by.span, "CONNECT .. BY a binding factory");
+        }
+        let first = self.first_end(required);
+        if let Some((ConnectEnd::OwnOffered(index), _)) = first {
+            self.context.connected_inward.push((index, span));
+        }
+        let wanted = first.as_ref().map(|&(_, interface)| interface);
+        let second = self.second_end(&required.name, wanted, to);
+        let ((first, wanted), (second, found)) = (first?, second?);
+        if wanted != found {
+            let (a, b) = (&self.program.interfaces[wanted.index()], &self.program.interfaces[found.index()]);
+            let (message, help) = if a.name == b.name {
+                let message = format!("the two ends name different interfaces {}", a.name);
+                (message, "declare it once, around both components, or with the same text in both places")
+            } else {
+                (format!("{} cannot be connected to {}", a.name, b.name), "both ends have the same interface")
+            };
+            let mut error = Diagnostic::new("different-interfaces", span, message).help(help);
+            for interface in [a, b] {
+                if interface.span != Span::default() {
+                    error = error.note(interface.span, "one is declared here");
+                }
+            }
+            self.report(error);
+            return None;
+        }
+        Some(StatementKind::Connect(first, second))
+    }
+
+    /// `DISCONNECT(required)`
+    pub(super) fn disconnect(&mut self, tree: &ast::Designator) -> Option<StatementKind> {
+        self.first_end(tree).map(|(end, _)| StatementKind::Disconnect(end))
+    }
+
+    /// `I(x)`, `I[k](x)`, or an own offered interface.
+    fn first_end(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
+        match tree.inner.as_deref() {
+            Some(ast::Inner::Designator(component)) => {
+                let component_place = self.connected_component(component)?;
+                let interface = self.required_by(&component_place, &tree.name)?;
+                let required = self.requires_of(&component_place.ty);
+                let facet = required.and_then(|list| list.iter().find(|facet| facet.interface == interface));
+                let index = match facet.map(|facet| facet.cardinality) {
+                    Some(cardinality) => self.slot_of(cardinality, tree)?,
+                    None => self.any_slot(tree)?,
+                };
+                Some((ConnectEnd::Of { component: component_place, interface, index }, interface))
+            }
+            Some(ast::Inner::Type(_)) => {
+                self.which_interface(tree);
+                None
+            }
+            None if self.variable_named(&tree.name.text).is_some() => {
+                self.which_interface(tree);
+                None
+            }
+            None => self.own_offered(tree),
+        }
+    }
+
+    fn which_interface(&mut self, tree: &ast::Designator) {
+        let message = "which interface is connected?";
+        let error = Diagnostic::new("which-interface", tree.span, message).label("a component");
+        self.report(error.help(format!("write Interface({})", tree.name.text)));
+    }
+
+    fn own_offered(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
+        let id = self.context.component?;
+        let component = &self.program.components[id.index()];
+        let Some(index) = self.facet_named(&component.offers, &tree.name.text) else {
+            if self.facet_named(&component.requires, &tree.name.text).is_some() {
+                let message = format!("{} of this component is connected from outside", tree.name.text);
+                let error =
+                    Diagnostic::new("not-offered", tree.span, message).label("its own required interface");
+                self.report(error.help("only whoever holds the component connects what it requires"));
+            } else {
+                self.not_offered(id, &tree.name);
+            }
+            return None;
+        };
+        let interface = component.offers[index].interface;
+        if tree.indices.is_some() {
+            let error = Diagnostic::new("offered-index", tree.span, "an offered interface has no index");
+            self.report(error.help("one connection inward serves all its clients"));
+            return None;
+        }
+        Some((ConnectEnd::OwnOffered(index), interface))
+    }
+
+    /// k of `I[k](x)` where x may be of any template.
+    fn any_slot(&mut self, tree: &ast::Designator) -> Option<Option<Expression>> {
+        match tree.indices.as_deref() {
+            None => Some(None),
+            Some([index]) => self.expression_of(index, &Type::Integer).map(Some),
+            Some(_) => {
+                self.report(Diagnostic::new("slot-index", tree.span, "a required interface has one index"));
+                None
+            }
+        }
+    }
+
+    fn connected_component(&mut self, tree: &ast::Designator) -> Option<Place> {
+        let place = self.place(tree)?;
+        if !place.ty.is_component() {
+            self.not_a_component(&place, &tree.name);
+            return None;
+        }
+        Some(place)
+    }
+
+    /// The interface of that name that a component in the place requires.
+    fn required_by(&mut self, place: &Place, name: &ast::Name) -> Option<InterfaceId> {
+        let Some(requires) = self.requires_of(&place.ty) else {
+            return self.interface_in_scope(name);
+        };
+        if let Some(index) = self.facet_named(requires, &name.text) {
+            return Some(requires[index].interface);
+        }
+        if self.is_incomplete(&place.ty) {
+            return None;
+        }
+        let message = format!("{} does not require {}", self.type_name(&place.ty), name.text);
+        let mut error = Diagnostic::new("not-required", name.span, message).label("not required");
+        if let Type::Component(id) = &place.ty {
+            error = error.note(self.program.components[id.index()].span, "its header is here");
+        }
+        if self.facet_named(self.offers_of(&place.ty), &name.text).is_some() {
+            error = error.help("it is offered: the first argument requires it, the second offers it");
+        } else if let Some(similar) =
+            similar(&name.text, requires.iter().map(|facet| self.interface_name(facet.interface)))
+        {
+            error = error.help(format!("did you mean {similar}?"));
+        }
+        self.report(error);
+        None
+    }
+
+    /// `y`, `I(y)`, or an own required interface.
+    fn second_end(
+        &mut self,
+        interface: &ast::Name,
+        wanted: Option<InterfaceId>,
+        tree: &ast::Expression,
+    ) -> Option<(ConnectEnd, InterfaceId)> {
+        let Some(designator) = as_designator(tree).filter(|designator| self.is_end(designator)) else {
+            return self.domain_name(tree);
+        };
+        let plain = designator.inner.as_deref().is_none_or(|inner| self.is_guard(inner));
+        if plain && self.variable_named(&designator.name.text).is_none() {
+            let (index, found) = self.own_required(&designator.name)?;
+            let slot = self.slot(index, &designator)?;
+            return Some((ConnectEnd::OwnRequired(index, slot), found));
+        }
+        let (component, name) = match designator.inner.as_deref() {
+            Some(ast::Inner::Designator(component)) if !plain => {
+                if designator.indices.is_some() {
+                    let error =
+                        Diagnostic::new("offered-index", tree.span, "an offered interface has no index");
+                    self.report(error.help("the index k belongs to the required interface: I[k](x)"));
+                    return None;
+                }
+                (self.connected_component(component)?, &designator.name)
+            }
+            _ => (self.connected_component(&designator)?, interface),
+        };
+        let found = match wanted {
+            // What the first end was meant to be is not known: that was reported.
+            None if name.text == interface.text => return None,
+            Some(wanted) if Self::is_bare_any(&component.ty) && name.text == interface.text => wanted,
+            _ => self.offered_by(&component, name)?,
+        };
+        Some((ConnectEnd::Of { component, interface: found, index: None }, found))
+    }
+
+    /// Names a component or an interface, or nothing at all; not a text.
+    fn is_end(&self, tree: &ast::Designator) -> bool {
+        match self.lookup(self.context.scope, &tree.name.text) {
+            Found::Symbol(Symbol::Variable(id), _) => {
+                self.untyped_variables.contains(&id)
+                    || self.program.variables[id.index()].ty.is_component()
+                    || tree.inner.as_ref().is_some_and(|inner| !self.is_guard(inner))
+            }
+            Found::Symbol(Symbol::Constant(_), _) => {
+                tree.inner.is_some() || self.find_interface(self.context.scope, &tree.name.text).is_some()
+            }
+            Found::Symbol(Symbol::Predeclared(_), _) => tree.inner.is_none(),
+            Found::Symbol(Symbol::Procedure(_), _) => {
+                self.find_interface(self.context.scope, &tree.name.text).is_some()
+            }
+            _ => true,
+        }
+    }
+
+    /// A name in another domain.
+    fn domain_name(&mut self, tree: &ast::Expression) -> Option<(ConnectEnd, InterfaceId)> {
+        let name = self.expression(tree)?;
+        if name.ty == Type::Text {
+            self.not_yet(tree.span, "CONNECT across domains");
+        } else {
+            let given = self.type_name(&name.ty);
+            let message = format!("a component, or a name in a text, belongs here, not {given}");
+            self.report(Diagnostic::new("not-a-component", tree.span, message).label(format!("is {given}")));
+        }
+        None
+    }
+}

@@ -1,0 +1,133 @@
+//! Which component the program starts with, and that the system can give it what it requires.
+
+use crate::ast;
+use crate::program::ComponentId;
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::predeclared::OFFERED_TO_ENTRY;
+use super::scopes::{ScopeId, similar};
+
+impl<'a> Checker<'a> {
+    /// Finds the entry: by name if one is given, else by attribute, else the last at the top level.
+    pub(super) fn choose_entry(&mut self, name: Option<&str>) {
+        let top: Vec<ComponentId> = (0..self.components.len() as u32)
+            .map(ComponentId)
+            .filter(|id| self.components[id.index()].top_level)
+            .collect();
+        let marked = self.marked();
+        let entry = match name {
+            Some(name) => self.entry_named(name, &top),
+            None => marked.or(top.last().copied()),
+        };
+        self.check_virtual(entry.filter(|_| name.is_none()), name.is_some());
+        match entry {
+            Some(entry) => {
+                self.program.entry = Some(entry);
+                self.check_entry(entry);
+            }
+            None if name.is_none() => {
+                let error = Diagnostic::new(
+                    "no-entry",
+                    Span::default(),
+                    "the program has no component to start with",
+                );
+                self.report(error.help("write a COMPONENT at the top level"));
+            }
+            None => (),
+        }
+    }
+
+    fn attribute(&self, id: ComponentId, name: &str) -> Option<&'a ast::Name> {
+        self.components[id.index()].tree.attributes.iter().find(|attribute| attribute.text == name)
+    }
+
+    /// The component with `{ENTRYPOINT}`.
+    fn marked(&mut self) -> Option<ComponentId> {
+        let mut marked: Option<(ComponentId, Span)> = None;
+        for id in (0..self.components.len() as u32).map(ComponentId) {
+            let Some(attribute) = self.attribute(id, "ENTRYPOINT") else { continue };
+            if !self.components[id.index()].top_level {
+                let message = format!("{} is inside another component", self.component_name(id));
+                let error = Diagnostic::new("entry-inside", attribute.span, message);
+                self.report(
+                    error.label("not at the top level").help("a program starts with a top-level component"),
+                );
+                continue;
+            }
+            match marked {
+                None => marked = Some((id, attribute.span)),
+                Some((_, first)) => {
+                    let error =
+                        Diagnostic::new("two-entries", attribute.span, "the program has two entry points");
+                    self.report(error.label("the second").note(first, "the first").help("keep one of them"));
+                }
+            }
+        }
+        marked.map(|(id, _)| id)
+    }
+
+    fn entry_named(&mut self, name: &str, top: &[ComponentId]) -> Option<ComponentId> {
+        let found = top.iter().copied().find(|&id| self.component_name(id) == name);
+        if found.is_none() {
+            let message = format!("there is no component {name} at the top level to start with");
+            let error = Diagnostic::new("no-entry", Span::default(), message);
+            let similar = similar(name, top.iter().map(|&id| self.component_name(id)));
+            let help = similar.map(|similar| format!("did you mean {similar}?"));
+            self.report(match help {
+                Some(help) => error.help(help),
+                None => error,
+            });
+        }
+        found
+    }
+
+    /// `{VIRTUAL}` stands on the entry; where another one was asked for by name, any top-level component may be
+    /// the usual one.
+    fn check_virtual(&mut self, entry: Option<ComponentId>, named: bool) {
+        for id in (0..self.components.len() as u32).map(ComponentId) {
+            let Some(attribute) = self.attribute(id, "VIRTUAL") else { continue };
+            let top = self.components[id.index()].top_level;
+            if !(top && (named || entry == Some(id))) {
+                let message = "virtual time is the whole program's: VIRTUAL stands on its entry component";
+                let error = Diagnostic::new("virtual-not-entry", attribute.span, message);
+                self.report(error.help("mark the entry component {ENTRYPOINT, VIRTUAL}"));
+            }
+        }
+    }
+
+    /// What the entry requires, the system offers.
+    fn check_entry(&mut self, id: ComponentId) {
+        let tree = self.components[id.index()].tree;
+        for index in 0..self.program.components[id.index()].requires.len() {
+            let facet = &self.program.components[id.index()].requires[index];
+            let interface = &self.program.interfaces[facet.interface.index()];
+            let place = tree.requires.iter().find(|tree| tree.name.text == interface.name);
+            let place = place.map_or(tree.name.span, |tree| tree.span);
+            let name = interface.name.as_str();
+            let offered = OFFERED_TO_ENTRY.contains(&name);
+            let declaration = self.find_interface(ScopeId(0), name).map(|(declaration, _)| declaration);
+            let same =
+                declaration.is_some_and(|one| self.interface_declarations[one.0].id == facet.interface);
+            let (message, help) = match (offered, same) {
+                (true, true) if facet.cardinality.is_none() => continue,
+                (true, true) => {
+                    (format!("the system gives one connection of {name}"), "leave out the cardinality".into())
+                }
+                (true, false) => (
+                    format!("this {name} is not the one that the system offers"),
+                    "leave out its declaration: it is predeclared".into(),
+                ),
+                (false, _) => (
+                    format!(
+                        "the program starts with {}, and the system does not offer {name}",
+                        tree.name.text
+                    ),
+                    format!("the system offers {}", OFFERED_TO_ENTRY.join(", ")),
+                ),
+            };
+            let error = Diagnostic::new("entry-requires", place, message).label("required here");
+            self.report(error.help(help));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Places: variables, elements, characters of texts, and guarded components.
+
+use crate::ast;
+use crate::program::{Place, PlaceKind, Type, VariableId};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::scopes::{Found, Symbol};
+
+impl<'a> Checker<'a> {
+    /// The place that a designator names: a variable, an element, a character, or one of these guarded.
+    pub(super) fn place(&mut self, tree: &ast::Designator) -> Option<Place> {
+        let Some(inner) = &tree.inner else {
+            return self.plain_place(&tree.name, tree.indices.as_deref(), tree.span);
+        };
+        let guard = self.guard(inner);
+        if guard.is_none() {
+            let message = format!("{} of a component is not a container", tree.name.text);
+            let error = Diagnostic::new("not-a-place", tree.span, message);
+            self.report(error.label("an interface").help("name the component's variable itself"));
+            return None;
+        }
+        let span = tree.name.span.to(tree.span);
+        let place = self.plain_place(&tree.name, tree.indices.as_deref(), span);
+        let (place, ty) = (place?, guard??);
+        if !place.ty.is_component() || !ty.is_component() {
+            let wrong = if place.ty.is_component() { &ty } else { &place.ty };
+            let message = format!("only components have a guard, {} is no component", self.type_name(wrong));
+            self.report(
+                Diagnostic::new("guard", tree.span, message).help("v(T): v and T are of component types"),
+            );
+            return None;
+        }
+        if matches!(ty, Type::Component(_))
+            && let Err(reason) = self.conforms(&ty, &place.ty)
+            && !self.is_incomplete(&ty)
+        {
+            let (name, holder) = (self.type_name(&ty), self.type_name(&place.ty));
+            let message = format!("{} never holds a component of type {name}", tree.name.text);
+            let error = Diagnostic::new("guard", tree.span, message).label(format!("{holder}: {reason}"));
+            self.report(error.help("the guard fails whatever the program does"));
+            return None;
+        }
+        Some(Place { kind: PlaceKind::Guarded(Box::new(place)), ty, span: tree.span })
+    }
+
+    /// The type in the parentheses of a guard; `None` if there is a component, `Some(None)` if the type is wrong.
+    fn guard(&mut self, inner: &ast::Inner) -> Option<Option<Type>> {
+        match inner {
+            ast::Inner::Type(ty) => Some(self.resolve_type(self.context.scope, ty)),
+            ast::Inner::Designator(ast::Designator { name, indices: None, inner: None, .. }) => {
+                self.type_by_name(self.context.scope, &name.text).map(Some)
+            }
+            ast::Inner::Designator(_) => None,
+        }
+    }
+
+    /// What stands in the parentheses is a type, so they are a guard.
+    pub(super) fn is_guard(&self, inner: &ast::Inner) -> bool {
+        match inner {
+            ast::Inner::Type(_) => true,
+            ast::Inner::Designator(inner) => {
+                inner.indices.is_none()
+                    && inner.inner.is_none()
+                    && self.type_by_name(self.context.scope, &inner.name.text).is_some()
+            }
+        }
+    }
+
+    /// A place where something is put: not a guarded one.
+    pub(super) fn target(&mut self, tree: &ast::Designator) -> Option<Place> {
+        let place = self.place(tree)?;
+        if matches!(place.kind, PlaceKind::Guarded(_)) {
+            let error =
+                Diagnostic::new("guard", tree.span, "a guard is only for using the component there is");
+            self.report(error.help(format!("write {} alone", tree.name.text)));
+            return None;
+        }
+        Some(place)
+    }
+
+    /// The variable that a bare name stands for; reports nothing.
+    pub(super) fn variable_named(&self, name: &str) -> Option<VariableId> {
+        match self.lookup(self.context.scope, name) {
+            Found::Symbol(Symbol::Variable(id), _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The collection that a designator names as a whole.
+    pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
+        let whole = tree.indices.is_none() && tree.inner.is_none();
+        let variable = self.variable_named(&tree.name.text).filter(|_| whole)?;
+        self.program.variables[variable.index()].collection.is_some().then_some(variable)
+    }
+
+    fn plain_place(
+        &mut self,
+        name: &ast::Name,
+        indices: Option<&[ast::Expression]>,
+        span: Span,
+    ) -> Option<Place> {
+        let (symbol, declared) = self.symbol(self.context.scope, name)?;
+        let Symbol::Variable(variable) = symbol else {
+            let message = format!("{} is {}, not a variable", name.text, symbol.describe());
+            let error =
+                Diagnostic::new("not-a-variable", name.span, message).label("a variable belongs here");
+            self.report(error.note(declared, "declared here"));
+            return None;
+        };
+        if self.untyped_variables.contains(&variable) {
+            for index in indices.unwrap_or_default() {
+                self.expression(index);
+            }
+            return None;
+        }
+        let declared = &self.program.variables[variable.index()];
+        let (ty, collection, declared) = (declared.ty.clone(), declared.collection.clone(), declared.span);
+        match (collection, indices) {
+            (None, None) => Some(Place { kind: PlaceKind::Variable(variable), ty, span }),
+            (None, Some([index])) if ty == Type::Text => {
+                let index = self.expression_of(index, &Type::Integer)?;
+                Some(Place {
+                    kind: PlaceKind::Character(variable, Box::new(index)),
+                    ty: Type::Character,
+                    span,
+                })
+            }
+            (None, Some(_)) => {
+                let message = format!("{} is not a collection and has no elements", name.text);
+                let error =
+                    Diagnostic::new("not-a-collection", span, message).note(declared, "declared here");
+                self.report(error.label("indexed").help(format!("declare it as {}[k: INTEGER]", name.text)));
+                None
+            }
+            (Some(collection), None) => {
+                let message = format!("{} is a collection; which element is meant?", name.text);
+                let error =
+                    Diagnostic::new("collection-index", span, message).note(declared, "declared here");
+                let holes = vec!["..."; collection.indices.len()].join(", ");
+                self.report(error.label("without index").help(format!("write {}[{holes}]", name.text)));
+                None
+            }
+            (Some(collection), Some(trees)) => {
+                if trees.len() != collection.indices.len() {
+                    let (wanted, given) = (collection.indices.len(), trees.len());
+                    let message = format!("{} has {wanted} indices, {given} given", name.text);
+                    let error = Diagnostic::new("collection-index", span, message);
+                    self.report(error.note(declared, "declared here"));
+                    return None;
+                }
+                let pairs = trees.iter().zip(&collection.indices);
+                let indices: Vec<_> = pairs.map(|(tree, ty)| self.expression_of(tree, ty)).collect();
+                let indices = indices.into_iter().collect::<Option<Vec<_>>>()?;
+                Some(Place { kind: PlaceKind::Element(variable, indices), ty, span })
+            }
+        }
+    }
+}
+
+/// An expression read as a designator, where one is needed: `x`, `x[i]`, `I(x)`, `x(T)`.
+pub(super) fn as_designator(tree: &ast::Expression) -> Option<ast::Designator> {
+    match &tree.kind {
+        ast::ExpressionKind::Designator(designator) => Some(designator.clone()),
+        ast::ExpressionKind::Call(call) => match call.arguments.as_slice() {
+            [(None, argument)] => Some(ast::Designator {
+                name: call.name.clone(),
+                indices: None,
+                inner: Some(Box::new(ast::Inner::Designator(as_designator(argument)?))),
+                span: call.span,
+            }),
+            _ => None,
+        },
+        _ => None,
+    }
+}

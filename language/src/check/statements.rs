@@ -1,0 +1,414 @@
+//! Bodies and statements.
+
+use crate::ast::{self, StatementKind as Tree};
+use crate::program::{
+    Block, ComponentId, Expression, ExpressionKind, Owner, PlaceKind, ProcedureId, Statement, StatementKind,
+    Type, VariableId,
+};
+use crate::source::{Diagnostic, Span};
+
+use super::conversions::{constant_integer, literal};
+use super::places::as_designator;
+use super::predeclared::{Action, Predeclared};
+use super::scopes::Symbol;
+use super::{Checker, Context, Service};
+
+impl<'a> Checker<'a> {
+    /// Checks every body of the program.
+    pub(super) fn check_bodies(&mut self) {
+        let mut connected = Vec::new();
+        for index in 0..self.components.len() {
+            connected.push(self.check_component(ComponentId(index as u32)));
+        }
+        for index in 0..self.procedures.len() {
+            let inward = self.check_procedure(ProcedureId(index as u32));
+            connected[self.program.procedures[index].component.index()].extend(inward);
+        }
+        for (index, connected) in connected.iter().enumerate() {
+            self.check_offered(ComponentId(index as u32), connected);
+        }
+    }
+
+    /// Checks the bodies of a component; gives its own offered interfaces that they connect inward.
+    fn check_component(&mut self, id: ComponentId) -> Vec<(usize, Span)> {
+        let declared = &self.components[id.index()];
+        let (tree, scope) = (declared.tree, declared.scope);
+        let context = Context { scope, component: Some(id), ..Context::default() };
+        let mut connected = Vec::new();
+        let mut body = |checker: &mut Self, tree: &Option<ast::Block>, context: Context| {
+            let (block, after) =
+                checker.elsewhere(context, |checker| tree.as_ref().map(|tree| checker.block(tree)));
+            connected.extend(after.connected_inward);
+            block
+        };
+        let begin = body(self, &tree.begin, context.clone());
+        let activity = body(self, &tree.activity, context.clone());
+        let finally = body(self, &tree.finally, context.clone());
+        let component = &mut self.program.components[id.index()];
+        (component.begin, component.activity, component.finally) = (begin, activity, finally);
+        for index in 0..self.components[id.index()].implementations.len() {
+            let (tree, scope) = self.components[id.index()].implementations[index];
+            let service = self.service_of(Owner::Implementation(id, index));
+            let context = Context { scope, service, ..context.clone() };
+            let block = body(self, &tree.body, context).unwrap_or_default();
+            self.program.components[id.index()].implementations[index].body = block;
+        }
+        connected
+    }
+
+    fn check_procedure(&mut self, id: ProcedureId) -> Vec<(usize, Span)> {
+        let declared = &self.procedures[id.index()];
+        let (tree, scope) = (declared.tree, declared.scope);
+        let procedure = &self.program.procedures[id.index()];
+        let (component, owner) = (Some(procedure.component), procedure.owner);
+        let service = self.service_of(owner);
+        let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
+        let (block, after) =
+            self.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
+        if tree.result.is_some() && !after.returns {
+            let message = format!("{} never returns its result", tree.name.text);
+            let error = Diagnostic::new("missing-return", tree.name.span, message);
+            self.report(error.label("a function").help("end it with RETURN value"));
+        }
+        self.program.procedures[id.index()].body = block.unwrap_or_default();
+        after.connected_inward
+    }
+
+    fn service_of(&self, owner: Owner) -> Service {
+        match owner {
+            Owner::Component(_) => Service::None,
+            Owner::Procedure(id) => self.service_of(self.program.procedures[id.index()].owner),
+            Owner::Implementation(id, index) => {
+                let component = &self.program.components[id.index()];
+                let offered = component.offers.get(component.implementations[index].offered);
+                offered.map_or(Service::Unknown, |facet| Service::Of(facet.interface))
+            }
+        }
+    }
+
+    /// Every offered interface is implemented or connected inward, not both.
+    fn check_offered(&mut self, id: ComponentId, connected: &[(usize, Span)]) {
+        let trees = &self.components[id.index()].tree.offers;
+        for index in 0..self.program.components[id.index()].offers.len() {
+            let component = &self.program.components[id.index()];
+            let name = self.interface_name(component.offers[index].interface);
+            let place =
+                trees.iter().find(|tree| tree.name.text == name).map_or(component.span, |tree| tree.span);
+            let implementation = component.implementations.iter().find(|one| one.offered == index);
+            let inward = connected.iter().find(|(offered, _)| *offered == index);
+            match (implementation, inward) {
+                (None, None) => {
+                    let message = format!("{} offers {name} and does not implement it", component.name);
+                    let error =
+                        Diagnostic::new("offered-not-implemented", place, message).label("offered here");
+                    let help =
+                        format!("write IMPLEMENTATION {name}; .. END {name}; or CONNECT({name}, x) inward");
+                    self.report(error.help(help));
+                }
+                (Some(implementation), Some(&(_, connect))) => {
+                    let message = format!("{name} is implemented, so it cannot be connected inward");
+                    let error = Diagnostic::new("offered-twice", connect, message).label("connected inward");
+                    let note = implementation.span;
+                    self.report(error.note(note, "implemented here").help("remove one of the two"));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    /// A block with its statements.
+    pub(super) fn block(&mut self, tree: &ast::Block) -> Block {
+        let lock = self.lock_mode(&tree.attributes, |checker, attribute| match attribute.text.as_str() {
+            "COMPOSITE" => checker.not_yet(attribute.span, "a composite block ({COMPOSITE})"),
+            _ => checker.unknown_attribute(attribute, "a block may be {EXCLUSIVE}, {SHARED} or {COMPOSITE}"),
+        });
+        let mut statements = Vec::new();
+        for tree in &tree.statements {
+            if let Some(kind) = self.deeper(tree.span, |checker| checker.statement(tree)) {
+                statements.push(Statement { kind, span: tree.span });
+            }
+        }
+        Block { lock, statements }
+    }
+
+    fn condition(&mut self, tree: &ast::Expression) -> Option<Expression> {
+        self.expression_of(tree, &Type::Boolean)
+    }
+
+    fn statement(&mut self, tree: &ast::Statement) -> Option<StatementKind> {
+        let span = tree.span;
+        match &tree.kind {
+            Tree::Assign(target, value) => self.assign(target, value),
+            Tree::Send { channel, message, arguments } => {
+                self.send(channel.as_ref(), message, arguments, span)
+            }
+            Tree::Receive { channel, message, targets } => {
+                self.receive(channel.as_ref(), message, targets, span)
+            }
+            Tree::Call(name, arguments) => self.call_statement(name, arguments, span),
+            Tree::If(branches, otherwise) => {
+                let mut checked = Vec::new();
+                for (condition, block) in branches {
+                    let condition = self.condition(condition);
+                    checked.push(condition.zip(Some(self.block(block))));
+                }
+                let otherwise = otherwise.as_ref().map(|block| self.block(block));
+                Some(StatementKind::If(checked.into_iter().collect::<Option<_>>()?, otherwise))
+            }
+            Tree::While(condition, body) => {
+                let condition = self.condition(condition);
+                let body = self.block(body);
+                Some(StatementKind::While(condition?, body))
+            }
+            Tree::Repeat(body, condition) => {
+                let body = self.block(body);
+                Some(StatementKind::Repeat(body, self.condition(condition)?))
+            }
+            Tree::For { variable, from, to, by, body } => {
+                self.for_loop(variable, from, to, by.as_ref(), body, span)
+            }
+            Tree::Foreach { variables, collection, body } => self.foreach(variables, collection, body, span),
+            Tree::Block(block) => Some(StatementKind::Block(self.block(block))),
+            Tree::Return(value) => self.return_statement(value.as_ref(), span),
+            Tree::New { target, ty, arguments, at } => {
+                self.new_statement(target, ty.as_ref(), arguments, at.as_ref(), span)
+            }
+            Tree::Delete(target) => self.delete_statement(target, span),
+            Tree::Move(from, to) => self.move_statement(from, to, span),
+            Tree::Connect { required, to, by } => self.connect(required, to, by.as_ref(), span),
+            Tree::Disconnect(required) => self.disconnect(required),
+            Tree::Export { .. } => {
+                self.not_yet(span, "EXPORT to other domains");
+                None
+            }
+            Tree::Await(condition) => self.condition(condition).map(StatementKind::Await),
+        }
+    }
+
+    fn assign(&mut self, target: &ast::Designator, value: &ast::Expression) -> Option<StatementKind> {
+        let place = self.target(target);
+        let Some(place) = place else {
+            self.expression(value);
+            return None;
+        };
+        if place.ty.is_component() {
+            let error = Diagnostic::new("component-assigned", place.span, "a component cannot be assigned");
+            self.report(error.label("holds a component").help("a component is moved: use MOVE(from, to)"));
+            return None;
+        }
+        let value = self.expression_of(value, &place.ty)?;
+        Some(StatementKind::Assign(place, value))
+    }
+
+    fn for_loop(
+        &mut self,
+        variable: &ast::Designator,
+        from: &ast::Expression,
+        to: &ast::Expression,
+        by: Option<&ast::Expression>,
+        body: &ast::Block,
+        span: Span,
+    ) -> Option<StatementKind> {
+        let place = self.target(variable);
+        if let Some(place) = &place
+            && place.ty != Type::Integer
+        {
+            let given = self.type_name(&place.ty);
+            let message = format!("the variable of a FOR loop is INTEGER, not {given}");
+            self.report(Diagnostic::new("loop-variable", place.span, message).label(format!("is {given}")));
+        }
+        let from = self.expression_of(from, &Type::Integer);
+        let to = self.expression_of(to, &Type::Integer);
+        let by = match by {
+            Some(by) => self.expression_of(by, &Type::Integer),
+            None => Some(literal(ExpressionKind::Integer(1), span)),
+        };
+        if let Some(step) = by.as_ref().filter(|by| constant_integer(by) == Some(0)) {
+            let error = Diagnostic::new("loop-step", step.span, "a loop with step 0 never ends");
+            self.report(error.help("the step is positive to count up, negative to count down"));
+        }
+        let body = self.block(body);
+        Some(StatementKind::For { variable: place?, from: from?, to: to?, by: by?, body })
+    }
+
+    fn foreach(
+        &mut self,
+        variables: &[ast::Designator],
+        collection: &ast::Designator,
+        body: &ast::Block,
+        span: Span,
+    ) -> Option<StatementKind> {
+        let places: Vec<_> = variables.iter().map(|variable| self.target(variable)).collect();
+        let id = self.foreach_collection(collection);
+        let body = self.block(body);
+        let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
+        let declared = &self.program.variables[id.index()];
+        let (name, place, indices) =
+            (declared.name.clone(), declared.span, declared.collection.clone()?.indices);
+        if places.len() != indices.len() {
+            let (wanted, given) = (indices.len(), places.len());
+            let message = format!("{name} has {wanted} indices, {given} variables given");
+            self.report(Diagnostic::new("loop-variable", span, message).note(place, "declared here"));
+            return None;
+        }
+        for (variable, index) in places.iter().zip(&indices) {
+            if variable.ty != *index {
+                let (wanted, given) = (self.type_name(index), self.type_name(&variable.ty));
+                let message = format!("this index of {name} is {wanted}, the variable is {given}");
+                let error = Diagnostic::new("loop-variable", variable.span, message);
+                self.report(error.label(format!("is {given}")).note(place, "declared here"));
+                return None;
+            }
+        }
+        Some(StatementKind::Foreach { variables: places, collection: id, body })
+    }
+
+    fn foreach_collection(&mut self, tree: &ast::Designator) -> Option<VariableId> {
+        if let Some(id) = self.whole_collection(tree) {
+            return (!self.untyped_variables.contains(&id)).then_some(id);
+        }
+        let place = self.place(tree)?;
+        let message = "FOREACH visits a collection, this is one value";
+        let error = Diagnostic::new("not-a-collection", place.span, message).label("no collection");
+        self.report(error.help("name the collection without an index"));
+        None
+    }
+
+    fn return_statement(&mut self, value: Option<&ast::Expression>, span: Span) -> Option<StatementKind> {
+        self.context.returns = true;
+        let procedure = self.context.procedure;
+        let expected = procedure.and_then(|id| self.procedures[id.index()].tree.result.as_ref());
+        match (value, expected) {
+            (None, None) => Some(StatementKind::Return(None)),
+            (None, Some(_)) => {
+                let error = Diagnostic::new("return-value", span, "a function returns a value");
+                self.report(error.label("without value").help("write RETURN value"));
+                None
+            }
+            (Some(value), None) => {
+                let error = Diagnostic::new("return-value", value.span, "there is no result to return here");
+                self.report(error.help("only a procedure with a result type returns a value"));
+                None
+            }
+            (Some(value), Some(_)) => {
+                let ty = procedure.and_then(|id| self.program.procedures[id.index()].result.clone());
+                // A component as result was reported where it is declared.
+                if ty.as_ref().is_some_and(Type::is_component) {
+                    return None;
+                }
+                let value = self.expression(value)?;
+                self.converted(value, &ty?).map(|value| StatementKind::Return(Some(value)))
+            }
+        }
+    }
+
+    fn call_statement(
+        &mut self,
+        name: &ast::Name,
+        arguments: &[ast::Expression],
+        span: Span,
+    ) -> Option<StatementKind> {
+        let arguments: Vec<&ast::Expression> = arguments.iter().collect();
+        let (symbol, declared) = self.symbol(self.context.scope, name)?;
+        match symbol {
+            Symbol::Procedure(id) => {
+                self.arguments(id, &arguments, span).map(|arguments| StatementKind::Call(id, arguments))
+            }
+            Symbol::Predeclared(Predeclared::Statement(action)) => {
+                self.action(action, name, &arguments, span)
+            }
+            Symbol::Predeclared(
+                Predeclared::Function(_)
+                | Predeclared::Real(_)
+                | Predeclared::Extreme(_)
+                | Predeclared::Type(_),
+            ) => {
+                let error =
+                    Diagnostic::new("unused-result", span, format!("the value of {} is not used", name.text));
+                self.report(error.label("a function, not a statement").help("assign it to a variable"));
+                None
+            }
+            _ => self.not_callable(name, symbol, declared),
+        }
+    }
+
+    fn action(
+        &mut self,
+        action: Action,
+        name: &ast::Name,
+        arguments: &[&ast::Expression],
+        span: Span,
+    ) -> Option<StatementKind> {
+        let one = |checker: &mut Self, ty: Type| {
+            checker.fixed(name, arguments, &[ty], span).and_then(|mut arguments| arguments.pop())
+        };
+        match action {
+            Action::Halt => one(self, Type::Integer).map(StatementKind::Halt),
+            Action::WriteHex => one(self, Type::Integer).map(StatementKind::WriteHex),
+            Action::Passivate => one(self, Type::Integer).map(StatementKind::Passivate),
+            Action::WriteLine => {
+                self.fixed(name, arguments, &[], span)?;
+                Some(StatementKind::WriteLine)
+            }
+            Action::Write => match arguments {
+                [value] => self.expression(value).map(StatementKind::Write),
+                _ => {
+                    self.wrong_count(&name.text, 1, arguments.len(), span, None);
+                    None
+                }
+            },
+            Action::Assert => {
+                let types = [Type::Boolean, Type::Integer];
+                let expected = if arguments.len() == 1 { &types[..1] } else { &types };
+                let mut checked = self.fixed(name, arguments, expected, span)?.into_iter();
+                Some(StatementKind::Assert(checked.next()?, checked.next()))
+            }
+            Action::Increase | Action::Decrease => self.step(action, name, arguments, span),
+        }
+    }
+
+    /// `INC(x [, n])`, `DEC(x [, n])`
+    fn step(
+        &mut self,
+        action: Action,
+        name: &ast::Name,
+        arguments: &[&ast::Expression],
+        span: Span,
+    ) -> Option<StatementKind> {
+        let (target, by) = match arguments {
+            [target] => (target, None),
+            [target, by] => (target, Some(by)),
+            _ => {
+                self.wrong_count(&name.text, 2, arguments.len(), span, None);
+                return None;
+            }
+        };
+        let Some(designator) = as_designator(target) else {
+            let message = format!("{} changes a variable", name.text);
+            self.report(Diagnostic::new("variable-argument", target.span, message).label("a value"));
+            return None;
+        };
+        let place = self.target(&designator);
+        let by = match by {
+            Some(by) => self.expression_of(by, &Type::Integer),
+            None => Some(literal(ExpressionKind::Integer(1), span)),
+        };
+        let (place, by) = (place?, by?);
+        if place.ty != Type::Integer || matches!(place.kind, PlaceKind::Guarded(_)) {
+            let given = self.type_name(&place.ty);
+            let message = format!("{} counts an INTEGER variable, not {given}", name.text);
+            let error = Diagnostic::new("variable-argument", target.span, message);
+            self.report(error.label(format!("is {given}")));
+            return None;
+        }
+        if action == Action::Increase {
+            return Some(StatementKind::Increase(place, by));
+        }
+        Some(match constant_integer(&by).and_then(i64::checked_neg) {
+            Some(negative) => {
+                StatementKind::Increase(place, literal(ExpressionKind::Integer(negative), by.span))
+            }
+            None => StatementKind::Decrease(place, by),
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! Refuses what violates a protocol on every path: sends and receives where the protocol can't be at a point
+//! that allows them, and services that end where it may not. What may go well is left to the run-time check; a
+//! program that can run correctly is never refused.
+//!
+//! `positions` says where communications may be, `flow` follows processes through their statements, `faults`
+//! keeps and explains what was found.
+
+mod faults;
+mod flow;
+mod positions;
+
+use crate::accesses::{Event, walk, walk_process};
+use crate::program::{Component, Implementation, Owner, Program, VariableId};
+use crate::source::{Diagnostic, Span};
+use faults::Sites;
+use flow::{Process, follow};
+use positions::{Key, Known, Positions};
+use std::collections::HashSet;
+
+/// All uses of communications that cannot go well.
+pub fn check(program: &Program) -> Vec<Diagnostic> {
+    let untracked = untracked(program);
+    let sites =
+        program.components.iter().filter_map(|component| check_component(program, component, &untracked));
+    sites.flat_map(|sites| sites.report(program)).collect()
+}
+
+/// Follows all processes of a component: `BEGIN` first, with fresh communications, then `ACTIVITY`, then
+/// `FINALLY`; and services, which don't know what the others did before. `None` if that would take too long.
+fn check_component(
+    program: &Program,
+    component: &Component,
+    untracked: &HashSet<VariableId>,
+) -> Option<Sites> {
+    let services = used_by_services(program, component);
+    let shared = |key| services.contains(&whole(key));
+    let alone = Process { program, service: None, shared: &|_| false, untracked };
+    let among_services = Process { shared: &shared, ..alone };
+
+    let mut sites = Sites::default();
+    let mut here = Known::default();
+    for index in 0..component.requires.len() {
+        here.set(Key::Required(index), Positions::start());
+    }
+    let processes =
+        [(&alone, &component.begin), (&among_services, &component.activity), (&alone, &component.finally)];
+    for (process, block) in processes {
+        if let Some(block) = block {
+            let outcome = follow(process, block, here, component.span)?;
+            sites.merge(outcome.sites);
+            here = outcome.end.unwrap_or_default();
+        }
+        here.retain(|key| !shared(key));
+    }
+    for implementation in &component.implementations {
+        let service = component.offers[implementation.offered].interface;
+        let mut here = Known::default();
+        here.set(Key::Service, Positions::start());
+        let process = Process { service: Some(service), ..among_services };
+        sites.merge(follow(&process, &implementation.body, here, end_of(implementation))?.sites);
+    }
+    Some(sites)
+}
+
+/// Right after the last statement.
+fn end_of(implementation: &Implementation) -> Span {
+    match implementation.body.statements.last() {
+        Some(last) => Span { start: last.span.end, ..last.span },
+        None => implementation.span,
+    }
+}
+
+/// A required interface or a variable, with all its communications.
+#[derive(PartialEq, Eq, Hash)]
+enum Whole {
+    Service,
+    Required(usize),
+    Held(VariableId),
+}
+
+fn whole(key: Key) -> Whole {
+    match key {
+        Key::Service => Whole::Service,
+        Key::Required(index) => Whole::Required(index),
+        Key::Held(id, _) => Whole::Held(id),
+    }
+}
+
+/// What the services of a component use, each of its clients in a process of its own.
+fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> {
+    let mut used = HashSet::new();
+    for implementation in &component.implementations {
+        walk_process(program, &implementation.body, &mut |access, _| match access.event {
+            Event::Write(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
+                let owner = program.variables[id.index()].owner;
+                if matches!(owner, Owner::Component(_)) {
+                    used.insert(Whole::Held(id));
+                }
+            }
+            Event::TalkToRequired(index) => {
+                used.insert(Whole::Required(index));
+            }
+            Event::Read(_) | Event::Call(_) | Event::Await | Event::Exclusive => {}
+        });
+    }
+    used
+}
+
+/// Variables that may change behind a process's back: those passed to procedures, under another name there, and
+/// those of procedures that may run several times at once.
+fn untracked(program: &Program) -> HashSet<VariableId> {
+    let mut untracked = HashSet::new();
+    let components = program.components.iter();
+    let blocks = components.flat_map(|component| {
+        let processes = [&component.begin, &component.activity, &component.finally];
+        let services = component.implementations.iter().map(|implementation| &implementation.body);
+        processes.into_iter().flatten().chain(services)
+    });
+    for block in blocks.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
+        walk(block, None, &mut |access| {
+            if let Event::Pass(id) = access.event {
+                untracked.insert(id);
+            }
+        });
+    }
+    for (procedure, recursive) in program.procedures.iter().zip(recursive(program)) {
+        untracked.extend(&procedure.parameters);
+        if recursive {
+            untracked.extend(&procedure.variables);
+        }
+    }
+    untracked
+}
+
+/// Which procedures may be called while they run. What neither calls others nor is called by others doesn't;
+/// leaving that out, the same is asked again. (A procedure between two recursive ones is taken for one.)
+fn recursive(program: &Program) -> Vec<bool> {
+    let mut callees = vec![Vec::new(); program.procedures.len()];
+    let mut callers = callees.clone();
+    for (caller, procedure) in program.procedures.iter().enumerate() {
+        walk(&procedure.body, None, &mut |access| {
+            if let Event::Call(callee) = access.event {
+                callees[caller].push(callee.index());
+                callers[callee.index()].push(caller);
+            }
+        });
+    }
+    let mut recursive = vec![true; callees.len()];
+    for (ahead, back) in [(&callees, &callers), (&callers, &callees)] {
+        let left_ahead =
+            |it: usize, recursive: &[bool]| ahead[it].iter().filter(|&&other| recursive[other]).count();
+        let mut counts: Vec<usize> = (0..ahead.len()).map(|it| left_ahead(it, &recursive)).collect();
+        let mut free: Vec<usize> = (0..ahead.len()).filter(|&it| recursive[it] && counts[it] == 0).collect();
+        while let Some(it) = free.pop() {
+            recursive[it] = false;
+            for &other in &back[it] {
+                counts[other] -= 1;
+                if counts[other] == 0 && recursive[other] {
+                    free.push(other);
+                }
+            }
+        }
+    }
+    recursive
+}
+
+#[cfg(test)]
+mod tests;

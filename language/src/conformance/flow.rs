@@ -1,0 +1,276 @@
+//! Follows a process through its statements, with where its communications may be: loops until nothing changes,
+//! procedures once for each situation they are called in. Here are processes and statements.
+
+mod calls;
+mod communications;
+mod values;
+
+use super::faults::{Sites, What};
+use super::positions::{Key, Known, join};
+use crate::accesses::variable;
+use crate::program::{
+    Argument, Block, Expression, ExpressionKind, InterfaceId, Program, Statement, StatementKind, Type,
+    VariableId,
+};
+use crate::source::Span;
+use calls::{Call, Trace};
+use communications::forget;
+use std::collections::{HashMap, HashSet};
+
+/// How much work one process is worth. What a larger one does wrong is found when it runs.
+const BUDGET: usize = 10_000_000;
+
+/// The situation of a process at a point; `None` where it cannot get.
+type Here = Option<Known>;
+
+/// What the analysis of a process needs to know beforehand.
+pub struct Process<'p> {
+    /// The whole program.
+    pub program: &'p Program,
+    /// The interface, if the process is a service.
+    pub service: Option<InterfaceId>,
+    /// What other processes use too; followed only while the lock is held.
+    pub shared: &'p dyn Fn(Key) -> bool,
+    /// Variables whose content cannot be followed.
+    pub untracked: &'p HashSet<VariableId>,
+}
+
+/// What became of a process: where its communications are at its end, and what was found.
+pub struct Outcome {
+    /// `None` if it cannot end.
+    pub end: Here,
+    /// Every place that uses a followed communication.
+    pub sites: Sites,
+}
+
+/// Follows a process. `None` if that would take too long.
+pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> Option<Outcome> {
+    let mut flow = Flow {
+        process,
+        budget: BUDGET,
+        held: false,
+        depth: 0,
+        returned: None,
+        trace: Trace::default(),
+        sites: Sites::default(),
+        summaries: HashMap::new(),
+        entered: HashSet::new(),
+        changed: false,
+    };
+    // What a recursive call does is what the round before found out; at first, that it doesn't come back.
+    loop {
+        flow.sites = Sites::default();
+        flow.entered.clear();
+        flow.changed = false;
+        flow.returned = None;
+        let end = flow.block(body, start.clone());
+        let end = end.and_then(|here| flow.end(here, end_span));
+        if flow.budget == 0 {
+            return None;
+        }
+        if !flow.changed {
+            return Some(Outcome { end: join(end, flow.returned), sites: flow.sites });
+        }
+    }
+}
+
+struct Flow<'p> {
+    process: &'p Process<'p>,
+    budget: usize,
+    /// The component's lock is held.
+    held: bool,
+    depth: usize,
+    /// The situations at the RETURNs of the present procedure.
+    returned: Here,
+    trace: Trace,
+    sites: Sites,
+    summaries: HashMap<Call, (Here, Trace)>,
+    /// Calls followed in this round.
+    entered: HashSet<Call>,
+    /// In this round a summary changed.
+    changed: bool,
+}
+
+impl<'p> Flow<'p> {
+    fn spend(&mut self, work: usize) -> Option<()> {
+        self.budget = self.budget.saturating_sub(work);
+        (self.budget > 0).then_some(())
+    }
+
+    fn block(&mut self, block: &Block, here: Known) -> Here {
+        let locks = block.lock.is_some();
+        self.locked(locks, here, |flow, here| {
+            block.statements.iter().try_fold(here, |here, statement| flow.statement(statement, here))
+        })
+    }
+
+    fn locked(&mut self, locks: bool, here: Known, inside: impl FnOnce(&mut Self, Known) -> Here) -> Here {
+        if !locks || self.held {
+            return inside(self, here);
+        }
+        self.held = true;
+        let end = inside(self, here);
+        self.held = false;
+        Some(self.without_shared(end?))
+    }
+
+    /// Others have had the lock in between.
+    fn without_shared(&self, mut here: Known) -> Known {
+        here.retain(|key| !(self.process.shared)(key));
+        here
+    }
+
+    fn statement(&mut self, statement: &Statement, here: Known) -> Here {
+        use StatementKind::*;
+        self.spend(1 + here.size() / 8)?;
+        let span = statement.span;
+        match &statement.kind {
+            Assign(target, value)
+            | Increase(target, value)
+            | Decrease(target, value)
+            | NewText(target, value) => {
+                let here = self.value(value, here)?;
+                self.place(target, here)
+            }
+            Send { channel, message, arguments } => {
+                let here = self.channel(channel, here)?;
+                let mut here = self.arguments(arguments, here)?;
+                for argument in arguments {
+                    if let Argument::Place(place) = argument {
+                        forget(&mut here, variable(place));
+                    }
+                }
+                self.talk(channel, What::Send(*message), span, here)
+            }
+            Receive { channel, message, targets } => {
+                let here = self.channel(channel, here)?;
+                let here = self.talk(channel, What::Receive(*message), span, here)?;
+                targets.iter().try_fold(here, |here, target| {
+                    let mut here = self.place(target, here)?;
+                    if let Type::Component(_) | Type::Any(_) = target.ty {
+                        self.fresh(target, &target.ty, &mut here);
+                    }
+                    Some(here)
+                })
+            }
+            Call(procedure, arguments) => {
+                let here = self.arguments(arguments, here)?;
+                self.call(*procedure, span, here)
+            }
+            If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), here),
+            While(condition, body) => self.repeat(here, |flow, here| {
+                let (yes, no) = flow.condition(condition, here);
+                (yes.and_then(|here| flow.block(body, here)), no)
+            }),
+            Repeat(body, condition) => self.repeat(here, |flow, here| {
+                let Some(here) = flow.block(body, here) else { return (None, None) };
+                let (yes, no) = flow.condition(condition, here);
+                (no, yes)
+            }),
+            For { variable, from, to, by, body } => {
+                let here = self.values([from, to, by], here)?;
+                let here = self.place(variable, here)?;
+                let runs = runs_at_least_once(from, to, by);
+                self.repeat(here, |flow, here| {
+                    let end = flow.block(body, here.clone());
+                    (end.clone(), if runs { end } else { Some(here) })
+                })
+            }
+            Foreach { variables, body, .. } => {
+                let here = variables.iter().try_fold(here, |here, variable| self.place(variable, here))?;
+                self.repeat(here, |flow, here| (flow.block(body, here.clone()), Some(here)))
+            }
+            Block(block) => self.block(block, here),
+            Return(value) => {
+                let here = self.values(value, here)?;
+                let here = if self.depth == 0 { self.end(here, span)? } else { here };
+                self.returned = join(self.returned.take(), Some(here));
+                None
+            }
+            NewComponent(target, template) => {
+                let mut here = self.place(target, here)?;
+                self.fresh(target, &Type::Component(*template), &mut here);
+                Some(here)
+            }
+            DeleteComponent(target) => {
+                let mut here = self.place(target, here)?;
+                forget(&mut here, variable(target));
+                Some(here)
+            }
+            Move(from, to) => {
+                let here = self.place(from, here)?;
+                let mut here = self.place(to, here)?;
+                forget(&mut here, variable(to));
+                if let (Some(from), Some(to)) = (self.container(from), self.container(to)) {
+                    here.moved(from, to);
+                }
+                forget(&mut here, variable(from));
+                here.retain(|key| self.is_followed(key));
+                Some(here)
+            }
+            NewElement(place) | DeleteElement(place) => self.place(place, here),
+            NewArray(_, sizes) => self.values(sizes, here),
+            DeleteCollection(_) | WriteLine => Some(here),
+            Connect(required, offered) => {
+                let here = self.connect_end(required, here)?;
+                self.connect_end(offered, here)
+            }
+            Disconnect(required) => self.connect_end(required, here),
+            Await(condition) => {
+                let here = self.value(condition, here)?;
+                Some(self.without_shared(here))
+            }
+            Assert(condition, number) => {
+                let here = self.values(number, here)?;
+                let (yes, _) = self.condition(condition, here);
+                self.trace.survives |= yes.is_none();
+                yes
+            }
+            Halt(value) => {
+                self.value(value, here)?;
+                self.trace.survives = true;
+                None
+            }
+            Write(value) | WriteHex(value) | Passivate(value) => self.value(value, here),
+        }
+    }
+
+    fn branches(&mut self, branches: &[(Expression, Block)], otherwise: Option<&Block>, here: Known) -> Here {
+        let (mut end, mut rest) = (None, Some(here));
+        for (condition, block) in branches {
+            let Some(here) = rest else { return end };
+            let (yes, no) = self.condition(condition, here);
+            end = join(end, yes.and_then(|here| self.block(block, here)));
+            rest = no;
+        }
+        match otherwise {
+            Some(block) => join(end, rest.and_then(|here| self.block(block, here))),
+            None => join(end, rest),
+        }
+    }
+
+    /// A loop: `step` gives the situations in which it goes on and in which it is left.
+    fn repeat(&mut self, start: Known, mut step: impl FnMut(&mut Self, Known) -> (Here, Here)) -> Here {
+        let mut head = start;
+        loop {
+            self.spend(head.size())?;
+            let (again, left) = step(self, head.clone());
+            let Some(again) = again else { return left };
+            let joined = head.clone().join(&again);
+            if joined == head {
+                self.trace.survives = true;
+                return left;
+            }
+            head = joined;
+        }
+    }
+}
+
+fn runs_at_least_once(from: &Expression, to: &Expression, by: &Expression) -> bool {
+    match (&from.kind, &to.kind, &by.kind) {
+        (ExpressionKind::Integer(from), ExpressionKind::Integer(to), ExpressionKind::Integer(by)) => {
+            if *by > 0 { from <= to } else { from >= to }
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,82 @@
+//! Calls of procedures: each is followed once for each situation it is called in. What a recursive call does is
+//! what the round before found out.
+
+use super::{Flow, Here};
+use crate::conformance::faults::Fault;
+use crate::conformance::positions::{Key, Known, join};
+use crate::program::{Owner, ProcedureId};
+use crate::source::Span;
+use std::collections::BTreeMap;
+
+/// How deep calls are followed.
+const MAX_DEPTH: usize = 100;
+
+/// A procedure, whether the lock is held, and the situation in which it is called.
+pub type Call = (ProcedureId, bool, Known);
+
+/// What else can happen in a stretch of program than to get to its end.
+#[derive(Clone, Default, PartialEq)]
+pub struct Trace {
+    /// It may stop or run forever without a fault.
+    pub survives: bool,
+    /// Where ways through it end with a fault.
+    pub faults: BTreeMap<Span, Fault>,
+}
+
+impl Trace {
+    pub fn include(&mut self, other: &Trace) {
+        self.survives |= other.survives;
+        self.faults.extend(other.faults.iter().map(|(&span, fault)| (span, fault.clone())));
+    }
+}
+
+impl Flow<'_> {
+    pub(super) fn call(&mut self, procedure: ProcedureId, span: Span, here: Known) -> Here {
+        if self.depth == MAX_DEPTH {
+            self.budget = 0;
+            return None;
+        }
+        self.spend(1 + here.size())?;
+        let call = (procedure, self.held, here);
+        if self.entered.insert(call.clone()) {
+            self.enter(&call);
+        }
+        let (end, trace) = match self.summaries.get(&call) {
+            Some(known) => known.clone(),
+            None => (None, Trace { survives: true, faults: BTreeMap::new() }),
+        };
+        match &end {
+            None if !trace.survives => self.sites.fault_in_call(span, &trace.faults),
+            _ => self.sites.fine(span),
+        }
+        self.trace.include(&trace);
+        end
+    }
+
+    /// Follows a procedure and keeps what it does.
+    pub(super) fn enter(&mut self, call: &Call) {
+        let (procedure, held, here) = call;
+        let outer = (std::mem::take(&mut self.trace), self.returned.take());
+        self.depth += 1;
+        let body = &self.process.program.procedures[procedure.index()].body;
+        let end = self.block(body, here.clone());
+        let end = join(end, self.returned.take()).map(|mut end| {
+            let local = Owner::Procedure(*procedure);
+            let variables = &self.process.program.variables;
+            end.retain(|key| !matches!(key, Key::Held(id, _) if variables[id.index()].owner == local));
+            if *held { end } else { self.without_shared(end) }
+        });
+        self.depth -= 1;
+        let mut found = (end, std::mem::take(&mut self.trace));
+        (self.trace, self.returned) = outer;
+        let before = self.summaries.get(call);
+        if let Some((end, trace)) = before {
+            found.0 = join(found.0, end.clone());
+            found.1.include(trace);
+        }
+        if before != Some(&found) {
+            self.changed = true;
+            self.summaries.insert(call.clone(), found);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What tests, sends and receives mean for the communications that are followed, and which those are.
+
+use super::{Flow, Here};
+use crate::accesses::variable;
+use crate::ast::Direction;
+use crate::conformance::faults::{Fault, What};
+use crate::conformance::positions::{Key, Known, Positions, Side};
+use crate::program::{Channel, ChannelKind, Pattern, Place, PlaceKind, Type, VariableId};
+use crate::source::Span;
+
+impl<'p> Flow<'p> {
+    /// The variable, if the place is one whose content is followed.
+    pub(super) fn container(&self, place: &Place) -> Option<VariableId> {
+        match &place.kind {
+            PlaceKind::Variable(id) => (!self.process.untracked.contains(id)).then_some(*id),
+            PlaceKind::Guarded(inner) => self.container(inner),
+            PlaceKind::Element(..) | PlaceKind::Character(..) => None,
+        }
+    }
+
+    /// The place has a component with which nothing was said yet.
+    pub(super) fn fresh(&self, place: &Place, ty: &Type, here: &mut Known) {
+        forget(here, variable(place));
+        let Some(id) = self.container(place) else { return };
+        let offers = match ty {
+            Type::Component(template) => &self.process.program.components[template.index()].offers,
+            Type::Any(any) => &any.offers,
+            _ => return,
+        };
+        for facet in offers {
+            let key = Key::Held(id, facet.interface);
+            if self.is_followed(key) {
+                here.set(key, Positions::start());
+            }
+        }
+    }
+
+    pub(super) fn is_followed(&self, key: Key) -> bool {
+        self.held || !(self.process.shared)(key)
+    }
+
+    /// Which communication it is, if it is followed.
+    pub(super) fn key(&self, channel: &Channel) -> Option<Key> {
+        let key = match &channel.kind {
+            ChannelKind::Service => (self.process.service == Some(channel.interface)).then_some(Key::Service),
+            ChannelKind::Required(_, Some(_)) => None,
+            ChannelKind::Required(index, None) => Some(Key::Required(*index)),
+            ChannelKind::Held(place) => self.container(place).map(|id| Key::Held(id, channel.interface)),
+        };
+        key.filter(|&key| self.is_followed(key))
+    }
+
+    pub(super) fn side(&self, channel: &Channel) -> Side<'p> {
+        let interface = &self.process.program.interfaces[channel.interface.index()];
+        let receives = match channel.kind {
+            ChannelKind::Service => Direction::In,
+            _ => Direction::Out,
+        };
+        Side { interface, receives }
+    }
+
+    pub(super) fn test(
+        &mut self,
+        channel: &Channel,
+        pattern: Pattern,
+        outcome: fn(Side<'p>, &Positions, Pattern) -> (Positions, Positions),
+        here: Known,
+    ) -> (Here, Here) {
+        let Some(here) = self.channel(channel, here) else { return (None, None) };
+        let Some(key) = self.key(channel) else { return (Some(here.clone()), Some(here)) };
+        let side = self.side(channel);
+        let before = here.get(key).cloned().unwrap_or_else(|| side.anywhere());
+        if self.spend(before.open.len()).is_none() {
+            return (None, None);
+        }
+        let (yes, no) = outcome(side, &before, pattern);
+        let after = |positions: Positions| {
+            let positions = positions.or_none()?;
+            let mut here = here.clone();
+            here.set(key, positions);
+            Some(here)
+        };
+        let (yes, no) = (after(yes), after(no));
+        // A test that is never answered is no fault of this process.
+        self.trace.survives |= yes.is_none() && no.is_none();
+        (yes, no)
+    }
+
+    pub(super) fn talk(&mut self, channel: &Channel, what: What, span: Span, mut here: Known) -> Here {
+        let Some(key) = self.key(channel) else { return Some(here) };
+        let side = self.side(channel);
+        let before = here.get(key).cloned().unwrap_or_else(|| side.anywhere());
+        self.spend(before.open.len())?;
+        let after = match what {
+            What::Send(message) => side.send(&before, message),
+            What::Receive(message) => side.receive(&before, message),
+            What::End => return Some(here),
+        };
+        match after.or_none() {
+            Some(positions) => {
+                self.sites.fine(span);
+                here.set(key, positions);
+                Some(here)
+            }
+            None => {
+                self.fault(span, Fault { interface: channel.interface, what, before });
+                None
+            }
+        }
+    }
+
+    pub(super) fn fault(&mut self, span: Span, fault: Fault) {
+        self.sites.fault(span, &fault);
+        self.trace.faults.insert(span, fault);
+    }
+
+    /// The end of the process.
+    pub(super) fn end(&mut self, here: Known, span: Span) -> Here {
+        if let (Some(interface), Some(positions)) = (self.process.service, here.get(Key::Service)) {
+            let states = &self.process.program.interfaces[interface.index()].states;
+            if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
+                self.sites.fine(span);
+            } else {
+                let before = positions.clone();
+                self.fault(span, Fault { interface, what: What::End, before });
+                return None;
+            }
+        }
+        Some(here)
+    }
+}
+
+/// Nothing is known any more about the content of a variable.
+pub fn forget(here: &mut Known, variable: VariableId) {
+    here.retain(|key| !matches!(key, Key::Held(id, _) if id == variable));
+}

@@ -1,0 +1,182 @@
+//! Where communications may be: sets of protocol states, and how sending, receiving and tests change them.
+//! Knows nothing of statements.
+
+use crate::ast::Direction;
+use crate::program::{Interface, InterfaceId, Pattern, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// A communication that is followed. Elements of collections and indexed interfaces are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// That of a service with its client.
+    Service,
+    /// That over a required interface: index into the component's `requires`.
+    Required(usize),
+    /// That with the component which a variable holds, over one of its interfaces.
+    Held(VariableId, InterfaceId),
+}
+
+/// Where one communication may be, as this side sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Positions {
+    /// The states in which it may be while both sides are there.
+    pub open: BTreeSet<usize>,
+    /// The other side may have closed.
+    pub closed: bool,
+}
+
+impl Positions {
+    /// A communication that has not begun.
+    pub fn start() -> Self {
+        Positions { open: [0].into(), closed: false }
+    }
+
+    /// Possible at all.
+    pub fn or_none(self) -> Option<Self> {
+        (self.closed || !self.open.is_empty()).then_some(self)
+    }
+
+    /// What is possible here or there.
+    pub fn union(&self, other: &Self) -> Self {
+        Positions { open: &self.open | &other.open, closed: self.closed || other.closed }
+    }
+}
+
+/// A protocol as seen from one of its sides.
+#[derive(Clone, Copy)]
+pub struct Side<'p> {
+    /// Whose protocol.
+    pub interface: &'p Interface,
+    /// What the other side sends.
+    pub receives: Direction,
+}
+
+impl Side<'_> {
+    /// Nothing is known.
+    pub fn anywhere(self) -> Positions {
+        Positions { open: (0..self.interface.states.len()).collect(), closed: true }
+    }
+
+    /// After sending. What is sent to the closed other side is dropped.
+    pub fn send(self, before: &Positions, message: usize) -> Positions {
+        self.settle(Positions { closed: before.closed, ..self.step(before, message) })
+    }
+
+    /// After receiving.
+    pub fn receive(self, before: &Positions, message: usize) -> Positions {
+        self.settle(self.step(before, message))
+    }
+
+    /// Where the communication is if a waiting test is TRUE, and if it is FALSE.
+    pub fn test(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
+        let closed = Positions {
+            open: BTreeSet::new(),
+            // A client may go only where the protocol may end; a service may also be ended by an error.
+            closed: before.closed
+                || match self.receives {
+                    Direction::In => before.open.iter().any(|&state| self.interface.states[state].may_end),
+                    Direction::Out => true,
+                },
+        };
+        let comes = |message: usize| self.interface.messages[message].direction == self.receives;
+        // A test at this side's own turn waits for the other side to close. It does no harm to take it that it
+        // may be answered.
+        let own_turn = self.narrow(before, |message| !comes(message));
+        let (yes, no) = match pattern {
+            Pattern::Message(asked) => (
+                self.narrow(before, |message| message == asked && comes(message)),
+                self.narrow(before, |message| message != asked && comes(message)).union(&closed),
+            ),
+            Pattern::Any => (self.narrow(before, comes), closed),
+            Pattern::Finish => (closed, self.narrow(before, comes)),
+        };
+        (self.settle(yes), self.settle(no.union(&own_turn)))
+    }
+
+    /// The same for a test that doesn't wait: FALSE says nothing.
+    pub fn input(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
+        (self.test(before, pattern).0, before.clone())
+    }
+
+    /// The states from which such a message leads on.
+    fn narrow(self, before: &Positions, is_such: impl Fn(usize) -> bool) -> Positions {
+        let transitions = |state: &usize| &self.interface.states[*state].transitions;
+        let leads_on = |state: &usize| transitions(state).iter().any(|&(message, _)| is_such(message));
+        Positions { open: before.open.iter().copied().filter(leads_on).collect(), closed: false }
+    }
+
+    fn step(self, before: &Positions, message: usize) -> Positions {
+        let next = |state: &usize| {
+            let transitions = &self.interface.states[*state].transitions;
+            transitions.iter().find(|&&(label, _)| label == message).map(|&(_, next)| next)
+        };
+        Positions { open: before.open.iter().filter_map(next).collect(), closed: false }
+    }
+
+    /// For a client, a communication that has ended, or may end, may also begin anew.
+    fn settle(self, mut positions: Positions) -> Positions {
+        let may_end = |state: &usize| self.interface.states[*state].may_end;
+        if self.receives == Direction::Out && (positions.closed || positions.open.iter().any(may_end)) {
+            positions.open.insert(0);
+        }
+        positions
+    }
+}
+
+/// Where all communications may be at a point of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Known(BTreeMap<Key, Rc<Positions>>);
+
+impl Known {
+    /// `None`: nothing is known, it may be anywhere.
+    pub fn get(&self, key: Key) -> Option<&Positions> {
+        self.0.get(&key).map(|positions| &**positions)
+    }
+
+    /// From now on there.
+    pub fn set(&mut self, key: Key, positions: Positions) {
+        self.0.insert(key, Rc::new(positions));
+    }
+
+    /// Forgets all communications but these.
+    pub fn retain(&mut self, keep: impl Fn(Key) -> bool) {
+        self.0.retain(|&key, _| keep(key));
+    }
+
+    /// What is known of the communications with the component in a variable, now in another variable.
+    pub fn moved(&mut self, from: VariableId, to: VariableId) {
+        let moved: Vec<_> =
+            self.0.extract_if(.., |key, _| matches!(key, Key::Held(id, _) if *id == from)).collect();
+        for (key, positions) in moved {
+            if let Key::Held(_, interface) = key {
+                self.0.insert(Key::Held(to, interface), positions);
+            }
+        }
+    }
+
+    /// What is possible on one way or the other.
+    pub fn join(mut self, other: &Known) -> Known {
+        self.0.retain(|key, _| other.0.contains_key(key));
+        for (key, positions) in &mut self.0 {
+            let others = &other.0[key];
+            if !Rc::ptr_eq(positions, others) && positions != others {
+                *positions = Rc::new(positions.union(others));
+            }
+        }
+        self
+    }
+
+    /// How long it takes to look at all of it.
+    pub fn size(&self) -> usize {
+        self.0.values().map(|positions| 1 + positions.open.len()).sum()
+    }
+}
+
+/// What is possible on one way or the other, where a way may not be possible at all.
+pub fn join(one: Option<Known>, other: Option<Known>) -> Option<Known> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.join(&other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,328 @@
+//! The formatter: the same tokens and comments, laid out anew. It works on the tokens of a program that parses,
+//! so that it cannot change what the program means; only superfluous semicolons are dropped. What belongs to
+//! a unit or statement is one step in, its own keywords are not. Simple statements and declarations that share
+//! a line go on sharing it; blank lines are kept, one at a time.
+
+mod line;
+mod protocol;
+mod spacing;
+
+use crate::lexer::{self, Keyword, Symbol, TokenKind};
+use crate::parser;
+use crate::source::{Diagnostic, Span};
+
+/// Lines are wrapped at this many columns where that is possible.
+const WIDTH: usize = 110;
+
+/// Spaces for each step in.
+const STEP: usize = 2;
+
+/// Lays out the text of a program, or gives the errors for which it cannot be read.
+pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
+    let (_, errors) = parser::parse(0, text);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let (items, output) = (items(text), String::new());
+    let mut printer = Printer { items, position: 0, output, joinable: false, opened: false };
+    printer.file();
+    Ok(printer.output)
+}
+
+/// A token or a comment.
+#[derive(Clone, Copy)]
+struct Item<'a> {
+    text: &'a str,
+    /// `None`: a comment.
+    token: Option<TokenKind>,
+    /// How many line ends stand between it and the item before it.
+    line_ends: usize,
+    /// Where it began in its line.
+    column: usize,
+}
+
+impl Item<'_> {
+    fn is_comment(&self) -> bool {
+        self.token.is_none()
+    }
+
+    fn is(&self, kind: impl Into<TokenKind>) -> bool {
+        self.token == Some(kind.into())
+    }
+
+    fn keyword(&self) -> Option<Keyword> {
+        match self.token {
+            Some(TokenKind::Keyword(keyword)) => Some(keyword),
+            _ => None,
+        }
+    }
+}
+
+/// Tokens and comments in order; the last is the end of the text.
+fn items(text: &str) -> Vec<Item<'_>> {
+    let lexed = lexer::lex(0, text);
+    let tokens = lexed.tokens.iter().map(|token| (token.span, Some(token.kind)));
+    let comments = lexed.comments.iter().map(|&span| (span, None));
+    let mut all: Vec<(Span, Option<TokenKind>)> = tokens.chain(comments).collect();
+    all.sort_by_key(|(span, token)| (span.start, token.is_some()));
+    let mut previous_end = 0;
+    let mut items = Vec::with_capacity(all.len());
+    for (span, token) in all {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let line_ends = text[previous_end..start].matches('\n').count();
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        items.push(Item { text: &text[start..end], token, line_ends, column: start - line_start });
+        previous_end = end;
+    }
+    items
+}
+
+/// Words at which a block ends.
+const CLOSERS: &[Keyword] =
+    &[Keyword::End, Keyword::Else, Keyword::Elsif, Keyword::Until, Keyword::Activity, Keyword::Finally];
+
+struct Printer<'a> {
+    items: Vec<Item<'a>>,
+    /// Index of the next item.
+    position: usize,
+    output: String,
+    /// Whether the line written last may be continued by what shared its line.
+    joinable: bool,
+    /// Whether that line opened a block: no blank line follows it.
+    opened: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn file(&mut self) {
+        while !self.item().is(TokenKind::End) {
+            if self.item().is_comment() {
+                self.comment(0);
+            } else {
+                self.unit(0);
+            }
+        }
+        if !self.output.is_empty() {
+            self.output.push('\n');
+        }
+    }
+
+    fn item(&self) -> Item<'a> {
+        self.items[self.position]
+    }
+
+    /// The keyword of the next token, comments left aside.
+    fn next_keyword(&self) -> Option<Keyword> {
+        self.next_token().keyword()
+    }
+
+    fn next_token(&self) -> Item<'a> {
+        let rest = &self.items[self.position..];
+        *rest.iter().find(|item| !item.is_comment()).unwrap_or(&self.items[self.items.len() - 1])
+    }
+
+    /// A component, interface, implementation or procedure.
+    fn unit(&mut self, indent: usize) {
+        let is_interface = self.item().is(Keyword::Interface);
+        self.line_through(indent, Symbol::Semicolon.into());
+        self.opened = true;
+        if is_interface {
+            self.protocol(indent + STEP);
+        }
+        loop {
+            let next = self.next_keyword();
+            if self.item().is_comment() {
+                let belongs_to_section = next.is_some_and(|next| next != Keyword::End && !begins_unit(next));
+                self.comment(if belongs_to_section { indent } else { indent + STEP });
+                continue;
+            }
+            match next {
+                Some(Keyword::Variable | Keyword::Constant) => self.section(indent),
+                Some(keyword) if begins_unit(keyword) => self.unit(indent + STEP),
+                Some(Keyword::Begin | Keyword::Activity | Keyword::Finally) => {
+                    self.opening(indent);
+                    self.block(indent + STEP);
+                }
+                _ => return self.line_through(indent, Symbol::Semicolon.into()),
+            }
+        }
+    }
+
+    /// CONSTANT or VARIABLE and its entries: in one line if they were, and fit.
+    fn section(&mut self, indent: usize) {
+        let in_one_line = self.section_shares_line(indent);
+        self.line(indent, self.position + 1, Joining::Never);
+        self.joinable = in_one_line;
+        self.opened = true;
+        while self.next_token().is(TokenKind::Name) {
+            if self.item().is_comment() {
+                self.comment(indent + STEP);
+            } else {
+                let end = self.end_through(Symbol::Semicolon.into());
+                self.line(indent + STEP, end, Joining::Simple);
+            }
+        }
+    }
+
+    fn section_shares_line(&self, indent: usize) -> bool {
+        let rest = &self.items[self.position..];
+        let mut width = indent + rest[0].text.len();
+        let (mut depth, mut at_entry, mut line_ends) = (0_usize, true, 0);
+        for item in &rest[1..] {
+            line_ends += item.line_ends;
+            if at_entry && !item.is(TokenKind::Name) && !item.is_comment() {
+                break;
+            }
+            let may_follow_section = at_entry && item.is_comment();
+            if line_ends > 0 && !may_follow_section {
+                return false;
+            }
+            line_ends += item.text.matches('\n').count();
+            if may_follow_section {
+                width += if line_ends == 0 { item.text.len() + 1 } else { 0 };
+                continue;
+            }
+            width += item.text.len() + 1;
+            depth = (depth + usize::from(opens(item))).saturating_sub(usize::from(closes(item)));
+            at_entry = depth == 0 && item.is(Symbol::Semicolon);
+        }
+        width <= WIDTH
+    }
+
+    /// BEGIN, ELSE, ... with the attributes after it.
+    fn opening(&mut self, indent: usize) {
+        self.line(indent, self.after_attributes(self.position + 1), Joining::Never);
+        self.opened = true;
+    }
+
+    /// Up to THEN or DO, with the attributes of the block after it.
+    fn head(&mut self, indent: usize, last: Keyword) {
+        let end = self.end_through(last.into());
+        self.line(indent, self.after_attributes(end), Joining::Never);
+        self.opened = true;
+    }
+
+    fn after_attributes(&self, end: usize) -> usize {
+        let mut next = end;
+        while self.items[next].is_comment() {
+            next += 1;
+        }
+        if !self.items[next].is(Symbol::LeftBrace) {
+            return end;
+        }
+        let length = self.items[next..].iter().take_while(|item| !item.is(Symbol::RightBrace)).count();
+        next + length + 1
+    }
+
+    fn block(&mut self, indent: usize) {
+        loop {
+            if self.item().is_comment() {
+                self.comment(indent);
+            } else if self.item().is(Symbol::Semicolon) {
+                self.position += 1;
+            } else if self.at_closer(self.position) {
+                return;
+            } else {
+                self.statement(indent);
+            }
+        }
+    }
+
+    fn at_closer(&self, index: usize) -> bool {
+        let item = self.items[index];
+        item.is(TokenKind::End) || item.keyword().is_some_and(|keyword| CLOSERS.contains(&keyword))
+    }
+
+    fn statement(&mut self, indent: usize) {
+        match self.item().keyword() {
+            Some(Keyword::If) => {
+                self.head(indent, Keyword::Then);
+                self.block(indent + STEP);
+                while self.item().is(Keyword::Elsif) {
+                    self.head(indent, Keyword::Then);
+                    self.block(indent + STEP);
+                }
+                if self.item().is(Keyword::Else) {
+                    self.opening(indent);
+                    self.block(indent + STEP);
+                }
+                self.rest_of_statement(indent, Joining::Never);
+            }
+            Some(Keyword::While | Keyword::For | Keyword::Foreach) => {
+                self.head(indent, Keyword::Do);
+                self.block(indent + STEP);
+                self.rest_of_statement(indent, Joining::Never);
+            }
+            Some(Keyword::Begin | Keyword::Repeat) => {
+                self.opening(indent);
+                self.block(indent + STEP);
+                self.rest_of_statement(indent, Joining::Never);
+            }
+            _ => self.rest_of_statement(indent, Joining::Simple),
+        }
+    }
+
+    /// From here to the `;`, which is dropped where no statement follows.
+    fn rest_of_statement(&mut self, indent: usize, joining: Joining) {
+        let mut end = self.position + 1;
+        let mut depth = usize::from(opens(&self.item()));
+        while depth > 0 || !self.items[end].is(Symbol::Semicolon) && !self.at_closer(end) {
+            let item = self.items[end];
+            depth = (depth + usize::from(opens(&item))).saturating_sub(usize::from(closes(&item)));
+            end += 1;
+        }
+        let mut next = end;
+        while self.items[next].is(Symbol::Semicolon) || self.items[next].is_comment() {
+            next += 1;
+        }
+        if self.items[end].is(Symbol::Semicolon) && !self.at_closer(next) {
+            end += 1;
+        } else {
+            while self.items[end - 1].is_comment() {
+                end -= 1;
+            }
+        }
+        self.line(indent, end, joining);
+    }
+
+    fn line_through(&mut self, indent: usize, last: TokenKind) {
+        let end = self.end_through(last);
+        self.line(indent, end, Joining::Never);
+    }
+
+    /// One past the first `last` outside parentheses.
+    fn end_through(&self, last: TokenKind) -> usize {
+        let mut depth = 0_usize;
+        for (index, item) in self.items.iter().enumerate().skip(self.position) {
+            if depth == 0 && item.is(last) {
+                return index + 1;
+            }
+            depth = (depth + usize::from(opens(item))).saturating_sub(usize::from(closes(item)));
+        }
+        self.items.len() - 1
+    }
+}
+
+/// Whether a line may share that of the one before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Joining {
+    Simple,
+    Never,
+}
+
+fn begins_unit(keyword: Keyword) -> bool {
+    matches!(keyword, Keyword::Component | Keyword::Interface | Keyword::Implementation | Keyword::Procedure)
+}
+
+fn opens(item: &Item<'_>) -> bool {
+    matches!(
+        item.token,
+        Some(TokenKind::Symbol(Symbol::LeftParenthesis | Symbol::LeftBracket | Symbol::LeftBrace))
+    )
+}
+
+fn closes(item: &Item<'_>) -> bool {
+    matches!(
+        item.token,
+        Some(TokenKind::Symbol(Symbol::RightParenthesis | Symbol::RightBracket | Symbol::RightBrace))
+    )
+}

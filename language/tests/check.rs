@@ -1,0 +1,187 @@
+//! What the checker makes of programs: valid ones are accepted and resolved as the language says, and no text
+//! whatever makes it fail.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use drystone_language::check::{check, check_with_entry};
+use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type};
+use drystone_language::render::{Colour, render};
+use drystone_language::source::SourceFile;
+use proptest::prelude::*;
+
+#[test]
+fn valid_programs_are_accepted() {
+    for path in dry_files("tests/valid") {
+        let files = [SourceFile { path: path.display().to_string(), text: read(&path) }];
+        if let Err(errors) = check(&files) {
+            panic!("{}", render(&files, &errors, Colour::Plain));
+        }
+    }
+}
+
+#[test]
+fn the_last_top_level_component_is_the_entry_unless_one_is_marked_or_named() {
+    let first = "COMPONENT First; COMPONENT Inner; END Inner; END First;";
+    let last = "COMPONENT Last; END Last;";
+    let marked = "COMPONENT {ENTRYPOINT} Marked; END Marked;";
+    assert_eq!(entry(&[first, last], None), "Last");
+    assert_eq!(entry(&[marked, first, last], None), "Marked");
+    assert_eq!(entry(&[marked, first, last], Some("First")), "First");
+    assert_eq!(codes_with_entry(&[first, last], Some("Inner")), ["no-entry"]);
+    assert_eq!(codes_with_entry(&[], None), ["no-entry"]);
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let user = "COMPONENT Main; VARIABLE s: Store; BEGIN NEW(s); s!Put(Size) END Main;";
+    let store = "COMPONENT Store OFFERS Shelf;
+        IMPLEMENTATION Shelf; VARIABLE n: INTEGER; BEGIN WHILE ?Put DO ?Put(n) END END Shelf; END Store;";
+    let shelf = "INTERFACE Shelf; { IN Put(n: INTEGER) } END Shelf;";
+    assert_eq!(codes(&[shelf, user, store]), ["unknown-name"]);
+    let user = user.replace("Size", "3");
+    assert_eq!(entry(&[shelf, store, &user], None), "Main");
+}
+
+#[test]
+fn syntax_errors_of_all_files_come_together_and_alone() {
+    let wrong = "COMPONENT A; VARIABLE a: Unknown; BEGIN a := END A;";
+    let errors = check(&sources(&[wrong, wrong])).expect_err("both are wrong");
+    let found: Vec<_> = errors.iter().map(|error| (error.code, error.span.file)).collect();
+    assert_eq!(found, [("unexpected-token", 0), ("unexpected-token", 1)]);
+}
+
+#[test]
+fn declarations_with_the_same_text_are_one_interface() {
+    let text = "INTERFACE Node; { IN Next(n: ANY(Node | Link)) } END Node; INTERFACE Link; IN Go END Link;";
+    let outside = format!("{text} COMPONENT A; {text} COMPONENT B; {text} END B; END A;");
+    assert_eq!(interfaces(&accepted(&[&outside])), 2);
+    let other = text.replace("IN Go", "[ IN Go ]");
+    let different = format!("{text} COMPONENT A; {other} END A;");
+    assert_eq!(interfaces(&accepted(&[&different])), 4, "a different Link makes a different Node");
+    let renamed = "INTERFACE Console; { IN ReadLine ( OUT Line(text: TEXT) | OUT End ) } END Console;
+        COMPONENT A REQUIRES Console; END A;";
+    assert_eq!(interfaces(&accepted(&[renamed])), 0, "the system's own");
+}
+
+#[test]
+fn conversions_are_explicit_and_constants_folded() {
+    let program = accepted(&[
+        "COMPONENT A; CONSTANT c = d * 2 + 1; d = 10; VARIABLE i: INTEGER; x: REAL; t: TEXT; b: CHARACTER;
+        BEGIN x := i; x := c; t := b; b := \"b\"; t := \"b\" END A;",
+    ]);
+    let begin = program.components[0].begin.as_ref().expect("there is a BEGIN");
+    let values = begin.statements.iter().map(|statement| match &statement.kind {
+        StatementKind::Assign(place, value) => {
+            assert_eq!(place.ty, value.ty);
+            &value.kind
+        }
+        other => panic!("{other:?}"),
+    });
+    let values = values.collect::<Vec<_>>();
+    assert!(matches!(values[0], ExpressionKind::Builtin(Builtin::IntegerToReal, _)));
+    assert!(matches!(values[1], ExpressionKind::Real(21.0)));
+    assert!(matches!(values[2], ExpressionKind::Builtin(Builtin::CharacterToText, _)));
+    assert!(matches!(values[3], ExpressionKind::Character(b'b')));
+    assert!(matches!(values[4], ExpressionKind::Text(_)));
+}
+
+#[test]
+fn equal_any_types_are_equal_in_any_order() {
+    let program = accepted(&["INTERFACE I; END I; INTERFACE J; END J;
+        COMPONENT A; VARIABLE a: ANY(I, J); b: ANY(J, I); END A;"]);
+    assert_eq!(program.variables[0].ty, program.variables[1].ty);
+    assert!(matches!(&program.variables[0].ty, Type::Any(any) if any.requires.as_deref() == Some(&[])));
+}
+
+#[test]
+fn constants_that_need_each_other_endlessly_end() {
+    let sum = " + 1".repeat(300);
+    let chain: String = (0..100).map(|k| format!("c{k} = c{}{sum};\n", k + 1)).collect();
+    let text = format!("COMPONENT A; CONSTANT {chain} c100 = 0; END A;");
+    assert_eq!(codes(&[&text]), ["nesting-too-deep"]);
+    let doubling: String = (0..100).map(|k| format!("c{} = c{k} + c{k};\n", k + 1)).collect();
+    let text = format!("COMPONENT A; CONSTANT c0 = \"text\"; {doubling} END A;");
+    assert_eq!(codes(&[&text]), ["constant-length"]);
+}
+
+#[test]
+fn one_fault_gives_one_error() {
+    let unknown_type = "COMPONENT A; VARIABLE v, w: Lost; a[i: INTEGER]: Lost; n: INTEGER;
+        PROCEDURE P(VARIABLE x: Lost); BEGIN P(x); n := x END P;
+        BEGIN NEW(v); v!M(n); I(w)?M(n); MOVE(v, w); n := a[1]; P(v); NEW(a[n]); DELETE(w); ASSERT(EXISTS(v))
+        END A;";
+    assert_eq!(codes(&[unknown_type]), ["unknown-name"; 2]);
+    let unknown_interface = "COMPONENT A OFFERS Lost REQUIRES Gone; VARIABLE b: A;
+        IMPLEMENTATION Lost; BEGIN ?M; !N END Lost;
+        BEGIN Gone!M; Lost(b)!M; b!M; CONNECT(Gone(b), b); CONNECT(Lost, Gone) END A;";
+    assert_eq!(codes(&[unknown_interface]), ["unknown-interface"; 2]);
+    let unknown_constant = "COMPONENT A; CONSTANT a = lost; b = a + 1; VARIABLE n: INTEGER; t: TEXT;
+        BEGIN n := b; t := a; IF a THEN n := b * a END END A;";
+    assert_eq!(codes(&[unknown_constant]), ["unknown-name"]);
+}
+
+proptest! {
+    /// Valid programs with parts of lines cut out or exchanged.
+    #[test]
+    fn no_text_makes_the_checker_fail(
+        which in 0..100usize,
+        changes in prop::collection::vec((0..10_000usize, 0..10_000usize), 1..6),
+    ) {
+        let mut paths = dry_files("tests/valid");
+        paths.extend(dry_files("tests/errors"));
+        let text = read(&paths[which % paths.len()]);
+        let mut words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
+        for (from, to) in changes {
+            let (from, to) = (from % words.len(), to % words.len());
+            if (from + to) % 3 == 0 { words[from] = "" } else { words[from] = words[to] }
+        }
+        let files = sources(&[&words.concat()]);
+        if let Err(errors) = check(&files) {
+            prop_assert!(!errors.is_empty());
+            render(&files, &errors, Colour::Plain);
+        }
+    }
+}
+
+fn sources(texts: &[&str]) -> Vec<SourceFile> {
+    let named = texts.iter().enumerate();
+    named.map(|(index, text)| SourceFile { path: format!("{index}.dry"), text: text.to_string() }).collect()
+}
+
+fn accepted(texts: &[&str]) -> Program {
+    let files = sources(texts);
+    check(&files).unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)))
+}
+
+fn codes(texts: &[&str]) -> Vec<&'static str> {
+    codes_with_entry(texts, None)
+}
+
+fn codes_with_entry(texts: &[&str], entry: Option<&str>) -> Vec<&'static str> {
+    let errors = check_with_entry(&sources(texts), entry).err().unwrap_or_default();
+    errors.iter().map(|error| error.code).collect()
+}
+
+fn entry(texts: &[&str], name: Option<&str>) -> String {
+    let program = check_with_entry(&sources(texts), name).expect("the program is right");
+    program.components[program.entry.expect("it has an entry").index()].name.clone()
+}
+
+/// How many interfaces the program has besides the system's.
+fn interfaces(program: &Program) -> usize {
+    program.interfaces.iter().filter(|interface| interface.span != Default::default()).count()
+}
+
+fn dry_files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = fs::read_dir(folder).expect("the folder of programs");
+    let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "dry")).collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a readable file")
+}

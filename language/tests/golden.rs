@@ -1,0 +1,108 @@
+//! Golden tests: `errors/<code>.dry` holds a small invalid program, `errors/<code>.expected` what the compiler
+//! says about it; several cases of one code are told apart as `<code>.<case>.dry`. `format/*.dry` is laid out
+//! any old way, its `.expected` as the formatter does it. `BLESS=1 cargo test` rewrites the expectations.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use drystone_language::check;
+use drystone_language::format;
+use drystone_language::render::{Colour, render};
+use drystone_language::source::{Diagnostic, SourceFile};
+
+#[test]
+fn every_invalid_program_is_refused_as_expected() {
+    for_each_case("errors", |path, text| {
+        let shown = format!("errors/{}", path.file_name().unwrap_or_default().to_string_lossy());
+        let files = [SourceFile { path: shown, text: text.to_string() }];
+        let diagnostics = errors_of(&files);
+        let code = code_of(path);
+        let reported: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert!(reported.contains(&code.as_str()), "{}: reports {reported:?} only", path.display());
+        render(&files, &diagnostics, Colour::Plain)
+    });
+}
+
+#[test]
+fn the_formatter_lays_out_as_expected_and_only_once() {
+    for_each_case("format", |path, text| {
+        let formatted =
+            format::format(text).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
+        assert_eq!(format::format(&formatted).as_ref(), Ok(&formatted), "{}: not stable", path.display());
+        formatted
+    });
+}
+
+#[test]
+fn every_error_code_of_the_source_has_a_case() {
+    let mut codes = BTreeSet::new();
+    collect_codes(&folder("src"), &mut codes);
+    let cases: BTreeSet<_> = cases("errors").iter().map(|path| code_of(path)).collect();
+    let missing: Vec<_> = codes.difference(&cases).collect();
+    assert!(missing.is_empty(), "no tests/errors/<code>.dry for {missing:?}");
+    let stale: Vec<_> = cases.difference(&codes).collect();
+    assert!(stale.is_empty(), "no such error code any more: {stale:?}");
+}
+
+/// What the compiler says about a program.
+fn errors_of(files: &[SourceFile]) -> Vec<Diagnostic> {
+    check::check(files).err().unwrap_or_default()
+}
+
+/// Compares what `run` makes of each case with the expectation beside it; all differences are shown at once.
+fn for_each_case(name: &str, run: impl Fn(&Path, &str) -> String) {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut differences = String::new();
+    for case in cases(name) {
+        let actual = run(&case, &read(&case));
+        let expectation = case.with_extension("expected");
+        if bless {
+            fs::write(&expectation, actual).expect("the expectation can be written");
+            continue;
+        }
+        let expected = fs::read_to_string(&expectation).unwrap_or_default();
+        if actual != expected {
+            let case = case.display();
+            differences += &format!("=== {case}\n--- expected\n{expected}\n--- actual\n{actual}\n");
+        }
+    }
+    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+}
+
+fn cases(name: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder("tests").join(name)).expect("the folder of cases");
+    let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
+    let mut cases: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "dry")).collect();
+    cases.sort();
+    cases
+}
+
+/// The part of a case's file name before the first point.
+fn code_of(case: &Path) -> String {
+    let name = case.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_string()
+}
+
+/// All literal codes given to `Diagnostic::new` in a folder of Rust sources.
+fn collect_codes(folder: &Path, codes: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry of the folder").path();
+        if path.is_dir() {
+            collect_codes(&path, codes);
+        } else {
+            let text = read(&path);
+            let calls = text.split("Diagnostic::new(").skip(1);
+            let literals = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
+            codes.extend(literals.filter_map(|literal| literal.split('"').next()).map(str::to_string));
+        }
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

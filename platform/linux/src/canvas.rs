@@ -1,0 +1,158 @@
+//! A picture in memory, in layers, and its file.
+//!
+//! Colours are 0RRGGBBH. Layer 0 is opaque and starts as the background; the others are transparent where nothing was
+//! drawn. Higher layers hide lower ones.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use font8x8::{BASIC_FONTS, LATIN_FONTS, UnicodeFonts};
+
+/// Colour of an empty picture: white.
+pub(crate) const BACKGROUND: i64 = 0xFF_FF_FF;
+
+/// Not drawn.
+const TRANSPARENT: u32 = u32::MAX;
+
+/// The picture.
+pub(crate) struct Canvas {
+    width: usize,
+    height: usize,
+    layers: BTreeMap<i64, Vec<u32>>,
+    /// What is seen since the layers were last brought together; before that, what is on the layers.
+    shown: Option<Vec<u32>>,
+}
+
+impl Canvas {
+    pub(crate) fn new(width: usize, height: usize) -> Canvas {
+        Canvas { width, height, layers: BTreeMap::new(), shown: None }
+    }
+
+    /// Width and height in pixels.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// Makes a layer empty.
+    pub(crate) fn clear(&mut self, level: i64) {
+        self.layers.remove(&level);
+    }
+
+    /// Colours a rectangle; what lies outside the picture is left out.
+    pub(crate) fn fill(&mut self, level: i64, x: i64, y: i64, w: i64, h: i64, color: i64) {
+        let span = |from: i64, length: i64, size: usize| {
+            let to = from.saturating_add(length).clamp(0, size as i64) as usize;
+            from.clamp(0, size as i64) as usize..to
+        };
+        let (columns, rows) = (span(x, w, self.width), span(y, h, self.height));
+        if columns.is_empty() || rows.is_empty() {
+            return;
+        }
+        let (width, height) = (self.width, self.height);
+        let nothing = if level == 0 { BACKGROUND as u32 } else { TRANSPARENT };
+        let layer = self.layers.entry(level).or_insert_with(|| vec![nothing; width * height]);
+        for row in rows {
+            layer[row * width..][columns.clone()].fill(color as u32 & 0xFF_FF_FF);
+        }
+    }
+
+    /// Draws a character of 8 x 8 pixels; x, y is its upper left corner.
+    pub(crate) fn character(&mut self, level: i64, x: i64, y: i64, character: u8, color: i64) {
+        let character = character as char;
+        let Some(glyph) = BASIC_FONTS.get(character).or_else(|| LATIN_FONTS.get(character)) else { return };
+        for (row, bits) in glyph.iter().enumerate() {
+            for column in (0..8).filter(|column| bits >> column & 1 == 1) {
+                self.fill(level, x.saturating_add(column), y.saturating_add(row as i64), 1, 1, color);
+            }
+        }
+    }
+
+    /// Shows the layers as they are now.
+    pub(crate) fn draw_layers(&mut self) {
+        self.shown = Some(self.together());
+    }
+
+    fn together(&self) -> Vec<u32> {
+        let mut picture = vec![BACKGROUND as u32; self.width * self.height];
+        for layer in self.layers.values() {
+            for (pixel, &above) in picture.iter_mut().zip(layer) {
+                if above != TRANSPARENT {
+                    *pixel = above;
+                }
+            }
+        }
+        picture
+    }
+
+    /// What is seen, row by row, three bytes a pixel.
+    pub(crate) fn picture(&self) -> Vec<u8> {
+        let picture = self.shown.clone().unwrap_or_else(|| self.together());
+        picture.iter().flat_map(|pixel| pixel.to_be_bytes().into_iter().skip(1)).collect()
+    }
+
+    /// Saves what is seen as a PNG file.
+    pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
+        let file = BufWriter::new(File::create(path)?);
+        let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.picture())?;
+        Ok(writer.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixel(canvas: &Canvas, x: usize, y: usize) -> u32 {
+        let at = (y * canvas.width + x) * 3;
+        u32::from_be_bytes([0, canvas.picture()[at], canvas.picture()[at + 1], canvas.picture()[at + 2]])
+    }
+
+    #[test]
+    fn what_lies_outside_is_left_out() {
+        let mut canvas = Canvas::new(10, 5);
+        canvas.fill(0, -3, -3, 5, 5, 0x112233);
+        canvas.fill(0, 9, 4, i64::MAX, i64::MAX, 0x445566);
+        canvas.fill(0, i64::MIN, 0, 3, 3, 1);
+        assert_eq!(pixel(&canvas, 1, 1), 0x112233);
+        assert_eq!(pixel(&canvas, 2, 2), BACKGROUND as u32);
+        assert_eq!(pixel(&canvas, 9, 4), 0x445566);
+    }
+
+    #[test]
+    fn layers_are_seen_when_they_are_drawn() {
+        let mut canvas = Canvas::new(4, 4);
+        canvas.fill(0, 0, 0, 4, 4, 1);
+        canvas.fill(2, 0, 0, 1, 1, 2);
+        assert_eq!((pixel(&canvas, 0, 0), pixel(&canvas, 1, 1)), (2, 1));
+        canvas.draw_layers();
+        canvas.clear(2);
+        assert_eq!(pixel(&canvas, 0, 0), 2);
+        canvas.draw_layers();
+        assert_eq!(pixel(&canvas, 0, 0), 1);
+    }
+
+    #[test]
+    fn a_character_has_its_shape() {
+        let mut canvas = Canvas::new(8, 8);
+        canvas.character(0, 0, 0, b'-', 0);
+        let black = canvas.picture().chunks(3).filter(|pixel| pixel == &[0, 0, 0]).count();
+        assert!((4..=8).contains(&black));
+    }
+
+    #[test]
+    fn the_file_can_be_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut canvas = Canvas::new(30, 20);
+        canvas.fill(0, 3, 4, 5, 6, 0xABCDEF);
+        canvas.save(file.path()).unwrap();
+        let mut reader = png::Decoder::new(io::BufReader::new(File::open(file.path()).unwrap())).read_info().unwrap();
+        let mut picture = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut picture).unwrap();
+        assert_eq!(picture, canvas.picture());
+    }
+}

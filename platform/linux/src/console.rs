@@ -1,0 +1,94 @@
+//! The Console: standard input by lines, whoever asks first gets the next one. A terminal or pipe is waited for
+//! without stopping the other processes; a plain file is read at once. Lines come without the line end (`\n`, or
+//! `\r\n`); the last may lack it.
+//!
+//! # Soundness
+//!
+//! File descriptor 0 is only borrowed: `ManuallyDrop` never closes it, and `poll` gets one valid entry.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+use std::rc::Rc;
+
+use drystone_runtime::native::{Context, Service, Value, Values};
+use mio::unix::SourceFd;
+
+use crate::interfaces::Console;
+use crate::lines::Lines;
+use crate::reactor::{Direction, Reactor};
+
+/// Standard input, shared by all that read from it.
+pub(crate) struct Input {
+    reactor: Rc<Reactor>,
+    /// The reactor's, if it can be waited for.
+    source: Option<usize>,
+    lines: RefCell<Lines>,
+    file: ManuallyDrop<File>,
+}
+
+impl Input {
+    pub(crate) fn new(reactor: Rc<Reactor>) -> Rc<Input> {
+        // Refused for plain files.
+        let source = reactor.watch(&mut SourceFd(&libc::STDIN_FILENO)).ok();
+        // SAFETY: see the head of this file.
+        let file = ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDIN_FILENO) });
+        Rc::new(Input { reactor, source, lines: RefCell::default(), file })
+    }
+
+    /// Whether reading won't block. Standard input is shared with other programs, so it must stay blocking.
+    fn ready(&self) -> bool {
+        let mut entry = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry.
+        self.source.is_none() || unsafe { libc::poll(&mut entry, 1, 0) } != 0
+    }
+}
+
+/// A client of it.
+pub(crate) struct Reader(pub(crate) Rc<Input>);
+
+impl Reader {
+    fn read_line(&self, cx: &mut Context<'_, Console>) {
+        let input = &*self.0;
+        let mut lines = input.lines.borrow_mut();
+        loop {
+            if let Some(line) = lines.line() {
+                cx.send(Console::Line, [Value::Text(line)]);
+                return;
+            }
+            if lines.ended {
+                match lines.rest(usize::MAX) {
+                    Some(line) => cx.send(Console::Line, [Value::Text(line)]),
+                    None => cx.send(Console::End, []),
+                }
+                return;
+            }
+            if !input.ready() {
+                input.reactor.wait_for(cx.waiter(), input.source.map(|s| (s, Direction::Read)), None);
+                cx.wait();
+                return;
+            }
+            let scratch = &mut *input.reactor.scratch.borrow_mut();
+            match (&*input.file).read(scratch) {
+                Ok(0) | Err(_) => lines.ended = true,
+                Ok(n) => lines.append(&scratch[..n]),
+            }
+        }
+    }
+}
+
+impl Service for Reader {
+    type Messages = Console;
+
+    fn receive(&mut self, cx: &mut Context<'_, Console>, message: Console, _: Values<'_>) {
+        if message == Console::ReadLine {
+            self.read_line(cx);
+        }
+    }
+
+    fn ready(&mut self, cx: &mut Context<'_, Console>) {
+        self.read_line(cx);
+    }
+}

@@ -1,0 +1,63 @@
+//! A Drystone program as a Linux process: [`run`] it, and the system's interfaces (language reference, section 8) are
+//! files, the console, the clock, a picture and sockets.
+//!
+//! Everything that waits does so in one place, the [`reactor`]; each interface is a native component's service in a
+//! module of its own. Nothing here knows how programs are compiled or scheduled.
+
+mod canvas;
+mod console;
+mod file_system;
+mod files;
+mod graphic_view;
+mod interfaces;
+mod lines;
+mod names;
+mod network;
+mod platform;
+mod process;
+mod reactor;
+mod reason;
+mod simple;
+mod system;
+mod threads;
+mod window;
+
+use std::path::PathBuf;
+
+pub use process::run;
+
+/// How a program runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the program asks for by `Arguments`.
+    pub arguments: Vec<Vec<u8>>,
+    /// Workers; 0: one for each processor.
+    pub cores: usize,
+    /// Most bytes of memory for the program's components and processes; 0: as much as the machine gives.
+    pub memory: usize,
+    /// Where `RANDOM` begins; `None`: elsewhere in each run.
+    pub seed: Option<u64>,
+    /// Writes figures about the run to standard error at its end.
+    pub stats: bool,
+    /// Where the picture is saved as PNG when the program has ended, if it draws one.
+    pub graphics: Option<PathBuf>,
+    /// Width and height of the picture in pixels.
+    pub size: (usize, usize),
+    /// Where files are looked for that the current directory hasn't got: the directory of the program's source.
+    pub source_directory: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            arguments: Vec::new(),
+            cores: 0,
+            memory: 0,
+            seed: None,
+            stats: false,
+            graphics: None,
+            size: (640, 480),
+            source_directory: None,
+        }
+    }
+}

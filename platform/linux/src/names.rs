@@ -1,0 +1,36 @@
+//! File names: a program's names are texts, the system's are paths.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where the names of a program are looked up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// The directory of the program's source: files that come with a program are found wherever it is started.
+    pub(crate) source_directory: Option<PathBuf>,
+}
+
+impl Names {
+    /// The path that a text names, as it is: relative to the current directory. A text ends at its first 0X.
+    pub(crate) fn path<'a>(&self, name: &'a [u8]) -> &'a Path {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        Path::new(OsStr::from_bytes(&name[..end]))
+    }
+
+    /// The path of something that exists: a relative name that the current directory hasn't got is looked for beside
+    /// the program's source.
+    pub(crate) fn existing(&self, name: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        if let Some(directory) = &self.source_directory
+            && path.is_relative()
+            && !path.exists()
+        {
+            let beside = directory.join(path);
+            if beside.exists() {
+                return beside;
+            }
+        }
+        path.to_path_buf()
+    }
+}

@@ -1,0 +1,191 @@
+//! A connection: what its Input and Output services share. An idle one has no buffers.
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::rc::{Rc, Weak};
+
+use drystone_runtime::native::{Component, Serving};
+use mio::net::TcpStream;
+
+use super::input::Reader;
+use super::output::Writer;
+use crate::lines::Lines;
+use crate::reactor::{Drain, Reactor};
+
+/// A connection; closed with its last user, which may be the reactor, if bytes are left to be sent.
+pub(crate) struct Socket {
+    me: Weak<Socket>,
+    pub(super) reactor: Rc<Reactor>,
+    stream: RefCell<TcpStream>,
+    source: usize,
+    /// What has come and was not asked for yet.
+    pub(super) input: RefCell<Lines>,
+    output: RefCell<Output>,
+    /// Closed by this side, both ways.
+    pub(super) closed: Cell<bool>,
+}
+
+#[derive(Default)]
+struct Output {
+    bytes: Vec<u8>,
+    /// Of them, how many the kernel has taken.
+    sent: usize,
+    /// Nothing more will be written.
+    finished: bool,
+    /// Why nothing can be written any more.
+    failure: Option<io::Error>,
+}
+
+/// What waits to be sent may take this much memory before it has to be tried at once.
+const BATCH: usize = 16 * 1024;
+
+/// With so much waiting to be sent, whoever writes has to wait.
+pub(super) const FULL: usize = 64 * 1024;
+
+impl Socket {
+    pub(super) fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
+        // Bytes are collected here until the program has nothing else to do; the kernel needn't do so again.
+        let _ = stream.set_nodelay(true);
+        let source = reactor.watch(&mut stream)?;
+        Ok(Rc::new_cyclic(|me| Socket {
+            me: me.clone(),
+            reactor,
+            stream: RefCell::new(stream),
+            source,
+            input: RefCell::default(),
+            output: RefCell::default(),
+            closed: Cell::new(false),
+        }))
+    }
+
+    /// The reactor's number for it.
+    pub(super) fn source(&self) -> usize {
+        self.source
+    }
+
+    /// Whether a connection that was begun is made; `None`: not yet.
+    pub(super) fn connected(&self) -> Option<io::Result<()>> {
+        let stream = self.stream.borrow();
+        match stream.take_error() {
+            Ok(Some(error)) | Err(error) => return Some(Err(error)),
+            Ok(None) => {}
+        }
+        match stream.peer_addr() {
+            Ok(_) => {
+                let _ = stream.set_nodelay(true);
+                Some(Ok(()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Reads what there is; 0 at the end.
+    pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.stream.borrow_mut().read(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Takes bytes to be sent, soon. After a failure, or the end of writing, they are dropped.
+    pub(super) fn write(&self, bytes: &[u8]) {
+        let mut output = self.output.borrow_mut();
+        if output.finished || output.failure.is_some() || bytes.is_empty() {
+            return;
+        }
+        output.bytes.extend_from_slice(bytes);
+        let many = output.bytes.len() >= BATCH;
+        drop(output);
+        self.send(many);
+    }
+
+    /// How many bytes wait to be sent.
+    pub(super) fn unsent(&self) -> usize {
+        let output = self.output.borrow();
+        output.bytes.len() - output.sent
+    }
+
+    /// Why nothing can be written any more.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.output.borrow().failure.as_ref().map(crate::reason::reason)
+    }
+
+    /// Nothing more will be written: the other side sees the end when everything has been sent.
+    pub(super) fn finish(&self) {
+        self.output.borrow_mut().finished = true;
+        self.send(true);
+    }
+
+    /// Ends both ways. What was written before is still sent.
+    pub(super) fn close(&self) {
+        self.closed.set(true);
+        // This also makes the socket readable, which wakes the readers. It may be gone already.
+        let _ = self.stream.borrow().shutdown(Shutdown::Read);
+        self.finish();
+    }
+
+    /// Sends at once, or when the program has nothing else to do; the rest when the kernel has room.
+    pub(super) fn send(&self, now: bool) {
+        if !(now && self.drain()) {
+            let me = self.me.upgrade().expect("is used through it");
+            self.reactor.drain_later(self.source, me);
+        }
+    }
+}
+
+impl Drain for Socket {
+    fn drain(&self) -> bool {
+        let output = &mut *self.output.borrow_mut();
+        while output.sent < output.bytes.len() && output.failure.is_none() {
+            match self.stream.borrow_mut().write(&output.bytes[output.sent..]) {
+                Ok(n) => output.sent += n,
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => {
+                        // Bytes in front that the kernel has shall not pile up.
+                        if output.sent >= BATCH {
+                            output.bytes.drain(..output.sent);
+                            output.sent = 0;
+                        }
+                        return false;
+                    }
+                    io::ErrorKind::Interrupted => {}
+                    _ => output.failure = Some(error),
+                },
+            }
+        }
+        (output.bytes, output.sent) = (Vec::new(), 0);
+        if output.finished {
+            // It may be gone already.
+            let _ = self.stream.borrow().shutdown(Shutdown::Write);
+        }
+        true
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.reactor.unwatch(self.source, self.stream.get_mut());
+    }
+}
+
+/// The component that `Connected` and `Accepted` bring: it offers Input and Output.
+pub(crate) struct Connection(pub(super) Rc<Socket>);
+
+impl Component for Connection {
+    fn serve(&mut self, interface: usize) -> Serving {
+        if interface == 0 { Serving::new(Reader::new(self.0.clone())) } else { Serving::new(Writer::new(self.0.clone())) }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.0.unsent() > 0 {
+            self.0.send(true);
+            self.0.reactor.leave(self.0.source);
+        }
+    }
+}

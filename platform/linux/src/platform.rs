@@ -1,0 +1,66 @@
+//! The platform as the home worker sees it: output, waiting, the reactor.
+
+use std::any::Any;
+use std::io::{self, Write};
+use std::process::exit;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use drystone_runtime::layout::Process;
+use drystone_runtime::platform::{Platform, Threads};
+
+use crate::process::write_all;
+use crate::reactor::Reactor;
+use crate::threads::LinuxThreads;
+
+/// A program as a Linux process.
+pub(crate) struct Linux {
+    pub(crate) reactor: Rc<Reactor>,
+    threads: &'static LinuxThreads,
+}
+
+impl Linux {
+    /// Fails if the system has no more file descriptors.
+    pub(crate) fn new(start: Instant) -> io::Result<Linux> {
+        let reactor = Reactor::new()?;
+        let threads = LinuxThreads::new(start, reactor.waker());
+        Ok(Linux { reactor, threads })
+    }
+}
+
+impl Platform for Linux {
+    fn write(&mut self, bytes: &[u8]) {
+        // The runtime collects bytes; `io::stdout` would look for lines in them.
+        if let Err(error) = write_all(libc::STDOUT_FILENO, bytes) {
+            // Nobody reads on, as in `program | head`: no more to be done, and nobody to be told.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                let _ = writeln!(io::stderr(), "standard output: {}", crate::reason::reason(&error));
+            }
+            exit(1);
+        }
+    }
+
+    fn report(&mut self, bytes: &[u8]) {
+        let _ = io::stderr().write_all(bytes);
+    }
+
+    fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
+        self.reactor.wait(timeout.map(Duration::from_nanos), wake);
+    }
+
+    fn pending(&self) -> usize {
+        self.reactor.pending()
+    }
+
+    fn forget(&mut self, process: *mut Process) {
+        self.reactor.forget(process);
+    }
+
+    fn threads(&self) -> &'static dyn Threads {
+        self.threads
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}

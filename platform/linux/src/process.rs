@@ -1,0 +1,113 @@
+//! The life of the Linux process: what is set up before a program runs, and what is left to do after it.
+//!
+//! # Soundness
+//!
+//! The system calls get constants and a valid structure. The runtime asks for the system on its home worker's thread,
+//! with that worker.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::time::Instant;
+
+use drystone_component::Program;
+use drystone_runtime::Outcome;
+use drystone_runtime::platform::Platform;
+
+use crate::platform::Linux;
+use crate::reason::reason;
+use crate::{Options, system};
+
+/// Runs a program to its end; the status with which the process shall exit: that of the program, or 2 if the system
+/// cannot offer what it requires.
+///
+/// SIGPIPE is ignored from then on, and the limit on open files is raised as far as it may be. Everything that the
+/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual.
+pub fn run(program: &'static Program, options: Options) -> i32 {
+    let start = Instant::now();
+    settle();
+    match try_run(program, &options, start) {
+        Ok(status) => status,
+        Err(message) => {
+            let _ = writeln!(io::stderr(), "error: {message}");
+            2
+        }
+    }
+}
+
+fn try_run(program: &'static Program, options: &Options, start: Instant) -> Result<i32, String> {
+    let mut platform = Linux::new(start).map_err(|error| reason(&error))?;
+    let reactor = platform.reactor.clone();
+    let (kind, system, remains) = system::make(program, options, &reactor, start)?;
+    let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };
+    let memory_limit = if options.memory == 0 { usize::MAX } else { options.memory };
+    let seed = options.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
+    // The runtime asks for each interface until it has a component that offers it.
+    let mut system = Some(system);
+    let mut find = |worker, _: &str| {
+        // SAFETY: see the head of this file.
+        system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
+    };
+    let runtime_options = drystone_runtime::Options { cores, memory_limit, seed, system: &mut find };
+    let outcome = drystone_runtime::run(program, &mut platform, runtime_options);
+    let problem = remains.finish(options);
+    reactor.finish();
+    if options.stats {
+        report(&outcome, start);
+    }
+    match problem {
+        Ok(()) => Ok(outcome.status as i32),
+        Err(message) => {
+            let _ = writeln!(io::stderr(), "error: {message}");
+            Ok(1)
+        }
+    }
+}
+
+/// Figures about a run.
+fn report(outcome: &Outcome, start: Instant) {
+    let Outcome { processes, live_processes, messages, switches, away, peak_bytes, live_bytes, .. } = outcome;
+    let _ = writeln!(
+        io::stderr(),
+        "time {:.3} ms, processes {processes} ({live_processes} at the end), messages {messages}, \
+         switches {switches}, runs elsewhere {away}, memory {peak_bytes} bytes ({live_bytes} at the end)",
+        start.elapsed().as_secs_f64() * 1000.0
+    );
+}
+
+/// Makes the process fit for programs with very many connections.
+fn settle() {
+    // SAFETY: see the head of this file.
+    unsafe {
+        // A peer that has gone is an error of the write, not the end of the process.
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        let mut files = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut files) == 0 {
+            files.rlim_cur = files.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &files);
+        }
+    }
+}
+
+/// Writes all bytes to a file descriptor that belongs to the process, whatever its kind.
+pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the bytes are there.
+        let written = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+        if written >= 0 {
+            bytes = &bytes[written as usize..];
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        match error.kind() {
+            io::ErrorKind::Interrupted => {}
+            // Someone else made it non-blocking: that is no reason to lose output.
+            io::ErrorKind::WouldBlock => {
+                let mut entry = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one entry.
+                unsafe { libc::poll(&mut entry, 1, -1) };
+            }
+            _ => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! The one place where a program waits: for sockets, the console, helper threads and time limits.
+//!
+//! A service that would block registers its process here and says `wait`; it is woken when its source is ready, or
+//! its time limit has passed. Sources are registered with the kernel once, edge-triggered, for both directions: a
+//! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
+//! woken for nothing; it then tries and waits again.
+//!
+//! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+use std::mem::take;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use drystone_runtime::layout::Process;
+use drystone_runtime::native::Waiter;
+use mio::{Events, Interest, Poll, Registry, Token, Waker};
+
+/// What a process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Something to read, a connection to accept, a helper thread's result.
+    Read,
+    /// Room to write, a connection's being made.
+    Write,
+}
+
+/// Something that may have bytes to write while no process waits for it.
+pub(crate) trait Drain {
+    /// Writes what the kernel takes; `true`: nothing is left to be written.
+    fn drain(&self) -> bool;
+}
+
+/// How long a connection whose component is gone may take to send the rest.
+const LEAVING: Duration = Duration::from_secs(10);
+
+/// The token of the eventfd behind [`Waker`].
+const WAKER: Token = Token(usize::MAX);
+
+/// See the head of this file.
+pub(crate) struct Reactor {
+    poll: RefCell<(Poll, Events)>,
+    /// Of `poll`; sockets come and go while that is in use.
+    registry: Registry,
+    state: RefCell<State>,
+    signals: Arc<Signals>,
+    /// Bytes pass through here between the kernel and a connection's own buffer.
+    pub(crate) scratch: RefCell<Box<[u8]>>,
+}
+
+#[derive(Default)]
+struct State {
+    sources: Vec<Source>,
+    free: Vec<usize>,
+    waits: HashMap<*mut Process, Wait>,
+    deadlines: BTreeSet<(Instant, *mut Process)>,
+    /// Sources that got bytes to write since the last wait.
+    dirty: Vec<usize>,
+    /// In order of time: sources whose component is gone, and until when they may go on.
+    leaving: VecDeque<(Instant, usize)>,
+    woken: Vec<*mut Process>,
+    /// How many sources have bytes to write.
+    draining: usize,
+}
+
+#[derive(Default)]
+struct Source {
+    readers: Vec<*mut Process>,
+    writers: Vec<*mut Process>,
+    draining: Option<Rc<dyn Drain>>,
+    leaves: Option<Instant>,
+}
+
+struct Wait {
+    source: Option<(usize, Direction)>,
+    deadline: Option<Instant>,
+}
+
+/// Sources that helper threads are done with.
+struct Signals {
+    done: Mutex<Vec<usize>>,
+    waker: Arc<Waker>,
+}
+
+/// By this a helper thread says that the source's readers may go on.
+pub(crate) struct Signal {
+    signals: Arc<Signals>,
+    source: usize,
+}
+
+impl Signal {
+    /// Wakes the readers.
+    pub(crate) fn done(self) {
+        self.signals.done.lock().unwrap_or_else(PoisonError::into_inner).push(self.source);
+        // If it cannot be written it is full, and the wait ends anyway.
+        let _ = self.signals.waker.wake();
+    }
+}
+
+impl Reactor {
+    /// Fails if the system has no more file descriptors.
+    pub(crate) fn new() -> io::Result<Rc<Reactor>> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        Ok(Rc::new(Reactor {
+            registry: poll.registry().try_clone()?,
+            poll: RefCell::new((poll, Events::with_capacity(1024))),
+            state: RefCell::default(),
+            signals: Arc::new(Signals { done: Mutex::default(), waker }),
+            scratch: RefCell::new(vec![0; 64 * 1024].into()),
+        }))
+    }
+
+    /// Ends a wait.
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        self.signals.waker.clone()
+    }
+
+    /// A new source that helper threads signal, or that a kernel object will be registered for.
+    pub(crate) fn source(&self) -> usize {
+        let mut state = self.state.borrow_mut();
+        state.free.pop().unwrap_or_else(|| {
+            state.sources.push(Source::default());
+            state.sources.len() - 1
+        })
+    }
+
+    /// A new source for what the kernel watches.
+    pub(crate) fn watch(&self, object: &mut impl mio::event::Source) -> io::Result<usize> {
+        let source = self.source();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let registered = self.registry.register(object, Token(source), interest);
+        registered.inspect_err(|_| self.remove(source)).map(|()| source)
+    }
+
+    /// The kernel need not watch it any more, and nobody waits for it.
+    pub(crate) fn unwatch(&self, source: usize, object: &mut impl mio::event::Source) {
+        // It is about to be closed anyway.
+        let _ = self.registry.deregister(object);
+        self.remove(source);
+    }
+
+    /// Nobody waits for the source any more. A late event for its number only wakes someone for nothing.
+    pub(crate) fn remove(&self, source: usize) {
+        let mut state = self.state.borrow_mut();
+        state.sources[source] = Source::default();
+        state.free.push(source);
+    }
+
+    /// For a helper thread.
+    pub(crate) fn signal(&self, source: usize) -> Signal {
+        Signal { signals: self.signals.clone(), source }
+    }
+
+    /// The process will be woken when the source is ready, or at the deadline.
+    pub(crate) fn wait_for(&self, waiter: Waiter, source: Option<(usize, Direction)>, deadline: Option<Instant>) {
+        let process = waiter.process;
+        let state = &mut *self.state.borrow_mut();
+        if let Some((source, direction)) = source {
+            let waiting = state.sources[source].waiting(direction);
+            if waiting.is_empty() {
+                waiting.reserve_exact(1);
+            }
+            waiting.push(process);
+        }
+        if let Some(deadline) = deadline {
+            state.deadlines.insert((deadline, process));
+        }
+        state.waits.insert(process, Wait { source, deadline });
+    }
+
+    /// The source has bytes to write: they are written at the latest when the program waits, and then whenever the
+    /// kernel has room, also when nothing else knows them any more.
+    pub(crate) fn drain_later(&self, source: usize, bytes: Rc<dyn Drain>) {
+        let state = &mut *self.state.borrow_mut();
+        if state.sources[source].draining.is_none() {
+            state.sources[source].draining = Some(bytes);
+            state.draining += 1;
+            state.dirty.push(source);
+        }
+    }
+
+    /// The component that wrote to the source is gone: what is left has to be written within a time limit.
+    pub(crate) fn leave(&self, source: usize) {
+        let state = &mut *self.state.borrow_mut();
+        if state.sources[source].draining.is_some() {
+            let until = Instant::now() + LEAVING;
+            state.sources[source].leaves = Some(until);
+            state.leaving.push_back((until, source));
+        }
+    }
+
+    /// How many processes wait here, and how many connections have bytes to send: none of them will wait for ever
+    /// only because all processes of the program do.
+    pub(crate) fn pending(&self) -> usize {
+        let state = self.state.borrow();
+        state.waits.len() + state.draining
+    }
+
+    /// The process doesn't wait any more.
+    pub(crate) fn forget(&self, process: *mut Process) {
+        self.state.borrow_mut().forget(process);
+    }
+
+    /// See `Platform::wait`.
+    pub(crate) fn wait(&self, timeout: Option<Duration>, wake: &mut dyn FnMut(*mut Process)) {
+        let pending = self.pending();
+        let end = timeout.filter(|t| !t.is_zero()).map(|timeout| Instant::now() + timeout);
+        loop {
+            let dirty = take(&mut self.state.borrow_mut().dirty);
+            for source in dirty {
+                self.drain(source);
+            }
+            let limit = self.state.borrow().next_deadline(end);
+            let limit = if timeout == Some(Duration::ZERO) {
+                timeout
+            } else {
+                limit.map(|limit| limit.saturating_duration_since(Instant::now()))
+            };
+            let notified = self.look(limit);
+            self.expire();
+            let woken = take(&mut self.state.borrow_mut().woken);
+            for &process in &woken {
+                wake(process);
+            }
+            let over = timeout == Some(Duration::ZERO) || end.is_some_and(|end| end <= Instant::now());
+            let idle = pending > 0 && self.pending() == 0;
+            if notified || over || idle || !woken.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Before the program ends: lets what was written be sent, within a time limit.
+    pub(crate) fn finish(&self) {
+        let end = Instant::now() + LEAVING;
+        while self.state.borrow().draining > 0 && Instant::now() < end {
+            self.wait(Some(end.saturating_duration_since(Instant::now())), &mut |_| {});
+        }
+    }
+
+    /// Takes the kernel's events; whether someone wants the program's attention.
+    fn look(&self, limit: Option<Duration>) -> bool {
+        let (poll, events) = &mut *self.poll.borrow_mut();
+        if poll.poll(events, limit).is_err() {
+            // Interrupted by a signal: as if the time had passed.
+            return false;
+        }
+        let mut notified = false;
+        for event in events.iter() {
+            if event.token() == WAKER {
+                notified = true;
+                let done = take(&mut *self.signals.done.lock().unwrap_or_else(PoisonError::into_inner));
+                for source in done {
+                    self.state.borrow_mut().wake(source, Direction::Read);
+                }
+                continue;
+            }
+            let source = event.token().0;
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                self.state.borrow_mut().wake(source, Direction::Read);
+            }
+            if event.is_writable() || event.is_write_closed() || event.is_error() {
+                self.drain(source);
+            }
+        }
+        notified
+    }
+
+    /// Writes what the source has, and tells those that wait for it.
+    fn drain(&self, source: usize) {
+        let draining = self.state.borrow().sources[source].draining.clone();
+        let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
+        let state = &mut *self.state.borrow_mut();
+        state.wake(source, Direction::Write);
+        if drained {
+            // `draining` keeps the socket until the borrow has ended: its end removes the source.
+            state.sources[source].draining = None;
+            state.draining -= 1;
+        }
+    }
+
+    /// Wakes those whose time has passed, and gives up connections that take too long to leave.
+    fn expire(&self) {
+        let mut given_up = Vec::new();
+        {
+            let state = &mut *self.state.borrow_mut();
+            if state.deadlines.is_empty() && state.leaving.is_empty() {
+                return;
+            }
+            let now = Instant::now();
+            while let Some(&(deadline, process)) = state.deadlines.first()
+                && deadline <= now
+            {
+                state.forget(process);
+                state.woken.push(process);
+            }
+            while let Some(&(until, source)) = state.leaving.front()
+                && until <= now
+            {
+                state.leaving.pop_front();
+                // Otherwise the number has been given to another since.
+                if state.sources[source].leaves == Some(until) {
+                    let bytes = state.sources[source].draining.take();
+                    state.draining -= bytes.is_some() as usize;
+                    given_up.push(bytes);
+                }
+            }
+        }
+        // Ends of sockets remove their sources, so only now.
+        drop(given_up);
+    }
+}
+
+impl Source {
+    fn waiting(&mut self, direction: Direction) -> &mut Vec<*mut Process> {
+        match direction {
+            Direction::Read => &mut self.readers,
+            Direction::Write => &mut self.writers,
+        }
+    }
+}
+
+impl State {
+    fn wake(&mut self, source: usize, direction: Direction) {
+        while let Some(&process) = self.sources[source].waiting(direction).first() {
+            self.forget(process);
+            self.woken.push(process);
+        }
+    }
+
+    fn forget(&mut self, process: *mut Process) {
+        let Some(wait) = self.waits.remove(&process) else { return };
+        if let Some((source, direction)) = wait.source {
+            self.sources[source].waiting(direction).retain(|&other| other != process);
+        }
+        if let Some(deadline) = wait.deadline {
+            self.deadlines.remove(&(deadline, process));
+        }
+    }
+
+    fn next_deadline(&self, end: Option<Instant>) -> Option<Instant> {
+        let deadline = self.deadlines.first().map(|&(deadline, _)| deadline);
+        let leaving = self.leaving.front().map(|&(until, _)| until);
+        [end, deadline, leaving].into_iter().flatten().min()
+    }
+}

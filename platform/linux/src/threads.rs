@@ -1,0 +1,120 @@
+//! What other threads than the home worker's use: the clock, worker threads, the ticker, memory.
+//!
+//! # Soundness
+//!
+//! The runtime promises that what it passes to `start_worker` and `start_ticker` may be called with its argument on
+//! another thread; `mmap` gives fresh memory, and `munmap` gets only what it gave.
+
+use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Threads};
+
+/// Most workers that a program may have.
+const WORKERS: usize = 256;
+
+/// A place where one thread sleeps until another wants it, now or earlier.
+#[derive(Default)]
+struct Bed {
+    wanted: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bed {
+    fn sleep(&self) {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = self.changed.wait_while(wanted, |wanted| !*wanted);
+        *wanted.unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    fn forget(&self) {
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    fn wake(&self) {
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+    }
+}
+
+/// See [`Threads`].
+pub(crate) struct LinuxThreads {
+    start: Instant,
+    waker: Arc<mio::Waker>,
+    workers: [Bed; WORKERS],
+    ticker: &'static Bed,
+}
+
+impl LinuxThreads {
+    /// The clock counts from `start`; `waker` ends the home worker's wait.
+    pub(crate) fn new(start: Instant, waker: Arc<mio::Waker>) -> &'static LinuxThreads {
+        let workers = std::array::from_fn(|_| Bed::default());
+        Box::leak(Box::new(LinuxThreads { start, waker, workers, ticker: Box::leak(Box::default()) }))
+    }
+}
+
+impl Threads for LinuxThreads {
+    fn clock(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn processors(&self) -> usize {
+        thread::available_parallelism().map_or(1, |n| n.get().min(WORKERS))
+    }
+
+    fn start_worker(&self, worker: usize, run: unsafe fn(argument: usize), argument: usize) -> bool {
+        if worker >= WORKERS {
+            return false;
+        }
+        let builder = thread::Builder::new().name(format!("worker {worker}"));
+        // SAFETY: see the head of this file.
+        builder.spawn(move || unsafe { run(argument) }).is_ok()
+    }
+
+    fn park(&self, worker: usize) {
+        self.workers[worker].sleep();
+    }
+
+    fn unpark(&self, worker: usize) {
+        self.workers[worker].wake();
+    }
+
+    fn start_ticker(&self, tick: unsafe fn(argument: usize) -> u64, argument: usize) {
+        let bed = self.ticker;
+        let run = move || {
+            loop {
+                bed.forget();
+                // SAFETY: see the head of this file.
+                match unsafe { tick(argument) } {
+                    TICK_STOP => return,
+                    TICK_SLEEP => bed.sleep(),
+                    nanoseconds => thread::sleep(Duration::from_nanos(nanoseconds)),
+                }
+            }
+        };
+        thread::Builder::new().name("ticker".into()).spawn(run).expect("a thread for the ticker");
+    }
+
+    fn wake_ticker(&self) {
+        self.ticker.wake();
+    }
+
+    fn notify(&self) {
+        // Refused only if the counter behind it is full, and then the wait ends anyway.
+        let _ = self.waker.wake();
+    }
+
+    fn allocate(&self, bytes: usize) -> *mut u8 {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh anonymous mapping.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if memory == libc::MAP_FAILED { ptr::null_mut() } else { memory.cast() }
+    }
+
+    unsafe fn free(&self, memory: *mut u8, bytes: usize) {
+        // SAFETY: came from `allocate`, as the caller promises.
+        unsafe { libc::munmap(memory.cast(), bytes) };
+    }
+}

@@ -1,0 +1,58 @@
+//! The `main` function of an executable that the compiler's object file is linked into. All arguments are the
+//! program's; how it runs is set by environment variables: `DRYSTONE_CORES` (number of workers), `DRYSTONE_MEMORY`
+//! (bytes, or with K, M or G), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
+//! `DRYSTONE_GRAPHICS` (where the picture is saved).
+//!
+//! # Soundness
+//!
+//! The C runtime calls `main` once, with `argc` arguments that are strings and live as long as the process; the
+//! object file defines `ds_program` as a `Program`.
+
+use std::env;
+use std::ffi::{CStr, c_char, c_int};
+
+use drystone_component::Program;
+use drystone_linux::Options;
+
+unsafe extern "C" {
+    /// The compiled program.
+    static ds_program: Program;
+}
+
+/// Runs the program.
+///
+/// # Safety
+/// For the C runtime only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    let argument = |i: usize| {
+        // SAFETY: see the head of this file.
+        unsafe { CStr::from_ptr(*argv.add(i)).to_bytes().to_vec() }
+    };
+    let options = Options {
+        arguments: (1..argc as usize).map(argument).collect(),
+        cores: number("DRYSTONE_CORES"),
+        memory: number("DRYSTONE_MEMORY"),
+        stats: !setting("DRYSTONE_STATS").is_empty(),
+        graphics: Some(setting("DRYSTONE_GRAPHICS")).filter(|path| !path.is_empty()).map(Into::into),
+        ..Options::default()
+    };
+    // SAFETY: see the head of this file.
+    drystone_linux::run(unsafe { &ds_program }, options)
+}
+
+fn setting(name: &str) -> String {
+    env::var(name).unwrap_or_default()
+}
+
+/// A setting that is a number, if it is one; else 0, which leaves the choice to the system.
+fn number(name: &str) -> usize {
+    let text = setting(name);
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (&text[..], 1),
+    };
+    digits.parse::<usize>().unwrap_or(0).saturating_mul(unit)
+}

@@ -1,0 +1,271 @@
+//! Collections: maps from keys to elements whose representation adapts to what is in them.
+//!
+//! `{ARRAY}` collections are [`Array`]s. Any other is a [`Store`] with two parts. Where the only index is a number, the
+//! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
+//! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
+//! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
+//! for long. So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
+//! what the elements need at most.
+//!
+//! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
+//! sends the shorter side to the rest. Each insertion pays for moving [`PAID`] elements into the dense part, so that no
+//! sequence of operations can make moving expensive.
+//!
+//! # Why this is sound
+//! A collection variable is null or holds what was made here for its descriptor, which is always passed along; a
+//! collection is used by one worker at a time, with that worker's heap. Elements move when others are inserted or
+//! removed, so nobody keeps their addresses.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+mod array;
+mod dense;
+pub mod entries;
+mod hash;
+mod keys;
+mod rest;
+mod store;
+mod tree;
+
+use core::ops::ControlFlow;
+use core::ptr::null_mut;
+
+use drystone_component::{Collection, Kind};
+
+use self::array::Array;
+use self::keys::Key;
+use self::keys::Keys;
+use self::store::Store;
+use crate::heap::Heap;
+use crate::instance::ds_exists;
+use crate::layout::{ArrayHead, Fault, Instance, TextHead};
+use crate::text;
+
+/// An element found or made.
+#[derive(Clone, Copy)]
+struct Inserted {
+    cell: *mut u64,
+    is_new: bool,
+}
+
+/// What is the same for all collections with one descriptor.
+#[derive(Clone, Copy)]
+struct Shape<'a> {
+    keys: Keys<'a>,
+    element: Kind,
+    /// Bytes of an element in arrays and dense parts.
+    size: usize,
+}
+
+impl Shape<'_> {
+    #[inline]
+    fn of(collection: &Collection) -> Shape<'static> {
+        let size = if collection.element == Kind::Byte { 1 } else { 8 };
+        Shape { keys: Keys::new(collection.keys.get()), element: collection.element, size }
+    }
+
+    /// An element is gone: so is what it held. (A component must be gone before.)
+    unsafe fn drop_word(&self, heap: &mut Heap, word: u64) {
+        if self.element == Kind::Text {
+            text::drop(heap, word as *mut TextHead);
+        }
+    }
+}
+
+/// What a collection variable holds.
+enum Content<'a> {
+    None,
+    Array(Array),
+    Store(&'a mut Store),
+}
+
+#[inline]
+unsafe fn content<'a>(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content<'a> {
+    let head = *cell;
+    if head.is_null() {
+        Content::None
+    } else if collection.array {
+        Content::Array(Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size))
+    } else {
+        Content::Store(&mut *head.cast::<Store>())
+    }
+}
+
+/// Makes an `{ARRAY}` collection.
+///
+/// # Safety
+/// As the module says, here and below: `cell` is a collection variable described by `collection`, and keys are one word
+/// for each index, texts live.
+pub unsafe fn make_array(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    sizes: &[i64],
+) -> Result<(), Fault> {
+    if !(*cell).is_null() {
+        return Err(Fault::FullContainer);
+    }
+    *cell = Array::make(heap, sizes, Shape::of(collection).size)?.cast();
+    Ok(())
+}
+
+/// The element with a key, or null.
+///
+/// # Safety
+/// See [`make_array`].
+#[inline]
+pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
+    let shape = Shape::of(collection);
+    match content(cell, collection, shape) {
+        Content::None => None,
+        Content::Array(array) => array.find(key),
+        Content::Store(store) => store.find(shape, key),
+    }
+    .unwrap_or(null_mut())
+}
+
+/// The element with a key, made with zero if it was not there.
+///
+/// # Safety
+/// See [`make_array`].
+#[inline]
+pub unsafe fn insert(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *const u64,
+) -> Result<*mut u8, Fault> {
+    let shape = Shape::of(collection);
+    match content(cell, collection, shape) {
+        Content::Array(array) => array.find(key).ok_or(Fault::IndexOutOfBounds),
+        Content::Store(store) => store.insert(heap, shape, key).ok_or(Fault::OutOfMemory),
+        Content::None if collection.array => Err(Fault::IndexOutOfBounds),
+        Content::None => {
+            let store = Store::make(heap).ok_or(Fault::OutOfMemory)?;
+            *cell = store.cast();
+            (*store).insert(heap, shape, key).ok_or(Fault::OutOfMemory)
+        }
+    }
+}
+
+/// Removes the element with a key; answers whether it was there. What was an element of an array is zero again.
+///
+/// # Safety
+/// See [`make_array`]. A component in it is gone already.
+pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> bool {
+    let shape = Shape::of(collection);
+    let removed = match content(cell, collection, shape) {
+        Content::None => None,
+        Content::Array(array) => array.find(key).map(|element| {
+            let word = dense::read(element, shape.size);
+            dense::write(element, shape.size, 0);
+            word
+        }),
+        Content::Store(store) => store.remove(heap, shape, key),
+    };
+    if let Some(word) = removed {
+        shape.drop_word(heap, word);
+    }
+    removed.is_some()
+}
+
+/// Sets `key` to the smallest key, or to the smallest one above it; answers its element, or null if there is none. Elements
+/// of kind Component where there is none are passed over. The texts of `key` are held by it, before and afterwards.
+///
+/// # Safety
+/// See [`make_array`].
+pub unsafe fn next(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *mut u64,
+    from: From,
+) -> *mut u8 {
+    let shape = Shape::of(collection);
+    let mut from = from;
+    loop {
+        let after = (from == From::Key).then_some(key as Key);
+        let element = match content(cell, collection, shape) {
+            Content::None => None,
+            Content::Array(array) => next_in_array(array, after, key),
+            Content::Store(store) => store.next(heap, shape, after, key),
+        };
+        match element {
+            Some(element) if shape.element == Kind::Component && !is_there(element) => from = From::Key,
+            Some(element) => return element,
+            None => return null_mut(),
+        }
+    }
+}
+
+/// Where to look for the next element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// At the beginning.
+    Start,
+    /// Above the key.
+    Key,
+}
+
+unsafe fn next_in_array(array: Array, after: Option<Key>, key: *mut u64) -> Option<*mut u8> {
+    let index = array.after(after);
+    if index >= array.count() {
+        return None;
+    }
+    array.key_at(index, key);
+    Some(array.at(index))
+}
+
+unsafe fn is_there(element: *mut u8) -> bool {
+    ds_exists(*element.cast::<*mut Instance>()) != 0
+}
+
+/// Shows every key and its element, in the order of the keys, until told to stop.
+///
+/// # Safety
+/// See [`make_array`]; the collection is not changed meanwhile.
+pub unsafe fn visit<B>(
+    cell: *mut *mut u8,
+    collection: &Collection,
+    show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let shape = Shape::of(collection);
+    match content(cell, collection, shape) {
+        Content::None => ControlFlow::Continue(()),
+        Content::Array(array) => array.visit(show),
+        Content::Store(store) => store.visit(shape, show),
+    }
+}
+
+/// Shows every container of a collection of components, in the order of the keys.
+///
+/// # Safety
+/// See [`visit`].
+pub unsafe fn components(cell: *mut *mut u8, collection: &Collection, show: &mut dyn FnMut(*mut *mut Instance)) {
+    let _ = visit::<()>(cell, collection, &mut |_, element| {
+        show(element.cast());
+        ControlFlow::Continue(())
+    });
+}
+
+/// Frees a collection with all that it holds, and clears its variable.
+///
+/// # Safety
+/// See [`make_array`]. Components in it are gone already.
+pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
+    let shape = Shape::of(collection);
+    match content(cell, collection, shape) {
+        Content::None => {}
+        Content::Array(array) => {
+            if shape.element == Kind::Text {
+                (0..array.count()).for_each(|index| shape.drop_word(heap, *array.at(index).cast()));
+            }
+            array.free(heap);
+        }
+        Content::Store(store) => Store::free(store, heap, shape),
+    }
+    *cell = null_mut();
+}
+
+#[cfg(test)]
+#[path = "collection_tests.rs"]
+mod tests;

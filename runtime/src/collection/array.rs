@@ -1,0 +1,135 @@
+//! `{ARRAY}` collections: fixed bounds, one block, elements row by row. They are all there from the beginning, so an
+//! array is never inserted into; what is removed from it becomes zero again.
+//!
+//! The block holds the head, the sizes, and the elements.
+//!
+//! # Why this is sound
+//! The block is made here, as large as its sizes say, and these never change.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::vec;
+use core::ops::ControlFlow;
+use core::slice;
+
+use crate::heap::Heap;
+use crate::layout::{ArrayHead, Fault};
+
+use super::keys::Key;
+
+const HEAD: usize = size_of::<ArrayHead>();
+
+/// An array that has been made.
+#[derive(Clone, Copy)]
+pub struct Array {
+    head: *mut ArrayHead,
+    dimensions: usize,
+    /// Bytes of an element, 1 or 8.
+    size: usize,
+}
+
+impl Array {
+    /// The array with this head.
+    pub unsafe fn new(head: *mut ArrayHead, dimensions: usize, size: usize) -> Array {
+        Array { head, dimensions, size }
+    }
+
+    /// Makes an array full of zero.
+    pub unsafe fn make(heap: &mut Heap, sizes: &[i64], size: usize) -> Result<*mut ArrayHead, Fault> {
+        if sizes.iter().any(|&size| size < 0) {
+            return Err(Fault::InvalidArgument);
+        }
+        let count = if sizes.contains(&0) {
+            Some(0)
+        } else {
+            sizes.iter().try_fold(1usize, |count, &size| count.checked_mul(size as usize))
+        };
+        let before = elements_at(sizes.len());
+        let bytes = count.and_then(|count| count.checked_mul(size)?.checked_add(before)).ok_or(Fault::OutOfMemory)?;
+        let block = heap.allocate_zeroed(bytes);
+        if block.is_null() {
+            return Err(Fault::OutOfMemory);
+        }
+        let head = block.cast::<ArrayHead>();
+        head.write(ArrayHead { elements: block.add(before), count: count.unwrap_or(0) as u64 });
+        block.add(HEAD).cast::<i64>().copy_from_nonoverlapping(sizes.as_ptr(), sizes.len());
+        Ok(head)
+    }
+
+    /// The number of elements.
+    pub unsafe fn count(&self) -> usize {
+        (*self.head).count as usize
+    }
+
+    /// The element at an index, row by row.
+    pub unsafe fn at(&self, index: usize) -> *mut u8 {
+        (*self.head).elements.add(index * self.size)
+    }
+
+    /// The element with a key. `None`: out of bounds.
+    #[inline]
+    pub unsafe fn find(&self, key: Key) -> Option<*mut u8> {
+        let mut index = 0;
+        for (i, &size) in self.sizes().iter().enumerate() {
+            let key = *key.add(i);
+            if key >= size {
+                return None;
+            }
+            index = index * size as usize + key as usize;
+        }
+        Some(self.at(index))
+    }
+
+    /// The index of the first element whose key is above `key`, or of all, which may be the number of elements.
+    pub unsafe fn after(&self, key: Option<Key>) -> usize {
+        let Some(key) = key else { return 0 };
+        let mut index = 0;
+        let mut row = self.count();
+        for (i, &size) in self.sizes().iter().enumerate() {
+            if size == 0 {
+                return 0;
+            }
+            row /= size as usize;
+            // Where the key is out of bounds, all rows before it, or none, are below it.
+            match *key.add(i) as i64 {
+                below if below < 0 => return index,
+                above if above as u64 >= size => return index + size as usize * row,
+                inside => index += inside as usize * row,
+            }
+        }
+        index + 1
+    }
+
+    /// The key of the element at an index.
+    pub unsafe fn key_at(&self, mut index: usize, key: *mut u64) {
+        for (i, &size) in self.sizes().iter().enumerate().rev() {
+            *key.add(i) = index as u64 % size;
+            index /= size as usize;
+        }
+    }
+
+    /// Shows every key and its element until told to stop.
+    pub unsafe fn visit<B>(
+        &self,
+        show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut key = vec![0; self.dimensions];
+        for index in 0..self.count() {
+            self.key_at(index, key.as_mut_ptr());
+            show(&key, self.at(index))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Frees the block; what the elements own is gone already.
+    pub unsafe fn free(self, heap: &mut Heap) {
+        heap.free(self.head.cast(), elements_at(self.dimensions) + self.count() * self.size);
+    }
+
+    unsafe fn sizes<'a>(&self) -> &'a [u64] {
+        slice::from_raw_parts(self.head.cast::<u8>().add(HEAD).cast(), self.dimensions)
+    }
+}
+
+fn elements_at(dimensions: usize) -> usize {
+    HEAD + 8 * dimensions
+}

@@ -1,0 +1,205 @@
+//! The dense part of a collection with one number as its key: elements without gaps, found by subtraction, also by
+//! generated code itself. It grows and shrinks at both ends, each element moved a constant number of times on
+//! average, and is never much larger than its elements need.
+//!
+//! # Why this is sound
+//! `block` is null or a live block of `capacity` elements, and the `length` elements at `dense` lie in it. `size` is
+//! always the one of the collection's elements, 1 or 8.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::{self, null_mut};
+
+use crate::heap::Heap;
+use crate::layout::CollectionHead;
+
+/// What generated code knows, and the block around it.
+#[repr(C)]
+pub struct Dense {
+    head: CollectionHead,
+    block: *mut u8,
+    capacity: usize,
+}
+
+/// One of the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Below the lowest key.
+    Front,
+    /// Above the highest key.
+    Back,
+}
+
+impl Dense {
+    /// No elements.
+    pub const EMPTY: Dense = Dense {
+        head: CollectionHead { dense: null_mut(), low: 0, length: 0 },
+        block: null_mut(),
+        capacity: 0,
+    };
+
+    /// The number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.head.length as usize
+    }
+
+    /// The lowest key.
+    pub fn low(&self) -> i64 {
+        self.head.low
+    }
+
+    /// Where a key's element would be, counted from the lowest.
+    #[inline]
+    pub fn index(&self, key: i64) -> Option<usize> {
+        let index = key.wrapping_sub(self.head.low) as u64;
+        (index < self.head.length).then_some(index as usize)
+    }
+
+    /// The element at an index.
+    #[inline]
+    pub fn at(&self, index: usize, size: usize) -> *mut u8 {
+        self.head.dense.wrapping_add(index * size)
+    }
+
+    /// The smallest key above `key`, or of all, with its element's index.
+    pub fn after(&self, key: Option<i64>) -> Option<(i64, usize)> {
+        let index = match key {
+            Some(key) if key >= self.head.low => (key.wrapping_sub(self.head.low) as u64).checked_add(1)?,
+            _ => 0,
+        };
+        (index < self.head.length).then(|| (self.head.low.wrapping_add(index as i64), index as usize))
+    }
+
+    /// The key just outside an end, if there is such a number.
+    pub fn neighbour(&self, end: End) -> Option<i64> {
+        match end {
+            End::Front => self.head.low.checked_sub(1),
+            End::Back => self.head.low.checked_add_unsigned(self.head.length),
+        }
+    }
+
+    /// At which end a key would extend it.
+    pub fn end_at(&self, key: i64) -> Option<End> {
+        [End::Back, End::Front].into_iter().find(|&end| self.neighbour(end) == Some(key))
+    }
+
+    /// Begins anew, while it is empty, with one element, zero. `None`: there is no memory.
+    pub unsafe fn start(&mut self, heap: &mut Heap, size: usize, key: i64) -> Option<*mut u8> {
+        self.head = CollectionHead { dense: self.block, low: key, length: 0 };
+        self.extend(heap, size, End::Back)
+    }
+
+    /// Adds an element, zero, at an end. `None`: there is no memory.
+    #[inline]
+    pub unsafe fn extend(&mut self, heap: &mut Heap, size: usize, end: End) -> Option<*mut u8> {
+        if self.spare(end, size) == 0 {
+            self.make_room(heap, size, end)?;
+        }
+        if end == End::Front {
+            self.head.dense = self.head.dense.sub(size);
+            self.head.low -= 1;
+        }
+        self.head.length += 1;
+        let element = if end == End::Front { self.head.dense } else { self.at(self.len() - 1, size) };
+        ptr::write_bytes(element, 0, size);
+        Some(element)
+    }
+
+    /// Takes the element at an end away and answers it. There is one.
+    pub unsafe fn take(&mut self, heap: &mut Heap, size: usize, end: End) -> u64 {
+        let element = read(self.at(if end == End::Front { 0 } else { self.len() - 1 }, size), size);
+        self.head.length -= 1;
+        if end == End::Front {
+            self.head.dense = self.head.dense.add(size);
+            self.head.low = self.head.low.wrapping_add(1);
+        }
+        if self.capacity > 4 * (self.len() + reserve(size)) {
+            let capacity = roomy(self.len(), size);
+            // If there is no memory for a smaller block, the large one stays.
+            let _ = self.relocate(heap, size, capacity, (capacity - self.len()) / 2);
+        }
+        element
+    }
+
+    /// Frees the block; what the elements own is gone already.
+    pub unsafe fn free(&mut self, heap: &mut Heap, size: usize) {
+        if !self.block.is_null() {
+            heap.free(self.block, self.capacity * size);
+        }
+        *self = Dense::EMPTY;
+    }
+
+    /// How many elements fit before the first, or behind the last one.
+    #[inline]
+    fn spare(&self, end: End, size: usize) -> usize {
+        let front = (self.head.dense as usize - self.block as usize) / size;
+        match end {
+            End::Front => front,
+            End::Back => self.capacity - front - self.len(),
+        }
+    }
+
+    /// Makes room at an end that has none. A quarter of all room stays at the other end, if it had so much, so that
+    /// growing at both ends by turns doesn't move everything each time.
+    #[cold]
+    unsafe fn make_room(&mut self, heap: &mut Heap, size: usize, end: End) -> Option<()> {
+        let elsewhere = self.capacity - self.len();
+        let capacity = self.capacity.max(roomy(self.len(), size));
+        let spare = capacity - self.len();
+        let other = elsewhere.min(spare / 4);
+        let front = if end == End::Back { other } else { spare - other };
+        if capacity == self.capacity {
+            let first = self.block.add(front * size);
+            ptr::copy(self.head.dense, first, self.len() * size);
+            self.head.dense = first;
+            return Some(());
+        }
+        if front == 0 && !self.block.is_null() {
+            let block = heap.reallocate(self.block, self.capacity * size, capacity * size);
+            if block.is_null() {
+                return None;
+            }
+            (self.block, self.head.dense, self.capacity) = (block, block, capacity);
+            return Some(());
+        }
+        self.relocate(heap, size, capacity, front)
+    }
+
+    /// Moves to a new block. `None`: there is no memory.
+    unsafe fn relocate(&mut self, heap: &mut Heap, size: usize, capacity: usize, front: usize) -> Option<()> {
+        let block = heap.allocate(capacity.checked_mul(size)?);
+        if block.is_null() {
+            return None;
+        }
+        let first = block.add(front * size);
+        if !self.block.is_null() {
+            ptr::copy_nonoverlapping(self.head.dense, first, self.len() * size);
+            heap.free(self.block, self.capacity * size);
+        }
+        (self.block, self.head.dense, self.capacity) = (block, first, capacity);
+        Some(())
+    }
+}
+
+/// The word that a dense element holds.
+#[inline]
+pub unsafe fn read(element: *const u8, size: usize) -> u64 {
+    if size == 1 { u64::from(*element) } else { *element.cast() }
+}
+
+/// Makes a dense element hold a word.
+#[inline]
+pub unsafe fn write(element: *mut u8, size: usize, word: u64) {
+    if size == 1 { *element = word as u8 } else { *element.cast() = word }
+}
+
+/// The least room for growing.
+fn reserve(size: usize) -> usize {
+    if size == 1 { 16 } else { 4 }
+}
+
+/// A capacity with room for half as many elements again.
+fn roomy(length: usize, size: usize) -> usize {
+    let capacity = length + length / 2 + reserve(size);
+    if size == 1 { capacity.next_multiple_of(8) } else { capacity }
+}

@@ -1,0 +1,87 @@
+//! The entry points for collections: see ENTRY_POINTS.md.
+//!
+//! # Safety
+//! Generated code passes its own worker and process, its collection variables with their descriptors, and one word for
+//! each index. That is what all of these functions rely on.
+#![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+use core::slice;
+
+use drystone_component::Collection;
+
+use super::{From, find, insert, make_array, next, remove};
+use crate::fault::ds_fail;
+use crate::heap::heap_of;
+use crate::layout::{Process, Status, Worker};
+
+/// `NEW(a, n, m)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_array_new(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: *const Collection,
+    sizes: *const i64,
+    place: u32,
+) -> Status {
+    let sizes = slice::from_raw_parts(sizes, (*collection).keys.length);
+    match make_array(heap_of(w), cell, &*collection, sizes) {
+        Ok(()) => Status::Done,
+        Err(fault) => {
+            ds_fail(w, p, fault as u32, place);
+            Status::Leave
+        }
+    }
+}
+
+/// The element with these keys, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_find(
+    _w: *mut Worker,
+    cell: *mut *mut u8,
+    collection: *const Collection,
+    keys: *const u64,
+) -> *mut u8 {
+    find(cell, &*collection, keys)
+}
+
+/// The element with these keys, made if it was not there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_insert(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: *const Collection,
+    keys: *const u64,
+    place: u32,
+) -> *mut u8 {
+    insert(heap_of(w), cell, &*collection, keys).unwrap_or_else(|fault| {
+        ds_fail(w, p, fault as u32, place);
+        null_mut()
+    })
+}
+
+/// Removes the element with these keys; 0 if it was not there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_remove(
+    w: *mut Worker,
+    cell: *mut *mut u8,
+    collection: *const Collection,
+    keys: *const u64,
+) -> u32 {
+    u32::from(remove(heap_of(w), cell, &*collection, keys))
+}
+
+/// Sets the keys to the first, or the next ones; 0 if there are none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_next(
+    w: *mut Worker,
+    cell: *mut *mut u8,
+    collection: *const Collection,
+    keys: *mut u64,
+    first: u32,
+) -> u32 {
+    let from = if first == 0 { From::Key } else { From::Start };
+    u32::from(!next(heap_of(w), cell, &*collection, keys, from).is_null())
+}

@@ -1,0 +1,260 @@
+//! The elements of a collection outside its dense part, and how they are kept: a tree of one block while they are
+//! few, then a hash table, or a tree if their order is asked for or if they are many.
+//!
+//! # Why this is sound
+//! See the collection module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+use core::ptr;
+
+use super::hash::{Hash, Rebuilding};
+use super::keys::{Key, Keys};
+use super::tree::Tree;
+use super::{Inserted, Shape};
+use crate::heap::Heap;
+
+/// The rest of a collection.
+pub struct Rest {
+    form: Form,
+    /// Somebody has asked for the order: there will be no hash table any more.
+    is_ordered: bool,
+}
+
+enum Form {
+    Empty,
+    Tree(Tree),
+    Hash(Hash),
+}
+
+/// More elements than that are not few.
+const FEW: usize = 8;
+/// A hash table with more elements than that doesn't grow: moving them all would take milliseconds.
+const MANY: usize = 1 << 16;
+
+impl Rest {
+    /// No elements.
+    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false };
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self.form, Form::Empty)
+    }
+
+    /// The element with a key.
+    #[inline]
+    pub unsafe fn find(&self, keys: Keys, key: Key) -> Option<*mut u64> {
+        match &self.form {
+            Form::Empty => None,
+            Form::Tree(tree) => tree.find(keys, key),
+            Form::Hash(hash) => hash.find(keys, key),
+        }
+    }
+
+    /// Whether there is an element with a key.
+    pub unsafe fn has(&self, keys: Keys, key: Key) -> bool {
+        self.find(keys, key).is_some()
+    }
+
+    /// Finds or makes the element with a key. `None`: there is no memory.
+    pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
+        let inserted = self.place(heap, keys, key)?;
+        if inserted.is_new {
+            keys.hold(heap, key);
+        }
+        Some(inserted)
+    }
+
+    unsafe fn place(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
+        match &mut self.form {
+            Form::Empty => {
+                let mut tree = Tree::new(heap, keys)?;
+                // The leaf has room for one.
+                let inserted = tree.insert(heap, keys, key);
+                self.form = Form::Tree(tree);
+                inserted
+            }
+            Form::Tree(tree) => {
+                if self.is_ordered || tree.small_count() != Some(FEW) || tree.find(keys, key).is_some() {
+                    return tree.insert(heap, keys, key);
+                }
+                self.become_hash(heap, keys);
+                match &mut self.form {
+                    Form::Hash(hash) => hash.insert(keys, key),
+                    Form::Tree(tree) => tree.insert(heap, keys, key),
+                    Form::Empty => None,
+                }
+            }
+            Form::Hash(hash) => match hash.insert(keys, key) {
+                None => self.place_after_change(heap, keys, key),
+                inserted => inserted,
+            },
+        }
+    }
+
+    /// Inserts into a hash table that has refused.
+    #[cold]
+    unsafe fn place_after_change(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
+        if let Form::Hash(hash) = &mut self.form
+            && hash.count() < MANY
+        {
+            match hash.rebuild(heap, keys) {
+                Err(Rebuilding::Memory) => return None,
+                Err(Rebuilding::Crowded) => {}
+                Ok(()) => {
+                    if let Some(inserted) = hash.insert(keys, key) {
+                        return Some(inserted);
+                    }
+                }
+            }
+        }
+        self.become_tree(heap, keys)?;
+        match &mut self.form {
+            Form::Tree(tree) => tree.insert(heap, keys, key),
+            _ => None,
+        }
+    }
+
+    /// Turns the few elements of a tree into a hash table. If there is no memory, they stay.
+    #[cold]
+    unsafe fn become_hash(&mut self, heap: &mut Heap, keys: Keys) {
+        let Form::Tree(tree) = &self.form else { return };
+        let Some(mut hash) = Hash::new(heap, keys, FEW + 1) else { return };
+        let moved = tree.visit(keys, &mut |key, cell| match hash.insert(keys, key) {
+            Some(inserted) => {
+                ptr::copy_nonoverlapping(cell, inserted.cell, 1);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
+        if moved.is_break() {
+            return hash.free(heap, keys);
+        }
+        if let Form::Tree(tree) = core::mem::replace(&mut self.form, Form::Hash(hash)) {
+            tree.free(heap, keys);
+        }
+    }
+
+    /// Turns a hash table into a tree, for good. `None`: there is no memory.
+    #[cold]
+    unsafe fn become_tree(&mut self, heap: &mut Heap, keys: Keys) -> Option<()> {
+        let Form::Hash(hash) = &self.form else { return Some(()) };
+        let mut tree = Tree::new(heap, keys)?;
+        let moved = hash.visit(keys, &mut |key, cell| match tree.insert(heap, keys, key) {
+            Some(inserted) => {
+                ptr::copy_nonoverlapping(cell, inserted.cell, 1);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
+        if moved.is_break() {
+            tree.free(heap, keys);
+            return None;
+        }
+        if let Form::Hash(hash) = core::mem::replace(&mut self.form, Form::Tree(tree)) {
+            hash.free(heap, keys);
+        }
+        self.is_ordered = true;
+        Some(())
+    }
+
+    /// Removes the element with a key and answers what it held.
+    pub unsafe fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
+        let (word, is_empty) = match &mut self.form {
+            Form::Empty => return None,
+            Form::Tree(tree) => (tree.remove(heap, keys, key)?, tree.is_empty()),
+            Form::Hash(hash) => (hash.remove(heap, keys, key)?, hash.count() == 0),
+        };
+        if is_empty {
+            self.free_form(heap, keys);
+        }
+        Some(word)
+    }
+
+    /// The entry with the smallest key above `key`, or of all. A hash table becomes a tree.
+    pub unsafe fn after(&mut self, heap: &mut Heap, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+        self.is_ordered = true;
+        // If there is no memory for the tree, all is searched each time.
+        let _ = self.become_tree(heap, keys);
+        match &self.form {
+            Form::Empty => None,
+            Form::Tree(tree) => tree.after(keys, key),
+            Form::Hash(hash) => hash.after(keys, key),
+        }
+    }
+
+    /// Shows every entry, in order, until told to stop.
+    pub unsafe fn visit_in_order<B>(
+        &self,
+        keys: Keys,
+        show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if !matches!(self.form, Form::Hash(_)) {
+            return self.visit(keys, show);
+        }
+        let mut entries = Vec::new();
+        let _ = self.visit::<()>(keys, &mut |key, cell| {
+            entries.push((key, cell));
+            ControlFlow::Continue(())
+        });
+        entries.sort_unstable_by(|&(a, _), &(b, _)| keys.compare(a, b));
+        entries.into_iter().try_for_each(|(key, cell)| show(key, cell))
+    }
+
+    unsafe fn visit<B>(
+        &self,
+        keys: Keys,
+        show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match &self.form {
+            Form::Empty => ControlFlow::Continue(()),
+            Form::Tree(tree) => tree.visit(keys, show),
+            Form::Hash(hash) => hash.visit(keys, show),
+        }
+    }
+
+    /// Whether one more element would turn a small block into a hash table.
+    #[inline]
+    pub unsafe fn is_small_and_full(&self) -> bool {
+        matches!(&self.form, Form::Tree(tree) if tree.small_count() == Some(FEW))
+    }
+
+    /// The longest range of numbers without gaps in a tree: the first one, and how many.
+    pub unsafe fn longest_range(&self, keys: Keys) -> (i64, usize) {
+        let Form::Tree(tree) = &self.form else { return (0, 0) };
+        let (mut best, mut low, mut length) = ((0, 0), 0, 0);
+        let _ = tree.visit::<()>(keys, &mut |key, _| {
+            let key = *key as i64;
+            if length > 0 && key.wrapping_sub(low) as usize == length {
+                length += 1;
+            } else {
+                (low, length) = (key, 1);
+            }
+            if length > best.1 {
+                best = (low, length);
+            }
+            ControlFlow::Continue(())
+        });
+        best
+    }
+
+    /// Frees everything.
+    pub unsafe fn free(&mut self, heap: &mut Heap, shape: Shape) {
+        let _ = self.visit::<()>(shape.keys, &mut |key, cell| {
+            shape.keys.drop(heap, key);
+            shape.drop_word(heap, *cell);
+            ControlFlow::Continue(())
+        });
+        self.free_form(heap, shape.keys);
+    }
+
+    unsafe fn free_form(&mut self, heap: &mut Heap, keys: Keys) {
+        match core::mem::replace(&mut self.form, Form::Empty) {
+            Form::Empty => {}
+            Form::Tree(tree) => tree.free(heap, keys),
+            Form::Hash(hash) => hash.free(heap, keys),
+        }
+    }
+}

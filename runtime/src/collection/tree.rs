@@ -1,0 +1,147 @@
+//! B+-tree: elements in the order of their keys, any kinds of keys. Finding, inserting and removing take logarithmic
+//! time, memory is about twice of what the elements need in the worst case, and little more than needed if they come in
+//! order. A tree of a few elements is one small sorted block.
+//!
+//! Two neighbours with less entries than fit into one node are joined as soon as one of them gets smaller, and nothing
+//! is ever moved between neighbours otherwise: that suffices for the promise.
+//!
+//! # Why this is sound
+//! The nodes form a tree that only this module knows. A key in a leaf holds its texts, and so does a separator in an
+//! inner node, so each can go before the other.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+mod insert;
+mod node;
+mod remove;
+
+use core::ops::ControlFlow;
+
+use self::node::Node;
+use super::keys::{Key, Keys};
+use crate::heap::Heap;
+
+/// A tree with at least one element (except just after [`Tree::new`]).
+pub struct Tree {
+    root: Node,
+}
+
+/// A leaf alone begins with this capacity, and doubles it.
+const LEAST: usize = 2;
+/// More levels than any memory can fill.
+const LEVELS: usize = 32;
+
+/// The way from the root to a leaf: each inner node and the index of the child.
+struct Path {
+    steps: [(Node, usize); LEVELS],
+    length: usize,
+}
+
+impl Tree {
+    /// An empty tree. `None`: there is no memory.
+    pub unsafe fn new(heap: &mut Heap, keys: Keys) -> Option<Tree> {
+        Some(Tree { root: Node::make(heap, keys, 0, LEAST)? })
+    }
+
+    /// The element with a key.
+    #[inline]
+    pub unsafe fn find(&self, keys: Keys, key: Key) -> Option<*mut u64> {
+        let mut node = self.root;
+        while !node.is_leaf() {
+            node = node.child(keys, node.child_for(keys, key));
+        }
+        node.position(keys, key).ok().map(|index| node.cell(keys, index))
+    }
+
+    /// The entry with the smallest key above `key`, or of all.
+    pub unsafe fn after(&self, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+        let mut node = self.root;
+        let mut greater = None;
+        while !node.is_leaf() {
+            let index = key.map_or(0, |key| node.child_for(keys, key));
+            if index + 1 < node.count() {
+                greater = Some(node.child(keys, index + 1));
+            }
+            node = node.child(keys, index);
+        }
+        let mut index = key.map_or(0, |key| node.above(keys, key));
+        if index == node.count() {
+            node = greater?;
+            while !node.is_leaf() {
+                node = node.child(keys, 0);
+            }
+            index = 0;
+        }
+        Some((node.key(keys, index), node.cell(keys, index)))
+    }
+
+    /// Shows every entry, in order, until told to stop.
+    pub unsafe fn visit<B>(
+        &self,
+        keys: Keys,
+        show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        visit(self.root, keys, show)
+    }
+
+    /// The number of entries, if they are all in one leaf.
+    pub unsafe fn small_count(&self) -> Option<usize> {
+        self.root.is_leaf().then(|| self.root.count())
+    }
+
+    /// Frees the nodes; the entries have gone elsewhere, or what they own is gone already.
+    pub unsafe fn free(self, heap: &mut Heap, keys: Keys) {
+        free(self.root, heap, keys);
+    }
+
+    /// Goes down to the leaf where a key belongs.
+    unsafe fn descend(&self, keys: Keys, key: Key) -> (Path, Node) {
+        let mut path = Path { steps: [(self.root, 0); LEVELS], length: 0 };
+        let mut node = self.root;
+        while !node.is_leaf() {
+            let index = node.child_for(keys, key);
+            path.steps[path.length] = (node, index);
+            path.length += 1;
+            node = node.child(keys, index);
+        }
+        (path, node)
+    }
+}
+
+impl Path {
+    /// Goes one step back up.
+    fn pop(&mut self) -> Option<(Node, usize)> {
+        self.length = self.length.checked_sub(1)?;
+        Some(self.steps[self.length])
+    }
+
+    fn steps(&self) -> &[(Node, usize)] {
+        &self.steps[..self.length]
+    }
+}
+
+unsafe fn visit<B>(
+    node: Node,
+    keys: Keys,
+    show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    for index in 0..node.count() {
+        if node.is_leaf() {
+            show(node.key(keys, index), node.cell(keys, index))?;
+        } else {
+            visit(node.child(keys, index), keys, show)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+unsafe fn free(node: Node, heap: &mut Heap, keys: Keys) {
+    if !node.is_leaf() {
+        for index in 0..node.count() {
+            if index > 0 {
+                keys.drop(heap, node.key(keys, index));
+            }
+            free(node.child(keys, index), heap, keys);
+        }
+    }
+    node.free(heap, keys);
+}

@@ -1,0 +1,601 @@
+//! Connections: which required interface is served by which offered one, through any number of relays.
+//!
+//! A required slot points at its target; targets know who is connected to them, so that both ends can be undone. An
+//! offered slot's list of clients also says whose slot it is: where the list has no first, or the first has no
+//! previous, stands the instance with bit 0 set.
+//!
+//! # Why this is sound
+//! Slots are parts of live instances, which undo all their connections before they are freed (the deletion and
+//! fault modules). The links between slots lead only to slots that are connected now.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use alloc::vec::Vec;
+use core::ptr::{self, null_mut};
+
+use drystone_component::{Interface, Offered, Required};
+
+use crate::communication::{self, close, ds_input, may_close};
+use crate::fault::ds_fail;
+use crate::heap::heap_of;
+use crate::instance::{CLOSED, DEAD, rare_of};
+use crate::layout::*;
+use crate::process::{CONNECTION, Queue, ready_all, start_service};
+
+/// A chain of relays may not be longer: it is a circle.
+const LONGEST_CHAIN: usize = 1 << 20;
+
+fn tag<T>(instance: *mut Instance) -> *mut T {
+    instance.map_addr(|address| address | 1).cast()
+}
+
+fn is_tagged<T>(pointer: *mut T) -> bool {
+    pointer.addr() & 1 != 0
+}
+
+fn untag<T, U>(pointer: *mut T) -> *mut U {
+    pointer.map_addr(|address| address & !1).cast()
+}
+
+/// A slot's target, as its pointer.
+enum Target {
+    Nothing,
+    Offered(*mut OfferedSlot),
+    PassedOn(*mut RequiredSlot),
+}
+
+fn decode(target: usize) -> Target {
+    match target {
+        0 => Target::Nothing,
+        t if t & 1 != 0 => Target::PassedOn(ptr::with_exposed_provenance_mut(t & !1)),
+        t => Target::Offered(ptr::with_exposed_provenance_mut(t)),
+    }
+}
+
+/// Marks a new instance's offered slot as its own.
+#[inline]
+pub unsafe fn init_offered(slot: *mut OfferedSlot, instance: *mut Instance) {
+    (*slot).clients = tag(instance);
+}
+
+/// The instance that an offered slot is part of.
+pub unsafe fn owner(slot: *mut OfferedSlot) -> *mut Instance {
+    let first = (*slot).clients;
+    if is_tagged(first) { untag(first) } else { untag((*first).previous) }
+}
+
+/// First client of an offered slot, or null.
+pub unsafe fn first_client(slot: *mut OfferedSlot) -> *mut RequiredSlot {
+    let first = (*slot).clients;
+    if is_tagged(first) { null_mut() } else { first }
+}
+
+/// The instance's slot at an offset.
+pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
+    instance.cast::<u8>().add(offset as usize).cast()
+}
+
+unsafe fn description(slot: *mut OfferedSlot) -> (*mut Instance, &'static Offered) {
+    let instance = owner(slot);
+    let offered = (*(*instance).template).offered.get();
+    let offset = slot.addr() - instance.addr();
+    (instance, offered.iter().find(|o| o.offset as usize == offset).unwrap_unchecked())
+}
+
+/// What serves a slot in the end, if all of the chain is connected.
+unsafe fn resolve(mut target: usize) -> Option<(*mut Instance, &'static Offered)> {
+    for _ in 0..LONGEST_CHAIN {
+        match decode(target) {
+            Target::Nothing => return None,
+            Target::PassedOn(slot) => target = (*slot).target,
+            Target::Offered(slot) => {
+                let (instance, offered) = description(slot);
+                if offered.body != Offered::INWARD {
+                    return Some((instance, offered));
+                }
+                target = (*slot_at::<RequiredSlot>(instance, offered.inward)).target;
+            }
+        }
+    }
+    None
+}
+
+/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly.
+pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
+    match decode((*slot).target) {
+        Target::Offered(offered) => owner(offered),
+        _ => null_mut(),
+    }
+}
+
+/// Two descriptions of one interface: native components may bring their own.
+pub fn is_same(a: *const Interface, b: *const Interface) -> bool {
+    // SAFETY: descriptions live for ever.
+    ptr::eq(a, b) || unsafe { (*a).name.get() == (*b).name.get() && (*a).next.get() == (*b).next.get() }
+}
+
+/// The offered slot of a component for an interface, or null.
+pub unsafe fn find_offered(instance: *mut Instance, interface: *const Interface) -> *mut OfferedSlot {
+    for offered in (*(*instance).template).offered.get() {
+        if is_same(offered.interface, interface) {
+            return slot_at(instance, offered.offset);
+        }
+    }
+    null_mut()
+}
+
+/// The offered slot of a component in an ANY container.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_find_offered(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    interface: *const Interface,
+    place: u32,
+) -> *mut OfferedSlot {
+    if instance.is_null() {
+        ds_fail(w, p, Fault::EmptyContainer as u32, place);
+        return null_mut();
+    }
+    let slot = find_offered(instance, interface);
+    if slot.is_null() {
+        ds_fail(w, p, Fault::WrongType as u32, place);
+    }
+    slot
+}
+
+/// The slots of a required interface with a cardinality: as many pointers as `length` says follow.
+#[repr(C)]
+pub struct SlotTable {
+    length: usize,
+}
+
+impl SlotTable {
+    fn bytes(length: usize) -> usize {
+        8 + 8 * length
+    }
+
+    unsafe fn entry(table: *mut SlotTable, index: usize) -> *mut *mut RequiredSlot {
+        table.cast::<*mut RequiredSlot>().add(1 + index)
+    }
+}
+
+/// The required slots that a component has now, inward connections not among them.
+pub unsafe fn required_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
+    for required in (*(*instance).template).required.get() {
+        slots_of(instance, required, &mut each);
+    }
+}
+
+unsafe fn slots_of(instance: *mut Instance, required: &Required, each: &mut dyn FnMut(*mut RequiredSlot)) {
+    if required.slots == 0 {
+        return each(slot_at(instance, required.offset));
+    }
+    let table = *slot_at::<*mut SlotTable>(instance, required.offset);
+    if !table.is_null() {
+        for index in 0..(*table).length {
+            let slot = *SlotTable::entry(table, index);
+            if !slot.is_null() {
+                each(slot);
+            }
+        }
+    }
+}
+
+/// The slots that lead inward.
+pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
+    for offered in (*(*instance).template).offered.get() {
+        if offered.body == Offered::INWARD {
+            each(slot_at(instance, offered.inward));
+        }
+    }
+}
+
+/// Frees the tables of required interfaces with a cardinality.
+pub unsafe fn free_tables(w: *mut Worker, instance: *mut Instance) {
+    for required in (*(*instance).template).required.get().iter().filter(|r| r.slots != 0) {
+        slots_of(instance, required, &mut |slot| heap_of(w).free(slot.cast(), size_of::<RequiredSlot>()));
+        let cell = slot_at::<*mut SlotTable>(instance, required.offset);
+        if !(*cell).is_null() {
+            heap_of(w).free((*cell).cast(), SlotTable::bytes((**cell).length));
+            *cell = null_mut();
+        }
+    }
+}
+
+/// The required slot of a component for an interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_find_required(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    interface: *const Interface,
+    k: i64,
+    place: u32,
+) -> *mut RequiredSlot {
+    let fail = |fault: Fault| {
+        ds_fail(w, p, fault as u32, place);
+        null_mut()
+    };
+    if instance.is_null() {
+        return fail(Fault::EmptyContainer);
+    }
+    let mut all = (*(*instance).template).required.get().iter();
+    let Some(required) = all.find(|r| is_same(r.interface, interface)) else {
+        return fail(Fault::WrongType);
+    };
+    if required.slots == 0 {
+        return if k > 1 { fail(Fault::IndexOutOfBounds) } else { slot_at(instance, required.offset) };
+    }
+    let k = k.max((k == 0) as i64);
+    if k < 1 || k > required.slots as i64 {
+        return fail(Fault::IndexOutOfBounds);
+    }
+    indexed_slot(w, instance, required, k as usize - 1).unwrap_or_else(|| fail(Fault::OutOfMemory))
+}
+
+unsafe fn indexed_slot(
+    w: *mut Worker,
+    instance: *mut Instance,
+    required: &Required,
+    index: usize,
+) -> Option<*mut RequiredSlot> {
+    let cell = slot_at::<*mut SlotTable>(instance, required.offset);
+    let old = if (*cell).is_null() { 0 } else { (**cell).length };
+    if index >= old {
+        let length = (index + 1).max(2 * old).min(required.slots as usize);
+        let table = heap_of(w).allocate_zeroed(SlotTable::bytes(length)) as *mut SlotTable;
+        if table.is_null() {
+            return None;
+        }
+        if old != 0 {
+            ptr::copy_nonoverlapping(SlotTable::entry(*cell, 0), SlotTable::entry(table, 0), old);
+            heap_of(w).free((*cell).cast(), SlotTable::bytes(old));
+        }
+        (*table).length = length;
+        *cell = table;
+    }
+    let entry = SlotTable::entry(*cell, index);
+    if (*entry).is_null() {
+        let slot = heap_of(w).allocate_zeroed(size_of::<RequiredSlot>()) as *mut RequiredSlot;
+        if slot.is_null() {
+            return None;
+        }
+        (*slot).instance = instance;
+        *entry = slot;
+    }
+    Some(*entry)
+}
+
+/// `COUNT(required)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_count(_w: *mut Worker, instance: *mut Instance, required: u32) -> i64 {
+    let mut count = 0;
+    slots_of(instance, &(*(*instance).template).required.get()[required as usize], &mut |slot| {
+        count += ((*slot).target != 0) as i64;
+    });
+    count
+}
+
+unsafe fn link(slot: *mut RequiredSlot, target: usize) {
+    (*slot).target = target;
+    let first = match decode(target) {
+        Target::Nothing => return,
+        Target::PassedOn(to) => &raw mut (*to).clients,
+        Target::Offered(to) => &raw mut (*to).clients,
+    };
+    let old = *first;
+    if is_tagged(old) || old.is_null() {
+        (*slot).previous = old;
+        (*slot).next = null_mut();
+    } else {
+        (*slot).previous = (*old).previous;
+        (*slot).next = old;
+        (*old).previous = slot;
+    }
+    *first = slot;
+}
+
+/// Takes a slot out of its target's list.
+pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
+    let RequiredSlot { target, next, previous, .. } = *slot;
+    let first = match decode(target) {
+        Target::Nothing => return,
+        Target::PassedOn(to) => &raw mut (*to).clients,
+        Target::Offered(to) => {
+            let (instance, offered) = description(to);
+            if offered.limit != u32::MAX {
+                wake_holder(w, instance);
+            }
+            &raw mut (*to).clients
+        }
+    };
+    if !next.is_null() {
+        (*next).previous = previous;
+    }
+    if *first == slot {
+        // An offered slot's last client leaves its owner's mark behind.
+        *first = if next.is_null() { previous } else { next };
+    } else {
+        (*previous).next = next;
+    }
+    (*slot).target = 0;
+    (*slot).next = null_mut();
+    (*slot).previous = null_mut();
+}
+
+/// Where a communication is kept by its client.
+pub struct Leaf {
+    /// The slot's word.
+    pub cell: *mut *mut Communication,
+    /// The client's slot; null for the holder's communication.
+    pub slot: *mut RequiredSlot,
+}
+
+/// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
+/// everyone to whom it is passed on.
+pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
+    let mut slots = Vec::new();
+    let mut next = slot;
+    loop {
+        each(Leaf { cell: &raw mut (*next).communication, slot: next });
+        push_clients((*next).clients, &mut slots);
+        for offered in (*(*(*next).instance).template).offered.get() {
+            if offered.body == Offered::INWARD && slot_at((*next).instance, offered.inward) == next {
+                let from = slot_at::<OfferedSlot>((*next).instance, offered.offset);
+                each(Leaf { cell: &raw mut (*from).holder, slot: null_mut() });
+                push_clients(first_client(from), &mut slots);
+            }
+        }
+        match slots.pop() {
+            Some(slot) => next = slot,
+            None => return,
+        }
+    }
+}
+
+unsafe fn push_clients(mut client: *mut RequiredSlot, slots: &mut Vec<*mut RequiredSlot>) {
+    while !client.is_null() {
+        slots.push(client);
+        client = (*client).next;
+    }
+}
+
+/// A process waits until something about its component's connections changes.
+pub unsafe fn wait(_w: *mut Worker, p: *mut Process) {
+    (*p).status = CONNECTION;
+    (*rare_of((*p).instance)).connecting.push(p);
+}
+
+unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
+    let rare = (*instance).rare;
+    if !rare.is_null() && !(*rare).connecting.is_empty() {
+        ready_all(w, &mut core::mem::replace(&mut (*rare).connecting, Queue::EMPTY));
+    }
+}
+
+/// Wakes those of the component that holds `instance` who wait to connect to it.
+unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
+    let holder = crate::instance::holder_of(instance);
+    if !holder.is_null() {
+        wake_instance(w, holder);
+    }
+}
+
+/// `CONNECT`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_connect(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    target: usize,
+    place: u32,
+) -> Status {
+    if ds_disconnect(w, p, slot, place) == Status::Leave {
+        return Status::Leave;
+    }
+    if let Target::Offered(to) = decode(target) {
+        let (instance, offered) = description(to);
+        if (*instance).live & DEAD != 0 {
+            let gone = communication::make_gone(w, &*offered.interface);
+            if gone.is_null() {
+                ds_fail(w, p, Fault::OutOfMemory as u32, place);
+                return Status::Leave;
+            }
+            (*slot).communication = gone;
+            return Status::Done;
+        }
+        if offered.limit != u32::MAX && has_clients(to, offered.limit) {
+            wait(w, p);
+            return Status::Leave;
+        }
+    }
+    link(slot, target);
+    wake_through(w, slot);
+    Status::Done
+}
+
+unsafe fn has_clients(slot: *mut OfferedSlot, limit: u32) -> bool {
+    let mut client = first_client(slot);
+    for _ in 0..limit {
+        if client.is_null() {
+            return false;
+        }
+        client = (*client).next;
+    }
+    true
+}
+
+unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
+    leaves_through(slot, |leaf| {
+        if !leaf.slot.is_null() {
+            wake_instance(w, (*leaf.slot).instance);
+        } else {
+            let offered = leaf.cell.byte_sub(core::mem::offset_of!(OfferedSlot, holder)).cast();
+            wake_holder(w, owner(offered));
+        }
+    });
+}
+
+/// `DISCONNECT`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_disconnect(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    place: u32,
+) -> Status {
+    if (*slot).target == 0 && (*slot).communication.is_null() {
+        return Status::Done;
+    }
+    if !may_close_through(slot) {
+        ds_fail(w, p, Fault::ProtocolViolation as u32, place);
+        return Status::Leave;
+    }
+    close_all_through(w, slot);
+    unlink(w, slot);
+    Status::Done
+}
+
+/// Whether the protocols of all communications through a slot may end now.
+pub unsafe fn may_close_through(slot: *mut RequiredSlot) -> bool {
+    let mut allowed = true;
+    leaves_through(slot, |leaf| allowed &= (*leaf.cell).is_null() || may_close(*leaf.cell));
+    allowed
+}
+
+/// Closes all communications through a slot.
+pub unsafe fn close_all_through(w: *mut Worker, slot: *mut RequiredSlot) {
+    leaves_through(slot, |leaf| close_leaf(w, leaf.cell));
+}
+
+/// Lets go of a communication.
+pub unsafe fn close_leaf(w: *mut Worker, cell: *mut *mut Communication) {
+    let c = core::mem::replace(&mut *cell, null_mut());
+    if !c.is_null() {
+        close(w, c);
+    }
+}
+
+/// The communication of a required interface, when it is connected; null: leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_reach(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    _interface: &Interface,
+    place: u32,
+) -> *mut Communication {
+    if !(*slot).communication.is_null() {
+        return (*slot).communication;
+    }
+    let c = reach(w, p, (*slot).target, place);
+    (*slot).communication = c;
+    c
+}
+
+unsafe fn reach(w: *mut Worker, p: *mut Process, target: usize, place: u32) -> *mut Communication {
+    match resolve(target) {
+        Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
+            let c = start_service(w, instance, offered.body);
+            if c.is_null() {
+                ds_fail(w, p, Fault::OutOfMemory as u32, place);
+            }
+            c
+        }
+        _ => {
+            wait(w, p);
+            null_mut()
+        }
+    }
+}
+
+/// The holder's communication with a component, when it is connected; null: leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_reach_held(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    slot: *mut OfferedSlot,
+    interface: &Interface,
+    place: u32,
+) -> *mut Communication {
+    if !(*slot).holder.is_null() {
+        return (*slot).holder;
+    }
+    if (*instance).live & DEAD != 0 {
+        let gone = communication::make_gone(w, interface);
+        if gone.is_null() {
+            ds_fail(w, p, Fault::OutOfMemory as u32, place);
+        }
+        (*slot).holder = gone;
+        return gone;
+    }
+    let c = reach(w, p, slot.expose_provenance(), place);
+    (*slot).holder = c;
+    c
+}
+
+/// `INPUT` at a required interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_input_slot(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    interface: &Interface,
+    pattern: i32,
+    place: u32,
+) -> u32 {
+    if (*slot).communication.is_null() && !is_open((*slot).target) {
+        return 0;
+    }
+    let c = ds_reach(w, p, slot, interface, place);
+    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
+}
+
+/// `INPUT` at a component that is held.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_input_held(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    slot: *mut OfferedSlot,
+    interface: &Interface,
+    pattern: i32,
+    place: u32,
+) -> u32 {
+    if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(slot.expose_provenance()) {
+        return 0;
+    }
+    let c = ds_reach_held(w, p, instance, slot, interface, place);
+    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
+}
+
+/// Whether a communication could begin at once.
+unsafe fn is_open(target: usize) -> bool {
+    resolve(target).is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
+}
+
+/// An offered slot's instance goes: its clients become unconnected. Their services have ended; what those have sent
+/// last can still be read.
+pub unsafe fn release_clients(w: *mut Worker, slot: *mut OfferedSlot) {
+    let instance = owner(slot);
+    loop {
+        let client = first_client(slot);
+        if client.is_null() {
+            return;
+        }
+        leaves_through(client, |leaf| {
+            let c = *leaf.cell;
+            // Through a relay inward it may also be another component's communication, which that one ends.
+            if c.is_null() || (*c).process.instance != instance {
+                return;
+            }
+            if (*c).word.tag == 0 || leaf.slot.is_null() {
+                close_leaf(w, leaf.cell);
+            } else {
+                communication::detach(c, leaf.slot);
+            }
+        });
+        unlink(w, client);
+    }
+}

@@ -1,0 +1,598 @@
+//! Where every block of a program comes from: processes, components, frames, texts, collections.
+//!
+//! Each worker has a [`Heap`] of its own, and all of them share one [`Memory`]. A small block has no header: who
+//! frees it knows its size, and may do so on any worker. Blocks of one size that gather on a worker which only frees
+//! go in batches to the shared memory, and from there to the workers that only allocate, so that a producer and its
+//! consumer never need more than what is alive and a few batches. Nothing on the usual path is atomic.
+//!
+//! The limit counts bytes in use, not bytes got from the platform; each worker takes its part of it in steps of
+//! [`CREDIT`], so it is kept to within two of those for each worker.
+//!
+//! # Why this is sound
+//! A block is either in use, and then nobody here touches it, or it stands in exactly one list, which belongs to one
+//! worker or is under a lock. Lists run through the free blocks themselves, which are large enough (16 bytes) and
+//! aligned (8). Chunks live until the last heap and the last user of [`Memory`] are gone.
+
+use alloc::alloc::{Layout, alloc, alloc_zeroed, dealloc, realloc};
+use alloc::sync::Arc;
+use core::ptr::{self, null_mut};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::layout::Worker;
+use crate::platform::Threads;
+use crate::spin::Spin;
+
+/// Blocks up to this many bytes are carved from chunks; larger ones are got one by one.
+pub const SMALL: usize = 1024;
+/// Small blocks are of this multiple of bytes, and all are aligned so.
+const STEP: usize = 8;
+const CLASSES: usize = SMALL / STEP + 1;
+/// A free block holds two links.
+const LEAST: usize = 2 * STEP;
+/// Free blocks of one size go to the shared memory when there are so many bytes of them.
+const BATCH: usize = 8 << 10;
+/// A worker's step in taking from, and giving back to, what all may use.
+pub const CREDIT: isize = 64 << 10;
+const FIRST_CHUNK: usize = 32 << 10;
+const LARGEST_CHUNK: usize = 1 << 20;
+
+/// What the heaps of all workers share.
+pub struct Memory {
+    source: Option<&'static dyn Threads>,
+    limit: usize,
+    granted: AtomicUsize,
+    peak: AtomicUsize,
+    away: AtomicUsize,
+    pool: [Spin<Link>; CLASSES],
+    chunks: Spin<*mut Chunk>,
+    large: Spin<*mut Large>,
+}
+
+/// A worker's part of the memory.
+pub struct Heap {
+    /// Bytes that this worker may still use without asking.
+    credit: isize,
+    lists: [List; CLASSES],
+    fresh: *mut u8,
+    fresh_end: *mut u8,
+    next_chunk: usize,
+    memory: Arc<Memory>,
+}
+
+/// Free blocks of one size: those in use now, and a full batch or none.
+#[derive(Clone, Copy)]
+struct List {
+    first: *mut Free,
+    bytes: usize,
+    spare: *mut Free,
+}
+
+/// A free block.
+struct Free {
+    next: *mut Free,
+    /// In the pool: the next batch, in the first block of each.
+    batch: *mut Free,
+}
+
+/// The first batch in the pool.
+struct Link(*mut Free);
+
+/// The head of a chunk.
+struct Chunk {
+    next: *mut Chunk,
+    bytes: usize,
+}
+
+/// The head of a large block.
+struct Large {
+    previous: *mut Large,
+    next: *mut Large,
+    bytes: usize,
+}
+
+// SAFETY: what the pointers lead to belongs to whoever holds the lock around them.
+unsafe impl Send for Memory {}
+// SAFETY: as above; the rest is atomic or never changes.
+unsafe impl Sync for Memory {}
+// SAFETY: a free block belongs to the list that it stands in, on whatever thread.
+unsafe impl Send for Link {}
+// SAFETY: a heap's lists are its own.
+unsafe impl Send for Heap {}
+
+/// The heap of a worker.
+///
+/// # Safety
+/// `worker` is the one of this thread, and the result is not used any more when its heap is used again.
+#[inline]
+pub unsafe fn heap_of<'a>(worker: *mut Worker) -> &'a mut Heap {
+    // SAFETY: as above; a worker keeps its heap as long as it lives.
+    unsafe { &mut (*(*worker).own).heap }
+}
+
+impl Memory {
+    /// Memory of which at most `limit` bytes are in use at any time. Chunks come from the platform, or from the Rust
+    /// allocator if there is none.
+    pub fn new(limit: usize, source: Option<&'static dyn Threads>) -> Arc<Memory> {
+        Arc::new(Memory {
+            source,
+            limit,
+            granted: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            away: AtomicUsize::new(0),
+            pool: [const { Spin::new(Link(null_mut())) }; CLASSES],
+            chunks: Spin::new(null_mut()),
+            large: Spin::new(null_mut()),
+        })
+    }
+
+    /// Bytes in use, and what the workers have left of their last steps.
+    pub fn granted(&self) -> usize {
+        self.granted.load(Ordering::Relaxed)
+    }
+
+    /// The most that [`Memory::granted`] ever was.
+    pub fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// One more process runs away from home: until it is back, blocks may be shared between workers. Said before
+    /// the process leaves.
+    pub fn depart(&self) {
+        self.away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One of them is back. Said at home.
+    pub fn come_back(&self) {
+        self.away.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Takes `needed` bytes from what all may use, and a step more if there is that much; answers what it took.
+    fn grant(&self, needed: usize) -> Option<usize> {
+        [needed.saturating_add(CREDIT as usize), needed].into_iter().find(|&wanted| {
+            let take = |now: usize| now.checked_add(wanted).filter(|&sum| sum <= self.limit);
+            match self.granted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+                Ok(before) => {
+                    self.peak.fetch_max(before + wanted, Ordering::Relaxed);
+                    true
+                }
+                Err(_) => false,
+            }
+        })
+    }
+
+    fn overdraw(&self, bytes: usize) {
+        let before = self.granted.fetch_add(bytes, Ordering::Relaxed);
+        self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.granted.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// A chunk of which all but the head may be used.
+    fn new_chunk(&self, bytes: usize) -> *mut Chunk {
+        let chunk = match self.source {
+            Some(platform) => platform.allocate(bytes),
+            // SAFETY: the size is not 0.
+            None => unsafe { alloc(chunk_layout(bytes)) },
+        } as *mut Chunk;
+        if !chunk.is_null() {
+            let mut chunks = self.chunks.lock();
+            // SAFETY: it is fresh and larger than its head.
+            unsafe { chunk.write(Chunk { next: *chunks, bytes }) };
+            *chunks = chunk;
+        }
+        chunk
+    }
+
+    /// # Safety
+    /// `blocks` is a chain of free blocks of this class that nobody else knows.
+    unsafe fn put_batch(&self, class: usize, blocks: *mut Free) {
+        let mut pool = self.pool[class].lock();
+        // SAFETY: the chain is ours.
+        unsafe { (*blocks).batch = pool.0 };
+        pool.0 = blocks;
+    }
+
+    fn take_batch(&self, class: usize) -> *mut Free {
+        let mut pool = self.pool[class].lock();
+        let batch = pool.0;
+        if !batch.is_null() {
+            // SAFETY: what stands in the pool is free and under its lock.
+            pool.0 = unsafe { (*batch).batch };
+        }
+        batch
+    }
+
+    /// # Safety
+    /// `block` is a live large block in no list, its `bytes` are set.
+    unsafe fn enlist(&self, block: *mut Large) {
+        let mut first = self.large.lock();
+        // SAFETY: blocks in the list are live and their links under its lock.
+        unsafe {
+            (*block).previous = null_mut();
+            (*block).next = *first;
+            if let Some(next) = first.as_mut() {
+                next.previous = block;
+            }
+        }
+        *first = block;
+    }
+
+    /// # Safety
+    /// `block` stands in the list.
+    unsafe fn delist(&self, block: *mut Large) {
+        let mut first = self.large.lock();
+        // SAFETY: blocks in the list are live and their links under its lock.
+        unsafe {
+            let Large { previous, next, .. } = *block;
+            match previous.as_mut() {
+                Some(previous) => previous.next = next,
+                None => *first = next,
+            }
+            if let Some(next) = next.as_mut() {
+                next.previous = previous;
+            }
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let mut chunk = *self.chunks.get_mut();
+        while !chunk.is_null() {
+            // SAFETY: every chunk was made by `new_chunk`, and no heap is left that could use it.
+            unsafe {
+                let Chunk { next, bytes } = chunk.read();
+                match self.source {
+                    Some(platform) => platform.free(chunk.cast(), bytes),
+                    None => dealloc(chunk.cast(), chunk_layout(bytes)),
+                }
+                chunk = next;
+            }
+        }
+        let mut block = *self.large.get_mut();
+        while !block.is_null() {
+            // SAFETY: every block was made by `allocate_large`, and nobody is left who could use it.
+            unsafe {
+                let Large { next, bytes, .. } = block.read();
+                dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
+                block = next;
+            }
+        }
+    }
+}
+
+impl Heap {
+    /// One more worker's part.
+    pub fn new(memory: Arc<Memory>) -> Heap {
+        let empty = List { first: null_mut(), bytes: 0, spare: null_mut() };
+        let lists = [empty; CLASSES];
+        Heap { credit: 0, lists, fresh: null_mut(), fresh_end: null_mut(), next_chunk: FIRST_CHUNK, memory }
+    }
+
+    /// What this worker shares with the others.
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
+    /// Whether other workers may touch what this one can reach: counts of holders must then change atomically.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        self.memory.away.load(Ordering::Relaxed) != 0
+    }
+
+    /// Bytes in use by the program, as exactly as one worker can know.
+    pub fn live(&self) -> usize {
+        self.memory.granted().saturating_add_signed(-self.credit)
+    }
+
+    /// A block of so many bytes, aligned to 8, its contents undefined. Null: there is no more memory.
+    #[inline]
+    pub fn allocate(&mut self, bytes: usize) -> *mut u8 {
+        if bytes > SMALL {
+            return self.allocate_large(bytes, Content::Undefined);
+        }
+        let class = class_of(bytes);
+        let list = &mut self.lists[class];
+        let block = list.first;
+        self.credit -= size_of_class(class) as isize;
+        if block.is_null() || self.credit < 0 {
+            return self.allocate_slowly(class);
+        }
+        // SAFETY: what stands in the list is free.
+        list.first = unsafe { (*block).next };
+        list.bytes -= size_of_class(class);
+        block.cast()
+    }
+
+    /// A block full of zero. Null: there is no more memory.
+    #[inline]
+    pub fn allocate_zeroed(&mut self, bytes: usize) -> *mut u8 {
+        if bytes > SMALL {
+            return self.allocate_large(bytes, Content::Zero);
+        }
+        let block = self.allocate(bytes);
+        if !block.is_null() {
+            // SAFETY: the block is ours and that large.
+            unsafe { ptr::write_bytes(block, 0, bytes) };
+        }
+        block
+    }
+
+    /// Takes a block back.
+    ///
+    /// # Safety
+    /// It came from a heap of the same memory with the same size, and nobody uses it any more.
+    #[inline]
+    pub unsafe fn free(&mut self, block: *mut u8, bytes: usize) {
+        if bytes > SMALL {
+            // SAFETY: as above.
+            return unsafe { self.free_large(block, bytes) };
+        }
+        let class = class_of(bytes);
+        let size = size_of_class(class);
+        let list = &mut self.lists[class];
+        let block = block.cast::<Free>();
+        // SAFETY: the block is ours now.
+        unsafe {
+            if cfg!(debug_assertions) {
+                ptr::write_bytes(block.cast::<u8>(), 0xDD, size);
+            }
+            (*block).next = list.first;
+        }
+        list.first = block;
+        list.bytes += size;
+        self.credit += size as isize;
+        if list.bytes >= BATCH || self.credit > 2 * CREDIT {
+            self.hand_over(class);
+        }
+    }
+
+    /// Changes a block's size, keeping what fits; the block may move. Null: there is no more memory, and the block
+    /// is as it was.
+    ///
+    /// # Safety
+    /// As for [`Heap::free`].
+    pub unsafe fn reallocate(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if old > SMALL && new > SMALL {
+            // SAFETY: as above.
+            return unsafe { self.reallocate_large(block, old, new) };
+        }
+        let moved = self.allocate(new);
+        if !moved.is_null() {
+            // SAFETY: two different blocks.
+            unsafe {
+                ptr::copy_nonoverlapping(block, moved, old.min(new));
+                self.free(block, old);
+            }
+        }
+        moved
+    }
+
+    /// More credit, whatever the limit says, after an allocation has failed: for what frees memory in the end but
+    /// needs some first, and must not fail. It is given back as soon as something is freed.
+    ///
+    /// # Panics
+    /// Credit doesn't help: the platform has no more memory.
+    #[cold]
+    pub fn overdraw(&mut self) {
+        assert!(self.credit < 1 << 40, "the system is out of memory");
+        let more = self.credit.max(CREDIT);
+        self.memory.overdraw(more as usize);
+        self.credit += more;
+    }
+
+    /// There is no free block at hand, or no credit left. The block's size has been taken from the credit.
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
+        let size = size_of_class(class);
+        if self.credit < 0 && !self.borrow() {
+            self.credit += size as isize;
+            return null_mut();
+        }
+        let list = &mut self.lists[class];
+        if list.first.is_null() && !list.spare.is_null() {
+            (list.first, list.spare, list.bytes) = (list.spare, null_mut(), batch_bytes(class));
+        }
+        if list.first.is_null() {
+            list.first = self.memory.take_batch(class);
+            list.bytes = if list.first.is_null() { 0 } else { batch_bytes(class) };
+        }
+        let block = list.first;
+        if !block.is_null() {
+            // SAFETY: what stands in the list is free.
+            list.first = unsafe { (*block).next };
+            list.bytes -= size;
+            return block.cast();
+        }
+        let block = self.carve(size);
+        if block.is_null() {
+            self.credit += size as isize;
+        }
+        block
+    }
+
+    /// Cuts a block from the fresh part of the chunk.
+    fn carve(&mut self, size: usize) -> *mut u8 {
+        if (self.fresh_end as usize) - (self.fresh as usize) < size {
+            let bytes = self.next_chunk;
+            let chunk = self.memory.new_chunk(bytes);
+            if chunk.is_null() {
+                return chunk.cast();
+            }
+            self.keep_remainder();
+            self.next_chunk = (2 * bytes).min(LARGEST_CHUNK);
+            // SAFETY: both lie in the chunk, or just behind it.
+            unsafe {
+                self.fresh = chunk.cast::<u8>().add(size_of::<Chunk>());
+                self.fresh_end = chunk.cast::<u8>().add(bytes);
+            }
+        }
+        let block = self.fresh;
+        // SAFETY: there is that much left.
+        self.fresh = unsafe { block.add(size) };
+        block
+    }
+
+    /// What is left of a chunk is one more free block.
+    fn keep_remainder(&mut self) {
+        let size = (self.fresh_end as usize) - (self.fresh as usize);
+        if size >= LEAST {
+            // SAFETY: it is fresh memory, of the size of a class since everything is in steps.
+            unsafe { self.free(self.fresh, size) };
+            self.credit -= size as isize;
+        }
+        self.fresh = self.fresh_end;
+    }
+
+    /// A list has grown to a batch, or the credit is large: the others get some of it.
+    #[cold]
+    #[inline(never)]
+    fn hand_over(&mut self, class: usize) {
+        let list = &mut self.lists[class];
+        if list.bytes >= BATCH {
+            let full = core::mem::replace(&mut list.spare, list.first);
+            (list.first, list.bytes) = (null_mut(), 0);
+            if !full.is_null() {
+                // SAFETY: the spare batch was this worker's.
+                unsafe { self.memory.put_batch(class, full) };
+            }
+        }
+        self.repay();
+    }
+
+    /// Gets more credit; false if the limit is reached.
+    fn borrow(&mut self) -> bool {
+        let granted = self.memory.grant(self.credit.unsigned_abs());
+        self.credit += granted.unwrap_or(0) as isize;
+        granted.is_some()
+    }
+
+    fn repay(&mut self) {
+        if self.credit > 2 * CREDIT {
+            self.memory.give_back((self.credit - CREDIT) as usize);
+            self.credit = CREDIT;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allocate_large(&mut self, bytes: usize, content: Content) -> *mut u8 {
+        let Some(layout) = large_layout(bytes) else { return null_mut() };
+        self.credit -= bytes as isize;
+        if self.credit < 0 && !self.borrow() {
+            self.credit += bytes as isize;
+            return null_mut();
+        }
+        // SAFETY: the size is not 0.
+        let block = unsafe {
+            match content {
+                Content::Undefined => alloc(layout),
+                Content::Zero => alloc_zeroed(layout),
+            }
+        } as *mut Large;
+        if block.is_null() {
+            self.credit += bytes as isize;
+            return null_mut();
+        }
+        // SAFETY: it is fresh and has room for the head.
+        unsafe {
+            (*block).bytes = bytes;
+            self.memory.enlist(block);
+            block.add(1).cast()
+        }
+    }
+
+    /// # Safety
+    /// As for [`Heap::free`].
+    #[cold]
+    unsafe fn free_large(&mut self, block: *mut u8, bytes: usize) {
+        // SAFETY: the head stands before the block.
+        unsafe {
+            let block = block.cast::<Large>().sub(1);
+            debug_assert_eq!((*block).bytes, bytes);
+            self.memory.delist(block);
+            dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
+        }
+        self.credit += bytes as isize;
+        self.repay();
+    }
+
+    /// # Safety
+    /// As for [`Heap::free`].
+    unsafe fn reallocate_large(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        let Some(layout) = large_layout(new) else { return null_mut() };
+        self.credit -= new as isize;
+        if self.credit < 0 && !self.borrow() {
+            self.credit += new as isize;
+            return null_mut();
+        }
+        // SAFETY: the head stands before the block; while it moves nobody can find it in the list.
+        unsafe {
+            let block = block.cast::<Large>().sub(1);
+            self.memory.delist(block);
+            let moved = realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
+            let (found, unused) = if moved.is_null() { (block, new) } else { (moved, old) };
+            if !moved.is_null() {
+                (*moved).bytes = new;
+            }
+            self.memory.enlist(found);
+            self.credit += unused as isize;
+            self.repay();
+            if moved.is_null() { null_mut() } else { moved.add(1).cast() }
+        }
+    }
+}
+
+impl Drop for Heap {
+    /// Another worker may use what is free here, and the rest of the credit.
+    fn drop(&mut self) {
+        for (class, list) in self.lists.iter().enumerate() {
+            for blocks in [list.first, list.spare] {
+                if !blocks.is_null() {
+                    // SAFETY: they were this worker's.
+                    unsafe { self.memory.put_batch(class, blocks) };
+                }
+            }
+        }
+        self.memory.give_back(self.credit as usize);
+    }
+}
+
+/// What an allocated block shall hold.
+#[derive(Clone, Copy)]
+enum Content {
+    Undefined,
+    Zero,
+}
+
+#[inline]
+const fn class_of(bytes: usize) -> usize {
+    bytes.div_ceil(STEP)
+}
+
+#[inline]
+const fn size_of_class(class: usize) -> usize {
+    if class < LEAST / STEP { LEAST } else { class * STEP }
+}
+
+/// Bytes of the blocks in a full batch.
+const fn batch_bytes(class: usize) -> usize {
+    BATCH.div_ceil(size_of_class(class)) * size_of_class(class)
+}
+
+fn chunk_layout(bytes: usize) -> Layout {
+    // SAFETY: a chunk's size is a power of two far below the address space.
+    unsafe { Layout::from_size_align_unchecked(bytes, STEP) }
+}
+
+/// `None`: no address space is that large.
+fn large_layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(size_of::<Large>())?, STEP).ok()
+}
+
+#[cfg(test)]
+#[path = "heap_tests.rs"]
+mod tests;

@@ -1,0 +1,246 @@
+//! How components are written in Rust: from outside nobody can tell that they are.
+//!
+//! A native component implements [`Component`]; for each client of an interface that it offers it makes a
+//! [`Service`], which runs as a service process like any other: it takes one request at a time and answers by
+//! [`Context::send`]. Messages that the client has no room for yet wait in an outbox; the next request is received
+//! when that is empty. A service that cannot answer before the platform has done something says
+//! [`Context::wait`]: it is called again when its [`Waiter`] is woken, or dropped if the client has gone meanwhile.
+//! When the protocol has reached its end, or the client has closed, the service is dropped.
+//!
+//! The messages of an interface are an enum, made by [`interface!`](crate::interface). They are bound by name and
+//! checked against the program's own numbers when a [`Kind`] is made, once, before anything runs.
+//!
+//! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
+
+mod kind;
+mod running;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::marker::PhantomData;
+
+use drystone_component::{Kind as Word, Side};
+
+use crate::layout::{Process, Worker};
+use crate::native_process::unpark;
+use kind::Binding;
+
+pub use kind::Kind;
+pub use running::{drop_process, ds_native};
+
+/// The messages of an interface, as the Rust side knows them; made by [`interface!`](crate::interface).
+pub trait Messages: Copy + Eq + 'static {
+    /// Name and messages.
+    const DECLARATION: &'static Declaration;
+    /// Every message, in the order of the declaration.
+    const ALL: &'static [Self];
+    /// Its place in [`Messages::ALL`].
+    fn index(self) -> usize;
+}
+
+/// An interface as the Rust side knows it.
+pub struct Declaration {
+    /// Its name.
+    pub name: &'static str,
+    /// Its messages.
+    pub messages: &'static [Declared],
+}
+
+/// A message as the Rust side knows it.
+pub struct Declared {
+    /// Its name.
+    pub name: &'static str,
+    /// Who sends it.
+    pub sender: Side,
+    /// Its parameters.
+    pub parameters: &'static [Word],
+}
+
+/// Declares the messages of an interface: `interface! { pub Echo { IN Say(Text), OUT Heard(Text, Word) } }` makes an
+/// enum `Echo` that implements [`Messages`](crate::native::Messages). The parameters are those of
+/// [`drystone_component::Kind`].
+#[macro_export]
+macro_rules! interface {
+    ($(#[$doc:meta])* $visible:vis $name:ident { $($side:ident $message:ident $(( $($kind:ident),+ ))?),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visible enum $name { $(
+            #[doc = concat!(stringify!($side), " ", stringify!($message))]
+            $message
+        ),+ }
+
+        impl $crate::native::Messages for $name {
+            const DECLARATION: &'static $crate::native::Declaration = &$crate::native::Declaration {
+                name: stringify!($name),
+                messages: &[$($crate::native::Declared {
+                    name: stringify!($message),
+                    sender: $crate::interface!(@side $side),
+                    parameters: &[$($($crate::component::Kind::$kind),+)?],
+                }),+],
+            };
+            const ALL: &'static [Self] = &[$($name::$message),+];
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    };
+    (@side IN) => { $crate::component::Side::Client };
+    (@side OUT) => { $crate::component::Side::Server };
+}
+
+/// One client's service.
+pub trait Service: 'static {
+    /// The messages of its interface.
+    type Messages: Messages;
+
+    /// A request has come.
+    fn receive(&mut self, cx: &mut Context<'_, Self::Messages>, message: Self::Messages, values: Values<'_>);
+
+    /// It said [`Context::wait`] and has been woken, perhaps for nothing: it tries again.
+    fn ready(&mut self, _cx: &mut Context<'_, Self::Messages>) {}
+}
+
+/// A component written in Rust: what its services share. It is dropped when the instance is deleted, after they
+/// have ended.
+pub trait Component: 'static {
+    /// A new client: makes the service for the interface that stands at `interface` in the list given to
+    /// [`Kind::new`], by [`Serving::new`].
+    fn serve(&mut self, interface: usize) -> Serving;
+}
+
+/// A value to be sent.
+pub enum Value<'a> {
+    /// INTEGER
+    Integer(i64),
+    /// REAL
+    Real(f64),
+    /// CHARACTER, or BOOLEAN as 0 and 1.
+    Byte(u8),
+    /// TEXT
+    Text(&'a [u8]),
+    /// A new component, which the receiver will hold.
+    Component(&'static Kind, Box<dyn Component>),
+}
+
+/// The values of a request.
+#[derive(Clone, Copy)]
+pub struct Values<'a> {
+    words: &'a [u64],
+    kinds: &'a [Word],
+}
+
+impl<'a> Values<'a> {
+    fn word(&self, index: usize, kind: Word) -> u64 {
+        assert!(self.kinds[index] == kind);
+        self.words[index]
+    }
+
+    /// An INTEGER.
+    pub fn integer(&self, index: usize) -> i64 {
+        self.word(index, Word::Word) as i64
+    }
+
+    /// A REAL.
+    pub fn real(&self, index: usize) -> f64 {
+        f64::from_bits(self.word(index, Word::Word))
+    }
+
+    /// A CHARACTER or BOOLEAN.
+    pub fn byte(&self, index: usize) -> u8 {
+        self.word(index, Word::Byte) as u8
+    }
+
+    /// A TEXT.
+    pub fn text(&self, index: usize) -> &'a [u8] {
+        // SAFETY: the word is a text that the caller of `receive` owns until that returns.
+        unsafe { crate::text::bytes(self.word(index, Word::Text) as *const _) }
+    }
+}
+
+/// A process that waits for the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// What the platform passes to `wake`.
+    pub process: *mut Process,
+}
+
+/// What a service can do besides computing.
+pub struct Context<'a, M> {
+    call: &'a mut Call,
+    messages: PhantomData<M>,
+}
+
+/// The part of a context that doesn't depend on the interface.
+struct Call {
+    worker: *mut Worker,
+    process: *mut Process,
+    binding: &'static Binding,
+    outbox: VecDeque<u64>,
+    waiting: bool,
+    halted: bool,
+}
+
+impl<M: Messages> Context<'_, M> {
+    /// Sends a message; if the client hasn't taken the one before it, later.
+    pub fn send<'v>(&mut self, message: M, values: impl IntoIterator<Item = Value<'v>>) {
+        self.call.send(message.index(), &mut values.into_iter());
+    }
+
+    /// Nothing more can be done before [`Context::waiter`] is woken: `ready` will be called then.
+    pub fn wait(&mut self) {
+        self.call.waiting = true;
+    }
+
+    /// This process, to be woken.
+    pub fn waiter(&self) -> Waiter {
+        Waiter { process: self.call.process }
+    }
+
+    /// Wakes another service, if it waits.
+    pub fn wake(&self, waiter: Waiter) {
+        // SAFETY: on the home worker's thread; a waiter is forgotten by whoever holds it when its service is dropped.
+        unsafe { unpark(self.call.worker, waiter.process) }
+    }
+
+    /// Something happened that the protocol has no message for: reports it and ends the program with status 1.
+    pub fn fail(&mut self, reason: &str) {
+        // SAFETY: worker and process are those that run.
+        unsafe {
+            crate::native_process::platform(self.call.worker).report(reason.as_bytes());
+            crate::fault::ds_halt(self.call.worker, self.call.process, 1);
+        }
+        self.call.halted = true;
+    }
+}
+
+/// A service, whatever its interface.
+pub struct Serving {
+    service: Box<dyn Serve>,
+    declaration: &'static Declaration,
+}
+
+impl Serving {
+    /// Makes one.
+    pub fn new<S: Service>(service: S) -> Serving {
+        Serving { service: Box::new(Typed(service)), declaration: S::Messages::DECLARATION }
+    }
+}
+
+trait Serve {
+    fn receive(&mut self, call: &mut Call, index: usize, values: Values<'_>);
+    fn ready(&mut self, call: &mut Call);
+}
+
+struct Typed<S>(S);
+
+impl<S: Service> Serve for Typed<S> {
+    fn receive(&mut self, call: &mut Call, index: usize, values: Values<'_>) {
+        let message = S::Messages::ALL[index];
+        self.0.receive(&mut Context { call, messages: PhantomData }, message, values);
+    }
+
+    fn ready(&mut self, call: &mut Call) {
+        self.0.ready(&mut Context { call, messages: PhantomData });
+    }
+}
+

@@ -1,0 +1,285 @@
+//! How a native service runs: the loop between its communication and its [`Service`](super::Service).
+//!
+//! # Soundness
+//!
+//! The runtime calls the functions below on the home worker's thread with that worker, and with a live process of a
+//! [`Kind`](super::Kind) or an instance of one, so nothing here is ever shared between threads. The word in a service
+//! process's frame is null or owns its `Running`, which is taken out exactly once: by [`run`] when the service has
+//! ended, or by [`drop_process`] when the process is ended by force. The entry points keep the process alive until
+//! the scheduler gets control, whatever they answer.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::ptr;
+use core::slice;
+
+use drystone_component::{Interface, Kind as Word, Side};
+
+use super::kind::{PARAMETERS, component_cell, kind_of};
+use super::{Call, Serve, Value, Values};
+use crate::communication::{ANY, ds_receive, ds_received, ds_send, ds_sent, ds_test};
+use crate::fault::ds_fail;
+use crate::heap::heap_of;
+use crate::layout::{CLIENT_CLOSED, Communication, CommunicationWord, Fault, GONE, Process, Worker};
+use crate::native_process::{park, platform};
+use crate::platform::NativeBody;
+use crate::process::ds_finish;
+use crate::{instance, text};
+
+/// A service that runs; owned by its process's frame.
+pub(super) struct Running {
+    service: Box<dyn Serve>,
+    call: Call,
+}
+
+/// What became of a run.
+#[derive(PartialEq)]
+enum Outcome {
+    /// It has to wait: the process is queued somewhere, or parked.
+    Waits,
+    /// The client has closed, or the protocol is at its end.
+    Ended,
+}
+
+/// No place in the source.
+const NO_PLACE: u32 = u32::MAX;
+
+/// Resume function of every native process: calls its body's function. See `ENTRY_POINTS.md`.
+///
+/// # Safety
+/// `process` runs on `worker`, the home worker; its body is native.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let template = &*(*(*process).instance).template;
+        let body = &template.bodies.get()[(*process).body as usize];
+        let native: NativeBody = core::mem::transmute(body.native);
+        native(worker, process);
+    }
+}
+
+/// Body of native service processes.
+pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
+    // SAFETY: see the head of this file.
+    unsafe {
+        let instance = (*process).instance;
+        let index = (*process).body as usize;
+        let binding = &kind_of(instance).bindings[index];
+        let cell = binding.cell::<Running>(process);
+        if (*cell).is_null() {
+            let service = (**component_cell(instance)).serve(index);
+            assert!(service.declaration.name == binding.declaration.name, "serves another interface");
+            let call = Call { worker, process, binding, outbox: VecDeque::new(), waiting: false, halted: false };
+            *cell = Box::into_raw(Box::new(Running { service: service.service, call }));
+        }
+        let running = &mut **cell;
+        running.call.worker = worker;
+        if running.go_on() == Outcome::Ended {
+            drop_process(process);
+            ds_finish(worker, process, NO_PLACE);
+        }
+    }
+}
+
+/// Body of a native component's FINALLY: drops what its services shared.
+pub(super) unsafe extern "C" fn finally(worker: *mut Worker, process: *mut Process) {
+    // SAFETY: see the head of this file.
+    unsafe {
+        let cell = component_cell((*process).instance);
+        if !(*cell).is_null() {
+            drop(Box::from_raw(*cell));
+            *cell = ptr::null_mut();
+        }
+        ds_finish(worker, process, NO_PLACE);
+    }
+}
+
+/// Drops what a native service process owns; the runtime calls it before it frees one that it ends by force.
+///
+/// # Safety
+/// On the home worker's thread; `process` is a service process of a native component and doesn't run again.
+pub unsafe fn drop_process(process: *mut Process) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let cell = kind_of((*process).instance).bindings[(*process).body as usize].cell::<Running>(process);
+        if !(*cell).is_null() {
+            drop(Box::from_raw(*cell));
+            *cell = ptr::null_mut();
+        }
+    }
+}
+
+impl Running {
+    fn go_on(&mut self) -> Outcome {
+        // Whether it has said just now that it waits. Else this is a wakening, or may stand for one that came while
+        // the outbox waited for the client: a service may be woken for nothing, but never too seldom.
+        let mut fresh = false;
+        loop {
+            if !self.call.flush() || self.call.halted {
+                return Outcome::Waits;
+            }
+            if !self.call.waiting {
+                if self.call.at_end() {
+                    return Outcome::Ended;
+                }
+                match self.receive() {
+                    Some(outcome) => return outcome,
+                    None => fresh = true,
+                }
+            } else if fresh {
+                self.call.park();
+                return Outcome::Waits;
+            } else {
+                self.call.waiting = false;
+                self.call.forget();
+                // What the client sent before it closed is still received.
+                if !self.call.client_closed() {
+                    self.service.ready(&mut self.call);
+                    fresh = true;
+                }
+            }
+        }
+    }
+
+    /// Receives a request and passes it on; else what became of it.
+    fn receive(&mut self) -> Option<Outcome> {
+        let call = &mut self.call;
+        let (worker, process, interface) = (call.worker, call.process, call.binding.interface);
+        let communication = process.cast::<Communication>();
+        let mut words = [0; PARAMETERS];
+        // SAFETY: see the head of this file; the words of the message belong to us once it is received.
+        unsafe {
+            match ds_test(worker, process, communication, interface, Side::Server as u32, ANY, NO_PLACE) {
+                0 => return Some(Outcome::Ended),
+                1 => {}
+                _ => return Some(Outcome::Waits),
+            }
+            let number = (*communication).word.tag - 1;
+            let payload = ds_receive(worker, process, communication, interface, number as u32, NO_PLACE);
+            if payload.is_null() {
+                return Some(Outcome::Waits);
+            }
+            let kinds = call.binding.parameters(number as usize);
+            words[..kinds.len()].copy_from_slice(slice::from_raw_parts(payload, kinds.len()));
+            ds_received(worker, communication);
+            let index = call.binding.indices[number as usize] as usize;
+            self.service.receive(call, index, Values { words: &words[..kinds.len()], kinds });
+            for (&word, &kind) in words.iter().zip(kinds) {
+                drop_word(worker, word, kind);
+            }
+        }
+        None
+    }
+}
+
+impl Call {
+    fn word(&self) -> CommunicationWord {
+        // SAFETY: the process lives while it runs, and is a service's.
+        unsafe { (*self.process.cast::<Communication>()).word }
+    }
+
+    fn at_end(&self) -> bool {
+        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
+        self.binding.interface.state(self.word().state) & sends == 0
+    }
+
+    fn client_closed(&self) -> bool {
+        self.word().flags & (CLIENT_CLOSED | GONE) != 0
+    }
+
+    /// Waits for the platform; the client's closing ends the wait too.
+    fn park(&mut self) {
+        // SAFETY: the process runs, on this worker.
+        unsafe { park(self.worker, self.process) }
+    }
+
+    /// The platform may have it registered still, if it wasn't the one to wake it.
+    fn forget(&mut self) {
+        // SAFETY: this is the home worker.
+        unsafe { platform(self.worker).forget(self.process) }
+    }
+
+    /// Sends what the outbox holds; `false`: the client has to take a message first.
+    fn flush(&mut self) -> bool {
+        let communication = self.process.cast::<Communication>();
+        while let Some(&number) = self.outbox.front() {
+            let interface = self.binding.interface;
+            // SAFETY: see the head of this file; the payload has a word for each parameter.
+            unsafe {
+                let payload = ds_send(self.worker, self.process, communication, interface, number as u32, NO_PLACE);
+                if payload.is_null() {
+                    return false;
+                }
+                self.outbox.pop_front();
+                for (i, word) in self.outbox.drain(..self.binding.parameters(number as usize).len()).enumerate() {
+                    payload.add(i).write(word);
+                }
+                ds_sent(self.worker, communication, interface, number as u32);
+            }
+        }
+        true
+    }
+
+    /// Puts a message into the outbox.
+    pub(super) fn send(&mut self, index: usize, values: &mut dyn Iterator<Item = Value<'_>>) {
+        let number = self.binding.numbers[index];
+        self.outbox.push_back(number as u64);
+        let mut kinds = self.binding.parameters(number as usize).iter();
+        for value in values {
+            let kind = kinds.next().expect("too many values");
+            // SAFETY: the worker is the one that runs, and so is the process.
+            unsafe {
+                let word = word_of(self.worker, *kind, value).unwrap_or_else(|| {
+                    ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_PLACE);
+                    self.halted = true;
+                    0
+                });
+                self.outbox.push_back(word);
+            }
+        }
+        assert!(kinds.next().is_none(), "too few values");
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        while let Some(number) = self.outbox.pop_front() {
+            for &kind in self.binding.parameters(number as usize) {
+                let word = self.outbox.pop_front().expect("messages are whole");
+                // SAFETY: the outbox owns its words; this is the home worker's thread.
+                unsafe { drop_word(self.worker, word, kind) }
+            }
+        }
+    }
+}
+
+/// A value as a payload word, which owns it. `None`: no memory.
+unsafe fn word_of(worker: *mut Worker, kind: Word, value: Value<'_>) -> Option<u64> {
+    Some(match (kind, value) {
+        (Word::Word, Value::Integer(x)) => x as u64,
+        (Word::Word, Value::Real(x)) => x.to_bits(),
+        (Word::Byte, Value::Byte(x)) => x as u64,
+        (Word::Text, Value::Text(&[])) => 0,
+        // SAFETY: the caller is on the home worker's thread.
+        (Word::Text, Value::Text(x)) => unsafe { text::make(heap_of(worker), x)? as u64 },
+        // SAFETY: likewise.
+        (Word::Component, Value::Component(kind, component)) => unsafe {
+            let instance = kind.instance(worker, component);
+            (!instance.is_null()).then_some(instance as u64)?
+        },
+        _ => panic!("a value of another kind than the parameter"),
+    })
+}
+
+/// Drops what a payload word owns.
+unsafe fn drop_word(worker: *mut Worker, word: u64, kind: Word) {
+    // SAFETY: as the caller promises: the word is a parameter of that kind, on the home worker's thread.
+    unsafe {
+        match kind {
+            Word::Text => text::drop(heap_of(worker), word as *mut _),
+            Word::Component => instance::drop_in_message(worker, word as *mut _),
+            _ => {}
+        }
+    }
+}

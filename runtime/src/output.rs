@@ -1,0 +1,82 @@
+//! Standard output: what processes write, in the order in which they do.
+//!
+//! Each worker collects what its processes write; what is written away from home goes there with the process (see
+//! the parallel module), so that whatever a process does afterwards comes later. Writing never waits for anybody.
+//!
+//! # Why this is sound
+//! A worker's buffer is touched by its own thread only.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use crate::layout::*;
+use crate::number;
+use crate::process::home;
+use crate::text;
+
+/// Bytes that are collected before the platform gets them.
+const BUFFER: usize = 16 << 10;
+
+/// Writes some bytes, whole.
+pub unsafe fn write(w: *mut Worker, bytes: &[u8]) {
+    let output = &mut (*(*w).own).output;
+    output.extend_from_slice(bytes);
+    if output.len() >= BUFFER {
+        if (*w).away == 0 {
+            flush(w);
+        } else {
+            crate::parallel::post_output(w);
+        }
+    }
+}
+
+/// Gives the platform what the home worker has collected.
+pub unsafe fn flush(w: *mut Worker) {
+    let output = &mut (*(*w).own).output;
+    if !output.is_empty() {
+        (*home(w).platform).write(output);
+        output.clear();
+    }
+}
+
+/// `WRITE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_integer(w: *mut Worker, x: i64) {
+    write(w, number::integer(x).as_bytes());
+}
+
+/// `WRITE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_real(w: *mut Worker, x: f64) {
+    write(w, number::real(x).as_bytes());
+}
+
+/// `WRITE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_boolean(w: *mut Worker, x: u32) {
+    write(w, number::boolean(x != 0));
+}
+
+/// `WRITE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_character(w: *mut Worker, x: u32) {
+    write(w, &[x as u8]);
+}
+
+/// `WRITE`: up to a 0X.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_text(w: *mut Worker, x: *const TextHead) {
+    let bytes = text::bytes(x);
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    write(w, &bytes[..end]);
+}
+
+/// `WRITEHEX`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_hex(w: *mut Worker, x: i64) {
+    write(w, number::hexadecimal(x).as_bytes());
+}
+
+/// `WRITELINE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_write_line(w: *mut Worker) {
+    write(w, b"\n");
+}

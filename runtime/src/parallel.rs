@@ -1,0 +1,505 @@
+//! Parallelism for those who gain by it (paper 004, section 3.2).
+//!
+//! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes (it was
+//! preempted, and few others have run in the slice before) may go *away*: the home puts it into the exchange, another
+//! worker takes it and runs it until it comes to something that it shares with others; then it is posted home. Whoever
+//! comes home at once isn't sent again so soon. Bodies whose processes gained are sent before they begin.
+//!
+//! # Why this is sound
+//! A process belongs to whoever took it out of the exchange's slot or inbox; both are handed over by an atomic
+//! exchange. What it touches away is its own: generated code goes home before anything else. The home says
+//! [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again, so counts that both
+//! may touch are atomic meanwhile.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+
+use drystone_component::{Body, Program};
+
+use crate::fault::Failure;
+use crate::heap::{Heap, Memory, heap_of};
+use crate::layout::*;
+use crate::output;
+use crate::process::*;
+use crate::scheduler::*;
+
+/// Most workers that a program can have.
+pub const MOST_WORKERS: usize = 64;
+
+/// A process computes if at most so many others ran in its slice.
+const FEW_SWITCHES: u64 = 4;
+/// Who comes home sooner than that has not gained.
+const GAIN_NANOSECONDS: u64 = 50_000;
+/// Nanoseconds between two ticks.
+const TICK_NANOSECONDS: u64 = 1_000_000;
+/// The same while another worker has nothing to do and the home's processes compute.
+const SHORT_TICK_NANOSECONDS: u64 = 200_000;
+/// Ticks between two looks at whether processes that are away shall take turns.
+const TURN_TICKS: usize = 16;
+/// Who never gains is still tried once in 2 to the power of this ticks.
+const MOST_PENALTY: u32 = 10;
+
+/// The home's part.
+pub struct Parallel {
+    /// How many other workers there are.
+    workers: usize,
+    /// Processes that compute, and are at home.
+    candidates: Queue,
+    /// How many are away, or in the exchange.
+    away: usize,
+    /// How many ever went.
+    pub departures: u64,
+    /// What is known of bodies, by address: positive if their processes gain.
+    bodies: BTreeMap<usize, i32>,
+    /// [`Worker::switches`] at the last tick.
+    switches: u64,
+    ticks: u64,
+    /// All shall come home, and nobody go.
+    recalling: bool,
+}
+
+/// What all workers see.
+pub struct Exchange {
+    /// Processes that any worker may take.
+    slots: Box<[AtomicPtr<Process>]>,
+    /// Processes that have come home, and news of them.
+    inbox: AtomicPtr<Post>,
+    /// Workers that are parked, or about to be.
+    parked: Box<[AtomicBool]>,
+    idle: AtomicUsize,
+    /// All processes shall come home.
+    recall: AtomicBool,
+    /// The home's processes communicate: they need no short slices.
+    communicates: AtomicBool,
+    ticks: AtomicUsize,
+}
+
+/// What becomes of a process that ran away.
+#[derive(Default)]
+pub struct Report {
+    process: Option<*mut Process>,
+    /// It goes on computing.
+    computes: bool,
+    failure: Option<Failure>,
+    halt: Option<i64>,
+}
+
+/// A letter to the home.
+struct Post {
+    next: *mut Post,
+    report: Report,
+    nanoseconds: u64,
+    output: Vec<u8>,
+}
+
+impl Parallel {
+    /// Nobody is away.
+    pub const fn new() -> Parallel {
+        Parallel {
+            workers: 0,
+            candidates: Queue::EMPTY,
+            away: 0,
+            departures: 0,
+            bodies: BTreeMap::new(),
+            switches: 0,
+            ticks: 0,
+            recalling: false,
+        }
+    }
+
+    /// Whether a new process of this body may go away before it begins.
+    #[inline]
+    pub fn is_candidate(&self, body: &Body) -> bool {
+        !self.bodies.is_empty() && self.bodies.get(&(&raw const *body).addr()).is_some_and(|&gain| gain > 0)
+    }
+
+    /// A process computes, or is about to.
+    pub unsafe fn keep(&mut self, p: *mut Process) {
+        self.candidates.push(p);
+    }
+
+    /// Whether processes are away.
+    pub fn are_away(&self) -> bool {
+        self.away != 0
+    }
+
+    /// Processes that wait here.
+    pub fn candidates(&mut self) -> &mut Queue {
+        &mut self.candidates
+    }
+
+    fn learn(&mut self, body: &Body, gain: i32) {
+        let known = self.bodies.entry((&raw const *body).addr()).or_insert(0);
+        *known = (*known + gain).clamp(-8, 8);
+    }
+}
+
+impl Default for Parallel {
+    fn default() -> Parallel {
+        Parallel::new()
+    }
+}
+
+impl Exchange {
+    /// For so many workers besides the home.
+    pub fn new(workers: usize) -> Exchange {
+        Exchange {
+            slots: (0..2 * workers).map(|_| AtomicPtr::new(null_mut())).collect(),
+            inbox: AtomicPtr::new(null_mut()),
+            parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
+            idle: AtomicUsize::new(0),
+            recall: AtomicBool::new(false),
+            communicates: AtomicBool::new(false),
+            ticks: AtomicUsize::new(0),
+        }
+    }
+
+    fn take(&self) -> *mut Process {
+        for slot in &self.slots {
+            if !slot.load(Relaxed).is_null() {
+                let p = slot.swap(null_mut(), AcqRel);
+                if !p.is_null() {
+                    return p;
+                }
+            }
+        }
+        null_mut()
+    }
+
+    fn has_some(&self) -> bool {
+        self.slots.iter().any(|slot| !slot.load(SeqCst).is_null())
+    }
+
+    fn post(&self, post: Box<Post>) {
+        let post = Box::into_raw(post);
+        let mut first = self.inbox.load(Relaxed);
+        loop {
+            // SAFETY: it is ours until it is in the list.
+            unsafe { (*post).next = first };
+            match self.inbox.compare_exchange_weak(first, post, SeqCst, Relaxed) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+}
+
+/// Starts the other workers' threads.
+pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &Arc<Memory>) {
+    let shared = (*(*w).own).shared.clone();
+    for worker in 1..shared.workers.len() {
+        let own = Box::new(WorkerData {
+            heap: Heap::new(memory.clone()),
+            home: null_mut(),
+            shared: shared.clone(),
+            output: Vec::new(),
+            random: (*(*w).own).random ^ worker as u64,
+            report: Report::default(),
+        });
+        let start = Box::into_raw(Box::new(Start { worker, program, own }));
+        if !shared.threads.start_worker(worker, work, start.expose_provenance()) {
+            drop(Box::from_raw(start));
+            return;
+        }
+        home(w).parallel.workers += 1;
+    }
+}
+
+/// What a worker's thread gets.
+struct Start {
+    worker: usize,
+    program: &'static Program,
+    own: Box<WorkerData>,
+}
+
+/// A worker's thread.
+unsafe fn work(argument: usize) {
+    let Start { worker, program, own } = *Box::from_raw(core::ptr::with_exposed_provenance_mut::<Start>(argument));
+    let shared = own.shared.clone();
+    let w = shared.workers[worker].get();
+    (*w).own = Box::into_raw(own);
+    while !shared.is_over() {
+        let p = shared.exchange.take();
+        if p.is_null() {
+            rest(&shared, worker);
+        } else {
+            travel(w, &shared, program, p);
+        }
+    }
+    drop(Box::from_raw((*w).own));
+}
+
+/// Parks until there is something to do.
+fn rest(shared: &Shared, worker: usize) {
+    let exchange = &shared.exchange;
+    exchange.parked[worker - 1].store(true, SeqCst);
+    exchange.idle.fetch_add(1, SeqCst);
+    if !exchange.has_some() && !shared.is_over() {
+        shared.threads.park(worker);
+    }
+    exchange.idle.fetch_sub(1, SeqCst);
+    exchange.parked[worker - 1].store(false, SeqCst);
+}
+
+/// Runs a process until it has to go home.
+unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Process) {
+    (*w).attention.store(0, SeqCst);
+    if shared.exchange.recall.load(SeqCst) {
+        (*w).attention.store(OTHER, SeqCst);
+    }
+    let start = shared.threads.clock();
+    enter(w, program, p);
+    let nanoseconds = shared.threads.clock() - start;
+    let own = &mut *(*w).own;
+    let mut report = core::mem::take(&mut own.report);
+    report.process = Some(p);
+    let output = core::mem::take(&mut own.output);
+    shared.exchange.post(Box::new(Post { next: null_mut(), report, nanoseconds, output }));
+    shared.call_home();
+}
+
+/// Sends home what the process that is away has written so far.
+pub unsafe fn post_output(w: *mut Worker) {
+    let own = &mut *(*w).own;
+    let (report, output) = (Report::default(), core::mem::take(&mut own.output));
+    own.shared.exchange.post(Box::new(Post { next: null_mut(), report, nanoseconds: 0, output }));
+    own.shared.call_home();
+}
+
+/// The process that is away goes home when this worker's scheduler gets control.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
+
+/// The process that is away has failed.
+pub unsafe fn fail_away(w: *mut Worker, failure: Failure) {
+    (*(*w).own).report.failure = Some(failure);
+}
+
+/// The process that is away ends the program.
+pub unsafe fn halt_away(w: *mut Worker, _p: *mut Process, status: i64) {
+    (*(*w).own).report.halt = Some(status);
+}
+
+/// Attention is wanted of the process that is away.
+pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
+    let own = &mut *(*w).own;
+    (*w).attention.store(0, SeqCst);
+    let exchange = &own.shared.exchange;
+    if exchange.recall.load(SeqCst) || exchange.has_some() {
+        own.report.computes = true;
+        return Status::Leave;
+    }
+    Status::Done
+}
+
+/// What the ticker does besides, and when it comes again.
+pub fn tick(shared: &Shared) -> u64 {
+    let exchange = &shared.exchange;
+    if exchange.slots.is_empty() {
+        return TICK_NANOSECONDS;
+    }
+    if exchange.ticks.fetch_add(1, Relaxed).is_multiple_of(TURN_TICKS) && exchange.has_some() {
+        (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, TICK));
+    }
+    let short = exchange.idle.load(Relaxed) != 0 && !exchange.communicates.load(Relaxed);
+    if short { SHORT_TICK_NANOSECONDS } else { TICK_NANOSECONDS }
+}
+
+/// A tick has come to the home's scheduler.
+pub unsafe fn ticked(w: *mut Worker) {
+    let parallel = &mut home(w).parallel;
+    if parallel.workers != 0 {
+        let exchange = &(*(*w).own).shared.exchange;
+        exchange.communicates.store((*w).switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
+        parallel.switches = (*w).switches;
+        parallel.ticks += 1;
+    }
+}
+
+/// A process at home was preempted: whether it is one of those that compute, and is kept.
+pub unsafe fn elect(w: *mut Worker, p: *mut Process) -> bool {
+    let parallel = &mut home(w).parallel;
+    let penalty = (*p).score >> PENALTY_SHIFT;
+    if parallel.workers == 0
+        || parallel.recalling
+        || (*w).switches - parallel.switches > FEW_SWITCHES
+        || parallel.ticks & ((1 << penalty) - 1) != 0
+    {
+        return false;
+    }
+    if (*p).lock == LOCK_NONE {
+        parallel.learn(body_of(p), 1);
+    }
+    (*p).status = READY;
+    parallel.keep(p);
+    true
+}
+
+/// The process that the home runs next, null if there is none. Gives others to other workers.
+pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
+    if home(w).parallel.workers == 0 {
+        return take_ready(w);
+    }
+    offer(w);
+    let parallel = &mut home(w).parallel;
+    // In every second slice one that computes goes first.
+    if ticked && parallel.ticks & 1 != 0 && !parallel.candidates.is_empty() {
+        return parallel.candidates.pop();
+    }
+    let p = take_ready(w);
+    if !p.is_null() {
+        return p;
+    }
+    let p = parallel.candidates.pop();
+    if !p.is_null() {
+        return p;
+    }
+    take_back(w)
+}
+
+unsafe fn take_ready(w: *mut Worker) -> *mut Process {
+    let p = (*w).ready_head;
+    if !p.is_null() {
+        (*w).ready_head = (*p).next;
+    }
+    p
+}
+
+/// One that no other worker has taken yet.
+unsafe fn take_back(w: *mut Worker) -> *mut Process {
+    let p = (*(*w).own).shared.exchange.take();
+    if !p.is_null() {
+        came_back(w);
+        (*p).status = READY;
+    }
+    p
+}
+
+unsafe fn came_back(w: *mut Worker) {
+    home(w).parallel.away -= 1;
+    heap_of(w).memory().come_back();
+}
+
+/// Puts processes that compute into the exchange.
+unsafe fn offer(w: *mut Worker) {
+    let parallel = &mut home(w).parallel;
+    if parallel.candidates.is_empty() || parallel.recalling {
+        return;
+    }
+    let shared = &(*(*w).own).shared;
+    for slot in &shared.exchange.slots {
+        let first = parallel.candidates.head;
+        // One that is alone gains nothing by going.
+        if first.is_null() || ((*first).next.is_null() && (*w).ready_head.is_null()) {
+            return;
+        }
+        if !slot.load(Relaxed).is_null() {
+            continue;
+        }
+        let p = parallel.candidates.pop();
+        (*p).status = AWAY;
+        parallel.away += 1;
+        parallel.departures += 1;
+        heap_of(w).memory().depart();
+        slot.store(p, SeqCst);
+        if shared.exchange.idle.load(SeqCst) != 0 {
+            let parked = shared.exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
+            if let Some(worker) = parked {
+                shared.threads.unpark(worker + 1);
+            }
+        }
+    }
+}
+
+/// Receives those who have come home.
+pub unsafe fn come_home(w: *mut Worker) {
+    let shared = &*Arc::as_ptr(&(*(*w).own).shared);
+    if shared.exchange.inbox.load(Relaxed).is_null() {
+        return;
+    }
+    let mut post = shared.exchange.inbox.swap(null_mut(), SeqCst);
+    let mut posts = Vec::new();
+    while !post.is_null() {
+        let received = Box::from_raw(post);
+        post = received.next;
+        posts.push(received);
+    }
+    for post in posts.into_iter().rev() {
+        if !post.output.is_empty() {
+            output::write(w, &post.output);
+        }
+        let Report { process: Some(p), computes, failure, halt } = post.report else { continue };
+        came_back(w);
+        (*p).status = READY;
+        if let Some(status) = halt {
+            (*p).status = FAILED;
+            home(w).halted = Some(status);
+        } else if let Some(failure) = failure {
+            (*p).status = FAILED;
+            home(w).failures.push(failure);
+        } else {
+            welcome(w, p, computes, post.nanoseconds);
+        }
+    }
+}
+
+unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: u64) {
+    let gained = computes || nanoseconds >= GAIN_NANOSECONDS;
+    let penalty = (*p).score >> PENALTY_SHIFT;
+    let penalty = if gained { 0 } else { (penalty + 1).min(MOST_PENALTY) };
+    (*p).score = (*p).score & ((1 << PENALTY_SHIFT) - 1) | penalty << PENALTY_SHIFT;
+    home(w).parallel.learn(body_of(p), if gained { 1 } else { -2 });
+    if computes && !home(w).parallel.recalling {
+        home(w).parallel.keep(p);
+    } else {
+        ready(w, p);
+    }
+}
+
+/// Asks all processes that are away to come home; they do so within their next loop or call.
+pub unsafe fn recall(w: *mut Worker) {
+    let shared = &*Arc::as_ptr(&(*(*w).own).shared);
+    home(w).parallel.recalling = true;
+    shared.exchange.recall.store(true, SeqCst);
+    loop {
+        let p = take_back(w);
+        if p.is_null() {
+            break;
+        }
+        ready(w, p);
+    }
+    (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
+}
+
+/// All have come home: they may go again.
+pub unsafe fn release(w: *mut Worker) {
+    home(w).parallel.recalling = false;
+    (*(*w).own).shared.exchange.recall.store(false, SeqCst);
+}
+
+/// Gets all processes home, at the program's end.
+pub unsafe fn recall_all(w: *mut Worker) {
+    if home(w).parallel.away == 0 {
+        return;
+    }
+    recall(w);
+    let platform = home(w).platform;
+    while home(w).parallel.away != 0 {
+        come_home(w);
+        if home(w).parallel.away != 0 {
+            // Nobody notifies for sure while the home isn't idle: a short wait.
+            (*platform).wait(Some(SHORT_TICK_NANOSECONDS), &mut |_| {});
+        }
+    }
+}
+
+/// The other workers' threads end.
+pub fn stop_workers(shared: &Shared) {
+    (1..shared.workers.len()).for_each(|worker| shared.threads.unpark(worker));
+}

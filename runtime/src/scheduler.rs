@@ -1,0 +1,441 @@
+//! The scheduler: runs ready processes until the program has ended, and sees to everything that wants attention.
+//!
+//! Generated code goes from one ready process to the next by itself, and comes back here when none is left or when
+//! [`Worker::attention`] is set: at the end of a time slice, after a run-time error, when a process comes home.
+//!
+//! # Why this is sound
+//! [`run`] owns the home's data; everyone else reaches them through the home worker, on the same thread, for the
+//! length of one expression. Other threads see [`Shared`] only.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::ptr::{self, null_mut};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
+
+use drystone_component::Program;
+
+use crate::connection::{ds_connect, ds_find_required, find_offered};
+use crate::deletion;
+use crate::fault::{self, Failure};
+use crate::heap::{Heap, Memory};
+use crate::instance;
+use crate::layout::*;
+use crate::output;
+use crate::parallel::{self, Exchange, Parallel};
+use crate::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads};
+use crate::process::*;
+use crate::time::{MILLISECOND, Timers};
+
+/// A worker's part that generated code doesn't see.
+pub struct WorkerData {
+    /// Its memory.
+    pub heap: Heap,
+    /// The home's data: on the home worker's thread only.
+    pub home: *mut Home,
+    /// What all threads see.
+    pub shared: Arc<Shared>,
+    /// What its processes have written.
+    pub output: Vec<u8>,
+    /// State of `RANDOM`.
+    pub random: u64,
+    /// Away: what became of the process that ran last.
+    pub report: parallel::Report,
+}
+
+/// What all threads see.
+pub struct Shared {
+    /// The platform's part for all threads.
+    pub threads: &'static dyn Threads,
+    /// The workers; the first is the home.
+    pub workers: Box<[UnsafeCell<Worker>]>,
+    /// `{VIRTUAL}`
+    pub is_virtual: bool,
+    /// The time, if virtual.
+    pub virtual_time: AtomicI64,
+    /// For processes that are away.
+    pub exchange: Exchange,
+    /// The program's start, by the platform's clock.
+    start: u64,
+    /// The home waits, or is about to.
+    idle: AtomicBool,
+    /// The ticker sleeps, or is about to.
+    ticker_sleeps: AtomicBool,
+    /// The program has ended.
+    stop: AtomicBool,
+}
+
+// SAFETY: a worker is touched by its own thread, but for `attention`, which is atomic.
+unsafe impl Sync for Shared {}
+// SAFETY: likewise.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    /// Since the program's start.
+    pub fn nanoseconds(&self) -> u64 {
+        self.threads.clock() - self.start
+    }
+
+    /// Makes a worker's processes come back to its scheduler.
+    pub fn demand_attention(&self, worker: usize, reason: u32) {
+        // SAFETY: only the atomic field is touched.
+        unsafe { (*self.workers[worker].get()).attention.fetch_or(reason, SeqCst) };
+    }
+
+    /// Makes the home see to its inbox.
+    pub fn call_home(&self) {
+        self.demand_attention(0, OTHER);
+        if self.idle.load(SeqCst) {
+            self.threads.notify();
+        }
+    }
+
+    /// Whether threads shall end.
+    pub fn is_over(&self) -> bool {
+        self.stop.load(SeqCst)
+    }
+}
+
+/// [`Worker::attention`]: the ticker's.
+pub const TICK: u32 = 1;
+/// [`Worker::attention`]: anything else.
+pub const OTHER: u32 = 2;
+
+/// The home worker's own data.
+pub struct Home {
+    /// What runs.
+    pub program: &'static Program,
+    /// Where it runs.
+    pub platform: *mut dyn Platform,
+    /// The program's entry; null when it has been deleted.
+    pub entry: *mut Instance,
+    /// Components of the system that the entry is connected to.
+    system: Vec<*mut Instance>,
+    /// Processes that sleep.
+    pub timers: Timers,
+    /// Run-time errors that the scheduler has to see to.
+    pub failures: Vec<Failure>,
+    /// Components from messages that were dropped.
+    pub dropped: Vec<*mut Instance>,
+    /// Deletions that nobody waits for.
+    pub detached: usize,
+    /// `HALT`
+    pub halted: Option<i64>,
+    /// Processes for other workers.
+    pub parallel: Parallel,
+    /// Processes made so far.
+    pub created: u64,
+    /// Processes alive.
+    pub live: u64,
+    ticks: u32,
+}
+
+/// How a program shall run.
+pub struct Options<'a> {
+    /// Processors to use, at least 1.
+    pub cores: usize,
+    /// Bytes of memory at most.
+    pub memory_limit: usize,
+    /// Where `RANDOM` begins.
+    pub seed: u64,
+    /// Native components, found by the names of the interfaces that they offer.
+    pub system: &'a mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// 0, 1 after a run-time error, or as `HALT` says.
+    pub status: i64,
+    /// Processes made.
+    pub processes: u64,
+    /// Processes that were alive at the end.
+    pub live_processes: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Processes dispatched.
+    pub switches: u64,
+    /// Processes that ran on another worker.
+    pub away: u64,
+    /// Most bytes ever in use.
+    pub peak_bytes: usize,
+    /// Bytes in use at the end.
+    pub live_bytes: usize,
+}
+
+/// Wants the scheduler to get control soon; on a worker's own thread.
+pub unsafe fn want_attention(w: *mut Worker) {
+    (*w).attention.fetch_or(OTHER, Relaxed);
+}
+
+type Enter = unsafe extern "C" fn(*mut Worker, *mut Process);
+
+/// Runs processes on a worker, beginning with this one.
+pub unsafe fn enter(w: *mut Worker, program: &Program, p: *mut Process) {
+    (*w).switches += 1;
+    let enter: Enter = core::mem::transmute(program.enter);
+    enter(w, p);
+}
+
+/// A worker without processes.
+pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
+    UnsafeCell::new(Worker {
+        ready_head: null_mut(),
+        ready_tail: null_mut(),
+        attention: AtomicU32::new(0),
+        away,
+        result: 0,
+        switches: 0,
+        messages: 0,
+        own: null_mut(),
+    })
+}
+
+/// Runs a program to its end.
+pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Options) -> Outcome {
+    let threads = platform.threads();
+    let cores = options.cores.clamp(1, parallel::MOST_WORKERS);
+    let memory = Memory::new(options.memory_limit, Some(threads));
+    // SAFETY: the program's description is as the compiler or the test says; see the head of this file.
+    unsafe {
+        let shared = Arc::new(Shared {
+            threads,
+            workers: (0..cores).map(|i| new_worker((i != 0) as u32)).collect(),
+            is_virtual: (*program.entry).virtual_time,
+            virtual_time: AtomicI64::new(0),
+            exchange: Exchange::new(cores - 1),
+            start: threads.clock(),
+            idle: AtomicBool::new(false),
+            ticker_sleeps: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        });
+        let w = shared.workers[0].get();
+        // The platform outlives all that is done here.
+        let platform = core::mem::transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform);
+        let home = Box::into_raw(Box::new(Home {
+            program,
+            platform,
+            entry: null_mut(),
+            system: Vec::new(),
+            timers: Timers::new(),
+            failures: Vec::new(),
+            dropped: Vec::new(),
+            detached: 0,
+            halted: None,
+            parallel: Parallel::new(),
+            created: 0,
+            live: 0,
+            ticks: 0,
+        }));
+        let own = Box::into_raw(Box::new(WorkerData {
+            heap: Heap::new(memory.clone()),
+            home,
+            shared: shared.clone(),
+            output: Vec::new(),
+            random: options.seed,
+            report: parallel::Report::default(),
+        }));
+        (*w).own = own;
+        let status = if start(w, options.system) {
+            threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
+            parallel::start_workers(w, program, &memory);
+            let status = serve(w);
+            parallel::recall_all(w);
+            shared.stop.store(true, SeqCst);
+            threads.wake_ticker();
+            parallel::stop_workers(&shared);
+            status
+        } else {
+            1
+        };
+        output::flush(w);
+        let outcome = Outcome {
+            status,
+            processes: (*home).created,
+            live_processes: (*home).live,
+            messages: (*w).messages,
+            switches: (*w).switches,
+            away: (*home).parallel.departures,
+            peak_bytes: memory.peak(),
+            live_bytes: (*own).heap.live(),
+        };
+        drop(Box::from_raw(own));
+        drop(Box::from_raw(home));
+        outcome
+    }
+}
+
+/// Makes the entry and connects it to the system; `false` after a message.
+unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
+    let template = home(w).program.entry;
+    let entry = instance::make(w, &*template);
+    if entry.is_null() {
+        return fault::report_start(w, "out of memory");
+    }
+    home(w).entry = entry;
+    for required in (*template).required.get() {
+        let name = (*required.interface).name.get();
+        let known = home(w).system.iter().copied().find(|&s| offers(s, name));
+        let Some(server) = known.or_else(|| system(w, name)) else {
+            return fault::report_start(w, &format!("the system does not offer {name}"));
+        };
+        if known.is_none() {
+            home(w).system.push(server);
+        }
+        let offered = find_offered(server, required.interface);
+        if offered.is_null() {
+            return fault::report_start(w, &format!("{name}: the program declares it otherwise than the system"));
+        }
+        let slot = ds_find_required(w, null_mut(), entry, required.interface, 0, 0);
+        ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
+    }
+    if !instance::start(w, entry) {
+        return fault::report_start(w, "out of memory");
+    }
+    deletion::delete_entry(w, entry);
+    true
+}
+
+unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
+    (*(*instance).template).offered.get().iter().any(|o| (*o.interface).name.get() == name)
+}
+
+/// Runs processes until the program has ended; its status.
+unsafe fn serve(w: *mut Worker) -> i64 {
+    loop {
+        let attention = (*w).attention.swap(0, Acquire);
+        if let Some(status) = home(w).halted {
+            return status;
+        }
+        parallel::come_home(w);
+        if !home(w).failures.is_empty() && !fault::handle(w) {
+            return 1;
+        }
+        if !home(w).dropped.is_empty() {
+            deletion::delete_dropped(w);
+        }
+        if home(w).entry.is_null() && home(w).detached == 0 {
+            return 0;
+        }
+        if attention & TICK != 0 {
+            ticked(w);
+        }
+        if !home(w).timers.is_empty() && !(*(*w).own).shared.is_virtual {
+            let now = ((*(*w).own).shared.nanoseconds() / MILLISECOND) as i64;
+            home(w).timers.wake(w, now);
+        }
+        let p = parallel::next(w, attention & TICK != 0);
+        if !p.is_null() {
+            let program = home(w).program;
+            enter(w, program, p);
+        } else if (*w).attention.load(Relaxed) == 0 && !wait(w) {
+            return fault::report_deadlock(w);
+        }
+    }
+}
+
+unsafe fn ticked(w: *mut Worker) {
+    home(w).ticks += 1;
+    parallel::ticked(w);
+    if (*home(w).platform).pending() != 0 {
+        poll(w, Some(0));
+    }
+    // A program that computes shows what it writes, if not at once.
+    if home(w).ticks.is_multiple_of(64) {
+        output::flush(w);
+    }
+}
+
+unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
+    let platform = home(w).platform;
+    (*platform).wait(timeout, &mut |p| {
+        if (*p).status == PLATFORM {
+            ready(w, p);
+        }
+    });
+}
+
+/// No process is ready: waits for whatever makes one so; `false`: nothing ever will.
+unsafe fn wait(w: *mut Worker) -> bool {
+    output::flush(w);
+    let shared = &(*(*w).own).shared;
+    let pending = (*home(w).platform).pending() != 0;
+    let away = home(w).parallel.are_away();
+    let first = home(w).timers.first();
+    let timeout = match first {
+        Some(time) if shared.is_virtual => {
+            if pending {
+                poll(w, Some(0));
+            }
+            if (*w).ready_head.is_null() && !away {
+                shared.virtual_time.store(time, Relaxed);
+                home(w).timers.wake(w, time);
+            }
+            if !away {
+                return true;
+            }
+            None
+        }
+        Some(time) => Some((time as u64).saturating_mul(MILLISECOND).saturating_sub(shared.nanoseconds())),
+        None => None,
+    };
+    if !pending && !away && first.is_none() {
+        return false;
+    }
+    shared.idle.store(true, SeqCst);
+    // Whoever calls from now on also notifies.
+    if (*w).attention.load(SeqCst) == 0 {
+        poll(w, timeout);
+    }
+    shared.idle.store(false, SeqCst);
+    if shared.ticker_sleeps.swap(false, SeqCst) {
+        shared.threads.wake_ticker();
+    }
+    true
+}
+
+/// What the ticker calls: see [`Threads::start_ticker`].
+unsafe fn tick(argument: usize) -> u64 {
+    let shared = ptr::with_exposed_provenance::<Shared>(argument);
+    if (*shared).is_over() {
+        drop(Arc::from_raw(shared));
+        return TICK_STOP;
+    }
+    if (*shared).idle.load(SeqCst) {
+        (*shared).ticker_sleeps.store(true, SeqCst);
+        if (*shared).idle.load(SeqCst) {
+            return TICK_SLEEP;
+        }
+        (*shared).ticker_sleeps.store(false, SeqCst);
+    }
+    (*shared).demand_attention(0, TICK);
+    parallel::tick(&*shared)
+}
+
+/// The time slice is over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
+    if (*w).away != 0 {
+        return parallel::preempt_away(w, p);
+    }
+    if !parallel::elect(w, p) {
+        ready(w, p);
+    }
+    Status::Leave
+}
+
+/// `HALT`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
+    if (*w).away != 0 {
+        parallel::halt_away(w, p, status);
+    } else {
+        (*p).status = FAILED;
+        home(w).halted = Some(status);
+    }
+    want_attention(w);
+}

@@ -1,0 +1,184 @@
+//! The entry points for texts: see ENTRY_POINTS.md.
+//!
+//! # Safety
+//! Generated code passes its own worker and process, texts that it holds, and addresses of its own cells. That is what
+//! all of these functions rely on.
+#![allow(clippy::missing_safety_doc)]
+
+use super::{bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
+use crate::fault::ds_fail;
+use crate::heap::heap_of;
+use crate::layout::{Fault, Process, Status, TextHead, Worker};
+use crate::number::{self, parse_integer, parse_real};
+
+/// What an operation answers that should make a text and has failed.
+pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;
+
+/// Whom to blame: a running process, and a place in its source.
+struct At(*mut Worker, *mut Process, u32);
+
+impl At {
+    /// What was made, or `failed` after telling the scheduler.
+    unsafe fn or_fail<T>(self, made: Result<T, Fault>, failed: T) -> T {
+        made.unwrap_or_else(|fault| {
+            // SAFETY: as this module says.
+            unsafe { ds_fail(self.0, self.1, fault as u32, self.2) };
+            failed
+        })
+    }
+}
+
+/// One more holder.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_copy(w: *mut Worker, text: *mut TextHead) -> *mut TextHead {
+    // SAFETY: as this module says; so everywhere below.
+    unsafe { copy(heap_of(w), text) }
+}
+
+/// One holder less.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_drop(w: *mut Worker, text: *mut TextHead) {
+    unsafe { drop(heap_of(w), text) }
+}
+
+/// `NEW(t, n)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_new(w: *mut Worker, p: *mut Process, n: i64, place: u32) -> *mut TextHead {
+    unsafe {
+        let length = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
+        At(w, p, place).or_fail(length.and_then(|length| make_zeroed(heap_of(w), length)), FAILED)
+    }
+}
+
+/// `a + b`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_concat(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *mut TextHead,
+    b: *mut TextHead,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(concat(heap_of(w), a, b), FAILED) }
+}
+
+/// -1, 0 or 1: order by unsigned bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_compare(a: *const TextHead, b: *const TextHead) -> i32 {
+    unsafe { compare(a, b) as i32 }
+}
+
+/// 1 if both are the same bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_equal(a: *const TextHead, b: *const TextHead) -> u32 {
+    unsafe { u32::from(a == b || bytes(a) == bytes(b)) }
+}
+
+/// `t[i] := x`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_set(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    index: i64,
+    character: u32,
+    place: u32,
+) -> Status {
+    unsafe {
+        let done = set(heap_of(w), cell, index, character as u8).map(|()| Status::Done);
+        At(w, p, place).or_fail(done, Status::Leave)
+    }
+}
+
+/// `SLICE(t, from, n)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_slice(
+    w: *mut Worker,
+    p: *mut Process,
+    text: *mut TextHead,
+    from: i64,
+    n: i64,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(slice(heap_of(w), text, from, n), FAILED) }
+}
+
+/// `FIND(t, part, from)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_find(
+    w: *mut Worker,
+    p: *mut Process,
+    text: *mut TextHead,
+    part: *mut TextHead,
+    from: i64,
+    place: u32,
+) -> i64 {
+    unsafe { At(w, p, place).or_fail(find(text, part, from), i64::MIN) }
+}
+
+/// `TEXT(n)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_from_integer(
+    w: *mut Worker,
+    p: *mut Process,
+    value: i64,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::integer(value).as_bytes()), FAILED) }
+}
+
+/// `TEXT(x)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_from_real(
+    w: *mut Worker,
+    p: *mut Process,
+    value: f64,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::real(value).as_bytes()), FAILED) }
+}
+
+/// `TEXT(b)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_from_boolean(
+    w: *mut Worker,
+    p: *mut Process,
+    value: u32,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::boolean(value != 0)), FAILED) }
+}
+
+/// `TEXT(c)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_from_character(
+    w: *mut Worker,
+    p: *mut Process,
+    value: u32,
+    place: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, place).or_fail(make(heap_of(w), &[value as u8]), FAILED) }
+}
+
+/// `NUMBER(t, n)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_number_integer(text: *const TextHead, to: *mut i64) -> u32 {
+    unsafe { put(parse_integer(bytes(text)), to) }
+}
+
+/// `NUMBER(t, x)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_number_real(text: *const TextHead, to: *mut f64) -> u32 {
+    unsafe { put(parse_real(bytes(text)), to) }
+}
+
+unsafe fn put<T>(value: Option<T>, to: *mut T) -> u32 {
+    match value {
+        Some(value) => {
+            // SAFETY: as this module says.
+            unsafe { to.write(value) };
+            1
+        }
+        None => 0,
+    }
+}

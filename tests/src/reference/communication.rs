@@ -1,0 +1,428 @@
+//! One communication: its buffer, where each side stands in the protocol, and how it ends.
+//!
+//! All messages of a state go the same way, so the two sides walk along one sequence of messages and the buffer
+//! holds what the slower side has yet to receive.
+
+use std::collections::VecDeque;
+
+use drystone_language::ast::Direction;
+use drystone_language::program::{Interface, InterfaceId, Pattern};
+use drystone_language::source::Span;
+
+use super::Kind;
+use super::connections::{End, Link, Route};
+use super::value::Value;
+use super::world::{CommunicationId, Event, InstanceId, Role, SYSTEM, World};
+
+/// A message under way.
+pub(super) struct Message {
+    /// Index into the interface's messages.
+    pub index: usize,
+    pub values: Vec<Value>,
+    /// Where it was sent.
+    pub span: Span,
+}
+
+/// Which side one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    Server,
+}
+
+/// A communication that at least one side may still use.
+pub(super) struct Communication {
+    pub end: End,
+    /// The component whose processes use the client's end.
+    pub client: InstanceId,
+    pub server: InstanceId,
+    pub interface: InterfaceId,
+    /// The connections it runs over.
+    pub path: Vec<Link>,
+    pub client_state: usize,
+    pub server_state: usize,
+    pub buffer: VecDeque<Message>,
+    pub client_closed: bool,
+    pub service_ended: bool,
+    /// An error has ended one side: the other finds it closed and may stop anywhere.
+    pub broken: bool,
+}
+
+/// The result of trying something that may have to wait.
+pub(super) enum Attempt<T> {
+    Done(T),
+    Wait(Event),
+    Failed(Kind),
+}
+
+impl Communication {
+    /// The first message for this side.
+    pub fn front(&self, side: Side, interface: &Interface) -> Option<&Message> {
+        self.buffer.front().filter(|message| receiver(interface.messages[message.index].direction) == side)
+    }
+
+    /// Whether the other side will send no more.
+    pub fn closed(&self, side: Side) -> bool {
+        match side {
+            Side::Client => self.service_ended || self.broken,
+            Side::Server => self.client_closed || self.broken,
+        }
+    }
+
+    /// The answer to a test, if it is known yet.
+    pub fn test(&self, side: Side, interface: &Interface, pattern: Pattern) -> Option<bool> {
+        match (self.front(side, interface), pattern) {
+            (Some(message), Pattern::Message(wanted)) => Some(message.index == wanted),
+            (Some(_), Pattern::Any) => Some(true),
+            (Some(_), Pattern::Finish) => Some(false),
+            (None, pattern) if self.closed(side) => Some(pattern == Pattern::Finish),
+            (None, _) => None,
+        }
+    }
+
+    /// Where this side stands in the protocol.
+    pub fn state(&self, side: Side) -> usize {
+        match side {
+            Side::Client => self.client_state,
+            Side::Server => self.server_state,
+        }
+    }
+
+    fn advance(&mut self, side: Side, state: usize) {
+        match side {
+            Side::Client => self.client_state = state,
+            Side::Server => self.server_state = state,
+        }
+    }
+}
+
+/// Who receives messages of this direction.
+fn receiver(direction: Direction) -> Side {
+    match direction {
+        Direction::In => Side::Server,
+        Direction::Out => Side::Client,
+    }
+}
+
+/// The state after a message, if the protocol allows it.
+fn next_state(interface: &Interface, state: usize, message: usize) -> Option<usize> {
+    interface.states[state].transitions.iter().find(|(index, _)| *index == message).map(|(_, next)| *next)
+}
+
+/// Components in messages that nobody will receive.
+fn components(messages: impl IntoIterator<Item = Message>) -> Vec<InstanceId> {
+    messages
+        .into_iter()
+        .flat_map(|message| message.values)
+        .filter_map(|value| match value {
+            Value::Component(content) => content,
+            _ => None,
+        })
+        .collect()
+}
+
+impl World<'_> {
+    /// The communication at a client's end, begun by its first use.
+    pub fn begin(&self, client: InstanceId, end: End, interface: InterfaceId) -> Attempt<Option<CommunicationId>> {
+        if let Some(&id) = self.state.borrow().ends.get(&end) {
+            return Attempt::Done(Some(id));
+        }
+        match self.route(end) {
+            Route::Unconnected => Attempt::Wait(Event::Connections),
+            Route::Broken => Attempt::Done(None),
+            Route::Served { server, path } => {
+                Attempt::Done(Some(self.open(Communication {
+                    end,
+                    client,
+                    server,
+                    interface,
+                    path,
+                    client_state: 0,
+                    server_state: 0,
+                    buffer: VecDeque::new(),
+                    client_closed: false,
+                    service_ended: false,
+                    broken: false,
+                })))
+            }
+        }
+    }
+
+    /// Enters a new communication into the tables and starts its service.
+    fn open(&self, communication: Communication) -> CommunicationId {
+        let mut state = self.state.borrow_mut();
+        let id = CommunicationId(state.fresh());
+        let server = communication.server;
+        if !communication.client_closed {
+            state.ends.insert(communication.end, id);
+        }
+        for on_the_way in communication.path.iter().map(|link| link.instance()).chain([server]) {
+            if let Some(instance) = state.instances.get_mut(&on_the_way) {
+                instance.communications.insert(id);
+            }
+        }
+        state.communications.insert(id, communication);
+        state.start(server, Role::Service(id));
+        id
+    }
+
+    /// Forgets a communication that neither side uses any more.
+    fn forget(&self, id: CommunicationId) {
+        let mut state = self.state.borrow_mut();
+        let Some(communication) = state.communications.remove(&id) else { return };
+        if state.ends.get(&communication.end) == Some(&id) {
+            state.ends.remove(&communication.end);
+        }
+        let links = communication.path.iter().map(|link| link.instance());
+        for on_the_way in links.chain([communication.server]) {
+            if let Some(instance) = state.instances.get_mut(&on_the_way) {
+                instance.communications.remove(&id);
+            }
+            state.wake(Event::Instance(on_the_way));
+        }
+        state.wake(Event::Communication(id));
+    }
+
+    /// Sends from the client's end. `Done(Some(..))` asks the sender to put the message into that communication,
+    /// `Done(None)` to drop it.
+    pub fn may_send(
+        &self,
+        client: InstanceId,
+        end: End,
+        interface: InterfaceId,
+        message: usize,
+    ) -> Attempt<Option<CommunicationId>> {
+        let id = match self.begin(client, end, interface) {
+            Attempt::Done(Some(id)) => id,
+            other => return other,
+        };
+        let protocol = &self.program.interfaces[interface.index()];
+        let state = self.state.borrow();
+        let communication = &state.communications[&id];
+        let here = communication.client_state;
+        let can_begin = next_state(protocol, 0, message).is_some();
+        let can_end = protocol.states[here].may_end;
+        if communication.broken {
+            return Attempt::Done(None);
+        }
+        if communication.service_ended {
+            let unread = communication.front(Side::Client, protocol).is_some();
+            if !can_begin || (unread && !can_end) {
+                return Attempt::Failed(Kind::ProtocolViolation);
+            }
+            drop(state);
+            if let Ok(unread) = self.close(id) {
+                self.state.borrow_mut().orphans.extend(unread);
+            }
+            self.forget(id);
+            return self.may_send(client, end, interface, message);
+        }
+        if next_state(protocol, here, message).is_some() {
+            if communication.buffer.len() < self.options.capacity {
+                Attempt::Done(Some(id))
+            } else {
+                Attempt::Wait(Event::Communication(id))
+            }
+        } else if can_begin && can_end {
+            Attempt::Wait(Event::Communication(id))
+        } else {
+            Attempt::Failed(Kind::ProtocolViolation)
+        }
+    }
+
+    /// The same from the service's side.
+    pub fn may_answer(&self, id: CommunicationId, message: usize) -> Attempt<Option<CommunicationId>> {
+        let state = self.state.borrow();
+        let communication = &state.communications[&id];
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        if communication.broken {
+            return Attempt::Done(None);
+        }
+        match next_state(protocol, communication.server_state, message) {
+            None => Attempt::Failed(Kind::ProtocolViolation),
+            Some(next) if communication.client_closed => {
+                drop(state);
+                self.state.borrow_mut().communications.get_mut(&id).expect("just seen").server_state = next;
+                Attempt::Done(None)
+            }
+            Some(_) if communication.buffer.len() < self.options.capacity => Attempt::Done(Some(id)),
+            Some(_) => Attempt::Wait(Event::Communication(id)),
+        }
+    }
+
+    /// Puts a message that may be sent into the buffer.
+    pub fn put(&self, id: CommunicationId, side: Side, message: Message) {
+        let mut state = self.state.borrow_mut();
+        let state = &mut *state;
+        let communication = state.communications.get_mut(&id).expect("a message goes into a communication");
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        let next = next_state(protocol, communication.state(side), message.index);
+        communication.advance(side, next.expect("the message may be sent"));
+        let receiver = match side {
+            Side::Client => communication.server,
+            Side::Server => communication.client,
+        };
+        for value in &message.values {
+            if let Value::Component(Some(component)) = value
+                && let Some(component) = state.instances.get_mut(component)
+            {
+                component.parent = Some(receiver);
+            }
+        }
+        communication.buffer.push_back(message);
+        state.wake(Event::Communication(id));
+    }
+
+    /// Takes the next message, which must be the wanted one. `Done(None)` where the client was ended by an error.
+    pub fn take(&self, id: CommunicationId, side: Side, wanted: usize) -> Attempt<Option<Vec<Value>>> {
+        let mut state = self.state.borrow_mut();
+        let communication = state.communications.get_mut(&id).expect("a service or client has its communication");
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        let here = communication.state(side);
+        if communication.front(side, protocol).is_none() && communication.broken && side == Side::Server {
+            return Attempt::Done(None);
+        }
+        let Some(next) = next_state(protocol, here, wanted) else {
+            return Attempt::Failed(Kind::ProtocolViolation);
+        };
+        match communication.front(side, protocol) {
+            Some(message) if message.index != wanted => Attempt::Failed(Kind::ProtocolViolation),
+            Some(_) => {
+                let message = communication.buffer.pop_front().expect("there is a first");
+                communication.advance(side, next);
+                state.wake(Event::Communication(id));
+                Attempt::Done(Some(message.values))
+            }
+            None if communication.closed(side) => Attempt::Failed(Kind::ProtocolViolation),
+            None => Attempt::Wait(Event::Communication(id)),
+        }
+    }
+
+    /// Closes a client's end, which its protocol must allow. Gives the components that nobody will receive.
+    pub fn close(&self, id: CommunicationId) -> Result<Vec<InstanceId>, Kind> {
+        let mut state = self.state.borrow_mut();
+        let state_ref = &mut *state;
+        let Some(communication) = state_ref.communications.get_mut(&id) else { return Ok(Vec::new()) };
+        if communication.client_closed {
+            return Ok(Vec::new());
+        }
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        if !protocol.states[communication.client_state].may_end && !communication.broken {
+            return Err(Kind::ProtocolViolation);
+        }
+        communication.client_closed = true;
+        let unread = if communication.front(Side::Client, protocol).is_some() {
+            components(communication.buffer.drain(..))
+        } else {
+            Vec::new()
+        };
+        let ended = communication.service_ended;
+        let end = communication.end;
+        if state_ref.ends.get(&end) == Some(&id) {
+            state_ref.ends.remove(&end);
+        }
+        state_ref.wake(Event::Communication(id));
+        drop(state);
+        if ended {
+            self.forget(id);
+        }
+        Ok(unread)
+    }
+
+    /// Ends a service, which its protocol must allow. What it did not receive begins the next communication.
+    /// Fails with the place and the component of a message that cannot begin one.
+    pub fn end_service(&self, id: CommunicationId) -> Result<(), ServiceEnd> {
+        let mut state = self.state.borrow_mut();
+        let communication = state.communications.get_mut(&id).expect("a service has its communication");
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        if communication.broken {
+            let gone = communication.client_closed;
+            communication.service_ended = true;
+            state.wake(Event::Communication(id));
+            drop(state);
+            if gone {
+                self.forget(id);
+            }
+            return Ok(());
+        }
+        if !protocol.states[communication.server_state].may_end {
+            return Err(ServiceEnd::TooEarly);
+        }
+        let server = communication.server;
+        communication.service_ended = true;
+        if communication.front(Side::Server, protocol).is_none() {
+            let closed = communication.client_closed;
+            let links: Vec<_> = communication.path.iter().map(|link| link.instance()).collect();
+            state.wake(Event::Communication(id));
+            for instance in links.into_iter().chain([server]) {
+                state.wake(Event::Instance(instance));
+            }
+            drop(state);
+            if closed {
+                self.forget(id);
+            }
+            return Ok(());
+        }
+        let mut next = Communication {
+            end: communication.end,
+            client: communication.client,
+            server,
+            interface: communication.interface,
+            path: communication.path.clone(),
+            client_state: 0,
+            server_state: 0,
+            buffer: std::mem::take(&mut communication.buffer),
+            client_closed: communication.client_closed,
+            service_ended: false,
+            broken: false,
+        };
+        for message in &next.buffer {
+            match next_state(protocol, next.client_state, message.index) {
+                Some(state) => next.client_state = state,
+                None => return Err(ServiceEnd::Unreceived(next.client, message.span)),
+            }
+        }
+        drop(state);
+        self.forget(id);
+        self.open(next);
+        Ok(())
+    }
+
+    /// Ends the communication because an error has ended one of its sides, or something between them.
+    pub fn break_communication(&self, id: CommunicationId) {
+        let mut state = self.state.borrow_mut();
+        let state_ref = &mut *state;
+        let Some(communication) = state_ref.communications.get_mut(&id) else { return };
+        communication.broken = true;
+        let instances = &state_ref.instances;
+        let dead = |instance: InstanceId| instances.get(&instance).is_none_or(|instance| instance.dead);
+        communication.client_closed |= dead(communication.client);
+        communication.service_ended |= dead(communication.server);
+        let over = communication.client_closed && communication.service_ended;
+        drop(state);
+        if over {
+            self.forget(id);
+        }
+    }
+
+    /// Whether the instance still serves anyone, or those inside it do through it.
+    pub fn serving(&self, instance: InstanceId) -> bool {
+        let state = self.state.borrow();
+        let Some(record) = state.instances.get(&instance) else { return false };
+        record.communications.iter().any(|id| {
+            let communication = &state.communications[id];
+            let inward =
+                || communication.path.iter().any(|link| matches!(link, Link::Inward(i, _) if *i == instance));
+            let inside = || communication.server != SYSTEM && state.around(communication.server).contains(&instance);
+            !communication.service_ended && (communication.server == instance || (inward() && inside()))
+        })
+    }
+}
+
+/// Why a service must not end.
+pub(super) enum ServiceEnd {
+    /// Its protocol goes on.
+    TooEarly,
+    /// The next communication can't begin with what was sent there, by that component.
+    Unreceived(InstanceId, Span),
+}

@@ -1,0 +1,163 @@
+//! Connections: from a client's end through required interfaces, passed-on ones and relays to who serves it.
+
+use drystone_language::program::{InterfaceId, Program};
+
+use super::world::{Event, InstanceId, SYSTEM, State, World};
+
+/// A client's end of a communication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum End {
+    /// A required interface: the instance, index into `requires`, and k (1 where there is no cardinality).
+    Required(InstanceId, usize, i64),
+    /// The holder's, with an interface offered by what it holds.
+    Held(InstanceId, InterfaceId),
+}
+
+/// Something that can be connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Link {
+    /// A required interface, as in [`End::Required`].
+    Required(InstanceId, usize, i64),
+    /// An offered interface, to the inside: index into `offers`.
+    Inward(InstanceId, usize),
+}
+
+/// What it is connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// An offered interface.
+    Offered(InstanceId, InterfaceId),
+    /// A required interface of the surrounding component, or of the relay itself.
+    Required(InstanceId, usize, i64),
+}
+
+/// Where a client's end leads.
+pub(super) enum Route {
+    /// To an implementation, over these connections.
+    Served { server: InstanceId, path: Vec<Link> },
+    /// Nowhere yet.
+    Unconnected,
+    /// To a component that an error has ended.
+    Broken,
+}
+
+impl Link {
+    /// The instance it belongs to.
+    pub fn instance(self) -> InstanceId {
+        match self {
+            Link::Required(instance, ..) | Link::Inward(instance, _) => instance,
+        }
+    }
+}
+
+impl World<'_> {
+    /// Follows the connections from a client's end.
+    pub fn route(&self, end: End) -> Route {
+        let state = self.state.borrow();
+        let mut path = Vec::new();
+        let mut target = match end {
+            End::Required(instance, index, k) => Target::Required(instance, index, k),
+            End::Held(instance, interface) => Target::Offered(instance, interface),
+        };
+        loop {
+            let link = match target {
+                Target::Offered(SYSTEM, _) => return Route::Served { server: SYSTEM, path },
+                Target::Required(instance, ..) | Target::Offered(instance, _) if !state.alive(instance) => {
+                    return Route::Broken;
+                }
+                Target::Required(instance, index, k) => Link::Required(instance, index, k),
+                Target::Offered(instance, interface) => {
+                    let template = &state.instances[&instance].template.expect("not the system");
+                    let template = &self.program.components[template.index()];
+                    let offered = offered_index(self.program, &state, instance, interface);
+                    let link = Link::Inward(instance, offered);
+                    let implemented = template.implementations.iter().any(|one| one.offered == offered);
+                    if implemented && state.target(link).is_none() {
+                        return Route::Served { server: instance, path };
+                    }
+                    link
+                }
+            };
+            if path.contains(&link) {
+                return Route::Unconnected;
+            }
+            path.push(link);
+            match state.target(link) {
+                Some(next) => target = next,
+                None => return Route::Unconnected,
+            }
+        }
+    }
+
+    /// Whether the offered interface has no room for another client.
+    pub fn crowded(&self, instance: InstanceId, interface: InterfaceId) -> bool {
+        let state = self.state.borrow();
+        let Some(template) = state.instances.get(&instance).and_then(|instance| instance.template) else {
+            return false;
+        };
+        let facets = &self.program.components[template.index()].offers;
+        let limit = facets
+            .iter()
+            .find(|facet| facet.interface == interface)
+            .and_then(|facet| facet.cardinality)
+            .and_then(|cardinality| cardinality.to);
+        let clients = state.instances[&instance].clients.iter().filter(|(of, _)| *of == interface).count();
+        limit.is_some_and(|limit| clients >= limit as usize)
+    }
+}
+
+/// Index into the `offers` of the instance's template.
+pub(super) fn offered_index(
+    program: &Program,
+    state: &State,
+    instance: InstanceId,
+    interface: InterfaceId,
+) -> usize {
+    let template = state.instances[&instance].template.expect("the system has no template");
+    let offers = &program.components[template.index()].offers;
+    offers.iter().position(|facet| facet.interface == interface).expect("checked: the interface is offered")
+}
+
+impl State<'_> {
+    /// What a connection leads to.
+    pub fn target(&self, link: Link) -> Option<Target> {
+        match link {
+            Link::Required(instance, index, k) => {
+                self.instances.get(&instance).and_then(|instance| instance.required.get(&(index, k)).copied())
+            }
+            Link::Inward(instance, offered) => {
+                self.instances.get(&instance).and_then(|instance| instance.inward.get(&offered).copied())
+            }
+        }
+    }
+
+    /// Connects what is not connected.
+    pub fn connect(&mut self, link: Link, target: Target) {
+        let instance = self.instances.get_mut(&link.instance()).expect("a link of a living instance");
+        match link {
+            Link::Required(_, index, k) => instance.required.insert((index, k), target),
+            Link::Inward(_, offered) => instance.inward.insert(offered, target),
+        };
+        if let Target::Offered(server, interface) = target
+            && let Some(server) = self.instances.get_mut(&server)
+        {
+            server.clients.insert((interface, link));
+        }
+        self.wake(Event::Connections);
+    }
+
+    /// Takes the connection away. Communications over it are the caller's business.
+    pub fn disconnect(&mut self, link: Link) {
+        let Some(instance) = self.instances.get_mut(&link.instance()) else { return };
+        let target = match link {
+            Link::Required(_, index, k) => instance.required.remove(&(index, k)),
+            Link::Inward(_, offered) => instance.inward.remove(&offered),
+        };
+        if let Some(Target::Offered(server, interface)) = target
+            && let Some(server) = self.instances.get_mut(&server)
+        {
+            server.clients.remove(&(interface, link));
+        }
+        self.wake(Event::Connections);
+    }
+}

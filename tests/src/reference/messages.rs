@@ -1,0 +1,214 @@
+//! Sending, receiving and testing: what a process does with a communication.
+
+use std::rc::Rc;
+
+use drystone_language::program::{Argument, Channel, ChannelKind, Pattern, Place};
+use drystone_language::source::Span;
+
+use super::Kind;
+use super::communication::{Attempt, Message, Side};
+use super::connections::End;
+use super::process::{Process, Step, Stop};
+use super::scope::{Location, Scope};
+use super::value::Value;
+use super::world::{CommunicationId, InstanceId, Role};
+
+/// Whether a test waits until its answer is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    Waits,
+    AsksNow,
+}
+
+/// A communication as the process finds it.
+enum Use {
+    Service(CommunicationId),
+    Client(End),
+    /// What served it was ended by an error.
+    Broken,
+}
+
+enum Part {
+    Value(Value),
+    Component(Location, Span),
+}
+
+impl<'p> Process<'_, 'p> {
+    /// `channel!message(arguments)`
+    pub async fn send(
+        &self,
+        scope: &Rc<Scope>,
+        channel: &'p Channel,
+        message: usize,
+        arguments: &'p [Argument],
+        span: Span,
+    ) -> Step<()> {
+        let used = self.channel(scope, channel, span).await?;
+        let mut parts = Vec::new();
+        for argument in arguments {
+            parts.push(match argument {
+                Argument::Value(value) => Part::Value(self.evaluate(scope, value).await?),
+                Argument::Place(place) => Part::Component(self.locate(scope, place).await?, place.span),
+            });
+        }
+        let target = loop {
+            let attempt = match used {
+                Use::Service(id) => self.world.may_answer(id, message),
+                Use::Client(end) => self.world.may_send(self.instance, end, channel.interface, message),
+                Use::Broken => Attempt::Done(None),
+            };
+            match attempt {
+                Attempt::Done(target) => break target,
+                Attempt::Wait(event) => self.wait(event).await,
+                Attempt::Failed(kind) => return Err(self.fail(kind, span)),
+            }
+        };
+        let mut values = Vec::new();
+        for part in parts {
+            values.push(match part {
+                Part::Value(value) => value,
+                Part::Component(location, place) => {
+                    let component = self.content(&location, place)?;
+                    self.close_held(component, span)?;
+                    location.clear_container();
+                    Value::Component(Some(component))
+                }
+            });
+        }
+        match (target, used) {
+            (Some(id), Use::Service(_)) => self.world.put(id, Side::Server, Message { index: message, values, span }),
+            (Some(id), _) => self.world.put(id, Side::Client, Message { index: message, values, span }),
+            (None, _) => {
+                let dropped = values.into_iter().filter_map(|value| match value {
+                    Value::Component(content) => content,
+                    _ => None,
+                });
+                self.world.state.borrow_mut().orphans.extend(dropped);
+            }
+        }
+        self.delete_orphans(span).await
+    }
+
+    /// `channel?message(targets)`
+    pub async fn receive(
+        &self,
+        scope: &Rc<Scope>,
+        channel: &'p Channel,
+        message: usize,
+        targets: &'p [Place],
+        span: Span,
+    ) -> Step<()> {
+        let used = self.channel(scope, channel, span).await?;
+        let values = loop {
+            let attempt = match used {
+                Use::Broken => Attempt::Failed(Kind::ProtocolViolation),
+                Use::Service(id) => self.world.take(id, Side::Server, message),
+                Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
+                    Attempt::Done(Some(id)) => self.world.take(id, Side::Client, message),
+                    Attempt::Done(None) => Attempt::Failed(Kind::ProtocolViolation),
+                    Attempt::Wait(event) => Attempt::Wait(event),
+                    Attempt::Failed(kind) => Attempt::Failed(kind),
+                },
+            };
+            match attempt {
+                Attempt::Done(Some(values)) => break values,
+                Attempt::Done(None) => return Err(Stop::Quiet),
+                Attempt::Wait(event) => self.wait(event).await,
+                Attempt::Failed(kind) => return Err(self.fail(kind, span)),
+            }
+        };
+        for (value, target) in values.into_iter().zip(targets) {
+            let location = self.locate(scope, target).await?;
+            match value {
+                Value::Component(content) => {
+                    let component = content.expect("a message carries a component, not a container");
+                    self.place(&location, component, target.span)?;
+                }
+                value => self.check(location.write(value), target.span)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `channel?pattern` as an expression, and `INPUT(channel, pattern)`.
+    pub async fn test(
+        &self,
+        scope: &Rc<Scope>,
+        channel: &'p Channel,
+        pattern: Pattern,
+        patience: Patience,
+        span: Span,
+    ) -> Step<bool> {
+        let used = self.channel(scope, channel, span).await?;
+        loop {
+            let attempt = match used {
+                Use::Broken => Attempt::Done(None),
+                Use::Service(id) => Attempt::Done(Some((id, Side::Server))),
+                Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
+                    Attempt::Done(id) => Attempt::Done(id.map(|id| (id, Side::Client))),
+                    Attempt::Wait(event) => Attempt::Wait(event),
+                    Attempt::Failed(kind) => Attempt::Failed(kind),
+                },
+            };
+            let event = match attempt {
+                Attempt::Done(None) => return Ok(pattern == Pattern::Finish),
+                Attempt::Failed(kind) => return Err(self.fail(kind, span)),
+                Attempt::Wait(event) => event,
+                Attempt::Done(Some((id, side))) => {
+                    let state = self.world.state.borrow();
+                    let communication = &state.communications[&id];
+                    let interface = &self.world.program.interfaces[communication.interface.index()];
+                    match communication.test(side, interface, pattern) {
+                        Some(answer) => return Ok(answer),
+                        None => super::world::Event::Communication(id),
+                    }
+                }
+            };
+            match patience {
+                Patience::Waits => self.wait(event).await,
+                Patience::AsksNow => return Ok(false),
+            }
+        }
+    }
+
+    /// Which communication a channel is.
+    async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
+        match &channel.kind {
+            ChannelKind::Service => match self.world.state.borrow().processes[&self.id].role {
+                Role::Service(id) => Ok(Use::Service(id)),
+                other => unreachable!("checked: only a service has a client, {other:?} has none"),
+            },
+            ChannelKind::Required(index, k) => {
+                let k = self.slot(scope, *index, k.as_deref(), span).await?;
+                Ok(Use::Client(End::Required(self.instance, *index, k)))
+            }
+            ChannelKind::Held(place) => {
+                let location = self.locate(scope, place).await?;
+                match self.check(location.container(), place.span)? {
+                    None => Err(self.fail(Kind::EmptyContainer, place.span)),
+                    Some(component) if !self.world.state.borrow().alive(component) => Ok(Use::Broken),
+                    Some(component) => Ok(Use::Client(End::Held(component, channel.interface))),
+                }
+            }
+        }
+    }
+
+    /// Closes the holder's communications with a component, which their protocols must allow.
+    pub fn close_held(&self, component: InstanceId, span: Span) -> Step<()> {
+        let ids: Vec<_> = {
+            let state = self.world.state.borrow();
+            let ends = state.ends.iter();
+            ends.filter(|(end, _)| matches!(end, End::Held(of, _) if *of == component)).map(|(_, &id)| id).collect()
+        };
+        self.close_all(ids, span)
+    }
+
+    /// Closes communications on the client's side, which their protocols must allow.
+    pub fn close_all(&self, ids: Vec<CommunicationId>, span: Span) -> Step<()> {
+        for id in ids {
+            let unread = self.check(self.world.close(id), span)?;
+            self.world.state.borrow_mut().orphans.extend(unread);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,479 @@
+//! Statements: each `await` is a place where the process may wait or be preempted.
+
+use std::rc::Rc;
+
+use drystone_language::program::{
+    Argument, Block, ConnectEnd, Expression, Passing, Place, ProcedureId, Statement, StatementKind, VariableId,
+};
+use drystone_language::source::Span;
+
+use super::connections::{Link, Target};
+use super::process::{Process, Step, Stop, Walk};
+use super::scope::{Location, Scope};
+use super::value::{Key, Value};
+use super::world::{Event, InstanceId};
+use super::{End, Kind};
+
+/// How a statement ends.
+pub(super) enum Flow {
+    Next,
+    Return(Option<Value>),
+}
+
+impl<'p> Process<'_, 'p> {
+    /// A block, with its lock.
+    pub fn block<'a>(&'a self, scope: &'a Rc<Scope>, block: &'p Block) -> Walk<'a, Flow> {
+        Box::pin(async move {
+            let locked = match block.lock {
+                Some(mode) => self.lock(mode).await,
+                None => false,
+            };
+            let mut result = Ok(Flow::Next);
+            for statement in &block.statements {
+                self.pause(statement.span).await;
+                result = self.statement(scope, statement).await;
+                if !matches!(result, Ok(Flow::Next)) {
+                    break;
+                }
+            }
+            if locked && !matches!(result, Err(Stop::Failed)) {
+                self.unlock();
+            }
+            result
+        })
+    }
+
+    fn statement<'a>(&'a self, scope: &'a Rc<Scope>, statement: &'p Statement) -> Walk<'a, Flow> {
+        let span = statement.span;
+        Box::pin(async move {
+            match &statement.kind {
+                StatementKind::Assign(place, value) => {
+                    let location = self.locate(scope, place).await?;
+                    let value = self.evaluate(scope, value).await?;
+                    self.check(location.write(value), place.span)?;
+                }
+                StatementKind::Send { channel, message, arguments } => {
+                    self.send(scope, channel, *message, arguments, span).await?;
+                }
+                StatementKind::Receive { channel, message, targets } => {
+                    self.receive(scope, channel, *message, targets, span).await?;
+                }
+                StatementKind::Call(procedure, arguments) => {
+                    self.call(scope, *procedure, arguments, span).await?;
+                }
+                StatementKind::If(branches, otherwise) => {
+                    for (condition, block) in branches {
+                        if self.evaluate(scope, condition).await?.boolean() {
+                            return self.block(scope, block).await;
+                        }
+                    }
+                    if let Some(block) = otherwise {
+                        return self.block(scope, block).await;
+                    }
+                }
+                StatementKind::While(condition, body) => {
+                    while self.evaluate(scope, condition).await?.boolean() {
+                        self.pause(span).await;
+                        if let Flow::Return(value) = self.block(scope, body).await? {
+                            return Ok(Flow::Return(value));
+                        }
+                    }
+                }
+                StatementKind::Repeat(body, until) => loop {
+                    self.pause(span).await;
+                    if let Flow::Return(value) = self.block(scope, body).await? {
+                        return Ok(Flow::Return(value));
+                    }
+                    if self.evaluate(scope, until).await?.boolean() {
+                        break;
+                    }
+                },
+                StatementKind::For { variable, from, to, by, body } => {
+                    return self.run_for(scope, variable, [from, to, by], body).await;
+                }
+                StatementKind::Foreach { variables, collection, body } => {
+                    return self.run_foreach(scope, variables, *collection, body).await;
+                }
+                StatementKind::Block(block) => return self.block(scope, block).await,
+                StatementKind::Return(value) => {
+                    let value = match value {
+                        Some(value) => Some(self.evaluate(scope, value).await?),
+                        None => None,
+                    };
+                    return Ok(Flow::Return(value));
+                }
+                StatementKind::NewComponent(place, template) => {
+                    let location = self.locate(scope, place).await?;
+                    self.check_empty(&location, place.span)?;
+                    let instance = location.scope.instance;
+                    let component = self.world.make(*template, instance, String::new());
+                    self.place(&location, component, place.span)?;
+                }
+                StatementKind::NewElement(place) => {
+                    let location = self.locate(scope, place).await?;
+                    if location.exists() {
+                        return Err(self.fail(Kind::FullContainer, place.span));
+                    }
+                    self.check(location.write(Value::initial(&place.ty)), place.span)?;
+                }
+                StatementKind::NewText(place, length) => {
+                    let location = self.locate(scope, place).await?;
+                    let count = self.evaluate(scope, length).await?.integer();
+                    let count = usize::try_from(count).map_err(|_| self.fail(Kind::InvalidArgument, length.span))?;
+                    self.check(location.write(Value::Text(vec![0; count])), place.span)?;
+                }
+                StatementKind::NewArray(variable, sizes) => {
+                    let mut bounds = Vec::new();
+                    for size in sizes {
+                        bounds.push(self.evaluate(scope, size).await?.integer());
+                    }
+                    let initial = Value::initial(&self.world.program.variables[variable.index()].ty);
+                    let location = scope.location(self.world.program, *variable);
+                    self.check(location.make_array(bounds, initial), span)?;
+                }
+                StatementKind::DeleteComponent(place) => {
+                    let location = self.locate(scope, place).await?;
+                    let component = self.content(&location, place.span)?;
+                    self.delete_instance(component, span).await?;
+                    location.clear_container();
+                }
+                StatementKind::DeleteElement(place) => {
+                    let location = self.locate(scope, place).await?;
+                    self.check(location.remove(), place.span)?;
+                }
+                StatementKind::DeleteCollection(variable) => {
+                    self.delete_collection(scope, *variable, span).await?;
+                }
+                StatementKind::Move(from, to) => {
+                    let source = self.locate(scope, from).await?;
+                    let target = self.locate(scope, to).await?;
+                    let component = self.content(&source, from.span)?;
+                    self.check_empty(&target, to.span)?;
+                    source.clear_container();
+                    self.place(&target, component, to.span)?;
+                }
+                StatementKind::Connect(required, offered) => {
+                    self.connect(scope, required, offered, span).await?;
+                }
+                StatementKind::Disconnect(required) => {
+                    let link = self.link(scope, required, span).await?;
+                    self.close_over(link, span).await?;
+                    self.world.state.borrow_mut().disconnect(link);
+                }
+                StatementKind::Await(condition) => self.await_condition(scope, condition).await?,
+                StatementKind::Increase(place, amount) => {
+                    self.change_by(scope, place, amount, i64::checked_add, span).await?;
+                }
+                StatementKind::Decrease(place, amount) => {
+                    self.change_by(scope, place, amount, i64::checked_sub, span).await?;
+                }
+                StatementKind::Assert(condition, number) => {
+                    if !self.evaluate(scope, condition).await?.boolean() {
+                        if let Some(number) = number {
+                            self.evaluate(scope, number).await?;
+                        }
+                        return Err(self.fail(Kind::AssertionFailed, span));
+                    }
+                }
+                StatementKind::Halt(status) => {
+                    let status = self.evaluate(scope, status).await?.integer();
+                    self.world.end(End::Halted(status));
+                    return Err(Stop::Failed);
+                }
+                StatementKind::Write(value) => {
+                    let written = self.evaluate(scope, value).await?.written();
+                    self.world.state.borrow_mut().outcome.output.extend(written);
+                }
+                StatementKind::WriteHex(value) => {
+                    let value = self.evaluate(scope, value).await?.integer();
+                    let written = format!("{value:X}").into_bytes();
+                    self.world.state.borrow_mut().outcome.output.extend(written);
+                }
+                StatementKind::WriteLine => self.world.state.borrow_mut().outcome.output.push(b'\n'),
+                StatementKind::Passivate(duration) => {
+                    let duration = self.evaluate(scope, duration).await?.integer();
+                    self.sleep(duration).await;
+                }
+            }
+            Ok(Flow::Next)
+        })
+    }
+
+    async fn run_for(
+        &self,
+        scope: &Rc<Scope>,
+        variable: &'p Place,
+        [from, to, by]: [&'p Expression; 3],
+        body: &'p Block,
+    ) -> Step<Flow> {
+        let location = self.locate(scope, variable).await?;
+        let mut next = self.evaluate(scope, from).await?.integer();
+        let last = self.evaluate(scope, to).await?.integer();
+        let step = self.evaluate(scope, by).await?.integer();
+        if step == 0 {
+            return Err(self.fail(Kind::InvalidArgument, by.span));
+        }
+        while if step > 0 { next <= last } else { next >= last } {
+            self.pause(variable.span).await;
+            self.check(location.write(Value::Integer(next)), variable.span)?;
+            if let Flow::Return(value) = self.block(scope, body).await? {
+                return Ok(Flow::Return(value));
+            }
+            match next.checked_add(step) {
+                Some(following) => next = following,
+                None => break,
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    async fn run_foreach(
+        &self,
+        scope: &Rc<Scope>,
+        variables: &'p [Place],
+        collection: VariableId,
+        body: &'p Block,
+    ) -> Step<Flow> {
+        let walked = scope.location(self.world.program, collection);
+        let mut locations = Vec::new();
+        for variable in variables {
+            locations.push(self.locate(scope, variable).await?);
+        }
+        let mut index: Option<Vec<Key>> = None;
+        while let Some(next) = walked.next_index(index.as_ref()) {
+            index = Some(next.clone());
+            if let Ok(Value::Component(Some(component))) = walked.element(next.clone()).read()
+                && !self.world.state.borrow().alive(component)
+            {
+                continue;
+            }
+            for ((location, key), place) in locations.iter().zip(&next).zip(variables) {
+                self.check(location.write(key.value()), place.span)?;
+            }
+            self.pause(variables.first().map_or(Span::default(), |place| place.span)).await;
+            if let Flow::Return(value) = self.block(scope, body).await? {
+                return Ok(Flow::Return(value));
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// A procedure; afterwards it deletes what it holds.
+    pub fn call<'a>(
+        &'a self,
+        scope: &'a Rc<Scope>,
+        id: ProcedureId,
+        arguments: &'p [Argument],
+        span: Span,
+    ) -> Walk<'a, Option<Value>> {
+        Box::pin(async move {
+            let program = self.world.program;
+            let procedure = &program.procedures[id.index()];
+            let mut around = scope;
+            while around.owner != procedure.owner {
+                around = around.around.as_ref().expect("a procedure is declared in a scope around its use");
+            }
+            let own = Scope::new(
+                program,
+                drystone_language::program::Owner::Procedure(id),
+                Some(around.clone()),
+                self.instance,
+                &procedure.variables,
+            );
+            for (&parameter, argument) in procedure.parameters.iter().zip(arguments) {
+                let by_reference = program.variables[parameter.index()].parameter == Some(Passing::Reference);
+                match argument {
+                    Argument::Value(value) => own.bind_value(parameter, self.evaluate(scope, value).await?),
+                    Argument::Place(place) => {
+                        let location = self.locate(scope, place).await?;
+                        if !place.ty.is_component() || !by_reference {
+                            self.check(location.read(), place.span)?;
+                        }
+                        own.bind_reference(parameter, location);
+                    }
+                }
+            }
+            self.nest(1, span)?;
+            let result = self.block(&own, &procedure.body).await;
+            if matches!(result, Err(Stop::Failed)) {
+                return Err(Stop::Failed);
+            }
+            self.release(&own, &procedure.variables, procedure.span).await?;
+            self.nest(-1, span)?;
+            match result? {
+                Flow::Return(value) => Ok(value),
+                Flow::Next if procedure.result.is_some() => Err(self.fail(Kind::MissingReturn, procedure.span)),
+                Flow::Next => Ok(None),
+            }
+        })
+    }
+
+    fn nest(&self, change: isize, span: Span) -> Step<()> {
+        let depth = {
+            let mut state = self.world.state.borrow_mut();
+            let Some(record) = state.processes.get_mut(&self.id) else { return Ok(()) };
+            record.depth = record.depth.saturating_add_signed(change);
+            record.depth
+        };
+        if depth > self.world.options.max_depth { Err(self.fail(Kind::StackLimit, span)) } else { Ok(()) }
+    }
+
+    async fn change_by(
+        &self,
+        scope: &Rc<Scope>,
+        place: &'p Place,
+        amount: &'p Expression,
+        change: fn(i64, i64) -> Option<i64>,
+        span: Span,
+    ) -> Step<()> {
+        let location = self.locate(scope, place).await?;
+        let amount = self.evaluate(scope, amount).await?.integer();
+        let old = self.check(location.read(), place.span)?.integer();
+        let new = self.check(change(old, amount).ok_or(Kind::Overflow), span)?;
+        self.check(location.write(Value::Integer(new)), place.span)
+    }
+
+    async fn delete_collection(&self, scope: &Rc<Scope>, variable: VariableId, span: Span) -> Step<()> {
+        let location = scope.location(self.world.program, variable);
+        if self.world.program.variables[variable.index()].ty.is_component() {
+            let mut index = location.next_index(None);
+            while let Some(here) = index {
+                let element = location.element(here.clone());
+                if let Ok(Some(component)) = element.container()
+                    && self.world.state.borrow().alive(component)
+                {
+                    self.delete_instance(component, span).await?;
+                }
+                element.clear_container();
+                index = location.next_index(Some(&here));
+            }
+        }
+        location.clear_collection();
+        Ok(())
+    }
+
+    async fn connect(
+        &self,
+        scope: &Rc<Scope>,
+        required: &'p ConnectEnd,
+        offered: &'p ConnectEnd,
+        span: Span,
+    ) -> Step<()> {
+        let link = self.link(scope, required, span).await?;
+        let target = match offered {
+            ConnectEnd::Of { component, interface, .. } => {
+                let location = self.locate(scope, component).await?;
+                Target::Offered(self.content(&location, component.span)?, *interface)
+            }
+            ConnectEnd::OwnRequired(index, k) => {
+                let k = self.slot(scope, *index, k.as_ref(), span).await?;
+                Target::Required(self.instance, *index, k)
+            }
+            ConnectEnd::OwnOffered(_) => unreachable!("checked: the second argument is no own offered interface"),
+        };
+        // A new connection takes the place of an old one.
+        self.close_over(link, span).await?;
+        self.world.state.borrow_mut().disconnect(link);
+        if let Target::Offered(server, interface) = target {
+            while self.world.crowded(server, interface) {
+                self.wait(Event::Connections).await;
+            }
+        }
+        self.world.state.borrow_mut().connect(link, target);
+        Ok(())
+    }
+
+    /// The first argument of `CONNECT`, or that of `DISCONNECT`.
+    async fn link(&self, scope: &Rc<Scope>, end: &'p ConnectEnd, span: Span) -> Step<Link> {
+        match end {
+            ConnectEnd::OwnOffered(index) => Ok(Link::Inward(self.instance, *index)),
+            ConnectEnd::OwnRequired(index, k) => {
+                let k = self.slot(scope, *index, k.as_ref(), span).await?;
+                Ok(Link::Required(self.instance, *index, k))
+            }
+            ConnectEnd::Of { component, interface, index } => {
+                let location = self.locate(scope, component).await?;
+                let of = self.content(&location, component.span)?;
+                let requires = &self.world.template(of).requires;
+                let facet = requires.iter().position(|facet| facet.interface == *interface);
+                let facet = facet.expect("checked: it requires the interface");
+                let k = match index {
+                    Some(k) => self.evaluate(scope, k).await?.integer(),
+                    None => 1,
+                };
+                self.check_slot(of, facet, k, span)?;
+                Ok(Link::Required(of, facet, k))
+            }
+        }
+    }
+
+    /// k of a required interface of the process's own component.
+    pub async fn slot(
+        &self,
+        scope: &Rc<Scope>,
+        index: usize,
+        k: Option<&'p Expression>,
+        span: Span,
+    ) -> Step<i64> {
+        let k = match k {
+            Some(k) => self.evaluate(scope, k).await?.integer(),
+            None => 1,
+        };
+        self.check_slot(self.instance, index, k, span)?;
+        Ok(k)
+    }
+
+    fn check_slot(&self, instance: InstanceId, index: usize, k: i64, span: Span) -> Step<()> {
+        let slots = self.world.template(instance).requires[index].cardinality;
+        let last = slots.map_or(Some(1), |slots| slots.to);
+        let inside = k >= 1 && last.is_none_or(|last| k <= i64::from(last));
+        if inside { Ok(()) } else { Err(self.fail(Kind::IndexOutOfBounds, span)) }
+    }
+
+    /// The living component in a container.
+    pub fn content(&self, location: &Location, span: Span) -> Step<InstanceId> {
+        let content = self.check(location.container(), span)?;
+        let alive = content.filter(|&component| self.world.state.borrow().alive(component));
+        alive.ok_or_else(|| self.fail(Kind::EmptyContainer, span))
+    }
+
+    fn check_empty(&self, location: &Location, span: Span) -> Step<()> {
+        let content = self.check(location.container(), span)?;
+        match content.filter(|&component| self.world.state.borrow().alive(component)) {
+            Some(_) => Err(self.fail(Kind::FullContainer, span)),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts a component into an empty container.
+    pub fn place(&self, location: &Location, component: InstanceId, span: Span) -> Step<()> {
+        self.check_empty(location, span)?;
+        self.check(location.write(Value::Component(Some(component))), span)?;
+        let variable = &self.world.program.variables[location.variable.index()].name;
+        let name = match &location.element {
+            None => variable.clone(),
+            Some(index) => {
+                let index: Vec<_> = index.iter().map(Key::shown).collect();
+                format!("{variable}[{}]", index.join(", "))
+            }
+        };
+        let mut state = self.world.state.borrow_mut();
+        if let Some(placed) = state.instances.get_mut(&component) {
+            placed.parent = Some(location.scope.instance);
+            placed.name = name;
+        }
+        Ok(())
+    }
+
+    async fn sleep(&self, duration: i64) {
+        let until = {
+            let mut state = self.world.state.borrow_mut();
+            let until = (state.time.saturating_add(duration.max(0)), state.fresh());
+            state.sleeping.insert(until, self.id);
+            until
+        };
+        while self.world.state.borrow().sleeping.contains_key(&until) {
+            self.wait(Event::Own(self.id)).await;
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What the processes of a running program share: instances, communications, processes, time and output.
+//!
+//! All of it is plain data behind one cell; nothing here waits. A process that must wait names the [`Event`] it
+//! waits for, and whoever changes something wakes that event. The woken look again, so waking too many is never
+//! wrong.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use drystone_language::program::{Component, ComponentId, InterfaceId, LockMode, Program};
+use drystone_language::source::Span;
+
+use super::communication::Communication;
+use super::connections::{End, Link, Target};
+use super::monitor::Monitor;
+use super::scope::Scope;
+use super::{Failure, Options, Outcome};
+use crate::random::Random;
+
+/// A component instance; 0 is the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct InstanceId(pub usize);
+
+/// A communication between a client and a service process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct CommunicationId(pub usize);
+
+/// A process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ProcessId(pub usize);
+
+/// The system, which offers what the entry component requires.
+pub(super) const SYSTEM: InstanceId = InstanceId(0);
+
+/// What a process can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// A change of the communication.
+    Communication(CommunicationId),
+    /// A change of any connection.
+    Connections,
+    /// A change in the life of an instance.
+    Instance(InstanceId),
+    /// Being given the lock, or being told that time has come.
+    Own(ProcessId),
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Makes the entry component and deletes it.
+    Program,
+    /// `BEGIN` and `ACTIVITY`.
+    Body,
+    /// `IMPLEMENTATION`, for one client.
+    Service(CommunicationId),
+    /// `FINALLY`, and everything after it.
+    Finalizer,
+}
+
+/// A process that has not ended.
+pub(super) struct ProcessRecord {
+    pub instance: InstanceId,
+    pub role: Role,
+    /// None while it is ready.
+    pub waiting: Option<Event>,
+    /// How it holds its instance's lock.
+    pub lock: Option<LockMode>,
+    /// The statement it is in.
+    pub span: Span,
+    /// Nested procedure calls.
+    pub depth: usize,
+}
+
+/// A component instance that has not been freed.
+pub(super) struct Instance<'p> {
+    /// None for the system.
+    pub template: Option<ComponentId>,
+    pub scope: Rc<Scope>,
+    /// The component that holds it, or to which it is under way.
+    pub parent: Option<InstanceId>,
+    /// Of the container that holds it, e.g. `house[17]`.
+    pub name: String,
+    /// `BEGIN` has ended.
+    pub begun: bool,
+    /// `ACTIVITY` has ended.
+    pub finished: bool,
+    /// An error has ended it.
+    pub dead: bool,
+    /// Required interfaces, by index into `requires` and k.
+    pub required: BTreeMap<(usize, i64), Target>,
+    /// Inward connections of offered interfaces, by index into `offers`.
+    pub inward: BTreeMap<usize, Target>,
+    /// Connections that lead to one of its offered interfaces.
+    pub clients: BTreeSet<(InterfaceId, Link)>,
+    /// Communications that are served by it or pass through it.
+    pub communications: BTreeSet<CommunicationId>,
+    pub monitor: Monitor<'p>,
+}
+
+/// The tables.
+pub(super) struct State<'p> {
+    pub instances: BTreeMap<InstanceId, Instance<'p>>,
+    pub communications: BTreeMap<CommunicationId, Communication>,
+    /// The present communication of each client's end.
+    pub ends: BTreeMap<End, CommunicationId>,
+    pub processes: BTreeMap<ProcessId, ProcessRecord>,
+    pub ready: Vec<ProcessId>,
+    pub waiters: BTreeMap<Event, Vec<ProcessId>>,
+    /// Processes that the scheduler has not seen yet.
+    pub started: Vec<ProcessId>,
+    /// Processes that it must drop.
+    pub killed: Vec<ProcessId>,
+    /// Components in messages that nobody will receive: the running process deletes them.
+    pub orphans: Vec<InstanceId>,
+    /// Who sleeps until when, in the order of going to sleep.
+    pub sleeping: BTreeMap<(i64, usize), ProcessId>,
+    pub time: i64,
+    pub steps: u64,
+    pub random: Random,
+    pub outcome: Outcome,
+    pub ended: bool,
+    next: usize,
+}
+
+/// A running program.
+pub(super) struct World<'p> {
+    pub program: &'p Program,
+    pub options: &'p Options,
+    pub state: RefCell<State<'p>>,
+    /// A condition of `AWAIT` is being tested: nothing may wait or be preempted.
+    pub testing: Cell<bool>,
+}
+
+impl<'p> World<'p> {
+    /// Nothing but the system, and the process that will make the entry component.
+    pub fn new(program: &'p Program, options: &'p Options) -> Self {
+        let mut state = State {
+            instances: BTreeMap::new(),
+            communications: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            ready: Vec::new(),
+            waiters: BTreeMap::new(),
+            started: Vec::new(),
+            killed: Vec::new(),
+            orphans: Vec::new(),
+            sleeping: BTreeMap::new(),
+            time: 0,
+            steps: 0,
+            random: Random::new(options.seed),
+            outcome: Outcome { output: Vec::new(), end: super::End::Finished, contained: Vec::new() },
+            ended: false,
+            next: 1,
+        };
+        let scope = Scope::new(
+            program,
+            drystone_language::program::Owner::Component(ComponentId(u32::MAX)),
+            None,
+            SYSTEM,
+            &[],
+        );
+        state.add_instance(None, scope, None);
+        state.start(SYSTEM, Role::Program);
+        World { program, options, state: RefCell::new(state), testing: Cell::new(false) }
+    }
+
+    /// The template of an instance that is not the system.
+    pub fn template(&self, instance: InstanceId) -> &'p Component {
+        let template = self.state.borrow().instances[&instance].template;
+        &self.program.components[template.expect("the system runs no program text").index()]
+    }
+
+    /// Ends the program.
+    pub fn end(&self, end: super::End) {
+        let mut state = self.state.borrow_mut();
+        if !state.ended {
+            state.ended = true;
+            state.outcome.end = end;
+        }
+    }
+}
+
+impl<'p> State<'p> {
+    /// A number that was never given before.
+    pub fn fresh(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Enters a new instance, whose `BEGIN` has not started.
+    pub fn add_instance(
+        &mut self,
+        template: Option<ComponentId>,
+        scope: Rc<Scope>,
+        parent: Option<InstanceId>,
+    ) -> InstanceId {
+        let id = scope.instance;
+        let instance = Instance {
+            template,
+            scope,
+            parent,
+            name: String::new(),
+            begun: template.is_none(),
+            finished: template.is_none(),
+            dead: false,
+            required: BTreeMap::new(),
+            inward: BTreeMap::new(),
+            clients: BTreeSet::new(),
+            communications: BTreeSet::new(),
+            monitor: Monitor::default(),
+        };
+        self.instances.insert(id, instance);
+        id
+    }
+
+    /// Starts a process.
+    pub fn start(&mut self, instance: InstanceId, role: Role) -> ProcessId {
+        let id = ProcessId(self.fresh());
+        let span = Span::default();
+        let record = ProcessRecord { instance, role, waiting: None, lock: None, span, depth: 0 };
+        self.processes.insert(id, record);
+        self.started.push(id);
+        self.ready.push(id);
+        id
+    }
+
+    /// Makes everyone ready who waits for the event.
+    pub fn wake(&mut self, event: Event) {
+        for process in self.waiters.remove(&event).unwrap_or_default() {
+            if let Some(record) = self.processes.get_mut(&process)
+                && record.waiting == Some(event)
+            {
+                record.waiting = None;
+                self.ready.push(process);
+            }
+        }
+    }
+
+    /// Makes everyone ready, after a change that may concern anyone.
+    pub fn wake_all(&mut self) {
+        let events: Vec<_> = self.waiters.keys().copied().collect();
+        for event in events {
+            self.wake(event);
+        }
+    }
+
+    /// There and not ended by an error.
+    pub fn alive(&self, instance: InstanceId) -> bool {
+        self.instances.get(&instance).is_some_and(|instance| !instance.dead)
+    }
+
+    /// From the entry to the instance, e.g. `City.house[17]`.
+    pub fn path(&self, instance: InstanceId) -> String {
+        let instance = &self.instances[&instance];
+        match instance.parent {
+            None | Some(SYSTEM) => instance.name.clone(),
+            Some(parent) => format!("{}.{}", self.path(parent), instance.name),
+        }
+    }
+
+    /// The instance itself and what it is held by, inside out, without the system.
+    pub fn around(&self, instance: InstanceId) -> Vec<InstanceId> {
+        let mut chain = Vec::new();
+        let mut next = Some(instance);
+        while let Some(id) = next.filter(|&id| id != SYSTEM) {
+            chain.push(id);
+            next = self.instances.get(&id).and_then(|instance| instance.parent);
+        }
+        chain
+    }
+
+    /// Notes an error that was contained.
+    pub fn contain(&mut self, failure: Failure) {
+        self.outcome.contained.push(failure);
+    }
+}

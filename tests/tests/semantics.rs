@@ -1,0 +1,74 @@
+//! The conformance suite of the language: `semantics/NAME.dry` must do what `NAME.expected` says, each named for
+//! the section and the rule of the language reference that it shows. The interpreter runs them with several
+//! buffer capacities and schedules, the compiled system (where there is one) on one and two cores.
+
+mod compiled;
+
+use std::path::{Path, PathBuf};
+
+use drystone_language::check::check;
+use drystone_language::source::SourceFile;
+use drystone_tests::expected;
+use drystone_tests::reference::{self, Options};
+
+#[test]
+fn the_interpreter_does_what_the_reference_says() {
+    let mut failures = Vec::new();
+    for path in programs() {
+        let file = source(&path);
+        let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
+        let program = match check(std::slice::from_ref(&file)) {
+            Ok(program) => program,
+            Err(errors) => {
+                failures.push(format!("{}: does not compile: {errors:?}", file.path));
+                continue;
+            }
+        };
+        for (seed, capacity) in [(0, 1), (1, 4), (2, 1000), (3, 1), (4, 1), (5, 4)] {
+            let options = Options { seed, capacity, max_steps: 3_000_000, ..Options::default() };
+            let outcome = reference::run(&program, &options);
+            let found = expected::of_interpreter(&outcome, std::slice::from_ref(&file));
+            if found != wanted {
+                failures.push(format!("{}, seed {seed}, capacity {capacity}:\n{found}", file.path));
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_compiled_system_does_what_the_reference_says() {
+    let Some(drystone) = compiled::Drystone::find() else {
+        eprintln!("skipped: no drystone binary (set DRYSTONE_BIN)");
+        return;
+    };
+    let mut failures = Vec::new();
+    for path in programs() {
+        let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
+        for cores in [1, 2] {
+            let found = drystone.run(&path, cores);
+            if found != wanted {
+                failures.push(format!("{}, {cores} cores:\n{found}wanted:\n{wanted}", path.display()));
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// All programs of the suite, in order of name.
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics");
+    let entries = std::fs::read_dir(&folder).expect("the suite's folder");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "dry"));
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+fn source(path: &Path) -> SourceFile {
+    let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+    SourceFile { path: name, text: std::fs::read_to_string(path).expect("a text file") }
+}
