@@ -69,7 +69,7 @@ pub(crate) struct Descriptors {
     strings: HashMap<Vec<u8>, DataId>,
     count: usize,
     /// What each cut owns by declaration and by temporaries, and the size of its frame.
-    pub frames: Vec<FrameDescription>,
+    frames: Vec<FrameDescription>,
 }
 
 /// What the descriptors need to know of a piece of code.
@@ -95,6 +95,11 @@ pub(crate) struct BodyCode {
 }
 
 impl Descriptors {
+    /// None yet, for these pieces of code.
+    pub(crate) fn new(frames: Vec<FrameDescription>) -> Self {
+        Descriptors { frames, ..Descriptors::default() }
+    }
+
     fn define(&mut self, module: &mut impl Module, blob: Blob) -> DataId {
         let name = format!("ds_data_{}", self.count);
         self.count += 1;

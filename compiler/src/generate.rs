@@ -38,7 +38,7 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
         first_variant,
         ids,
         entries: declare_entries(module),
-        descriptors: Descriptors { frames: cuts.iter().map(describe).collect(), ..Descriptors::default() },
+        descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
     };
     let mut builder = FunctionBuilderContext::new();
     let mut context = module.make_context();

@@ -57,7 +57,8 @@ fn isa(position_independent: bool) -> Arc<dyn TargetIsa> {
     set("opt_level", "speed");
     set("is_pic", if position_independent { "true" } else { "false" });
     set("use_colocated_libcalls", "false");
-    set("preserve_frame_pointers", "false");
+    // Tail calls need them.
+    set("preserve_frame_pointers", "true");
     set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" });
     let builder = cranelift_native::builder().expect("Drystone runs on x86-64");
     builder.finish(settings::Flags::new(flags)).expect("the settings fit together")

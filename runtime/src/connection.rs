@@ -108,9 +108,8 @@ pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
 }
 
 /// Two descriptions of one interface: native components may bring their own.
-pub fn is_same(a: *const Interface, b: *const Interface) -> bool {
-    // SAFETY: descriptions live for ever.
-    ptr::eq(a, b) || unsafe { (*a).name.get() == (*b).name.get() && (*a).next.get() == (*b).next.get() }
+pub unsafe fn is_same(a: *const Interface, b: *const Interface) -> bool {
+    ptr::eq(a, b) || (*a).name.get() == (*b).name.get() && (*a).next.get() == (*b).next.get()
 }
 
 /// The offered slot of a component for an interface, or null.

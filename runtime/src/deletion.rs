@@ -13,8 +13,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
-use core::ops::ControlFlow;
+use core::cmp::Reverse;
 use core::ptr::null_mut;
 
 use drystone_component::{Collection, Kind, Owned, Table, Template};
@@ -193,35 +192,11 @@ pub unsafe fn components_of(base: *mut u8, owned: &[Owned], mut each: impl FnMut
 
 /// The containers of a collection with a component, dead or not, in the order of their keys.
 unsafe fn elements_of(cell: *mut *mut u8, description: &Collection, each: &mut dyn FnMut(*mut *mut Instance)) {
-    if (*cell).is_null() {
-        return;
-    }
-    let kinds = description.keys.get();
-    let (mut keys, mut elements) = (Vec::new(), Vec::new());
-    let _ = collection::visit::<()>(cell, description, &mut |key, element| {
-        let element = element.cast::<*mut Instance>();
-        if !(*element).is_null() {
-            elements.push((keys.len(), element));
-            keys.extend_from_slice(key);
+    collection::components(cell, description, &mut |cell| {
+        if !(*cell).is_null() {
+            each(cell);
         }
-        ControlFlow::Continue(())
     });
-    // Mostly they are in order already, which costs no more than looking.
-    elements.sort_by(|&(a, _), &(b, _)| compare(kinds, &keys[a..], &keys[b..]));
-    elements.iter().for_each(|&(_, element)| each(element));
-}
-
-unsafe fn compare(kinds: &[Kind], a: &[u64], b: &[u64]) -> Ordering {
-    for ((kind, &a), &b) in kinds.iter().zip(a).zip(b) {
-        let order = match kind {
-            Kind::Text => crate::text::bytes(a as *const TextHead).cmp(crate::text::bytes(b as *const TextHead)),
-            _ => (a as i64).cmp(&(b as i64)),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-    Ordering::Equal
 }
 
 /// Drops the texts and frees the collections of a frame, process or instance that holds no components any more.
@@ -236,7 +211,7 @@ pub unsafe fn drop_owned(w: *mut Worker, base: *mut u8, owned: &[Owned]) {
                 crate::text::drop(heap_of(w), (*cell).cast());
                 *cell = null_mut();
             }
-            Kind::Collection => collection::drop_collection(heap_of(w), cell, &*owned.collection),
+            Kind::Collection => collection::free(heap_of(w), cell, &*owned.collection),
             _ => {}
         }
     }
@@ -341,7 +316,7 @@ pub unsafe extern "C" fn ds_delete_collection(
     }
     let status = delete_cells(w, p, cells, place);
     if status == Status::Done && !(*cell).is_null() {
-        collection::drop_collection(heap_of(w), cell, description);
+        collection::free(heap_of(w), cell, description);
     }
     status
 }

@@ -83,6 +83,18 @@ pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, pl
     want_attention(w);
 }
 
+/// `HALT`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
+    if (*w).away != 0 {
+        crate::parallel::halt_away(w, p, status);
+    } else {
+        (*p).status = FAILED;
+        home(w).halted = Some(status);
+    }
+    want_attention(w);
+}
+
 /// The scheduler sees to the errors that were recorded; `false`: the program ends.
 pub unsafe fn handle(w: *mut Worker) -> bool {
     let failure = home(w).failures[0];

@@ -159,12 +159,6 @@ pub unsafe fn is_empty(instance: *mut Instance) -> bool {
     instance.is_null() || (*instance).live & DEAD != 0
 }
 
-/// Whether a container has a component that counts.
-#[inline]
-pub unsafe fn exists(instance: *mut Instance) -> bool {
-    !is_empty(instance)
-}
-
 /// `EXISTS`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
@@ -316,9 +310,26 @@ pub unsafe extern "C" fn ds_conforms(
         return 2;
     }
     let required = (*(*instance).template).required.get();
-    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| is_same(r, i));
+    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| unsafe { is_same(r, i) });
     let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
     (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface)))) as u32
+}
+
+/// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_requires(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    any: &AnyType,
+    place: u32,
+) -> u32 {
+    if is_empty(instance) {
+        fail(w, p, Fault::EmptyContainer, place);
+        return 2;
+    }
+    let required = (*(*instance).template).required.get();
+    any.requires.get().iter().all(|&i| required.iter().any(|r| unsafe { is_same(r.interface, i) })) as u32
 }
 
 /// Whether a component is of a template: 0, 1, or 2 for leave.

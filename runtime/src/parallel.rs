@@ -315,7 +315,7 @@ pub fn tick(shared: &Shared) -> u64 {
 pub unsafe fn ticked(w: *mut Worker) {
     let parallel = &mut home(w).parallel;
     if parallel.workers != 0 {
-        let exchange = &(*(*w).own).shared.exchange;
+        let exchange = &shared(w).exchange;
         exchange.communicates.store((*w).switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
         parallel.switches = (*w).switches;
         parallel.ticks += 1;
@@ -373,7 +373,7 @@ unsafe fn take_ready(w: *mut Worker) -> *mut Process {
 
 /// One that no other worker has taken yet.
 unsafe fn take_back(w: *mut Worker) -> *mut Process {
-    let p = (*(*w).own).shared.exchange.take();
+    let p = shared(w).exchange.take();
     if !p.is_null() {
         came_back(w);
         (*p).status = READY;
@@ -392,7 +392,7 @@ unsafe fn offer(w: *mut Worker) {
     if parallel.candidates.is_empty() || parallel.recalling {
         return;
     }
-    let shared = &(*(*w).own).shared;
+    let shared = shared(w);
     for slot in &shared.exchange.slots {
         let first = parallel.candidates.head;
         // One that is alone gains nothing by going.
@@ -419,7 +419,7 @@ unsafe fn offer(w: *mut Worker) {
 
 /// Receives those who have come home.
 pub unsafe fn come_home(w: *mut Worker) {
-    let shared = &*Arc::as_ptr(&(*(*w).own).shared);
+    let shared = shared(w);
     if shared.exchange.inbox.load(Relaxed).is_null() {
         return;
     }
@@ -464,7 +464,7 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
 
 /// Asks all processes that are away to come home; they do so within their next loop or call.
 pub unsafe fn recall(w: *mut Worker) {
-    let shared = &*Arc::as_ptr(&(*(*w).own).shared);
+    let shared = shared(w);
     home(w).parallel.recalling = true;
     shared.exchange.recall.store(true, SeqCst);
     loop {
@@ -480,7 +480,7 @@ pub unsafe fn recall(w: *mut Worker) {
 /// All have come home: they may go again.
 pub unsafe fn release(w: *mut Worker) {
     home(w).parallel.recalling = false;
-    (*(*w).own).shared.exchange.recall.store(false, SeqCst);
+    shared(w).exchange.recall.store(false, SeqCst);
 }
 
 /// Gets all processes home, at the program's end.

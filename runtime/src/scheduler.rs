@@ -167,6 +167,13 @@ pub struct Outcome {
     pub live_bytes: usize,
 }
 
+/// What a worker's thread shares with the others.
+#[inline]
+pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
+    let own = (*w).own;
+    &*Arc::as_ptr(&(*own).shared)
+}
+
 /// Wants the scheduler to get control soon; on a worker's own thread.
 pub unsafe fn want_attention(w: *mut Worker) {
     (*w).attention.fetch_or(OTHER, Relaxed);
@@ -324,8 +331,8 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if attention & TICK != 0 {
             ticked(w);
         }
-        if !home(w).timers.is_empty() && !(*(*w).own).shared.is_virtual {
-            let now = ((*(*w).own).shared.nanoseconds() / MILLISECOND) as i64;
+        if !home(w).timers.is_empty() && !shared(w).is_virtual {
+            let now = (shared(w).nanoseconds() / MILLISECOND) as i64;
             home(w).timers.wake(w, now);
         }
         let p = parallel::next(w, attention & TICK != 0);
@@ -362,7 +369,7 @@ unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
 /// No process is ready: waits for whatever makes one so; `false`: nothing ever will.
 unsafe fn wait(w: *mut Worker) -> bool {
     output::flush(w);
-    let shared = &(*(*w).own).shared;
+    let shared = shared(w);
     let pending = (*home(w).platform).pending() != 0;
     let away = home(w).parallel.are_away();
     let first = home(w).timers.first();
@@ -426,16 +433,4 @@ pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
         ready(w, p);
     }
     Status::Leave
-}
-
-/// `HALT`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
-    if (*w).away != 0 {
-        parallel::halt_away(w, p, status);
-    } else {
-        (*p).status = FAILED;
-        home(w).halted = Some(status);
-    }
-    want_attention(w);
 }

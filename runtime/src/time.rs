@@ -71,7 +71,7 @@ impl Default for Timers {
 /// `TIME`: the program's time, in milliseconds or virtual units.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
-    let shared = &(*(*w).own).shared;
+    let shared = crate::scheduler::shared(w);
     if shared.is_virtual { shared.virtual_time.load(Relaxed) } else { (shared.nanoseconds() / MILLISECOND) as i64 }
 }
 
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
         (*p).status = READY;
         return Status::Done;
     }
-    let shared = &(*(*w).own).shared;
+    let shared = crate::scheduler::shared(w);
     if n <= 0 && !shared.is_virtual {
         ready(w, p);
         (*p).status = WOKEN;

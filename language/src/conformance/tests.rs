@@ -403,7 +403,7 @@ fn search(program: &Program) -> (Search<'_>, bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn what_can_go_well_is_not_refused(

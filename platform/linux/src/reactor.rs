@@ -214,10 +214,11 @@ impl Reactor {
             for source in dirty {
                 self.drain(source);
             }
-            let limit = self.state.borrow().next_deadline(end);
-            let limit = if timeout == Some(Duration::ZERO) {
-                timeout
+            let over = timeout == Some(Duration::ZERO) || (pending > 0 && self.pending() == 0);
+            let limit = if over || !self.state.borrow().woken.is_empty() {
+                Some(Duration::ZERO)
             } else {
+                let limit = self.state.borrow().next_deadline(end);
                 limit.map(|limit| limit.saturating_duration_since(Instant::now()))
             };
             let notified = self.look(limit);
@@ -226,9 +227,8 @@ impl Reactor {
             for &process in &woken {
                 wake(process);
             }
-            let over = timeout == Some(Duration::ZERO) || end.is_some_and(|end| end <= Instant::now());
-            let idle = pending > 0 && self.pending() == 0;
-            if notified || over || idle || !woken.is_empty() {
+            let passed = end.is_some_and(|end| end <= Instant::now());
+            if notified || over || passed || !woken.is_empty() {
                 return;
             }
         }

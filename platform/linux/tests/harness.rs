@@ -385,9 +385,10 @@ impl Port {
 
     /// The component that the answer brings.
     pub async fn ask_component(self, name: &str, values: impl IntoIterator<Item = V>) -> Held {
-        match self.ask(name, values).await {
-            (_, values) if let Some(V::Component(held)) = values.first() => *held,
-            (name, values) => panic!("{name} {values:?}"),
+        let (name, values) = self.ask(name, values).await;
+        match values.first() {
+            Some(V::Component(held)) => *held,
+            _ => panic!("{name} {values:?}"),
         }
     }
 }

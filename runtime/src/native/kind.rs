@@ -15,7 +15,7 @@ use core::ptr;
 use drystone_component::{Body, Interface, Kind as Word, Offered, Program, Str, Table, Template};
 
 use super::running::{finally, run};
-use super::{Component, Declaration, Values};
+use super::{Component, Declaration};
 use crate::layout::{Instance, OfferedSlot, PAYLOAD, Process, Worker};
 use crate::platform::NativeBody;
 

@@ -260,9 +260,8 @@ unsafe fn word_of(worker: *mut Worker, kind: Word, value: Value<'_>) -> Option<u
         (Word::Word, Value::Integer(x)) => x as u64,
         (Word::Word, Value::Real(x)) => x.to_bits(),
         (Word::Byte, Value::Byte(x)) => x as u64,
-        (Word::Text, Value::Text(&[])) => 0,
         // SAFETY: the caller is on the home worker's thread.
-        (Word::Text, Value::Text(x)) => unsafe { text::make(heap_of(worker), x)? as u64 },
+        (Word::Text, Value::Text(x)) => unsafe { text::make(heap_of(worker), x).ok()? as u64 },
         // SAFETY: likewise.
         (Word::Component, Value::Component(kind, component)) => unsafe {
             let instance = kind.instance(worker, component);
