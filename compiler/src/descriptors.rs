@@ -179,7 +179,6 @@ impl Descriptors {
                 blob
             }),
             Symbol::Frame(cut) => self.frame(module, program, *cut),
-            Symbol::Condition(_) => unreachable!("a condition is code"),
         }
     }
 

@@ -152,7 +152,7 @@ fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
-        HeadOp::Lock(_) | HeadOp::Unlock | HeadOp::Await(_) => {}
+        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Await(_) => {}
     }
 }
 
@@ -184,7 +184,11 @@ fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)) {
             address(to, touch);
             touch(*value, Read);
         }
-        Inst::Require(reg, ..) | Inst::Sent(reg, ..) | Inst::Received(reg, ..) => touch(*reg, Read),
+        Inst::Require(reg, ..) => touch(*reg, Read),
+        Inst::Sent((communication, word), ..) | Inst::Received((communication, word)) => {
+            touch(*communication, Read);
+            touch(*word, Read);
+        }
         Inst::Fail(..) => {}
         Inst::Call(to, _, arguments) | Inst::CallNative(to, _, arguments) => {
             arguments.iter().for_each(|reg| touch(*reg, Read));

@@ -58,11 +58,9 @@ pub struct Address {
 pub enum Op {
     Add,
     Subtract,
-    Multiply,
     And,
     Or,
     Xor,
-    ShiftRightSigned,
     AddReal,
     SubtractReal,
     MultiplyReal,
@@ -108,9 +106,6 @@ pub enum Unary {
     IntToReal,
     /// The operand is known to be in range.
     RealToInt,
-    /// The bits of a REAL as an integer and back, for payload words.
-    RealBits,
-    BitsReal,
 }
 
 /// Something in the program's read-only data or code, resolved at emission.
@@ -130,8 +125,6 @@ pub enum Symbol {
     Owned,
     /// The `component::Frame` of a procedure variant.
     Frame(usize),
-    /// A condition function of this body: its entry block.
-    Condition(BlockId),
 }
 
 /// How a head operation reaches its communication.
@@ -190,10 +183,10 @@ pub enum Inst {
     Find(Reg, VariableId, Address, Vec<Reg>),
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
-    /// The message that the last head prepared is there: `(communication, interface, message)`.
-    Sent(Reg, InterfaceId, usize),
-    /// The payload that the last head gave has been read.
-    Received(Reg, InterfaceId, usize),
+    /// The message that the last head prepared is there: `((communication, word), interface, message)`.
+    Sent((Reg, Reg), InterfaceId, usize),
+    /// The payload that the last head gave has been read: `(communication, word)`.
+    Received((Reg, Reg)),
 }
 
 /// An entry point of the runtime that is called as a plain function.
@@ -258,7 +251,7 @@ pub struct Head {
 /// Head operations.
 #[derive(Clone, Debug)]
 pub enum HeadOp {
-    /// Sets the two registers to the communication and to the payload to be filled.
+    /// Makes room for a message: its words follow the communication's head.
     Send {
         /// Over which communication.
         reach: Reach,
@@ -266,10 +259,10 @@ pub enum HeadOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// `(communication, payload)`
+        /// Become the communication, and its word once the message counts as sent (0: the runtime shall do it).
         to: (Reg, Reg),
     },
-    /// Sets the two registers to the communication and to the payload to be read.
+    /// Waits for a message: its words follow the communication's head.
     Receive {
         /// Over which communication.
         reach: Reach,
@@ -277,7 +270,7 @@ pub enum HeadOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// `(communication, payload)`
+        /// Become the communication, and its word once the message is taken (-1: the runtime shall do it).
         to: (Reg, Reg),
     },
     /// A receive test; `to` becomes 0 or 1.
@@ -308,8 +301,8 @@ pub enum HeadOp {
     },
     /// Takes the component's lock.
     Lock(LockMode),
-    /// Releases it.
-    Unlock,
+    /// Releases it; it is held so.
+    Unlock(LockMode),
     /// Waits until the condition (entry block of its function) holds.
     Await(BlockId),
     /// Any other operation: an entry point.
@@ -331,9 +324,7 @@ pub enum Terminator {
         arguments: Vec<Reg>,
         /// The frame around it, if it uses that.
         outer: Option<Reg>,
-        /// Where the result goes.
-        result: Option<Reg>,
-        /// Where it goes on.
+        /// Where it goes on; the result is taken there.
         then: BlockId,
         /// For errors.
         place: PlaceId,

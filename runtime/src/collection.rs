@@ -52,14 +52,28 @@ struct Inserted {
 struct Shape<'a> {
     keys: Keys<'a>,
     element: Kind,
-    /// Bytes of an element in arrays and dense parts.
-    size: usize,
+    size: Size,
+}
+
+/// How large an element is in arrays and dense parts: the logarithm of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Byte = 0,
+    Word = 3,
+}
+
+impl Size {
+    /// Bytes of so many elements.
+    #[inline]
+    fn of(self, count: usize) -> usize {
+        count << self as u32
+    }
 }
 
 impl Shape<'_> {
     #[inline]
     fn of(collection: &Collection) -> Shape<'static> {
-        let size = if collection.element == Kind::Byte { 1 } else { 8 };
+        let size = if collection.element == Kind::Byte { Size::Byte } else { Size::Word };
         Shape { keys: Keys::new(collection.keys.get()), element: collection.element, size }
     }
 
@@ -240,7 +254,11 @@ pub unsafe fn visit<B>(
 ///
 /// # Safety
 /// See [`visit`].
-pub unsafe fn components(cell: *mut *mut u8, collection: &Collection, show: &mut dyn FnMut(*mut *mut Instance)) {
+pub unsafe fn components(
+    cell: *mut *mut u8,
+    collection: &Collection,
+    show: &mut dyn FnMut(*mut *mut Instance),
+) {
     let _ = visit::<()>(cell, collection, &mut |_, element| {
         show(element.cast());
         ControlFlow::Continue(())

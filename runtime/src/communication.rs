@@ -36,9 +36,8 @@ const START: CommunicationWord = CommunicationWord { state: 0, seen: 0, tag: 0, 
 #[inline]
 fn next(interface: &Interface, state: u16, message: u32) -> Option<u16> {
     // SAFETY: states and messages have the numbers that the checker gave them.
-    let next = unsafe {
-        *interface.next.first.add(state as usize * interface.messages.length + message as usize)
-    };
+    let next =
+        unsafe { *interface.next.first.add(state as usize * interface.messages.length + message as usize) };
     (next != Interface::NONE).then_some(next)
 }
 

@@ -330,6 +330,17 @@ pub struct Leaf {
     pub slot: *mut RequiredSlot,
 }
 
+impl Leaf {
+    /// The component whose slot it is; for the holder's communication the one that is held.
+    pub unsafe fn client(&self) -> *mut Instance {
+        if self.slot.is_null() {
+            owner(self.cell.byte_sub(core::mem::offset_of!(OfferedSlot, holder)).cast())
+        } else {
+            (*self.slot).instance
+        }
+    }
+}
+
 /// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
 /// everyone to whom it is passed on.
 pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
@@ -426,11 +437,10 @@ unsafe fn has_clients(slot: *mut OfferedSlot, limit: u32) -> bool {
 
 unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
     leaves_through(slot, |leaf| {
-        if !leaf.slot.is_null() {
-            wake_instance(w, (*leaf.slot).instance);
+        if leaf.slot.is_null() {
+            wake_holder(w, leaf.client());
         } else {
-            let offered = leaf.cell.byte_sub(core::mem::offset_of!(OfferedSlot, holder)).cast();
-            wake_holder(w, owner(offered));
+            wake_instance(w, leaf.client());
         }
     });
 }

@@ -48,6 +48,8 @@ pub enum Customer {
     Parent,
     /// A process, that waits if the last word is true, and the place where it says so.
     Process(*mut Process, u32, bool),
+    /// A process that was ended by force while it waited, and is buried then.
+    Burial(*mut Process),
     /// Nobody: the component was in a message that was dropped.
     Nobody,
     /// The program's end.
@@ -129,7 +131,8 @@ impl Children {
 
 impl Joints {
     unsafe fn new(cells: &[*mut *mut Instance]) -> Joints {
-        let mut indices: Vec<_> = cells.iter().enumerate().map(|(i, &cell)| ((*cell).addr(), i as u32)).collect();
+        let mut indices: Vec<_> =
+            cells.iter().enumerate().map(|(i, &cell)| ((*cell).addr(), i as u32)).collect();
         indices.sort_unstable();
         let mut joints = Joints { clients: alloc::vec![0; cells.len()], indices, free: BinaryHeap::new() };
         for &cell in cells {
@@ -191,7 +194,11 @@ pub unsafe fn components_of(base: *mut u8, owned: &[Owned], mut each: impl FnMut
 }
 
 /// The containers of a collection with a component, dead or not, in the order of their keys.
-unsafe fn elements_of(cell: *mut *mut u8, description: &Collection, each: &mut dyn FnMut(*mut *mut Instance)) {
+unsafe fn elements_of(
+    cell: *mut *mut u8,
+    description: &Collection,
+    each: &mut dyn FnMut(*mut *mut Instance),
+) {
     collection::components(cell, description, &mut |cell| {
         if !(*cell).is_null() {
             each(cell);
@@ -257,7 +264,12 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
 
 /// `DELETE`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_delete(w: *mut Worker, p: *mut Process, instance: *mut Instance, place: u32) -> Status {
+pub unsafe extern "C" fn ds_delete(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    place: u32,
+) -> Status {
     if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
         ds_fail(w, p, Fault::EmptyContainer as u32, place);
         return Status::Leave;
@@ -279,6 +291,7 @@ unsafe fn wait(d: *mut Deletion, p: *mut Process, place: u32) -> Status {
     if (*p).status != process::FAILED {
         (*d).customer = Customer::Process(p, place, true);
         (*p).status = process::DELETION;
+        (*p).next = d.cast();
     }
     Status::Leave
 }
@@ -321,7 +334,12 @@ pub unsafe extern "C" fn ds_delete_collection(
     status
 }
 
-unsafe fn delete_cells(w: *mut Worker, p: *mut Process, cells: Vec<*mut *mut Instance>, place: u32) -> Status {
+unsafe fn delete_cells(
+    w: *mut Worker,
+    p: *mut Process,
+    cells: Vec<*mut *mut Instance>,
+    place: u32,
+) -> Status {
     if cells.is_empty() {
         return Status::Done;
     }
@@ -336,9 +354,12 @@ unsafe fn delete_cells(w: *mut Worker, p: *mut Process, cells: Vec<*mut *mut Ins
     if drive(w, d) { Status::Done } else { wait(d, p, place) }
 }
 
-/// A process of an instance that is being deleted has ended.
-pub unsafe fn process_ended(w: *mut Worker, instance: *mut Instance) {
-    drive(w, (*(*instance).rare).deletion);
+/// A process of an instance has ended, whose deletion may wait for that.
+#[inline]
+pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
+    if (*instance).live & DELETING != 0 {
+        drive(w, (*(*instance).rare).deletion);
+    }
 }
 
 /// Goes on with a deletion, and with those that it is part of, as far as possible; whether all is done.
@@ -436,6 +457,11 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
                 ready(w, p);
             }
         }
+        Customer::Burial(p) => {
+            let instance = (*p).instance;
+            crate::isolation::bury(w, p.cast());
+            go_on(w, instance);
+        }
         Customer::Nobody => {
             home(w).detached -= 1;
             free_dead(w, instance);
@@ -446,6 +472,14 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         }
     }
     parent
+}
+
+/// The instance of a deletion has been ended by force, which is as good.
+pub unsafe fn overtaken(w: *mut Worker, d: *mut Deletion) {
+    let parent = conclude(w, d);
+    if !parent.is_null() {
+        drive(w, parent);
+    }
 }
 
 /// The protocol of a communication that must be closed may not end now.

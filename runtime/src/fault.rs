@@ -7,12 +7,16 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ptr::null_mut;
 
+use crate::instance::holder_of;
 use crate::layout::*;
 use crate::output;
+use crate::parallel;
 use crate::process::*;
 use crate::scheduler::want_attention;
+use crate::{isolation, survey};
 
 /// A run-time error.
 #[derive(Clone, Copy)]
@@ -75,10 +79,10 @@ pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, pl
     let fault = Fault::ALL.get(fault as usize).copied().unwrap_or(Fault::AssertionFailed);
     let failure = Failure { process: p, instance: (*p).instance, fault, place };
     if (*w).away != 0 {
-        crate::parallel::fail_away(w, failure);
+        parallel::fail_away(w, failure);
     } else {
         (*p).status = FAILED;
-        crate::process::home(w).failures.push(failure);
+        home(w).failures.push(failure);
     }
     want_attention(w);
 }
@@ -87,7 +91,7 @@ pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, pl
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
     if (*w).away != 0 {
-        crate::parallel::halt_away(w, p, status);
+        parallel::halt_away(w, p, status);
     } else {
         (*p).status = FAILED;
         home(w).halted = Some(status);
@@ -97,15 +101,34 @@ pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
 
 /// The scheduler sees to the errors that were recorded; `false`: the program ends.
 pub unsafe fn handle(w: *mut Worker) -> bool {
-    let failure = home(w).failures[0];
-    report(w, &failure);
-    false
+    while let Some(&failure) = home(w).failures.first() {
+        let isolated = enclosing_isolated(w, failure.instance);
+        if !isolated.is_null() && home(w).parallel.are_away() {
+            parallel::recall(w);
+            return true;
+        }
+        let place = place_text(w, failure.place);
+        let whose = whose(failure.process, failure.instance);
+        say(w, &format!("error: {}{place}{whose}\n", failure.fault.name()));
+        if isolated.is_null() {
+            return false;
+        }
+        home(w).failures.remove(0);
+        isolation::end(w, isolated);
+    }
+    parallel::release(w);
+    true
 }
 
-unsafe fn report(w: *mut Worker, failure: &Failure) {
-    let place = place_text(w, failure.place);
-    let message = format!("error: {}{place}{}\n", failure.fault.name(), whose(failure.process, failure.instance));
-    say(w, &message);
+/// The nearest component around that is isolated; null if that would be the program itself.
+unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
+    while !instance.is_null() && instance != home(w).entry {
+        if (*(*instance).template).isolated {
+            return instance;
+        }
+        instance = holder_of(instance);
+    }
+    null_mut()
 }
 
 unsafe fn say(w: *mut Worker, message: &str) {
@@ -125,20 +148,68 @@ unsafe fn place_text(w: *mut Worker, place: u32) -> String {
 }
 
 unsafe fn whose(p: *mut Process, instance: *mut Instance) -> String {
-    let mut text = format!(" in {}", (*(*instance).template).name.get());
+    let path = survey::path(instance);
     if !p.is_null() && is_service(p) {
-        text += &format!(", interface {}", (*body_of(p).interface).name.get());
+        format!(" in {path}, interface {}", (*body_of(p).interface).name.get())
+    } else {
+        format!(" in {path}")
     }
-    text
 }
 
-/// No process can ever run.
+/// Most processes that a message about a deadlock names.
+const NAMED: usize = 6;
+
+/// No process can ever run: the program's status.
 pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
-    let entry = home(w).entry;
-    let failure =
-        Failure { process: null_mut(), instance: entry, fault: Fault::Deadlock, place: u32::MAX };
-    report(w, &failure);
+    if home(w).entry.is_null() {
+        // The program has ended; what is left are services of the system.
+        return 0;
+    }
+    let blocked = some_processes(w);
+    let mut message = String::from("error: deadlock");
+    for (index, &p) in blocked.iter().enumerate() {
+        if index > 0 {
+            message += "also waiting:";
+        }
+        message += &waiting_place(w, p);
+        message += &whose(p, (*p).instance);
+        message += "\n";
+    }
+    if blocked.is_empty() {
+        message += "\n";
+    }
+    say(w, &message);
     1
+}
+
+/// Some processes that are alive: those of outer components first.
+unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
+    let mut found = Vec::new();
+    let mut instances = Vec::from([home(w).entry]);
+    let mut index = 0;
+    while let Some(&instance) = instances.get(index) {
+        index += 1;
+        if instance.is_null() {
+            continue;
+        }
+        let first = found.len();
+        survey::processes_of(instance, |p| found.push(p));
+        if found.len() >= NAMED {
+            found.truncate(NAMED);
+            break;
+        }
+        survey::children_of(instance, |cell| instances.push(*cell));
+        for &p in &found[first..] {
+            survey::children_of_process(p, |cell| instances.push(*cell));
+        }
+    }
+    found
+}
+
+unsafe fn waiting_place(w: *mut Worker, p: *mut Process) -> String {
+    let points = home(w).program.resume_points.get();
+    let point = points.iter().find(|point| point.function == (*p).resume);
+    point.map_or(String::new(), |point| place_text(w, point.place))
 }
 
 /// The program cannot start; answers `false`.

@@ -533,7 +533,8 @@ impl Heap {
         unsafe {
             let block = block.cast::<Large>().sub(1);
             self.memory.delist(block);
-            let moved = realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
+            let moved =
+                realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
             let (found, unused) = if moved.is_null() { (block, new) } else { (moved, old) };
             if !moved.is_null() {
                 (*moved).bytes = new;

@@ -122,7 +122,11 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
 #[inline]
 pub unsafe fn main_process(instance: *mut Instance) -> *mut *mut Process {
     let template = (*instance).template;
-    if (*template).main == Template::NO_BODY { null_mut() } else { slot_at(instance, (*template).main_process) }
+    if (*template).main == Template::NO_BODY {
+        null_mut()
+    } else {
+        slot_at(instance, (*template).main_process)
+    }
 }
 
 /// A holder as its pointer.
@@ -268,7 +272,8 @@ pub unsafe extern "C" fn ds_depart(
 /// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
 pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool {
     let offered = (*(*instance).template).offered.get();
-    let cells = || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
+    let cells =
+        || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
     if cells().any(|cell| unsafe { !(*cell).is_null() && !may_close(*cell) }) {
         return false;
     }

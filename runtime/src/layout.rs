@@ -56,6 +56,11 @@ pub struct Process {
     pub score: u32,
 }
 
+/// [`Process::status`], as generated code writes and compares it: in the ready queue.
+pub const READY: u8 = 0;
+/// [`Process::status`]: waits for room in a communication's buffer.
+pub const ROOM: u8 = 1;
+
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;
 /// [`Process::lock`]

@@ -23,6 +23,7 @@ pub mod entry_points;
 pub mod fault;
 pub mod heap;
 mod instance;
+mod isolation;
 pub mod layout;
 mod math;
 mod monitor;
@@ -35,6 +36,7 @@ pub mod platform;
 mod process;
 mod scheduler;
 mod spin;
+mod survey;
 pub mod text;
 mod time;
 

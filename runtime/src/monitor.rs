@@ -31,7 +31,9 @@ pub unsafe extern "C" fn ds_lock(_w: *mut Worker, p: *mut Process, exclusive: u3
         }
         (*rare_of(instance)).exclusive.push(p);
     } else {
-        if lock & (EXCLUSIVE_BIT | QUEUED_BIT) == 0 || lock & EXCLUSIVE_BIT == 0 && may_share(rare_of(instance)) {
+        if lock & (EXCLUSIVE_BIT | QUEUED_BIT) == 0
+            || lock & EXCLUSIVE_BIT == 0 && may_share(rare_of(instance))
+        {
             (*instance).lock = lock + 1;
             (*p).lock = LOCK_SHARED;
             return Status::Done;

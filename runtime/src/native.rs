@@ -26,6 +26,7 @@ use crate::native_process::unpark;
 use kind::Binding;
 
 pub use kind::Kind;
+pub(crate) use running::is_finally;
 pub use running::{drop_process, ds_native};
 
 /// The messages of an interface, as the Rust side knows them; made by [`interface!`](crate::interface).
@@ -243,4 +244,3 @@ impl<S: Service> Serve for Typed<S> {
         self.0.ready(&mut Context { call, messages: PhantomData });
     }
 }
-

@@ -220,7 +220,8 @@ struct Start {
 
 /// A worker's thread.
 unsafe fn work(argument: usize) {
-    let Start { worker, program, own } = *Box::from_raw(core::ptr::with_exposed_provenance_mut::<Start>(argument));
+    let Start { worker, program, own } =
+        *Box::from_raw(core::ptr::with_exposed_provenance_mut::<Start>(argument));
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
     (*w).own = Box::into_raw(own);
@@ -464,6 +465,9 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
 
 /// Asks all processes that are away to come home; they do so within their next loop or call.
 pub unsafe fn recall(w: *mut Worker) {
+    if home(w).parallel.recalling {
+        return;
+    }
     let shared = shared(w);
     home(w).parallel.recalling = true;
     shared.exchange.recall.store(true, SeqCst);
@@ -479,6 +483,9 @@ pub unsafe fn recall(w: *mut Worker) {
 
 /// All have come home: they may go again.
 pub unsafe fn release(w: *mut Worker) {
+    if !home(w).parallel.recalling {
+        return;
+    }
     home(w).parallel.recalling = false;
     shared(w).exchange.recall.store(false, SeqCst);
 }

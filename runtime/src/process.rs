@@ -13,14 +13,10 @@ use drystone_component::{Body, Template};
 
 use crate::deletion;
 use crate::heap::heap_of;
-use crate::instance::{self, BEGUN, COUNT, DELETING, rare_of};
+use crate::instance::{self, BEGUN, COUNT, rare_of};
 use crate::layout::*;
 use crate::scheduler::Home;
 
-/// [`Process::status`]: it runs, or stands in the ready queue, or nothing better is known.
-pub const READY: u8 = 0;
-/// It waits for room in a communication's buffer, or for the service's end.
-pub const ROOM: u8 = 1;
 /// It waits for a message or a close.
 pub const NEWS: u8 = 2;
 /// It waits to enter a monitor.
@@ -45,8 +41,6 @@ pub const PLATFORM: u8 = 11;
 pub const FAILED: u8 = 12;
 /// It runs on another worker, or is about to.
 pub const AWAY: u8 = 13;
-/// It is being ended by force.
-pub const KILLED: u8 = 14;
 
 /// Processes in the order in which they came.
 #[derive(Clone, Copy)]
@@ -59,6 +53,17 @@ pub struct Queue {
 impl Queue {
     /// Nobody.
     pub const EMPTY: Queue = Queue { head: null_mut(), tail: null_mut() };
+
+    /// Takes over the ready queue.
+    pub unsafe fn from_ready(w: *mut Worker) -> Queue {
+        Queue { head: core::mem::replace(&mut (*w).ready_head, null_mut()), tail: (*w).ready_tail }
+    }
+
+    /// Becomes the ready queue.
+    pub unsafe fn into_ready(self, w: *mut Worker) {
+        (*w).ready_head = self.head;
+        (*w).ready_tail = self.tail;
+    }
 
     /// Whether nobody stands here.
     #[inline]
@@ -173,6 +178,20 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut
     p
 }
 
+/// Runs the FINALLY of a native component, which ends at once.
+pub unsafe fn run_finally(w: *mut Worker, instance: *mut Instance, body: &Body) {
+    let p = heap_of(w).allocate_zeroed(body.size as usize) as *mut Process;
+    if p.is_null() {
+        return;
+    }
+    (*p).instance = instance;
+    (*p).body = (*(*instance).template).finally as u16;
+    (*instance).live += 1;
+    home(w).live += 1;
+    let run: crate::platform::NativeBody = core::mem::transmute(body.native);
+    run(w, p);
+}
+
 /// Starts a service with its communication. Null: no memory.
 #[inline]
 pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {
@@ -253,9 +272,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
 pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
     home(w).live -= 1;
     (*instance).live -= 1;
-    if (*instance).live & DELETING != 0 {
-        deletion::process_ended(w, instance);
-    }
+    deletion::go_on(w, instance);
 }
 
 /// How many processes of an instance are alive.

@@ -222,7 +222,8 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
         });
         let w = shared.workers[0].get();
         // The platform outlives all that is done here.
-        let platform = core::mem::transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform);
+        let platform =
+            core::mem::transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform);
         let home = Box::into_raw(Box::new(Home {
             program,
             platform,
@@ -295,7 +296,10 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         }
         let offered = find_offered(server, required.interface);
         if offered.is_null() {
-            return fault::report_start(w, &format!("{name}: the program declares it otherwise than the system"));
+            return fault::report_start(
+                w,
+                &format!("{name}: the program declares it otherwise than the system"),
+            );
         }
         let slot = ds_find_required(w, null_mut(), entry, required.interface, 0, 0);
         ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
@@ -326,7 +330,14 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             deletion::delete_dropped(w);
         }
         if home(w).entry.is_null() && home(w).detached == 0 {
-            return 0;
+            if home(w).system.is_empty() {
+                return 0;
+            }
+            // Its services still receive what the program sent last.
+            for system in core::mem::take(&mut home(w).system) {
+                deletion::delete_detached(w, system);
+            }
+            continue;
         }
         if attention & TICK != 0 {
             ticked(w);

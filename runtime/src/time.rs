@@ -72,7 +72,11 @@ impl Default for Timers {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
     let shared = crate::scheduler::shared(w);
-    if shared.is_virtual { shared.virtual_time.load(Relaxed) } else { (shared.nanoseconds() / MILLISECOND) as i64 }
+    if shared.is_virtual {
+        shared.virtual_time.load(Relaxed)
+    } else {
+        (shared.nanoseconds() / MILLISECOND) as i64
+    }
 }
 
 /// In nanoseconds.

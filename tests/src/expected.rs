@@ -20,16 +20,16 @@ pub fn of_interpreter(outcome: &Outcome, files: &[SourceFile]) -> String {
     text(&outcome.output, status, error.as_deref())
 }
 
-/// An outcome of the compiled system: what it wrote, its exit status, and standard error, where the error that
-/// ended the program is the last one that names a place of a file of the program.
+/// An outcome of the compiled system: what it wrote, its exit status, and standard error, where the last message
+/// `error: kind at file:line:column in path, interface name` is about what ended the program.
 pub fn of_process(output: &[u8], status: i64, errors: &str) -> String {
-    let errors = || errors.lines().map(|line| line.strip_prefix("error: ").unwrap_or(line));
-    let error = match status {
-        1 if errors().any(|line| line.starts_with("deadlock")) => Some("deadlock"),
-        1 => errors().rfind(|line| line.contains(".dry:")),
-        _ => None,
-    };
-    text(output, status, error)
+    let mut errors = errors.lines().filter_map(|line| line.strip_prefix("error: "));
+    let error = errors.next_back().filter(|_| status == 1).map(|error| match error.split_once(" in ") {
+        _ if error.starts_with("deadlock") => "deadlock".to_string(),
+        Some((place, path)) => format!("{place} {}", path.split(", interface ").next().unwrap_or(path)),
+        None => error.to_string(),
+    });
+    text(output, status, error.as_deref())
 }
 
 fn text(output: &[u8], status: i64, error: Option<&str>) -> String {

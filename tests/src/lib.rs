@@ -5,5 +5,6 @@
 //! Nothing in here knows how the compiler or the runtime work.
 
 pub mod expected;
+pub mod generate;
 pub mod random;
 pub mod reference;

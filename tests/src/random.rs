@@ -8,7 +8,8 @@ pub struct Random(u64);
 impl Random {
     /// Starts a sequence.
     pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x1234_5678))
+        // Neighbouring seeds must not give the same sequence with an offset.
+        Random(Random(seed).bits())
     }
 
     /// Any 64 bits.

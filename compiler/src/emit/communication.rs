@@ -1,14 +1,24 @@
 //! Communication: the usual case is decided here, by one comparison with the communication's word; the runtime is
 //! called for the rest.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
+use drystone_runtime::layout::{FOR_CLIENT, READY, ROOM};
 
-use super::{Build, offset};
+use super::{Build, offset, trusted};
 use crate::entries;
 use crate::mir::*;
+
+/// A message that may be sent in more states than this is left to the runtime in the others.
+const MOST_COMPARED: usize = 3;
+
+/// A `CommunicationWord` as generated code compares it.
+fn word_of(state: u16, seen: u16, tag: u16, flags: u16) -> i64 {
+    (state as u64 | (seen as u64) << 16 | (tag as u64) << 32 | (flags as u64) << 48) as i64
+}
 
 impl<M: Module> Build<'_, '_, M> {
     fn place_value(&mut self, place: PlaceId) -> Value {
@@ -53,7 +63,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     fn reach_slot(&mut self, slot: Value, interface: InterfaceId, place: PlaceId, there: Block, absent: Block) {
-        let communication = self.communication_of_slot(slot);
+        let communication = self.builder.ins().load(types::I64, trusted(), slot, offset::COMMUNICATION);
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
@@ -72,7 +82,7 @@ impl<M: Module> Build<'_, '_, M> {
         there: Block,
         absent: Block,
     ) {
-        let communication = self.load_pointer(slot, offset::HOLDER);
+        let communication = self.builder.ins().load(types::I64, trusted(), slot, offset::HOLDER);
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
@@ -80,6 +90,22 @@ impl<M: Module> Build<'_, '_, M> {
         let made = self.call_entry(&entries::REACH_HELD, &[instance, slot, description, place]).expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
+    }
+
+    /// The states that a message leads from and to.
+    fn transitions(&self, interface: InterfaceId, message: usize) -> Vec<(u16, u16)> {
+        let states = &self.functions.program.interfaces[interface.index()].states;
+        let leads = states.iter().enumerate().flat_map(|(from, state)| {
+            state.transitions.iter().filter(|(by, _)| *by == message).map(move |(_, to)| (from as u16, *to as u16))
+        });
+        leads.collect()
+    }
+
+    fn flags_for(&self, interface: InterfaceId, message: usize) -> u16 {
+        match self.functions.program.interfaces[interface.index()].messages[message].direction {
+            Direction::In => 0,
+            Direction::Out => FOR_CLIENT,
+        }
     }
 
     pub(super) fn send(
@@ -91,20 +117,66 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
+        let flags = self.flags_for(interface, message);
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let mut sent = self.builder.ins().iconst(types::I64, 0);
+        for (from, into) in self.transitions(interface, message).into_iter().take(MOST_COMPARED) {
+            let before = word_of(from, from, 0, 0);
+            let after = self.builder.ins().iconst(types::I64, word_of(into, from, message as u16 + 1, flags));
+            let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, before);
+            sent = self.builder.ins().select(fits, after, sent);
+        }
+        let (slow, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.ins().brif(sent, done, &[], slow, &[]);
+        self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let payload = self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
-        self.wait_on(Failure::Zero, payload);
+        let room = self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
+        self.wait_on(Failure::Zero, room);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
         self.set(to.0, communication);
-        self.set(to.1, payload);
+        self.set(to.1, sent);
     }
 
-    pub(super) fn sent(&mut self, communication: Reg, interface: InterfaceId, message: usize) {
-        let communication = self.get(communication);
+    pub(super) fn sent(&mut self, (communication, word): (Reg, Reg), interface: InterfaceId, message: usize) {
+        let (communication, word) = (self.get(communication), self.get(word));
+        let (fast, slow, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.ins().brif(word, fast, &[], slow, &[]);
+        self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         self.call_entry(&entries::SENT, &[communication, description, number]);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(fast);
+        self.builder.ins().store(trusted(), word, communication, offset::WORD);
+        self.count(offset::MESSAGES);
+        let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
+        self.branch_unless(waiter, done);
+        self.wake(communication, waiter);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// Puts the waiter at the end of the ready queue.
+    fn wake(&mut self, communication: Value, waiter: Value) {
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().store(trusted(), zero, communication, offset::WAITER);
+        self.builder.ins().store(trusted(), zero, waiter, offset::NEXT);
+        let ready = self.builder.ins().iconst(types::I8, READY as i64);
+        self.builder.ins().store(trusted(), ready, waiter, offset::STATUS);
+        let head = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_HEAD);
+        let tail = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_TAIL);
+        // The link to be written: the last process's, or the head of an empty queue.
+        let last = self.builder.ins().iadd_imm_s(tail, offset::NEXT as i64);
+        let first = self.builder.ins().iadd_imm_s(self.worker, offset::READY_HEAD as i64);
+        let link = self.builder.ins().select(head, last, first);
+        self.builder.ins().store(trusted(), waiter, link, 0);
+        self.builder.ins().store(trusted(), waiter, self.worker, offset::READY_TAIL);
     }
 
     pub(super) fn receive(
@@ -116,19 +188,62 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
+        let expected = (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
+        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        let (fast, slow, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let taken = self.builder.append_block_param(done, types::I64);
+        self.builder.ins().brif(there, fast, &[], slow, &[]);
+        self.builder.switch_to_block(fast);
+        let state = match self.transitions(interface, message)[..] {
+            [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
+            _ => {
+                let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
+                self.builder.ins().imul_imm_s(state, 0x1_0001)
+            }
+        };
+        self.builder.ins().jump(done, &[state.into()]);
+        self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
         let payload =
             self.call_entry(&entries::RECEIVE, &[communication, description, number, place]).expect("a payload");
         self.wait_on(Failure::Zero, payload);
+        let by_runtime = self.builder.ins().iconst(types::I64, -1);
+        self.builder.ins().jump(done, &[by_runtime.into()]);
+        self.builder.switch_to_block(done);
         self.set(to.0, communication);
-        self.set(to.1, payload);
+        self.set(to.1, taken);
     }
 
-    pub(super) fn received(&mut self, communication: Reg, _interface: InterfaceId, _message: usize) {
-        let communication = self.get(communication);
+    pub(super) fn received(&mut self, (communication, word): (Reg, Reg)) {
+        let (communication, word) = (self.get(communication), self.get(word));
+        let (fast, slow, woken, done) = (
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+        );
+        self.builder.set_cold_block(slow);
+        let by_runtime = self.builder.ins().icmp_imm_s(IntCC::Equal, word, -1);
+        self.builder.ins().brif(by_runtime, slow, &[], fast, &[]);
+        self.builder.switch_to_block(slow);
         self.call_entry(&entries::RECEIVED, &[communication]);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(fast);
+        self.builder.ins().store(trusted(), word, communication, offset::WORD);
+        let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
+        self.branch_unless(waiter, done);
+        // Whoever waits for an answer goes on waiting; a sender that waits for room goes on.
+        let status = self.builder.ins().load(types::I8, trusted(), waiter, offset::STATUS);
+        let wants_room = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ROOM as i64);
+        self.builder.ins().brif(wants_room, woken, &[], done, &[]);
+        self.builder.switch_to_block(woken);
+        self.wake(communication, waiter);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
     }
 
     pub(super) fn test(
@@ -141,13 +256,35 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
+        let (known, slow, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let answer = self.builder.append_block_param(done, types::I64);
+        // A message for this side is there, and nobody has closed: the tag says it all.
+        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
+        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let others = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
+        let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, others, 0xffff);
+        self.builder.ins().brif(plain, known, &[], slow, &[]);
+        self.builder.switch_to_block(known);
+        let quick = match pattern {
+            Pattern::Message(index) => {
+                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, others, index as i64);
+                self.builder.ins().uextend(types::I64, same)
+            }
+            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
+            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
+        };
+        self.builder.ins().jump(done, &[quick.into()]);
+        self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let side = self.number(side_number(side));
         let pattern = self.number(pattern_number(pattern));
         let place = self.place_value(place);
         let arguments = [communication, description, side, pattern, place];
-        let answer = self.call_entry(&entries::TEST, &arguments).expect("an answer");
-        self.wait_on(Failure::Two, answer);
+        let slowly = self.call_entry(&entries::TEST, &arguments).expect("an answer");
+        self.wait_on(Failure::Two, slowly);
+        self.builder.ins().jump(done, &[slowly.into()]);
+        self.builder.switch_to_block(done);
         self.set(to, answer);
     }
 

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_module::Module;
 use drystone_language::program::LockMode;
+use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
 
 use super::{Build, offset, trusted};
 use crate::entries;
@@ -20,14 +21,8 @@ impl<M: Module> Build<'_, '_, M> {
             HeadOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, place);
             }
-            HeadOp::Lock(mode) => {
-                let exclusive = self.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
-                let status = self.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
-                self.wait_if(status);
-            }
-            HeadOp::Unlock => {
-                self.call_entry(&entries::UNLOCK, &[]);
-            }
+            HeadOp::Lock(mode) => self.lock(*mode),
+            HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Await(condition) => self.wait_for_condition(*condition),
             HeadOp::Call(to, entry, arguments) => {
                 let arguments = self.arguments(entry, arguments);
@@ -40,6 +35,67 @@ impl<M: Module> Build<'_, '_, M> {
                 }
             }
         }
+    }
+
+    /// Takes the lock here if nobody has it (or, to share it, nobody has it alone and nobody is queued).
+    fn lock(&mut self, mode: LockMode) {
+        let instance = self.instance();
+        let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
+        let (busy, held, bits) = match mode {
+            LockMode::Exclusive => {
+                let held = self.builder.ins().bor_imm_s(lock, EXCLUSIVE_BIT as i32 as i64);
+                (!QUEUED_BIT, held, LOCK_EXCLUSIVE)
+            }
+            LockMode::Shared => {
+                let held = self.builder.ins().iadd_imm_s(lock, 1);
+                (EXCLUSIVE_BIT | QUEUED_BIT, held, LOCK_SHARED)
+            }
+        };
+        let mut busy = self.builder.ins().band_imm_s(lock, busy as i32 as i64);
+        if mode == LockMode::Shared {
+            // After a wait it has been handed over already, and others may share it too.
+            let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
+            busy = self.builder.ins().bor(busy, held);
+        }
+        let (slow, free, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.ins().brif(busy, slow, &[], free, &[]);
+        self.builder.switch_to_block(free);
+        self.builder.ins().store(trusted(), held, instance, offset::LOCK);
+        let bits = self.builder.ins().iconst(types::I8, bits as i64);
+        self.builder.ins().store(trusted(), bits, self.process, offset::LOCK_HELD);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(slow);
+        let exclusive = self.builder.ins().iconst(types::I32, (mode == LockMode::Exclusive) as i64);
+        let status = self.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
+        self.wait_if(status);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// Releases the lock here if nobody is queued.
+    fn unlock(&mut self, mode: LockMode) {
+        let instance = self.instance();
+        let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
+        let queued = self.builder.ins().band_imm_s(lock, QUEUED_BIT as i64);
+        let (slow, alone, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.ins().brif(queued, slow, &[], alone, &[]);
+        self.builder.switch_to_block(alone);
+        let left = match mode {
+            LockMode::Exclusive => self.builder.ins().iconst(types::I32, 0),
+            LockMode::Shared => self.builder.ins().iadd_imm_s(lock, -1),
+        };
+        self.builder.ins().store(trusted(), left, instance, offset::LOCK);
+        let none = self.builder.ins().iconst(types::I8, LOCK_NONE as i64);
+        self.builder.ins().store(trusted(), none, self.process, offset::LOCK_HELD);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(slow);
+        self.call_entry(&entries::UNLOCK, &[]);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
     }
 
     /// Waits here (or leaves after a fault) if the value is not 0.
@@ -93,17 +149,4 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(holds);
     }
 
-    /// The process's own address is the communication of a service.
-    pub(super) fn load_pointer(
-        &mut self,
-        base: cranelift_codegen::ir::Value,
-        at: i32,
-    ) -> cranelift_codegen::ir::Value {
-        self.builder.ins().load(types::I64, trusted(), base, at)
-    }
-
-    /// Offsets used by the other files of this room.
-    pub(super) fn communication_of_slot(&mut self, slot: cranelift_codegen::ir::Value) -> cranelift_codegen::ir::Value {
-        self.load_pointer(slot, offset::COMMUNICATION)
-    }
 }

@@ -1,7 +1,7 @@
 //! Instructions and the ends of blocks.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
@@ -98,16 +98,12 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.words(values);
                 self.set(*to, value);
             }
-            Inst::Sent(communication, interface, message) => self.sent(*communication, *interface, *message),
-            Inst::Received(communication, interface, message) => self.received(*communication, *interface, *message),
+            Inst::Sent(to, interface, message) => self.sent(*to, *interface, *message),
+            Inst::Received(to) => self.received(*to),
         }
     }
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> Value {
-        if let Symbol::Condition(entry) = symbol {
-            let function = self.segment_function(self.cut, *entry);
-            return self.builder.ins().func_addr(types::I64, function);
-        }
         let data = self.functions.descriptors.data(self.module, self.functions.program, self.cut, symbol);
         let global = self.module.declare_data_in_func(data, self.builder.func);
         self.builder.ins().symbol_value(types::I64, global)
@@ -121,11 +117,9 @@ impl<M: Module> Build<'_, '_, M> {
         let (int_cc, real_cc) = match op {
             Add => return ins.iadd(a, b),
             Subtract => return ins.isub(a, b),
-            Multiply => return ins.imul(a, b),
             And => return ins.band(a, b),
             Or => return ins.bor(a, b),
             Xor => return ins.bxor(a, b),
-            ShiftRightSigned => return ins.sshr(a, b),
             AddReal => return ins.fadd(a, b),
             SubtractReal => return ins.fsub(a, b),
             MultiplyReal => return ins.fmul(a, b),
@@ -161,8 +155,6 @@ impl<M: Module> Build<'_, '_, M> {
             Unary::Floor => ins.floor(a),
             Unary::IntToReal => ins.fcvt_from_sint(types::F64, a),
             Unary::RealToInt => ins.fcvt_to_sint_sat(types::I64, a),
-            Unary::RealBits => ins.bitcast(types::I64, MemFlagsData::new(), a),
-            Unary::BitsReal => ins.bitcast(types::F64, MemFlagsData::new(), a),
         }
     }
 

@@ -38,6 +38,8 @@ pub(crate) mod offset {
     pub const LOCK_HELD: i32 = offset_of!(Process, lock) as i32;
     pub const LOCK: i32 = offset_of!(Instance, lock) as i32;
     pub const WAITER: i32 = offset_of!(Communication, waiter) as i32;
+    pub const STATUS: i32 = offset_of!(Process, status) as i32;
+    pub const TAG: i32 = WORD + 4;
     pub const WORD: i32 = offset_of!(Communication, word) as i32;
     pub const HOLDER: i32 = offset_of!(OfferedSlot, holder) as i32;
     pub const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as i32;
@@ -368,13 +370,18 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         self.builder.switch_to_block(run);
         let after = self.builder.ins().load(types::I64, trusted(), next, offset::NEXT);
         self.builder.ins().store(trusted(), after, self.worker, offset::READY_HEAD);
-        let switches = self.builder.ins().load(types::I64, trusted(), self.worker, offset::SWITCHES);
-        let switches = self.builder.ins().iadd_imm_s(switches, 1);
-        self.builder.ins().store(trusted(), switches, self.worker, offset::SWITCHES);
+        self.count(offset::SWITCHES);
         let resume = self.builder.ins().load(types::I64, trusted(), next, offset::RESUME);
         self.jump_to_address(resume, next);
         self.builder.switch_to_block(none);
         self.builder.ins().return_(&[]);
+    }
+
+    /// One more, in a counter of the worker.
+    fn count(&mut self, counter: i32) {
+        let value = self.builder.ins().load(types::I64, trusted(), self.worker, counter);
+        let value = self.builder.ins().iadd_imm_s(value, 1);
+        self.builder.ins().store(trusted(), value, self.worker, counter);
     }
 
     /// Other threads write it: the load must not be merged with another one.

@@ -4,17 +4,18 @@ use drystone_component::Kind;
 use drystone_language::ast::Direction;
 use drystone_language::program::*;
 use drystone_language::source::Span;
+use drystone_runtime::layout::PAYLOAD;
 
 use super::{Lower, reg_type};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, HeadOp, Inst, Reach, Reg};
+use crate::mir::{Address, Base, HeadOp, Inst, Reach, Reg, RegType};
 
 /// An argument of a message before there is room for it.
 enum Prepared<'a> {
     /// A constant or variable, read when the buffer is free: nobody can change it meanwhile.
     Late(&'a Expression),
-    Scalar(Reg, &'a Type),
+    Scalar(Reg),
     /// Owned by a temporary.
     Slot(u32, Kind),
 }
@@ -52,7 +53,7 @@ impl Lower<'_, '_> {
     pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {
         let prepared: Vec<Prepared> = arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
-        let to = (self.reg(crate::mir::RegType::Int), self.reg(crate::mir::RegType::Int));
+        let to = (self.reg(RegType::Int), self.reg(RegType::Int));
         let place = self.place(span);
         self.head(HeadOp::Send { reach, interface: channel.interface, message, to }, place);
         for (index, argument) in prepared.into_iter().enumerate() {
@@ -62,33 +63,33 @@ impl Lower<'_, '_> {
                     self.call(&entries::TEXT_COPY, vec![text.reg])
                 }
                 Prepared::Late(expression) => self.value(expression),
-                Prepared::Scalar(register, _) => register,
+                Prepared::Scalar(register) => register,
                 Prepared::Slot(slot, kind) => self.take_from_slot(slot, kind),
             };
-            let word = Address { base: Base::Reg(to.1), offset: 8 * index as i32, byte: false };
+            let word = payload_word(to.0, index);
             self.store(word, value);
         }
-        self.inst(Inst::Sent(to.0, channel.interface, message));
+        self.inst(Inst::Sent(to, channel.interface, message));
     }
 
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
         match argument {
             Argument::Value(value) if is_late(value) => Prepared::Late(value),
             Argument::Value(value) if value.ty == Type::Text => Prepared::Slot(self.owned_text(value), Kind::Text),
-            Argument::Value(value) => Prepared::Scalar(self.value(value), &value.ty),
+            Argument::Value(value) => Prepared::Scalar(self.value(value)),
             Argument::Place(place) => Prepared::Slot(self.depart(place), Kind::Component),
         }
     }
 
     pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
         let reach = self.reach(channel, span);
-        let to = (self.reg(crate::mir::RegType::Int), self.reg(crate::mir::RegType::Int));
+        let to = (self.reg(RegType::Int), self.reg(RegType::Int));
         let place = self.place(span);
         self.head(HeadOp::Receive { reach, interface: channel.interface, message, to }, place);
         let parameters = &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
         let mut arrived = Vec::new();
         for (index, (_, ty)) in parameters.iter().enumerate() {
-            let word = Address { base: Base::Reg(to.1), offset: 8 * index as i32, byte: false };
+            let word = payload_word(to.0, index);
             let value = self.load(word, reg_type(ty));
             let kind = kind_of(ty);
             let slot = matches!(kind, Kind::Text | Kind::Component).then(|| {
@@ -99,7 +100,7 @@ impl Lower<'_, '_> {
             });
             arrived.push((value, slot));
         }
-        self.inst(Inst::Received(to.0, channel.interface, message));
+        self.inst(Inst::Received(to));
         for (target, (value, slot)) in targets.iter().zip(arrived) {
             let prepared = self.prepare(target);
             match (kind_of(&target.ty), slot) {
@@ -113,7 +114,7 @@ impl Lower<'_, '_> {
 
     pub(super) fn test(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
-        let to = self.reg(crate::mir::RegType::Int);
+        let to = self.reg(RegType::Int);
         let place = self.place(span);
         let side = side_of(channel);
         self.head(HeadOp::Test { reach, interface: channel.interface, side, pattern, to }, place);
@@ -122,12 +123,17 @@ impl Lower<'_, '_> {
 
     pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
-        let to = self.reg(crate::mir::RegType::Int);
+        let to = self.reg(RegType::Int);
         let place = self.place(span);
         let side = side_of(channel);
         self.head(HeadOp::Input { reach, interface: channel.interface, side, pattern, to }, place);
         to
     }
+}
+
+/// A word of the message in a communication's buffer.
+fn payload_word(communication: Reg, index: usize) -> Address {
+    Address { base: Base::Reg(communication), offset: (PAYLOAD + 8 * index) as i32, byte: false }
 }
 
 /// Which end of a channel the code is.

@@ -129,14 +129,14 @@ impl Lower<'_, '_> {
         holder
     }
 
-    pub(super) fn new_component(&mut self, place: &Place, template: ComponentId, span: Span) {
+    pub(super) fn new_component(&mut self, place: &Place, template: ComponentId) {
         let target = self.prepare(place);
         let container = self.container(&target, place.span, true);
         let holder = self.holder(place, container);
         let template = self.symbol(Symbol::Template(template));
-        let at = self.place_register(span);
-        let status = self.place(span);
-        self.head_call(&entries::NEW, vec![container, template, holder, at], status);
+        let at = self.place(place.span);
+        let number = self.int(at as i64);
+        self.head_call(&entries::NEW, vec![container, template, holder, number], at);
         self.drop_target(&target);
     }
 
@@ -144,8 +144,9 @@ impl Lower<'_, '_> {
         let mut target = self.prepare(place);
         self.hold_target(&mut target);
         let instance = self.load_target(&target, &place.ty, place.span);
-        let at = self.place(span);
+        let at = self.place(place.span);
         self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        let at = self.place(span);
         let number = self.int(at as i64);
         self.head_call(&entries::DELETE, vec![instance, number], at);
         self.empty(&target);
@@ -176,7 +177,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    pub(super) fn move_component(&mut self, from: &Place, to: &Place, span: Span) {
+    pub(super) fn move_component(&mut self, from: &Place, to: &Place) {
         let mut source = self.prepare(from);
         self.hold_target(&mut source);
         let target = self.prepare(to);
@@ -185,8 +186,9 @@ impl Lower<'_, '_> {
         }
         let present = self.container(&source, from.span, false);
         let instance = self.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
-        let at = self.place(span);
+        let at = self.place(from.span);
         self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        let at = self.place(to.span);
         let to_container = self.container(&target, to.span, true);
         let from_container = self.container(&source, from.span, false);
         let holder = self.holder(to, to_container);

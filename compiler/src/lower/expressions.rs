@@ -89,7 +89,7 @@ impl Lower<'_, '_> {
         (self.lock, self.lock_is_ours) = (Some(mode), true);
         let value = evaluate(self);
         (self.lock, self.lock_is_ours) = (None, false);
-        self.head(HeadOp::Unlock, place);
+        self.head(HeadOp::Unlock(mode), place);
         value
     }
 
@@ -140,7 +140,7 @@ impl Lower<'_, '_> {
     }
 
     fn unary(&mut self, operator: mir::Unary, a: Reg) -> Reg {
-        let real = !matches!(operator, mir::Unary::RealToInt | mir::Unary::RealBits);
+        let real = operator != mir::Unary::RealToInt;
         let to = self.reg(if real { RegType::Real } else { RegType::Int });
         self.inst(Inst::Unary(to, operator, a));
         to
@@ -345,7 +345,7 @@ impl Lower<'_, '_> {
             let then = self.new_block();
             self.code.blocks[then.0 as usize].entry = true;
             let place = self.place(span);
-            self.end(Terminator::CallProcedure { variant, arguments: passed, outer, result, then, place });
+            self.end(Terminator::CallProcedure { variant, arguments: passed, outer, then, place });
             self.start(then);
             if let Some(result) = result {
                 self.inst(Inst::Result(result));

@@ -26,10 +26,10 @@ impl Lower<'_, '_> {
         for statement in &block.statements {
             self.statement(statement);
         }
-        if take.is_some() {
+        if let Some(mode) = take {
             let place = self.place(span);
             (self.lock, self.lock_is_ours) = (None, false);
-            self.head(HeadOp::Unlock, place);
+            self.head(HeadOp::Unlock(mode), place);
         }
     }
 
@@ -44,18 +44,18 @@ impl Lower<'_, '_> {
             If(arms, rest) => self.if_statement(arms, rest.as_ref()),
             While(condition, body) => self.while_loop(condition, body),
             Repeat(body, condition) => self.repeat_loop(body, condition),
-            For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body, span),
+            For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body),
             Foreach { variables, collection, body } => self.foreach_loop(variables, *collection, body),
             Block(block) => self.block_of_statements(block),
             Return(value) => self.return_statement(value.as_ref(), span),
-            NewComponent(place, template) => self.new_component(place, *template, span),
+            NewComponent(place, template) => self.new_component(place, *template),
             NewElement(place) => self.new_element(place),
             NewText(place, length) => self.new_text(place, length, span),
             NewArray(variable, sizes) => self.new_array(*variable, sizes, span),
             DeleteComponent(place) => self.delete_component(place, span),
             DeleteElement(place) => self.delete_element(place),
             DeleteCollection(variable) => self.delete_collection(*variable, span),
-            Move(from, to) => self.move_component(from, to, span),
+            Move(from, to) => self.move_component(from, to),
             Connect(from, to) => self.connect(from, to, span),
             Disconnect(end) => self.disconnect(end, span),
             Await(condition) => self.await_statement(condition, span),
@@ -174,7 +174,6 @@ impl Lower<'_, '_> {
         to: &Expression,
         by: &Expression,
         body: &Block_,
-        span: Span,
     ) {
         let first = self.value(from);
         let first = self.hold(first);
@@ -184,7 +183,7 @@ impl Lower<'_, '_> {
         let step = self.value(by);
         let step = self.hold(step);
         if constant.is_none() {
-            let place = self.place(span);
+            let place = self.place(by.span);
             self.inst(Inst::Require(step, Fault::InvalidArgument, place));
         }
         let mut target = self.prepare(variable);
@@ -331,8 +330,8 @@ impl Lower<'_, '_> {
         }
         let place = self.place(span);
         let (lock, ours) = (self.lock, self.lock_is_ours);
-        if ours {
-            self.head(HeadOp::Unlock, place);
+        if let (true, Some(mode)) = (ours, lock) {
+            self.head(HeadOp::Unlock(mode), place);
         }
         match self.runs {
             Runs::Body(_) => {

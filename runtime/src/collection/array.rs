@@ -14,6 +14,7 @@ use core::slice;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault};
 
+use super::Size;
 use super::keys::Key;
 
 const HEAD: usize = size_of::<ArrayHead>();
@@ -23,18 +24,17 @@ const HEAD: usize = size_of::<ArrayHead>();
 pub struct Array {
     head: *mut ArrayHead,
     dimensions: usize,
-    /// Bytes of an element, 1 or 8.
-    size: usize,
+    size: Size,
 }
 
 impl Array {
     /// The array with this head.
-    pub unsafe fn new(head: *mut ArrayHead, dimensions: usize, size: usize) -> Array {
+    pub unsafe fn new(head: *mut ArrayHead, dimensions: usize, size: Size) -> Array {
         Array { head, dimensions, size }
     }
 
     /// Makes an array full of zero.
-    pub unsafe fn make(heap: &mut Heap, sizes: &[i64], size: usize) -> Result<*mut ArrayHead, Fault> {
+    pub unsafe fn make(heap: &mut Heap, sizes: &[i64], size: Size) -> Result<*mut ArrayHead, Fault> {
         if sizes.iter().any(|&size| size < 0) {
             return Err(Fault::InvalidArgument);
         }
@@ -44,7 +44,9 @@ impl Array {
             sizes.iter().try_fold(1usize, |count, &size| count.checked_mul(size as usize))
         };
         let before = elements_at(sizes.len());
-        let bytes = count.and_then(|count| count.checked_mul(size)?.checked_add(before)).ok_or(Fault::OutOfMemory)?;
+        let bytes = count
+            .and_then(|count| count.checked_mul(size.of(1))?.checked_add(before))
+            .ok_or(Fault::OutOfMemory)?;
         let block = heap.allocate_zeroed(bytes);
         if block.is_null() {
             return Err(Fault::OutOfMemory);
@@ -62,7 +64,7 @@ impl Array {
 
     /// The element at an index, row by row.
     pub unsafe fn at(&self, index: usize) -> *mut u8 {
-        (*self.head).elements.add(index * self.size)
+        (*self.head).elements.add(self.size.of(index))
     }
 
     /// The element with a key. `None`: out of bounds.
@@ -108,10 +110,7 @@ impl Array {
     }
 
     /// Shows every key and its element until told to stop.
-    pub unsafe fn visit<B>(
-        &self,
-        show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
+    pub unsafe fn visit<B>(&self, show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>) -> ControlFlow<B> {
         let mut key = vec![0; self.dimensions];
         for index in 0..self.count() {
             self.key_at(index, key.as_mut_ptr());
@@ -122,7 +121,7 @@ impl Array {
 
     /// Frees the block; what the elements own is gone already.
     pub unsafe fn free(self, heap: &mut Heap) {
-        heap.free(self.head.cast(), elements_at(self.dimensions) + self.count() * self.size);
+        heap.free(self.head.cast(), elements_at(self.dimensions) + self.size.of(self.count()));
     }
 
     unsafe fn sizes<'a>(&self) -> &'a [u64] {

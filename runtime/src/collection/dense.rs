@@ -4,11 +4,12 @@
 //!
 //! # Why this is sound
 //! `block` is null or a live block of `capacity` elements, and the `length` elements at `dense` lie in it. `size` is
-//! always the one of the collection's elements, 1 or 8.
+//! always the one of the collection's elements.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::{self, null_mut};
 
+use super::Size;
 use crate::heap::Heap;
 use crate::layout::CollectionHead;
 
@@ -57,8 +58,8 @@ impl Dense {
 
     /// The element at an index.
     #[inline]
-    pub fn at(&self, index: usize, size: usize) -> *mut u8 {
-        self.head.dense.wrapping_add(index * size)
+    pub fn at(&self, index: usize, size: Size) -> *mut u8 {
+        self.head.dense.wrapping_add(size.of(index))
     }
 
     /// The smallest key above `key`, or of all, with its element's index.
@@ -71,6 +72,7 @@ impl Dense {
     }
 
     /// The key just outside an end, if there is such a number.
+    #[inline]
     pub fn neighbour(&self, end: End) -> Option<i64> {
         match end {
             End::Front => self.head.low.checked_sub(1),
@@ -79,38 +81,42 @@ impl Dense {
     }
 
     /// At which end a key would extend it.
+    #[inline]
     pub fn end_at(&self, key: i64) -> Option<End> {
-        [End::Back, End::Front].into_iter().find(|&end| self.neighbour(end) == Some(key))
+        if self.neighbour(End::Back) == Some(key) {
+            return Some(End::Back);
+        }
+        (self.neighbour(End::Front) == Some(key)).then_some(End::Front)
     }
 
     /// Begins anew, while it is empty, with one element, zero. `None`: there is no memory.
-    pub unsafe fn start(&mut self, heap: &mut Heap, size: usize, key: i64) -> Option<*mut u8> {
+    pub unsafe fn start(&mut self, heap: &mut Heap, size: Size, key: i64) -> Option<*mut u8> {
         self.head = CollectionHead { dense: self.block, low: key, length: 0 };
         self.extend(heap, size, End::Back)
     }
 
     /// Adds an element, zero, at an end. `None`: there is no memory.
     #[inline]
-    pub unsafe fn extend(&mut self, heap: &mut Heap, size: usize, end: End) -> Option<*mut u8> {
+    pub unsafe fn extend(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<*mut u8> {
         if self.spare(end, size) == 0 {
             self.make_room(heap, size, end)?;
         }
         if end == End::Front {
-            self.head.dense = self.head.dense.sub(size);
+            self.head.dense = self.head.dense.sub(size.of(1));
             self.head.low -= 1;
         }
         self.head.length += 1;
         let element = if end == End::Front { self.head.dense } else { self.at(self.len() - 1, size) };
-        ptr::write_bytes(element, 0, size);
+        ptr::write_bytes(element, 0, size.of(1));
         Some(element)
     }
 
     /// Takes the element at an end away and answers it. There is one.
-    pub unsafe fn take(&mut self, heap: &mut Heap, size: usize, end: End) -> u64 {
+    pub unsafe fn take(&mut self, heap: &mut Heap, size: Size, end: End) -> u64 {
         let element = read(self.at(if end == End::Front { 0 } else { self.len() - 1 }, size), size);
         self.head.length -= 1;
         if end == End::Front {
-            self.head.dense = self.head.dense.add(size);
+            self.head.dense = self.head.dense.add(size.of(1));
             self.head.low = self.head.low.wrapping_add(1);
         }
         if self.capacity > 4 * (self.len() + reserve(size)) {
@@ -122,17 +128,17 @@ impl Dense {
     }
 
     /// Frees the block; what the elements own is gone already.
-    pub unsafe fn free(&mut self, heap: &mut Heap, size: usize) {
+    pub unsafe fn free(&mut self, heap: &mut Heap, size: Size) {
         if !self.block.is_null() {
-            heap.free(self.block, self.capacity * size);
+            heap.free(self.block, size.of(self.capacity));
         }
         *self = Dense::EMPTY;
     }
 
     /// How many elements fit before the first, or behind the last one.
     #[inline]
-    fn spare(&self, end: End, size: usize) -> usize {
-        let front = (self.head.dense as usize - self.block as usize) / size;
+    fn spare(&self, end: End, size: Size) -> usize {
+        let front = (self.head.dense as usize - self.block as usize) >> size as u32;
         match end {
             End::Front => front,
             End::Back => self.capacity - front - self.len(),
@@ -142,20 +148,20 @@ impl Dense {
     /// Makes room at an end that has none. A quarter of all room stays at the other end, if it had so much, so that
     /// growing at both ends by turns doesn't move everything each time.
     #[cold]
-    unsafe fn make_room(&mut self, heap: &mut Heap, size: usize, end: End) -> Option<()> {
+    unsafe fn make_room(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<()> {
         let elsewhere = self.capacity - self.len();
         let capacity = self.capacity.max(roomy(self.len(), size));
         let spare = capacity - self.len();
         let other = elsewhere.min(spare / 4);
         let front = if end == End::Back { other } else { spare - other };
         if capacity == self.capacity {
-            let first = self.block.add(front * size);
-            ptr::copy(self.head.dense, first, self.len() * size);
+            let first = self.block.add(size.of(front));
+            ptr::copy(self.head.dense, first, size.of(self.len()));
             self.head.dense = first;
             return Some(());
         }
         if front == 0 && !self.block.is_null() {
-            let block = heap.reallocate(self.block, self.capacity * size, capacity * size);
+            let block = heap.reallocate(self.block, size.of(self.capacity), size.of(capacity));
             if block.is_null() {
                 return None;
             }
@@ -166,15 +172,15 @@ impl Dense {
     }
 
     /// Moves to a new block. `None`: there is no memory.
-    unsafe fn relocate(&mut self, heap: &mut Heap, size: usize, capacity: usize, front: usize) -> Option<()> {
-        let block = heap.allocate(capacity.checked_mul(size)?);
+    unsafe fn relocate(&mut self, heap: &mut Heap, size: Size, capacity: usize, front: usize) -> Option<()> {
+        let block = heap.allocate(size.of(capacity));
         if block.is_null() {
             return None;
         }
-        let first = block.add(front * size);
+        let first = block.add(size.of(front));
         if !self.block.is_null() {
-            ptr::copy_nonoverlapping(self.head.dense, first, self.len() * size);
-            heap.free(self.block, self.capacity * size);
+            ptr::copy_nonoverlapping(self.head.dense, first, size.of(self.len()));
+            heap.free(self.block, size.of(self.capacity));
         }
         (self.block, self.head.dense, self.capacity) = (block, first, capacity);
         Some(())
@@ -183,23 +189,23 @@ impl Dense {
 
 /// The word that a dense element holds.
 #[inline]
-pub unsafe fn read(element: *const u8, size: usize) -> u64 {
-    if size == 1 { u64::from(*element) } else { *element.cast() }
+pub unsafe fn read(element: *const u8, size: Size) -> u64 {
+    if size == Size::Byte { u64::from(*element) } else { *element.cast() }
 }
 
 /// Makes a dense element hold a word.
 #[inline]
-pub unsafe fn write(element: *mut u8, size: usize, word: u64) {
-    if size == 1 { *element = word as u8 } else { *element.cast() = word }
+pub unsafe fn write(element: *mut u8, size: Size, word: u64) {
+    if size == Size::Byte { *element = word as u8 } else { *element.cast() = word }
 }
 
 /// The least room for growing.
-fn reserve(size: usize) -> usize {
-    if size == 1 { 16 } else { 4 }
+fn reserve(size: Size) -> usize {
+    if size == Size::Byte { 16 } else { 4 }
 }
 
 /// A capacity with room for half as many elements again.
-fn roomy(length: usize, size: usize) -> usize {
+fn roomy(length: usize, size: Size) -> usize {
     let capacity = length + length / 2 + reserve(size);
-    if size == 1 { capacity.next_multiple_of(8) } else { capacity }
+    if size == Size::Byte { capacity.next_multiple_of(8) } else { capacity }
 }

@@ -78,10 +78,15 @@ impl Hash {
     /// is full, or too many keys have nearly the same hash; [`Hash::rebuild`] may help.
     pub unsafe fn insert(&mut self, keys: Keys, key: Key) -> Option<Inserted> {
         let hash = keys.hash(key, (*self.table).seed);
-        let slot = match self.slot_of(keys, key, hash) {
-            Ok(slot) => return Some(Inserted { cell: self.cell(keys, slot), is_new: false }),
-            Err(free) => free?,
-        };
+        match self.slot_of(keys, key, hash) {
+            Ok(slot) => Some(Inserted { cell: self.cell(keys, slot), is_new: false }),
+            Err(free) => Some(Inserted { cell: self.use_slot(keys, key, hash, free?)?, is_new: true }),
+        }
+    }
+
+    /// Puts a new key into a free slot. `None`: the table is full.
+    #[inline]
+    unsafe fn use_slot(&mut self, keys: Keys, key: Key, hash: u64, slot: usize) -> Option<*mut u64> {
         let table = &mut *self.table;
         if *self.control(slot) == UNUSED {
             if table.unused <= table.groups {
@@ -94,7 +99,7 @@ impl Hash {
         ptr::copy_nonoverlapping(key, self.key(keys, slot), keys.width());
         let cell = self.cell(keys, slot);
         *cell = 0;
-        Some(Inserted { cell, is_new: true })
+        Some(cell)
     }
 
     /// Removes the element with a key and answers what it held.
@@ -122,19 +127,32 @@ impl Hash {
     /// Makes a table of the proper size for what it holds. The error says why it could not.
     pub unsafe fn rebuild(&mut self, heap: &mut Heap, keys: Keys) -> Result<(), Rebuilding> {
         let mut new = Hash::new(heap, keys, self.count() + 1).ok_or(Rebuilding::Memory)?;
-        let moved = self.visit(keys, &mut |key, cell| match new.insert(keys, key) {
-            Some(inserted) => {
-                ptr::copy_nonoverlapping(cell, inserted.cell, 1);
-                ControlFlow::Continue(())
+        for slot in 0..(*self.table).groups * SLOTS {
+            if self.is_used(slot) && new.put_new(keys, self.key(keys, slot), *self.cell(keys, slot)).is_none()
+            {
+                new.free(heap, keys);
+                return Err(Rebuilding::Crowded);
             }
-            None => ControlFlow::Break(()),
-        });
-        if moved.is_break() {
-            new.free(heap, keys);
-            return Err(Rebuilding::Crowded);
         }
         core::mem::replace(self, new).free(heap, keys);
         Ok(())
+    }
+
+    /// Inserts an element whose key is not in the table. `None`: see [`Hash::insert`].
+    #[inline]
+    pub unsafe fn put_new(&mut self, keys: Keys, key: Key, word: u64) -> Option<()> {
+        let hash = keys.hash(key, (*self.table).seed);
+        let groups = (*self.table).groups;
+        let mut number = home(hash, groups);
+        for _ in 0..LONGEST.min(groups) {
+            let free = self.group(number) & FREE;
+            if free != 0 {
+                *self.use_slot(keys, key, hash, number * SLOTS + lowest(free))? = word;
+                return Some(());
+            }
+            number = if number + 1 == groups { 0 } else { number + 1 };
+        }
+        None
     }
 
     /// The entry with the smallest key above `key`, or of all, found by looking at each.
@@ -157,7 +175,7 @@ impl Hash {
         show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         for slot in 0..(*self.table).groups * SLOTS {
-            if *self.control(slot) & 0x80 == 0 {
+            if self.is_used(slot) {
                 show(self.key(keys, slot), self.cell(keys, slot))?;
             }
         }
@@ -173,7 +191,7 @@ impl Hash {
     #[inline]
     unsafe fn slot_of(&self, keys: Keys, key: Key, hash: u64) -> Result<usize, Option<usize>> {
         let groups = (*self.table).groups;
-        let mut number = ((u128::from(hash) * groups as u128) >> 64) as usize;
+        let mut number = home(hash, groups);
         let mut free = None;
         for _ in 0..LONGEST.min(groups) {
             let group = self.group(number);
@@ -203,6 +221,11 @@ impl Hash {
     }
 
     #[inline]
+    unsafe fn is_used(&self, slot: usize) -> bool {
+        *self.control(slot) & 0x80 == 0
+    }
+
+    #[inline]
     unsafe fn group(&self, number: usize) -> u64 {
         u64::from_le_bytes(*self.control(number * SLOTS).cast())
     }
@@ -226,6 +249,12 @@ pub enum Rebuilding {
     Memory,
     /// Too many keys have nearly the same hash.
     Crowded,
+}
+
+/// The group where a search begins.
+#[inline]
+fn home(hash: u64, groups: usize) -> usize {
+    ((u128::from(hash) * groups as u128) >> 64) as usize
 }
 
 #[inline]

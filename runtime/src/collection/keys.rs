@@ -60,8 +60,16 @@ impl<'a> Keys<'a> {
     pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
         self.kinds.iter().enumerate().all(|(i, &kind)| {
             let (a, b) = (*a.add(i), *b.add(i));
-            a == b || kind == Kind::Text && text::bytes(a as *const TextHead) == text::bytes(b as *const TextHead)
+            a == b
+                || kind == Kind::Text
+                    && text::bytes(a as *const TextHead) == text::bytes(b as *const TextHead)
         })
+    }
+
+    /// Whether two keys are the same words: then they are equal, but not the other way round.
+    #[inline]
+    pub unsafe fn is_same(&self, a: Key, b: Key) -> bool {
+        (0..self.width()).all(|i| *a.add(i) == *b.add(i))
     }
 
     /// A number that looks random, the same for equal keys.

@@ -7,7 +7,6 @@
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
-use core::ptr;
 
 use super::hash::{Hash, Rebuilding};
 use super::keys::{Key, Keys};
@@ -20,6 +19,8 @@ pub struct Rest {
     form: Form,
     /// Somebody has asked for the order: there will be no hash table any more.
     is_ordered: bool,
+    /// How many elements may still move to the dense part.
+    pub paid: u32,
 }
 
 enum Form {
@@ -35,7 +36,7 @@ const MANY: usize = 1 << 16;
 
 impl Rest {
     /// No elements.
-    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false };
+    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false, paid: 0 };
 
     /// Whether there are none.
     #[inline]
@@ -122,11 +123,8 @@ impl Rest {
     unsafe fn become_hash(&mut self, heap: &mut Heap, keys: Keys) {
         let Form::Tree(tree) = &self.form else { return };
         let Some(mut hash) = Hash::new(heap, keys, FEW + 1) else { return };
-        let moved = tree.visit(keys, &mut |key, cell| match hash.insert(keys, key) {
-            Some(inserted) => {
-                ptr::copy_nonoverlapping(cell, inserted.cell, 1);
-                ControlFlow::Continue(())
-            }
+        let moved = tree.visit(keys, &mut |key, cell| match hash.put_new(keys, key, *cell) {
+            Some(()) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
         });
         if moved.is_break() {
@@ -138,13 +136,14 @@ impl Rest {
     }
 
     /// Turns a hash table into a tree, for good. `None`: there is no memory.
-    #[cold]
     unsafe fn become_tree(&mut self, heap: &mut Heap, keys: Keys) -> Option<()> {
-        let Form::Hash(hash) = &self.form else { return Some(()) };
+        if !matches!(self.form, Form::Hash(_)) {
+            return Some(());
+        }
         let mut tree = Tree::new(heap, keys)?;
-        let moved = hash.visit(keys, &mut |key, cell| match tree.insert(heap, keys, key) {
+        let moved = self.visit_in_order(keys, &mut |key, cell| match tree.insert(heap, keys, key) {
             Some(inserted) => {
-                ptr::copy_nonoverlapping(cell, inserted.cell, 1);
+                *inserted.cell = *cell;
                 ControlFlow::Continue(())
             }
             None => ControlFlow::Break(()),
@@ -178,7 +177,7 @@ impl Rest {
         self.is_ordered = true;
         // If there is no memory for the tree, all is searched each time.
         let _ = self.become_tree(heap, keys);
-        match &self.form {
+        match &mut self.form {
             Form::Empty => None,
             Form::Tree(tree) => tree.after(keys, key),
             Form::Hash(hash) => hash.after(keys, key),
@@ -199,7 +198,11 @@ impl Rest {
             entries.push((key, cell));
             ControlFlow::Continue(())
         });
-        entries.sort_unstable_by(|&(a, _), &(b, _)| keys.compare(a, b));
+        if keys.is_number() {
+            entries.sort_unstable_by_key(|&(key, _)| *key as i64);
+        } else {
+            entries.sort_unstable_by(|&(a, _), &(b, _)| keys.compare(a, b));
+        }
         entries.into_iter().try_for_each(|(key, cell)| show(key, cell))
     }
 

@@ -20,12 +20,10 @@ pub struct Store {
     /// What generated code knows comes first.
     dense: Dense,
     rest: Rest,
-    /// How many elements may still move from the rest to the dense part.
-    paid: u64,
 }
 
 /// For so many moves each insertion pays.
-pub const PAID: u64 = 2;
+pub const PAID: u32 = 2;
 
 impl Store {
     /// An empty collection. `None`: there is no memory.
@@ -34,7 +32,7 @@ impl Store {
         if store.is_null() {
             return None;
         }
-        store.write(Store { dense: Dense::EMPTY, rest: Rest::EMPTY, paid: 0 });
+        store.write(Store { dense: Dense::EMPTY, rest: Rest::EMPTY });
         Some(store)
     }
 
@@ -73,7 +71,7 @@ impl Store {
             if let Some(cell) = self.rest.find(shape.keys, key) {
                 return Some(cell.cast());
             }
-            self.paid += PAID;
+            self.pay(PAID);
             self.extend(heap, shape, number, end)?;
             self.absorb(heap, shape);
             return self.find_dense(shape, key);
@@ -82,8 +80,12 @@ impl Store {
             return self.insert(heap, shape, key);
         }
         let inserted = self.rest.insert(heap, shape.keys, key)?;
-        self.paid += if inserted.is_new { PAID } else { 0 };
+        self.pay(if inserted.is_new { PAID } else { 0 });
         Some(inserted.cell.cast())
+    }
+
+    fn pay(&mut self, moves: u32) {
+        self.rest.paid = self.rest.paid.saturating_add(moves);
     }
 
     #[inline]
@@ -99,13 +101,13 @@ impl Store {
     unsafe fn absorb(&mut self, heap: &mut Heap, shape: Shape) {
         for end in [End::Front, End::Back] {
             while let Some(key) = self.dense.neighbour(end).map(|key| key as u64)
-                && self.paid > 0
+                && self.rest.paid > 0
                 && self.rest.has(shape.keys, &key)
             {
                 let Some(element) = self.dense.extend(heap, shape.size, end) else { return };
                 let word = self.rest.remove(heap, shape.keys, &key).unwrap_or(0);
                 dense::write(element, shape.size, word);
-                self.paid -= 1;
+                self.rest.paid -= 1;
             }
         }
     }
@@ -126,7 +128,7 @@ impl Store {
         let Some(element) = self.dense.start(heap, shape.size, low) else { return false };
         let word = self.rest.remove(heap, shape.keys, &(low as u64)).unwrap_or(0);
         dense::write(element, shape.size, word);
-        self.paid += length as u64;
+        self.pay(length as u32);
         self.absorb(heap, shape);
         true
     }
@@ -163,7 +165,7 @@ impl Store {
         to: *mut u64,
     ) -> Option<*mut u8> {
         let dense = if self.dense.len() == 0 { None } else { self.dense.after(after.map(|key| *key as i64)) };
-        let rest = self.rest.after(heap, shape.keys, after);
+        let rest = if self.rest.is_empty() { None } else { self.rest.after(heap, shape.keys, after) };
         let Some((key, cell)) = rest else {
             let (key, index) = dense?;
             to.write(key as u64);

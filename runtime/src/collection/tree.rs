@@ -23,12 +23,14 @@ use crate::heap::Heap;
 /// A tree with at least one element (except just after [`Tree::new`]).
 pub struct Tree {
     root: Node,
+    /// The leaf that [`Tree::after`] went to last, if nothing has changed since; its mark says to which entry.
+    last: Option<Node>,
 }
 
 /// A leaf alone begins with this capacity, and doubles it.
 const LEAST: usize = 2;
 /// More levels than any memory can fill.
-const LEVELS: usize = 32;
+const LEVELS: usize = 16;
 
 /// The way from the root to a leaf: each inner node and the index of the child.
 struct Path {
@@ -39,7 +41,7 @@ struct Path {
 impl Tree {
     /// An empty tree. `None`: there is no memory.
     pub unsafe fn new(heap: &mut Heap, keys: Keys) -> Option<Tree> {
-        Some(Tree { root: Node::make(heap, keys, 0, LEAST)? })
+        Some(Tree { root: Node::make(heap, keys, 0, LEAST)?, last: None })
     }
 
     /// The element with a key.
@@ -53,7 +55,24 @@ impl Tree {
     }
 
     /// The entry with the smallest key above `key`, or of all.
-    pub unsafe fn after(&self, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+    pub unsafe fn after(&mut self, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+        let (leaf, index) = match self.following(keys, key) {
+            Some(place) => place,
+            None => self.search_after(keys, key)?,
+        };
+        leaf.set_mark(index);
+        self.last = Some(leaf);
+        Some((leaf.key(keys, index), leaf.cell(keys, index)))
+    }
+
+    /// The place behind the last one, if that was the key's and in the same leaf.
+    unsafe fn following(&self, keys: Keys, key: Option<Key>) -> Option<(Node, usize)> {
+        let (leaf, key) = self.last.zip(key)?;
+        let index = leaf.mark();
+        (index + 1 < leaf.count() && keys.is_same(leaf.key(keys, index), key)).then_some((leaf, index + 1))
+    }
+
+    unsafe fn search_after(&self, keys: Keys, key: Option<Key>) -> Option<(Node, usize)> {
         let mut node = self.root;
         let mut greater = None;
         while !node.is_leaf() {
@@ -63,15 +82,15 @@ impl Tree {
             }
             node = node.child(keys, index);
         }
-        let mut index = key.map_or(0, |key| node.above(keys, key));
-        if index == node.count() {
-            node = greater?;
-            while !node.is_leaf() {
-                node = node.child(keys, 0);
-            }
-            index = 0;
+        let index = key.map_or(0, |key| node.above(keys, key));
+        if index < node.count() {
+            return Some((node, index));
         }
-        Some((node.key(keys, index), node.cell(keys, index)))
+        node = greater?;
+        while !node.is_leaf() {
+            node = node.child(keys, 0);
+        }
+        Some((node, 0))
     }
 
     /// Shows every entry, in order, until told to stop.

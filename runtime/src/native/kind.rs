@@ -144,7 +144,11 @@ impl Kind {
     ///
     /// # Safety
     /// On the home worker's thread, with its worker.
-    pub unsafe fn instance(&'static self, worker: *mut Worker, component: Box<dyn Component>) -> *mut Instance {
+    pub unsafe fn instance(
+        &'static self,
+        worker: *mut Worker,
+        component: Box<dyn Component>,
+    ) -> *mut Instance {
         // SAFETY: the instance is new and zeroed.
         unsafe {
             let instance = crate::instance::make(worker, &self.template);

@@ -20,7 +20,9 @@ use super::{Call, Serve, Value, Values};
 use crate::communication::{ANY, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::fault::ds_fail;
 use crate::heap::heap_of;
-use crate::layout::{CLIENT_CLOSED, Communication, CommunicationWord, Fault, GONE, Process, Worker};
+use crate::layout::{
+    CLIENT_CLOSED, Communication, CommunicationWord, FOR_CLIENT, Fault, GONE, Process, Worker,
+};
 use crate::native_process::{park, platform};
 use crate::platform::NativeBody;
 use crate::process::ds_finish;
@@ -70,7 +72,8 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
         if (*cell).is_null() {
             let service = (**component_cell(instance)).serve(index);
             assert!(service.declaration.name == binding.declaration.name, "serves another interface");
-            let call = Call { worker, process, binding, outbox: VecDeque::new(), waiting: false, halted: false };
+            let call =
+                Call { worker, process, binding, outbox: VecDeque::new(), waiting: false, halted: false };
             *cell = Box::into_raw(Box::new(Running { service: service.service, call }));
         }
         let running = &mut **cell;
@@ -95,13 +98,22 @@ pub(super) unsafe extern "C" fn finally(worker: *mut Worker, process: *mut Proce
     }
 }
 
-/// Drops what a native service process owns; the runtime calls it before it frees one that it ends by force.
+/// Whether a body is the FINALLY of a native component, and ends at once.
+pub fn is_finally(body: &drystone_component::Body) -> bool {
+    core::ptr::eq(body.native, finally as *const u8)
+}
+
+/// Drops what a native service process owns, if its body is the one above; the runtime calls it before it frees one that it ends by force.
 ///
 /// # Safety
 /// On the home worker's thread; `process` is a service process of a native component and doesn't run again.
 pub unsafe fn drop_process(process: *mut Process) {
     // SAFETY: as the caller promises.
     unsafe {
+        let template = &*(*(*process).instance).template;
+        if !core::ptr::eq(template.bodies.get()[(*process).body as usize].native, run as *const u8) {
+            return;
+        }
         let cell = kind_of((*process).instance).bindings[(*process).body as usize].cell::<Running>(process);
         if !(*cell).is_null() {
             drop(Box::from_raw(*cell));
@@ -179,9 +191,12 @@ impl Call {
         unsafe { (*self.process.cast::<Communication>()).word }
     }
 
+    /// Whether neither side can send any more, and everything is received here.
     fn at_end(&self) -> bool {
+        let word = self.word();
         let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
-        self.binding.interface.state(self.word().state) & sends == 0
+        let received = word.tag == 0 || word.flags & FOR_CLIENT != 0;
+        received && self.binding.interface.state(word.state) & sends == 0
     }
 
     fn client_closed(&self) -> bool {
@@ -207,12 +222,15 @@ impl Call {
             let interface = self.binding.interface;
             // SAFETY: see the head of this file; the payload has a word for each parameter.
             unsafe {
-                let payload = ds_send(self.worker, self.process, communication, interface, number as u32, NO_PLACE);
+                let payload =
+                    ds_send(self.worker, self.process, communication, interface, number as u32, NO_PLACE);
                 if payload.is_null() {
                     return false;
                 }
                 self.outbox.pop_front();
-                for (i, word) in self.outbox.drain(..self.binding.parameters(number as usize).len()).enumerate() {
+                for (i, word) in
+                    self.outbox.drain(..self.binding.parameters(number as usize).len()).enumerate()
+                {
                     payload.add(i).write(word);
                 }
                 ds_sent(self.worker, communication, interface, number as u32);
@@ -261,7 +279,7 @@ unsafe fn word_of(worker: *mut Worker, kind: Word, value: Value<'_>) -> Option<u
         (Word::Word, Value::Real(x)) => x.to_bits(),
         (Word::Byte, Value::Byte(x)) => x as u64,
         // SAFETY: the caller is on the home worker's thread.
-        (Word::Text, Value::Text(x)) => unsafe { text::make(heap_of(worker), x).ok()? as u64 },
+        (Word::Text, Value::Text(x)) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
         // SAFETY: likewise.
         (Word::Component, Value::Component(kind, component)) => unsafe {
             let instance = kind.instance(worker, component);

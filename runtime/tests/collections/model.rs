@@ -152,7 +152,8 @@ impl Pair {
         unsafe {
             let is_new = collection::find(&mut self.cell, &self.description, words.as_ptr()).is_null();
             assert_eq!(is_new, !self.model.contains_key(&key));
-            let element = collection::insert(&mut self.heap, &mut self.cell, &self.description, words.as_ptr());
+            let element =
+                collection::insert(&mut self.heap, &mut self.cell, &self.description, words.as_ptr());
             let element = element.expect("there is memory");
             if is_new {
                 assert_eq!(self.value(element), vec![0; usize::from(self.description.element != Kind::Text)]);

@@ -22,7 +22,9 @@ fn main() -> ExitCode {
                 options.arguments = arguments.collect();
                 break;
             }
-            path => std::fs::read_to_string(path).ok().map(|text| files.push(SourceFile { path: path.into(), text })),
+            path => std::fs::read_to_string(path)
+                .ok()
+                .map(|text| files.push(SourceFile { path: path.into(), text })),
         };
         if known.is_none() {
             eprintln!("{argument}: not a number or not a file");
@@ -39,7 +41,10 @@ fn main() -> ExitCode {
             for error in errors {
                 let file = &files[error.span.file as usize];
                 let (line, column) = file.line_column(error.span.start);
-                eprintln!("{}:{line}:{column}: {} [{}] {}", file.path, error.message, error.code, error.label);
+                eprintln!(
+                    "{}:{line}:{column}: {} [{}] {}",
+                    file.path, error.message, error.code, error.label
+                );
             }
             return ExitCode::from(2);
         }

@@ -123,28 +123,31 @@ fn components(messages: impl IntoIterator<Item = Message>) -> Vec<InstanceId> {
 
 impl World<'_> {
     /// The communication at a client's end, begun by its first use.
-    pub fn begin(&self, client: InstanceId, end: End, interface: InterfaceId) -> Attempt<Option<CommunicationId>> {
+    pub fn begin(
+        &self,
+        client: InstanceId,
+        end: End,
+        interface: InterfaceId,
+    ) -> Attempt<Option<CommunicationId>> {
         if let Some(&id) = self.state.borrow().ends.get(&end) {
             return Attempt::Done(Some(id));
         }
         match self.route(end) {
             Route::Unconnected => Attempt::Wait(Event::Connections),
             Route::Broken => Attempt::Done(None),
-            Route::Served { server, path } => {
-                Attempt::Done(Some(self.open(Communication {
-                    end,
-                    client,
-                    server,
-                    interface,
-                    path,
-                    client_state: 0,
-                    server_state: 0,
-                    buffer: VecDeque::new(),
-                    client_closed: false,
-                    service_ended: false,
-                    broken: false,
-                })))
-            }
+            Route::Served { server, path } => Attempt::Done(Some(self.open(Communication {
+                end,
+                client,
+                server,
+                interface,
+                path,
+                client_state: 0,
+                server_state: 0,
+                buffer: VecDeque::new(),
+                client_closed: false,
+                service_ended: false,
+                broken: false,
+            }))),
         }
     }
 
@@ -276,7 +279,8 @@ impl World<'_> {
     /// Takes the next message, which must be the wanted one. `Done(None)` where the client was ended by an error.
     pub fn take(&self, id: CommunicationId, side: Side, wanted: usize) -> Attempt<Option<Vec<Value>>> {
         let mut state = self.state.borrow_mut();
-        let communication = state.communications.get_mut(&id).expect("a service or client has its communication");
+        let communication =
+            state.communications.get_mut(&id).expect("a service or client has its communication");
         let protocol = &self.program.interfaces[communication.interface.index()];
         let here = communication.state(side);
         if communication.front(side, protocol).is_none() && communication.broken && side == Side::Server {
@@ -413,7 +417,8 @@ impl World<'_> {
             let communication = &state.communications[id];
             let inward =
                 || communication.path.iter().any(|link| matches!(link, Link::Inward(i, _) if *i == instance));
-            let inside = || communication.server != SYSTEM && state.around(communication.server).contains(&instance);
+            let inside =
+                || communication.server != SYSTEM && state.around(communication.server).contains(&instance);
             !communication.service_ended && (communication.server == instance || (inward() && inside()))
         })
     }

@@ -167,4 +167,3 @@ fn offers_and_requires(template: &Component, wanted: &AnyType) -> bool {
 fn contains(facets: &[Facet], wanted: &[Facet]) -> bool {
     wanted.iter().all(|one| facets.iter().any(|facet| facet.interface == one.interface))
 }
-

@@ -119,8 +119,11 @@ impl<'p> Process<'_, 'p> {
         let links: Vec<Link> = {
             let state = self.world.state.borrow();
             let instance = &state.instances[&self.instance];
-            let required = instance.required.keys().map(|&(index, k)| Link::Required(self.instance, index, k));
-            required.chain(instance.inward.keys().map(|&offered| Link::Inward(self.instance, offered))).collect()
+            let required =
+                instance.required.keys().map(|&(index, k)| Link::Required(self.instance, index, k));
+            required
+                .chain(instance.inward.keys().map(|&offered| Link::Inward(self.instance, offered)))
+                .collect()
         };
         for link in links {
             self.close_over(link, template.span).await?;

@@ -76,7 +76,9 @@ impl<'p> Process<'_, 'p> {
             });
         }
         match (target, used) {
-            (Some(id), Use::Service(_)) => self.world.put(id, Side::Server, Message { index: message, values, span }),
+            (Some(id), Use::Service(_)) => {
+                self.world.put(id, Side::Server, Message { index: message, values, span })
+            }
             (Some(id), _) => self.world.put(id, Side::Client, Message { index: message, values, span }),
             (None, _) => {
                 let dropped = values.into_iter().filter_map(|value| match value {
@@ -198,7 +200,9 @@ impl<'p> Process<'_, 'p> {
         let ids: Vec<_> = {
             let state = self.world.state.borrow();
             let ends = state.ends.iter();
-            ends.filter(|(end, _)| matches!(end, End::Held(of, _) if *of == component)).map(|(_, &id)| id).collect()
+            ends.filter(|(end, _)| matches!(end, End::Held(of, _) if *of == component))
+                .map(|(_, &id)| id)
+                .collect()
         };
         self.close_all(ids, span)
     }

@@ -87,10 +87,7 @@ impl<'p> Process<'_, 'p> {
         if self.world.testing.get() || self.held_lock().is_some() {
             return false;
         }
-        let mut state = self.world.state.borrow_mut();
-        state.monitor(self.instance).queue.push_back((self.id, mode));
-        state.admit(self.instance);
-        drop(state);
+        self.queue_for_lock(mode);
         self.wait_for_lock().await;
         true
     }
@@ -129,6 +126,12 @@ impl<'p> Process<'_, 'p> {
 
     fn held_lock(&self) -> Option<LockMode> {
         self.world.state.borrow().processes[&self.id].lock
+    }
+
+    fn queue_for_lock(&self, mode: LockMode) {
+        let mut state = self.world.state.borrow_mut();
+        state.monitor(self.instance).queue.push_back((self.id, mode));
+        state.admit(self.instance);
     }
 
     async fn wait_for_lock(&self) {

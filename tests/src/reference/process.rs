@@ -6,7 +6,8 @@ use std::task::{Context, Poll};
 
 use drystone_language::source::Span;
 
-use super::world::{Event, InstanceId, ProcessId, Role, World};
+use super::connections::Link;
+use super::world::{CommunicationId, Event, InstanceId, ProcessId, Role, SYSTEM, World};
 use super::{End, Failure, Kind};
 
 /// A process's view of the world.
@@ -110,7 +111,7 @@ impl Process<'_, '_> {
 
 impl World<'_> {
     /// The name of a communication's interface.
-    pub fn interface_name(&self, id: super::world::CommunicationId) -> String {
+    pub fn interface_name(&self, id: CommunicationId) -> String {
         let state = self.state.borrow();
         let interface = state.communications.get(&id).map(|communication| communication.interface);
         interface.map_or(String::new(), |interface| self.program.interfaces[interface.index()].name.clone())
@@ -121,9 +122,11 @@ impl World<'_> {
         let (failure, isolated) = {
             let state = self.state.borrow();
             let path = state.path(instance);
+            // The entry component has no holder that could go on without it.
             let isolated = state.around(instance).into_iter().find(|id| {
                 let template = state.instances[id].template;
-                template.is_some_and(|template| self.program.components[template.index()].isolated)
+                state.instances[id].parent != Some(SYSTEM)
+                    && template.is_some_and(|template| self.program.components[template.index()].isolated)
             });
             (Failure { kind, span, path, interface }, isolated)
         };
@@ -159,7 +162,7 @@ impl World<'_> {
         let mut links = Vec::new();
         for id in &dying {
             let instance = &state.instances[id];
-            links.extend(instance.required.keys().map(|&(index, k)| super::connections::Link::Required(*id, index, k)));
+            links.extend(instance.required.keys().map(|&(index, k)| Link::Required(*id, index, k)));
         }
         for link in links {
             state.disconnect(link);

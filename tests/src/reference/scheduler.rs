@@ -69,7 +69,8 @@ fn wake_next_sleeper(world: &World) -> bool {
 /// Nothing can ever run: the program ends, at the place of the oldest process of its text that waits.
 fn report_deadlock(world: &World) {
     let state = world.state.borrow();
-    let oldest = state.processes.values().find(|record| record.role != Role::Program && record.waiting.is_some());
+    let oldest =
+        state.processes.values().find(|record| record.role != Role::Program && record.waiting.is_some());
     let (instance, span) = oldest.map(|record| (record.instance, record.span)).expect("someone waits");
     drop(state);
     world.fail(instance, None, Kind::Deadlock, span);

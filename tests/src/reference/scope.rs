@@ -55,10 +55,9 @@ impl Scope {
             let variable = &program.variables[id.index()];
             let storage = match &variable.collection {
                 None => Storage::Single(Value::initial(&variable.ty)),
-                Some(collection) => Storage::Elements {
-                    bounds: collection.array.then(Vec::new),
-                    elements: BTreeMap::new(),
-                },
+                Some(collection) => {
+                    Storage::Elements { bounds: collection.array.then(Vec::new), elements: BTreeMap::new() }
+                }
             };
             (id, storage)
         });
@@ -94,7 +93,9 @@ impl Scope {
         let mut held = Vec::new();
         for &variable in variables {
             match storage.get(&variable) {
-                Some(Storage::Single(Value::Component(Some(instance)))) => held.push((variable, None, *instance)),
+                Some(Storage::Single(Value::Component(Some(instance)))) => {
+                    held.push((variable, None, *instance))
+                }
                 Some(Storage::Elements { elements, .. }) => {
                     for (index, value) in elements {
                         if let Value::Component(Some(instance)) = value {
@@ -240,9 +241,10 @@ impl Location {
         self.with(|storage| match storage {
             Storage::Elements { elements, .. } => match after {
                 None => elements.keys().next().cloned(),
-                Some(index) => {
-                    elements.range::<Vec<Key>, _>((Excluded(index), Unbounded)).next().map(|(key, _)| key.clone())
-                }
+                Some(index) => elements
+                    .range::<Vec<Key>, _>((Excluded(index), Unbounded))
+                    .next()
+                    .map(|(key, _)| key.clone()),
             },
             _ => unreachable!("only collections are walked over"),
         })
@@ -262,6 +264,9 @@ impl Location {
 fn check_bounds(bounds: &Option<Vec<i64>>, index: &[Key]) -> Result<(), Kind> {
     let Some(bounds) = bounds else { return Ok(()) };
     let inside = bounds.len() == index.len()
-        && bounds.iter().zip(index).all(|(&size, key)| matches!(key, Key::Integer(i) if (0..size).contains(i)));
+        && bounds
+            .iter()
+            .zip(index)
+            .all(|(&size, key)| matches!(key, Key::Integer(i) if (0..size).contains(i)));
     if inside { Ok(()) } else { Err(Kind::IndexOutOfBounds) }
 }

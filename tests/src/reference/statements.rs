@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use drystone_language::program::{
-    Argument, Block, ConnectEnd, Expression, Passing, Place, ProcedureId, Statement, StatementKind, VariableId,
+    Argument, Block, ConnectEnd, Expression, Passing, Place, ProcedureId, Statement, StatementKind,
+    VariableId,
 };
 use drystone_language::source::Span;
 
@@ -119,7 +120,8 @@ impl<'p> Process<'_, 'p> {
                 StatementKind::NewText(place, length) => {
                     let location = self.locate(scope, place).await?;
                     let count = self.evaluate(scope, length).await?.integer();
-                    let count = usize::try_from(count).map_err(|_| self.fail(Kind::InvalidArgument, length.span))?;
+                    let count =
+                        usize::try_from(count).map_err(|_| self.fail(Kind::InvalidArgument, length.span))?;
                     self.check(location.write(Value::Text(vec![0; count])), place.span)?;
                 }
                 StatementKind::NewArray(variable, sizes) => {
@@ -302,7 +304,9 @@ impl<'p> Process<'_, 'p> {
             self.nest(-1, span)?;
             match result? {
                 Flow::Return(value) => Ok(value),
-                Flow::Next if procedure.result.is_some() => Err(self.fail(Kind::MissingReturn, procedure.span)),
+                Flow::Next if procedure.result.is_some() => {
+                    Err(self.fail(Kind::MissingReturn, procedure.span))
+                }
                 Flow::Next => Ok(None),
             }
         })
@@ -369,7 +373,9 @@ impl<'p> Process<'_, 'p> {
                 let k = self.slot(scope, *index, k.as_ref(), span).await?;
                 Target::Required(self.instance, *index, k)
             }
-            ConnectEnd::OwnOffered(_) => unreachable!("checked: the second argument is no own offered interface"),
+            ConnectEnd::OwnOffered(_) => {
+                unreachable!("checked: the second argument is no own offered interface")
+            }
         };
         // A new connection takes the place of an old one.
         self.close_over(link, span).await?;

@@ -57,13 +57,19 @@ impl Service<'_, '_, '_> {
     async fn file_system(&self) {
         let Some((first, values)) = self.next().await else { return };
         let name = String::from_utf8_lossy(values[0].text()).into_owned();
-        let content = if first == "New" { std::fs::write(&name, "").map(|()| Vec::new()) } else { std::fs::read(&name) };
+        let content = if first == "New" {
+            std::fs::write(&name, "").map(|()| Vec::new())
+        } else {
+            std::fs::read(&name)
+        };
         let Ok(mut content) = content else { return self.answer("Failed", vec![]).await };
         self.answer("Done", vec![]).await;
         let mut position = 0;
         while let Some((message, values)) = self.next().await {
             match message.as_str() {
-                "SetPosition" => position = usize::try_from(values[0].integer()).unwrap_or(0).min(content.len()),
+                "SetPosition" => {
+                    position = usize::try_from(values[0].integer()).unwrap_or(0).min(content.len())
+                }
                 "GetPosition" => self.answer("Position", vec![Value::Integer(position as i64)]).await,
                 "GetLength" => self.answer("Length", vec![Value::Integer(content.len() as i64)]).await,
                 "ReadByte" => match content.get(position) {
@@ -118,7 +124,9 @@ impl Service<'_, '_, '_> {
             };
             match found {
                 Some((index, name)) => match world.take(self.id, Side::Server, index) {
-                    super::communication::Attempt::Done(values) => return values.map(|values| (name, values)),
+                    super::communication::Attempt::Done(values) => {
+                        return values.map(|values| (name, values));
+                    }
                     _ => unreachable!("the client sends what the protocol allows"),
                 },
                 None => self.process.wait(Event::Communication(self.id)).await,

@@ -1,4 +1,4 @@
-//! The compiled system, as its users meet it: the command `drystone run FILE --cores N`.
+//! The compiled system, as its users meet it: the command `drystone run --cores N FILE`.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -22,7 +22,9 @@ impl Drystone {
             return Some(Drystone(path.into()));
         }
         let test = std::env::current_exe().ok()?;
-        let target = test.ancestors().find(|folder| folder.join("debug").is_dir() || folder.join("release").is_dir())?;
+        let target = test
+            .ancestors()
+            .find(|folder| folder.join("debug").is_dir() || folder.join("release").is_dir())?;
         let built = ["release/drystone", "debug/drystone"].map(|path| target.join(path));
         let built = built.into_iter().filter(|path| path.is_file());
         built.max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok()).map(Drystone)
@@ -32,9 +34,8 @@ impl Drystone {
     pub fn run(&self, program: &Path, cores: usize) -> String {
         let started = Instant::now();
         let mut child = Command::new(&self.0)
-            .arg("run")
+            .args(["run", "--cores", &cores.to_string()])
             .arg(program.file_name().expect("a program is a file"))
-            .args(["--cores", &cores.to_string()])
             .current_dir(program.parent().expect("a program is in a folder"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -34,6 +34,10 @@ impl Tree {
         if leaf.is_full() && leaf.capacity() < full {
             leaf = self.resize_leaf(heap, keys, full.min(2 * leaf.capacity()))?;
         }
+        self.last = None;
+        if !leaf.is_full() {
+            return Some(Inserted { cell: put(leaf, keys, index, key, 0u64), is_new: true });
+        }
         let mut supply = Supply::new(heap, keys, &path, leaf)?;
         let cut = cut_for(&path, leaf, index);
         let (cell, mut division) = add(leaf, keys, index, key, 0u64, cut, &mut supply);
@@ -58,7 +62,12 @@ impl Tree {
     }
 
     /// Gives the only leaf another capacity. `None`: there is no memory.
-    pub(super) unsafe fn resize_leaf(&mut self, heap: &mut Heap, keys: Keys, capacity: usize) -> Option<Node> {
+    pub(super) unsafe fn resize_leaf(
+        &mut self,
+        heap: &mut Heap,
+        keys: Keys,
+        capacity: usize,
+    ) -> Option<Node> {
         let leaf = Node::make(heap, keys, 0, capacity)?;
         self.root.give(keys, 0, leaf);
         self.root.free(heap, keys);
@@ -94,10 +103,14 @@ unsafe fn add<T>(
         };
         division = Some(right);
     }
-    let (node, index) = place;
+    (put(place.0, keys, place.1, key, content), division)
+}
+
+/// Adds an entry to a node that is not full, and answers its cell.
+unsafe fn put<T>(node: Node, keys: Keys, index: usize, key: Key, content: T) -> *mut u64 {
     node.open(keys, index);
     node.put(keys, index, key, content);
-    (node.cell(keys, index), division)
+    node.cell(keys, index)
 }
 
 unsafe fn cut_for(path: &Path, leaf: Node, index: usize) -> Cut {

@@ -7,7 +7,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::cmp::Ordering;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::slice;
 
 use crate::collection::keys::{Key, Keys};
@@ -15,7 +15,7 @@ use crate::heap::Heap;
 
 /// The address of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Node(*mut Head);
+pub struct Node(NonNull<Head>);
 
 #[repr(C, align(8))]
 struct Head {
@@ -23,6 +23,8 @@ struct Head {
     capacity: u16,
     /// 0: a leaf.
     level: u16,
+    /// An index that the tree remembers.
+    mark: u16,
 }
 
 /// Bytes that a full node should have: the largest small block.
@@ -36,49 +38,54 @@ impl Node {
 
     /// An empty node. `None`: there is no memory.
     pub unsafe fn make(heap: &mut Heap, keys: Keys, level: usize, capacity: usize) -> Option<Node> {
-        let head = heap.allocate(bytes(keys, capacity)) as *mut Head;
-        if head.is_null() {
-            return None;
-        }
-        head.write(Head { count: 0, capacity: capacity as u16, level: level as u16 });
+        let head = NonNull::new(heap.allocate(bytes(keys, capacity)) as *mut Head)?;
+        head.write(Head { count: 0, capacity: capacity as u16, level: level as u16, mark: 0 });
         Some(Node(head))
     }
 
     /// Frees the block alone.
     pub unsafe fn free(self, heap: &mut Heap, keys: Keys) {
-        heap.free(self.0.cast(), bytes(keys, self.capacity()));
+        heap.free(self.0.as_ptr().cast(), bytes(keys, self.capacity()));
     }
 
     #[inline]
     pub unsafe fn count(self) -> usize {
-        usize::from((*self.0).count)
+        usize::from((*self.0.as_ptr()).count)
     }
 
     pub unsafe fn set_count(self, count: usize) {
-        (*self.0).count = count as u16;
+        (*self.0.as_ptr()).count = count as u16;
     }
 
     pub unsafe fn capacity(self) -> usize {
-        usize::from((*self.0).capacity)
+        usize::from((*self.0.as_ptr()).capacity)
     }
 
     pub unsafe fn is_full(self) -> bool {
-        (*self.0).count == (*self.0).capacity
+        (*self.0.as_ptr()).count == (*self.0.as_ptr()).capacity
     }
 
     #[inline]
     pub unsafe fn is_leaf(self) -> bool {
-        (*self.0).level == 0
+        (*self.0.as_ptr()).level == 0
+    }
+
+    pub unsafe fn mark(self) -> usize {
+        usize::from((*self.0.as_ptr()).mark)
+    }
+
+    pub unsafe fn set_mark(self, index: usize) {
+        (*self.0.as_ptr()).mark = index as u16;
     }
 
     #[inline]
     pub unsafe fn key(self, keys: Keys, index: usize) -> *mut u64 {
-        self.0.add(1).cast::<u64>().add(index * keys.width())
+        self.0.as_ptr().add(1).cast::<u64>().add(index * keys.width())
     }
 
     #[inline]
     pub unsafe fn cell(self, keys: Keys, index: usize) -> *mut u64 {
-        self.0.add(1).cast::<u64>().add(self.capacity() * keys.width() + index)
+        self.0.as_ptr().add(1).cast::<u64>().add(self.capacity() * keys.width() + index)
     }
 
     #[inline]

@@ -14,6 +14,7 @@ impl Tree {
     pub unsafe fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
         let (mut path, leaf) = self.descend(keys, key);
         let index = leaf.position(keys, key).ok()?;
+        self.last = None;
         let word = *leaf.cell(keys, index);
         keys.drop(heap, leaf.key(keys, index));
         leaf.close(keys, index);

@@ -3,7 +3,7 @@
 //!
 //! It is sound as the runtime's native processes are: one thread, and pointers that the runtime keeps alive while the
 //! process that uses them does.
-#![allow(dead_code, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
+#![allow(dead_code, missing_docs, clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,7 +17,8 @@ use std::task::{Context, Poll, Waker};
 use drystone_component::{Body, Interface, Kind, Message, Program, Required, Side, Str, Table, Template};
 use drystone_linux::Options;
 use drystone_runtime::layout::*;
-use drystone_runtime::{communication, connection, deletion, instance, process, text, time};
+use drystone_runtime::entry_points::*;
+use drystone_runtime::text;
 
 type Script = Box<dyn FnOnce(Client) -> Pin<Box<dyn Future<Output = ()>>>>;
 
@@ -27,6 +28,13 @@ thread_local! {
 }
 
 const NO_PLACE: u32 = u32::MAX;
+
+/// Pattern of `ds_test`.
+const ANY: i32 = -1;
+
+unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
+    unsafe { instance.byte_add(offset as usize).cast() }
+}
 
 /// Runs a program whose first component requires these interfaces and does what the script says; its status.
 pub fn run<F: Future<Output = ()> + 'static>(
@@ -51,7 +59,7 @@ fn program(requires: &[&str]) -> Program {
         places: Table::new(&[]),
         resume_points: Table::new(&[]),
         enter: enter as *const u8,
-        native_shim: drystone_runtime::native::ds_native as *const u8,
+        native_shim: ds_native as *const u8,
         interfaces: Table::new(interfaces),
     }
 }
@@ -177,11 +185,11 @@ unsafe extern "C" fn main_body(w: *mut Worker, p: *mut Process) {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(())) => {
                 drop(Box::from_raw(*cell));
-                process::ds_finish(w, p, NO_PLACE);
+                ds_finish(w, p, NO_PLACE);
             }
             Err(panic) => {
                 PANIC.set(Some(panic));
-                drystone_runtime::fault::ds_halt(w, p, 99);
+                ds_halt(w, p, 99);
             }
         }
     }
@@ -234,7 +242,7 @@ impl Client {
             let instance = (*self.p).instance;
             let required = (*(*instance).template).required.get();
             let it = required.iter().find(|r| (*r.interface).name.get() == name).expect("is required");
-            let slot = connection::slot_at(instance, it.offset);
+            let slot = slot_at(instance, it.offset);
             Port { client: self, interface: &*it.interface, end: End::Required(slot) }
         }
     }
@@ -244,7 +252,7 @@ impl Client {
         unsafe {
             let offered = (*(*held.0).template).offered.get();
             let it = offered.iter().find(|o| (*o.interface).name.get() == name).expect("is offered");
-            let slot = connection::slot_at(held.0, it.offset);
+            let slot = slot_at(held.0, it.offset);
             Port { client: self, interface: &*it.interface, end: End::Holder(held.0, slot) }
         }
     }
@@ -260,20 +268,21 @@ impl Client {
             let offered = (*(*server.0).template).offered.get();
             let it = offered.iter().find(|o| (*o.interface).name.get() == name).expect("is offered");
             let table: &'static [*const Interface] = vec![it.interface].leak();
-            let made = instance::make(self.w, template("Child", &[name], table));
-            (*made).holder = (*self.p).instance.expose_provenance();
             SCRIPTS.with_borrow_mut(|scripts| scripts.push(Box::new(|client| Box::pin(script(client)))));
-            instance::start(self.w, made);
-            let slot = connection::slot_at::<RequiredSlot>(made, SLOTS as u32);
-            let target = connection::slot_at::<OfferedSlot>(server.0, it.offset).expose_provenance();
-            assert!(connection::ds_connect(self.w, self.p, slot, target, NO_PLACE) == Status::Done);
+            let mut made = ptr::null_mut();
+            let holder = (*self.p).instance.expose_provenance();
+            let child = template("Child", &[name], table);
+            assert!(ds_new(self.w, self.p, &mut made, child, holder, NO_PLACE) == Status::Done);
+            let slot = slot_at::<RequiredSlot>(made, SLOTS as u32);
+            let target = slot_at::<OfferedSlot>(server.0, it.offset).expose_provenance();
+            assert!(ds_connect(self.w, self.p, slot, target, NO_PLACE) == Status::Done);
             Held(made)
         }
     }
 
     pub async fn delete(self, held: Held) {
         poll_fn(|_| unsafe {
-            match deletion::ds_delete(self.w, self.p, held.0, NO_PLACE) {
+            match ds_delete(self.w, self.p, held.0, NO_PLACE) {
                 Status::Done => Poll::Ready(()),
                 Status::Leave => Poll::Pending,
             }
@@ -283,7 +292,7 @@ impl Client {
 
     pub async fn sleep(self, milliseconds: i64) {
         poll_fn(|_| unsafe {
-            match time::ds_passivate(self.w, self.p, milliseconds, NO_PLACE) {
+            match ds_passivate(self.w, self.p, milliseconds, NO_PLACE) {
                 Status::Done => Poll::Ready(()),
                 Status::Leave => Poll::Pending,
             }
@@ -297,9 +306,9 @@ impl Port {
         let Client { w, p } = self.client;
         unsafe {
             match self.end {
-                End::Required(slot) => connection::ds_reach(w, p, slot, self.interface, NO_PLACE),
+                End::Required(slot) => ds_reach(w, p, slot, self.interface, NO_PLACE),
                 End::Holder(instance, slot) => {
-                    connection::ds_reach_held(w, p, instance, slot, self.interface, NO_PLACE)
+                    ds_reach_held(w, p, instance, slot, self.interface, NO_PLACE)
                 }
             }
         }
@@ -315,7 +324,7 @@ impl Port {
             .map(|value| match value {
                 V::Int(x) => x as u64,
                 V::Byte(x) => x as u64,
-                V::Text(x) => unsafe { text::make(drystone_runtime::heap::heap_of(w), &x).unwrap() as u64 },
+                V::Text(x) => unsafe { text::from_bytes(w, &x).unwrap() as u64 },
                 V::Component(x) => x.0 as u64,
             })
             .collect();
@@ -325,12 +334,12 @@ impl Port {
             if c.is_null() {
                 return Poll::Pending;
             }
-            let payload = communication::ds_send(w, p, c, self.interface, number, NO_PLACE);
+            let payload = ds_send(w, p, c, self.interface, number, NO_PLACE);
             if payload.is_null() {
                 return Poll::Pending;
             }
             ptr::copy_nonoverlapping(words.as_ptr(), payload, words.len());
-            communication::ds_sent(w, c, self.interface, number);
+            ds_sent(w, c, self.interface, number);
             Poll::Ready(())
         })
         .await;
@@ -344,13 +353,13 @@ impl Port {
             if c.is_null() {
                 return Poll::Pending;
             }
-            match communication::ds_test(w, p, c, self.interface, Side::Client as u32, communication::ANY, NO_PLACE) {
+            match ds_test(w, p, c, self.interface, Side::Client as u32, ANY, NO_PLACE) {
                 0 => return Poll::Ready(None),
                 1 => {}
                 _ => return Poll::Pending,
             }
             let number = (*c).word.tag as u32 - 1;
-            let payload = communication::ds_receive(w, p, c, self.interface, number, NO_PLACE);
+            let payload = ds_receive(w, p, c, self.interface, number, NO_PLACE);
             assert!(!payload.is_null());
             let message = &self.interface.messages.get()[number as usize];
             let mut values = Vec::new();
@@ -361,7 +370,7 @@ impl Port {
                     Kind::Byte => V::Byte(word as u8),
                     Kind::Text => {
                         let value = V::text(text::bytes(word as *const TextHead));
-                        text::drop(drystone_runtime::heap::heap_of(w), word as *mut TextHead);
+                        ds_text_drop(w, word as *mut TextHead);
                         value
                     }
                     _ => {
@@ -371,7 +380,7 @@ impl Port {
                     }
                 });
             }
-            communication::ds_received(w, c);
+            ds_received(w, c);
             Poll::Ready(Some((message.name.get(), values)))
         })
         .await

@@ -1,0 +1,382 @@
+//! The end of a component by force, with all that it holds, after a run-time error (language reference, section 10).
+//!
+//! Nothing runs and nothing waits meanwhile: the scheduler has control and all processes are at home. First everyone
+//! who belongs to the component is found and marked, then taken out of every queue, then the communications are
+//! closed from both ends, and at last everything is freed but the component's own block, which stays in its
+//! container and counts as empty.
+//!
+//! # Why this is sound
+//! A block is freed only after everything that may point to it has been told: the queues that live processes share
+//! (ready, timers, failures), the slots and communications of live neighbours, and the deletions under way.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+
+use drystone_component::{Body, Kind, Template};
+
+use crate::communication::{self, detach, interface_of, make_gone, payload};
+use crate::connection::*;
+use crate::deletion::{self, Customer, Deletion, drop_owned};
+use crate::heap::heap_of;
+use crate::instance::*;
+use crate::layout::*;
+use crate::monitor;
+use crate::process::{self, Queue, body_of, home};
+use crate::survey::*;
+
+unsafe fn is_dead(instance: *mut Instance) -> bool {
+    (*instance).live & DEAD != 0
+}
+
+/// What is to be ended.
+struct Condemned {
+    /// The component itself first.
+    instances: Vec<*mut Instance>,
+    processes: Vec<*mut Process>,
+    /// Blocks of components that were dead before.
+    remains: Vec<*mut Instance>,
+}
+
+impl Condemned {
+    unsafe fn add(&mut self, instance: *mut Instance) {
+        if instance.is_null() {
+            return;
+        }
+        // Nothing is found twice, for containers are emptied.
+        if is_dead(instance) {
+            self.remains.push(instance);
+        } else {
+            (*instance).live |= DEAD;
+            self.instances.push(instance);
+        }
+    }
+
+    /// Finds everyone.
+    unsafe fn find(root: *mut Instance) -> Condemned {
+        let mut all = Condemned { instances: Vec::new(), processes: Vec::new(), remains: Vec::new() };
+        all.add(root);
+        let mut index = 0;
+        while let Some(&instance) = all.instances.get(index) {
+            index += 1;
+            let first = all.processes.len();
+            processes_of(instance, |p| all.processes.push(p));
+            children_of(instance, |cell| all.add(core::mem::replace(&mut *cell, null_mut())));
+            for index in first..all.processes.len() {
+                let p = all.processes[index];
+                children_of_process(p, |cell| all.add(core::mem::replace(&mut *cell, null_mut())));
+                if process::is_service(p) {
+                    all.add_message(p.cast());
+                }
+            }
+        }
+        all
+    }
+
+    /// What is in the buffer of a service goes with it.
+    unsafe fn add_message(&mut self, c: *mut Communication) {
+        let tag = (*c).word.tag as usize;
+        if tag == 0 {
+            return;
+        }
+        let parameters = interface_of(c).messages.get()[tag - 1].parameters.get();
+        for (index, _) in parameters.iter().enumerate().filter(|(_, kind)| **kind == Kind::Component) {
+            let word = payload(c).add(index);
+            self.add(core::mem::replace(&mut *word, 0) as *mut Instance);
+        }
+    }
+}
+
+/// Ends a component by force. All processes are at home.
+pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
+    let condemned = Condemned::find(root);
+    let mut bereaved = Vec::new();
+    leave_queues(w, &condemned);
+    for &p in &condemned.processes {
+        if !body_of(p).native.is_null() {
+            crate::native::drop_process(p);
+        }
+        free_frames(w, p);
+    }
+    for &instance in &condemned.instances {
+        close_as_client(w, instance, &mut bereaved);
+    }
+    for &instance in &condemned.instances {
+        close_as_server(w, instance, root, &mut bereaved);
+    }
+    for &p in &condemned.processes {
+        home(w).live -= 1;
+        // A client that lives on keeps the block until it lets go.
+        if !(*p).instance.is_null() {
+            if process::is_service(p) {
+                communication::drop_buffered(w, p.cast(), interface_of(p.cast()));
+            }
+            heap_of(w).free(p.cast(), body_of(p).size as usize);
+        }
+    }
+    let deletion = if (*root).rare.is_null() { null_mut() } else { (*(*root).rare).deletion };
+    for &instance in &condemned.instances {
+        if instance != root {
+            forget_deletion(instance);
+        }
+        free_rare(instance);
+        end_native(w, instance);
+        drop_owned(w, instance.cast(), (*(*instance).template).owned.get());
+        free_tables(w, instance);
+        (*instance).live = DEAD;
+    }
+    for &instance in condemned.instances[1..].iter().chain(&condemned.remains) {
+        deletion::free_dead(w, instance);
+    }
+    (*root).lock = 0;
+    let main = main_process(root);
+    if !main.is_null() {
+        *main = null_mut();
+    }
+    // Only now others may go on with what they wanted: deletions that waited for those who are gone.
+    if !deletion.is_null() {
+        deletion::overtaken(w, deletion);
+    }
+    bereaved.sort_unstable();
+    bereaved.dedup();
+    for instance in bereaved {
+        deletion::go_on(w, instance);
+    }
+}
+
+/// Nobody waits for anything any more, except at communications.
+unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
+    let lives = |p: *mut Process| !is_dead((*p).instance);
+    for &instance in &condemned.instances {
+        if !(*instance).rare.is_null() {
+            (*(*instance).rare).connecting = Queue::EMPTY;
+        }
+    }
+    let mut sleeps = false;
+    for &p in &condemned.processes {
+        sleeps |= (*p).status == process::SLEEPS;
+        if (*p).status == process::PLATFORM {
+            (*home(w).platform).forget(p);
+        }
+    }
+    if sleeps {
+        home(w).timers.retain(lives);
+    }
+    retain_ready(w, lives);
+    home(w).parallel.candidates().retain(lives);
+    home(w).failures.retain(|failure| !is_dead(failure.instance));
+}
+
+unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
+    let mut queue = Queue::from_ready(w);
+    queue.retain(keep);
+    queue.into_ready(w);
+}
+
+/// Frees a process's procedure frames, and what all its frames own but components.
+unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
+    frames_of(p, |base, owned| drop_owned(w, base, owned));
+    while !process::frames(p).is_null() {
+        process::ds_frame_end(w, p);
+    }
+}
+
+/// The communications of a condemned component with servers that live on: their services end quietly.
+unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mut Vec<*mut Instance>) {
+    required_slots(instance, |slot: *mut RequiredSlot| {
+        let c = (*slot).communication;
+        if c.is_null() {
+            return;
+        }
+        let server = (*c).process.instance;
+        if server.is_null() {
+            (*slot).communication = null_mut();
+            communication::drop_buffered(w, c, interface_of(c));
+            communication::free(w, c);
+        } else if !is_dead(server) {
+            (*slot).communication = null_mut();
+            end_service(w, c, bereaved);
+        }
+    });
+}
+
+/// The communications of a condemned component's services, and its connections.
+unsafe fn close_as_server(
+    w: *mut Worker,
+    instance: *mut Instance,
+    root: *mut Instance,
+    bereaved: &mut Vec<*mut Instance>,
+) {
+    for offered in (*(*instance).template).offered.get() {
+        let slot = slot_at::<OfferedSlot>(instance, offered.offset);
+        let holder = &raw mut (*slot).holder;
+        let c = *holder;
+        if instance == root && !c.is_null() && serves_elsewhere(c) {
+            // Through this relay, but both ends live on: the holder finds it closed, the service ends.
+            if (*c).waiter != c.cast() {
+                communication::wake(w, c);
+            }
+            *holder = null_mut();
+            end_service(w, c, bereaved);
+        } else {
+            close_cell(w, Leaf { cell: holder, slot: null_mut() }, instance == root, bereaved);
+        }
+        loop {
+            let client = first_client(slot);
+            if client.is_null() {
+                break;
+            }
+            leaves_through(client, |leaf| {
+                let lives = !is_dead(leaf.client());
+                if !(*leaf.cell).is_null() {
+                    close_cell(w, leaf, lives, bereaved);
+                } else if lives && !leaf.slot.is_null() {
+                    // It has not used its connection yet: it finds it closed.
+                    *leaf.cell = make_gone(w, &*offered.interface);
+                }
+            });
+            unlink(w, client);
+        }
+    }
+    let undo = |slot: *mut RequiredSlot| {
+        while !(*slot).clients.is_null() {
+            unlink(w, (*slot).clients);
+        }
+        unlink(w, slot);
+    };
+    required_slots(instance, undo);
+    inward_slots(instance, undo);
+}
+
+/// Whether a communication's server lives on.
+unsafe fn serves_elsewhere(c: *mut Communication) -> bool {
+    let server = (*c).process.instance;
+    !server.is_null() && !is_dead(server)
+}
+
+/// A client's communication with, or through, a condemned component. `lives`: the client lives on.
+unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec<*mut Instance>) {
+    let c = *leaf.cell;
+    if c.is_null() || (lives && (*c).process.instance.is_null()) {
+        return;
+    }
+    if !lives {
+        *leaf.cell = null_mut();
+    }
+    if serves_elsewhere(c) {
+        // If both live on, they don't need the relay between them any more.
+        if !lives {
+            end_service(w, c, bereaved);
+        }
+        return;
+    }
+    communication::drop_buffered(w, c, interface_of(c));
+    if !lives {
+        if (*c).word.flags & SERVICE_ENDED != 0 {
+            communication::free(w, c);
+        }
+        return;
+    }
+    let waiter = core::mem::replace(&mut (*c).waiter, null_mut());
+    (*c).word.flags |= GONE | SERVICE_ENDED;
+    // Not the service itself, nor another of the dead.
+    if !waiter.is_null() && !is_dead((*waiter).instance) {
+        process::ready(w, waiter);
+    }
+    detach(c, leaf.slot);
+}
+
+/// The service of a component that lives on ends, since its client was ended by force.
+unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<*mut Instance>) {
+    let p = c.cast::<Process>();
+    communication::drop_buffered(w, c, interface_of(c));
+    if (*c).word.flags & SERVICE_ENDED != 0 {
+        return communication::free(w, c);
+    }
+    if (*p).status == process::DELETION {
+        // What its frame holds must stay until that is deleted; then comes the rest.
+        let d = (*p).next.cast::<Deletion>();
+        (*c).word.flags |= GONE;
+        (*c).waiter = null_mut();
+        (*d).customer = Customer::Burial(p);
+        (*rare_of((*p).instance)).orphans.insert(c.expose_provenance());
+        return;
+    }
+    bereaved.push((*p).instance);
+    bury(w, c);
+}
+
+/// Ends a service that waits for nothing that would have to stay. Its component's deletion may go on then.
+pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
+    let p = c.cast::<Process>();
+    let instance = (*p).instance;
+    let others = |q: *mut Process| q != p;
+    match (*p).status {
+        process::SLEEPS => home(w).timers.retain(others),
+        process::PLATFORM => (*home(w).platform).forget(p),
+        _ => {}
+    }
+    retain_ready(w, others);
+    home(w).parallel.candidates().retain(others);
+    home(w).failures.retain(|failure| failure.process != p);
+    leave_communications(instance, p);
+    let rare = (*instance).rare;
+    if !rare.is_null() {
+        (*rare).unbegun.retain(others);
+        (*rare).connecting.retain(others);
+        (*rare).orphans.remove(&c.addr());
+    }
+    monitor::expel(w, p);
+    if !body_of(p).native.is_null() {
+        crate::native::drop_process(p);
+    }
+    children_of_process(p, |cell| deletion::delete_detached(w, core::mem::replace(&mut *cell, null_mut())));
+    free_frames(w, p);
+    communication::free(w, c);
+    home(w).live -= 1;
+    (*instance).live -= 1;
+}
+
+/// A process doesn't wait at any communication of its component any more.
+unsafe fn leave_communications(instance: *mut Instance, p: *mut Process) {
+    let leave = |c: *mut Communication| {
+        if !c.is_null() && (*c).waiter == p {
+            (*c).waiter = null_mut();
+        }
+    };
+    required_slots(instance, |slot| leave((*slot).communication));
+    let held = |cell: *mut *mut Instance| {
+        for offered in (*(**cell).template).offered.get() {
+            leave((*slot_at::<OfferedSlot>(*cell, offered.offset)).holder);
+        }
+    };
+    children_of(instance, held);
+    children_of_process(p, held);
+}
+
+/// A native component closes what it has open: its FINALLY ends at once.
+unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
+    let template = &*(*instance).template;
+    if template.finally == Template::NO_BODY {
+        return;
+    }
+    let body: &Body = &template.bodies.get()[template.finally as usize];
+    if crate::native::is_finally(body) {
+        (*instance).live = DEAD;
+        process::run_finally(w, instance, body);
+    }
+}
+
+/// Frees the deletion of a dead instance.
+unsafe fn forget_deletion(instance: *mut Instance) {
+    let rare = (*instance).rare;
+    if rare.is_null() || (*rare).deletion.is_null() {
+        return;
+    }
+    let parent = Box::from_raw((*rare).deletion).parent;
+    // What a dead process wanted to have deleted has no instance of its own.
+    if !parent.is_null() && (*parent).instance.is_null() {
+        drop(Box::from_raw(parent));
+    }
+}

@@ -1,0 +1,215 @@
+//! Messages between clients and services.
+
+mod common;
+
+use std::sync::LazyLock;
+
+use common::*;
+use drystone_component::{Interface, Kind, Side};
+
+const SAY: u32 = 0;
+const HEARD: u32 = 1;
+
+/// `{ IN Say(x) OUT Heard(x) }`
+static ECHO: LazyLock<&Interface> = LazyLock::new(|| {
+    interface(
+        "Echo",
+        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[(true, &[(0, 1)]), (false, &[(1, 0)])],
+    )
+});
+
+/// `IN Say(x) OUT Heard(x)`
+static ONCE: LazyLock<&Interface> = LazyLock::new(|| {
+    interface(
+        "Once",
+        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[(false, &[(0, 1)]), (false, &[(1, 2)]), (true, &[])],
+    )
+});
+
+/// Answers until the client closes.
+const ECHO_SERVICE: &[Step] = &[
+    |c| unsafe { c.test(c.client(), *ECHO, Side::Server, SAY as i32, 4) },
+    |c| unsafe { c.receive(c.client(), *ECHO, SAY, &[0]) },
+    |c| unsafe { c.send(c.client(), *ECHO, HEARD, &[*c.r(0) + 1]) },
+    |_| To(0),
+    |_| End,
+];
+
+const ROUNDS: u64 = if cfg!(miri) { 20 } else { 100_000 };
+
+#[test]
+fn a_client_and_its_service_take_turns() {
+    static SERVER: LazyLock<&drystone_component::Template> =
+        LazyLock::new(|| template("Server").offers(*ECHO, ECHO_SERVICE).done());
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[*c.r(1)]) },
+            |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
+            |c| unsafe { c.repeat(0, ROUNDS, 1) },
+            |c| unsafe { c.number(*c.r(1)) },
+            |c| unsafe { c.delete(c.container(0)) },
+        ])
+        .done();
+    assert_eq!(output_of(main), ROUNDS.to_string());
+}
+
+#[test]
+fn a_service_that_has_ended_starts_anew_in_the_same_block() {
+    static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let service: &[Step] = &[
+            |c| unsafe { c.receive(c.client(), *ONCE, SAY, &[0]) },
+            |c| unsafe { c.send(c.client(), *ONCE, HEARD, &[*c.r(0) + 1 + 1000 * *c.r(5)]) },
+            |c| unsafe {
+                *c.r(5) = 1;
+                End
+            },
+        ];
+        template("Server").offers(*ONCE, service).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ONCE, SAY, &[*c.r(1)]) },
+            |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ONCE, HEARD, &[1]) },
+            |c| unsafe { c.repeat(0, 10, 1) },
+            |c| unsafe { c.number(*c.r(1)) },
+        ])
+        .done();
+    assert_eq!(output_of(main), "10");
+}
+
+#[test]
+fn what_a_service_leaves_unreceived_begins_the_next() {
+    /// `IN Say(x)`
+    static TELL: LazyLock<&Interface> = LazyLock::new(|| {
+        interface("Tell", &[("Say", Side::Client, &[Kind::Word])], &[(false, &[(0, 1)]), (true, &[])])
+    });
+    static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let service: &[Step] = &[
+            |c| unsafe { c.receive(c.client(), *TELL, SAY, &[0]) },
+            |c| unsafe { c.number(*c.r(0)) },
+            |c| unsafe { c.pause() },
+        ];
+        template("Server").offers(*TELL, service).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *TELL, SAY, &[*c.r(0)]) },
+            |c| unsafe { c.repeat(0, 5, 1) },
+            |c| unsafe { c.delete(c.container(0)) },
+            |c| unsafe { c.write(".") },
+        ])
+        .done();
+    assert_eq!(output_of(main), "01234.");
+}
+
+#[test]
+fn a_client_waits_for_its_connection() {
+    static SERVER: LazyLock<&drystone_component::Template> =
+        LazyLock::new(|| template("Server").offers(*ECHO, ECHO_SERVICE).done());
+    static CLIENT: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let main: &[Step] = &[
+            |c| unsafe { c.send(c.reach(0), *ECHO, SAY, &[41]) },
+            |c| unsafe { c.receive(c.reach(0), *ECHO, HEARD, &[0]) },
+            |c| unsafe { c.number(*c.r(0)) },
+        ];
+        template("Client").requires(*ECHO).main(main).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .holds(1)
+        .main(&[
+            |c| unsafe { c.new(c.container(1), *CLIENT) },
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.passivate(2) },
+            |c| unsafe { c.write("connect ") },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+        ])
+        .done();
+    assert_eq!(output_of(main), "connect 42");
+}
+
+#[test]
+fn services_answer_when_begin_has_ended() {
+    static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let main: &[Step] = &[
+            |c| unsafe { c.passivate(2) },
+            |c| unsafe { c.write("begun ") },
+            |c| unsafe { c.begun() },
+            |c| unsafe { c.passivate(5) },
+        ];
+        template("Server").offers(*ECHO, ECHO_SERVICE).main(main).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[1]) },
+            |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
+            |c| unsafe { c.write("answered") },
+        ])
+        .done();
+    assert_eq!(output_of(main), "begun answered");
+}
+
+#[test]
+fn receiving_out_of_turn_is_a_protocol_violation() {
+    static SERVER: LazyLock<&drystone_component::Template> =
+        LazyLock::new(|| template("Server").offers(*ECHO, ECHO_SERVICE).done());
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
+        ])
+        .done();
+    let ran = run(main);
+    assert_eq!(ran.errors, "error: protocol violation at test.dry:6:1 in Main\n");
+    assert_eq!(ran.outcome.status, 1);
+}
+
+#[test]
+fn relays_lead_through_to_the_server() {
+    static SERVER: LazyLock<&drystone_component::Template> =
+        LazyLock::new(|| template("Server").offers(*ECHO, ECHO_SERVICE).done());
+    static RELAY: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let main: &[Step] = &[|c| unsafe { c.pass_on(c.inward(c.me(), 0), 0) }];
+        template("Relay").relays(*ECHO).requires(*ECHO).main(main).done()
+    });
+    static CLIENT: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
+        let main: &[Step] = &[
+            |c| unsafe { c.send(c.reach(0), *ECHO, SAY, &[6]) },
+            |c| unsafe { c.receive(c.reach(0), *ECHO, HEARD, &[0]) },
+            |c| unsafe { c.number(*c.r(0)) },
+        ];
+        template("Client").requires(*ECHO).main(main).done()
+    });
+    let main = template("Main")
+        .virtual_time()
+        .holds(0)
+        .holds(1)
+        .holds(2)
+        .main(&[
+            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.new(c.container(1), *RELAY) },
+            |c| unsafe { c.new(c.container(2), *CLIENT) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
+            |c| unsafe { c.passivate(1) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+        ])
+        .done();
+    assert_eq!(output_of(main), "7");
+}

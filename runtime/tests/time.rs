@@ -1,0 +1,89 @@
+//! Sleeping, virtual time, and turns.
+
+mod common;
+
+use common::*;
+use drystone_component::Template;
+use drystone_runtime::entry_points::{ds_preempt, ds_random, ds_time};
+use drystone_runtime::layout::Status;
+
+#[test]
+fn virtual_time_jumps_and_those_of_one_moment_wake_in_order() {
+    once! {
+        ONE: Template = template("One").main(&[
+            |c| unsafe { c.passivate(1_000_000_000) },
+            |c| unsafe { c.number(ds_time(c.w) as u64) },
+            |c| unsafe { c.write("a ") },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.number(ds_time(c.w) as u64) },
+            |c| unsafe { c.write("a ") },
+        ]).done();
+        OTHER: Template = template("Other").main(&[
+            |c| unsafe { c.passivate(400_000_000) },
+            |c| unsafe { c.passivate(600_000_000) },
+            |c| unsafe { c.write("b ") },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { c.new(c.container(0), *ONE) },
+            |c| unsafe { c.new(c.container(1), *OTHER) },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "1000000000a b 1000000005a ");
+}
+
+#[test]
+fn nobody_sleeps_too_short() {
+    once! {
+        MAIN: Template = template("Main").main(&[
+            |c| unsafe { *c.r(0) = ds_time(c.w) as u64; Go },
+            |c| unsafe { c.passivate(20) },
+            |c| unsafe {
+                let slept = ds_time(c.w) as u64 - *c.r(0);
+                assert!((20..2000).contains(&slept), "{slept} ms");
+                Go
+            },
+        ]).done();
+    }
+    output_of(*MAIN);
+}
+
+#[test]
+fn a_process_that_computes_lets_others_run() {
+    once! {
+        BUSY: Template = template("Busy").main(&[
+            |c| unsafe {
+                if (*c.w).attention.load(std::sync::atomic::Ordering::Relaxed) != 0 {
+                    *c.r(0) += 1;
+                    if ds_preempt(c.w, c.p) == Status::Leave { Leave } else { Go }
+                } else {
+                    std::hint::spin_loop();
+                    Go
+                }
+            },
+            |c| unsafe { if *c.r(0) < 10 { To(0) } else { c.write("busy") } },
+        ]).done();
+        MAIN: Template = template("Main").holds(0).holds(1).main(&[
+            |c| unsafe { c.new(c.container(0), *BUSY) },
+            |c| unsafe { c.new(c.container(1), *BUSY) },
+            |c| unsafe { c.passivate(2) },
+            |c| unsafe { c.write("other ") },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "other busybusy");
+}
+
+#[test]
+fn random_numbers_stay_between_their_bounds() {
+    once! {
+        MAIN: Template = template("Main").main(&[
+            |c| unsafe {
+                let all: Vec<i64> = (0..1000).map(|_| ds_random(c.w, c.p, -1, 2, 1)).collect();
+                (-1..=2).for_each(|x| assert!(all.contains(&x)));
+                assert!(all.iter().all(|x| (-1..=2).contains(x)));
+                ds_random(c.w, c.p, i64::MIN, i64::MAX, 1);
+                Go
+            },
+        ]).done();
+    }
+    output_of(*MAIN);
+}

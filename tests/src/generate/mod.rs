@@ -1,0 +1,120 @@
+//! Random programs that are right by construction: well typed, free of races, terminating, and with an output
+//! that no schedule and no buffer capacity can change. Some end in a run-time error on purpose, always the same
+//! one at the same place.
+//!
+//! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
+//! (`exchanges`, `monitors`, `holdings`, `protocols`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
+//! deleted while it waits.
+
+mod computations;
+mod endings;
+mod exchanges;
+mod holdings;
+mod monitors;
+mod protocols;
+mod scenario;
+mod wiring;
+
+use crate::random::Random;
+
+/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual.
+pub fn program(seed: u64, size: usize) -> String {
+    let mut generator =
+        Generator { random: Random::new(seed), names: 0, size: size.max(1), functions: Vec::new() };
+    generator.entry()
+}
+
+/// What a program is made with.
+struct Generator {
+    random: Random,
+    /// For names that occur once.
+    names: usize,
+    size: usize,
+    /// Function procedures of the component under construction, with their number of parameters.
+    functions: Vec<(String, usize)>,
+}
+
+/// A part of a component: what it declares and what it does. Its statements fold what they compute into the
+/// INTEGER variable `acc`, which stays below 1 000 003.
+#[derive(Default)]
+struct Step {
+    /// Interfaces and component templates.
+    templates: String,
+    /// Procedures, which need no variables but their own.
+    procedures: String,
+    /// `name: type`, with an index part and attributes where there are any.
+    variables: Vec<String>,
+    statements: String,
+}
+
+impl Step {
+    /// A step with its interfaces and templates.
+    fn declaring(templates: String) -> Step {
+        Step { templates, ..Step::default() }
+    }
+}
+
+impl Generator {
+    /// A name that occurs nowhere else.
+    fn name(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+
+    /// Steps for a body, as many as the size asks for.
+    fn steps(&mut self, depth: usize) -> Vec<Step> {
+        let count = if depth == 0 { self.size } else { 1 + self.random.below(2) };
+        (0..count).map(|_| self.step(depth)).collect()
+    }
+
+    fn step(&mut self, depth: usize) -> Step {
+        if depth < 2 && self.size > 1 && self.random.one_in(5) {
+            return self.scenario(depth + 1);
+        }
+        if depth == 0 && self.random.one_in(6) {
+            return if self.random.one_in(2) { self.farewells() } else { self.sleepers() };
+        }
+        let step = match self.random.below(13) {
+            0 => self.server(),
+            1 => self.pipeline(),
+            2 => self.workers(),
+            3 => self.buffer(),
+            4 => self.ring(),
+            5 => self.lending(),
+            6 => self.fan(),
+            7 => self.tree(),
+            8 => self.collections(),
+            9 => self.contained_fault(),
+            10 => self.turns(),
+            _ => self.protocol(),
+        };
+        if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
+    }
+
+    /// The same step in a procedure, which deletes what the step holds when it returns.
+    fn in_a_procedure(&mut self, step: Step) -> Step {
+        let name = self.name("Step");
+        let Step { templates, procedures, variables, statements } = step;
+        let procedure = format!(
+            "PROCEDURE {name}(acc: INTEGER): INTEGER;\n{}{procedures}BEGIN\n{statements}RETURN acc\nEND {name};\n",
+            declarations(&variables)
+        );
+        Step {
+            templates,
+            procedures: procedure,
+            variables: Vec::new(),
+            statements: format!("acc := {name}(acc);\n"),
+        }
+    }
+}
+
+/// `VARIABLE` sections.
+fn declarations(variables: &[String]) -> String {
+    variables.iter().map(|variable| format!("VARIABLE {variable};\n")).collect()
+}
+
+/// Folds an INTEGER below 10^12 into `acc`.
+fn fold(value: &str) -> String {
+    format!("acc := (acc * 31 + {value}) MOD 1000003;\n")
+}

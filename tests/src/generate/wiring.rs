@@ -1,0 +1,62 @@
+//! What patterns share: connecting clients to servers in several ways, and components around servers.
+
+use super::{Generator, Step};
+
+impl Generator {
+    /// Connects a client to a server: directly, over relays, or over a relay for each client.
+    pub fn wire(
+        &mut self,
+        interface: &str,
+        client: &str,
+        server: &str,
+        index: Option<&str>,
+        step: &mut Step,
+    ) -> String {
+        if !self.random.one_in(3) {
+            return format!("CONNECT({interface}({client}), {server});\n");
+        }
+        let (template, relay) = (self.name("Relay"), self.name("relay"));
+        step.templates += &format!(
+            "COMPONENT {template} OFFERS {interface} REQUIRES {interface};\nBEGIN CONNECT({interface}, {interface})\nEND {template};\n"
+        );
+        let name = match index {
+            Some(index) => {
+                step.variables.push(format!("{relay}[i: INTEGER]: {template}"));
+                format!("{relay}[{index}]")
+            }
+            None => {
+                step.variables.push(format!("{relay}: {template}"));
+                relay
+            }
+        };
+        let mut order = [
+            format!("CONNECT({interface}({name}), {server});\n"),
+            format!("CONNECT({interface}({client}), {name});\n"),
+        ];
+        if self.random.one_in(2) {
+            order.reverse();
+        }
+        format!("NEW({name});\n{}", order.concat())
+    }
+
+    /// The server itself, or a component that holds one and connects its own interface inward.
+    pub fn hosted(&mut self, interface: &str, server: String, step: &mut Step) -> String {
+        if !self.random.one_in(4) {
+            return server;
+        }
+        let host = self.name("Host");
+        step.templates += &format!(
+            "COMPONENT {host} OFFERS {interface};\nVARIABLE inner: {server};\nBEGIN NEW(inner); CONNECT({interface}, inner)\nEND {host};\n"
+        );
+        host
+    }
+
+    /// Functions of a new component, and what `make` writes with them.
+    pub fn component<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> (String, T) {
+        let around = std::mem::take(&mut self.functions);
+        let functions = self.new_functions();
+        let made = make(self);
+        self.functions = around;
+        (functions, made)
+    }
+}

@@ -1,0 +1,109 @@
+//! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
+//! compiled. `DRYSTONE_CASES` says how many programs (500 unless it is set), `DRYSTONE_SEED` where to begin.
+//!
+//! A program that fails is made again in smaller sizes; the smallest that still fails is written to the target
+//! folder, and its path and seed are in the message.
+
+mod compiled;
+
+use std::path::PathBuf;
+
+use drystone_language::check::check;
+use drystone_language::source::SourceFile;
+use drystone_tests::reference::{self, End, Options};
+use drystone_tests::{expected, generate};
+
+/// Steps in a generated program.
+const SIZE: usize = 4;
+
+/// More than any generated program takes.
+const STEPS: u64 = 5_000_000;
+
+#[test]
+fn generated_programs_do_the_same_everywhere() {
+    let cases = number("DRYSTONE_CASES", 500);
+    let first = number("DRYSTONE_SEED", 0);
+    let drystone = compiled::Drystone::find();
+    if drystone.is_none() {
+        eprintln!("the interpreter only: no drystone binary (set DRYSTONE_BIN)");
+    }
+    let mut failures = Vec::new();
+    for seed in first..first + cases {
+        if let Some(failure) = examine(seed, SIZE, drystone.as_ref()) {
+            let smaller = (1..SIZE).find_map(|size| examine(seed, size, drystone.as_ref()));
+            failures.push(smaller.unwrap_or(failure));
+        }
+        if failures.len() == 10 {
+            break;
+        }
+    }
+    assert!(failures.is_empty(), "{} programs failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What is wrong with a program, if anything.
+fn examine(seed: u64, size: usize, drystone: Option<&compiled::Drystone>) -> Option<String> {
+    let path = work_folder().join(format!("generated-{seed}-{size}.dry"));
+    let name = path.file_name().expect("just made").to_string_lossy().into_owned();
+    let file = SourceFile { path: name, text: generate::program(seed, size) };
+    let problem = compare(&file, seed, &path, drystone);
+    match &problem {
+        Some(_) => std::fs::write(&path, &file.text).expect("the target folder can be written"),
+        None => drop(std::fs::remove_file(&path)),
+    }
+    problem.map(|problem| format!("seed {seed}, size {size}: {}: {problem}", path.display()))
+}
+
+fn compare(
+    file: &SourceFile,
+    seed: u64,
+    path: &std::path::Path,
+    drystone: Option<&compiled::Drystone>,
+) -> Option<String> {
+    let files = std::slice::from_ref(file);
+    let program = match check(files) {
+        Ok(program) => program,
+        Err(errors) => {
+            let error = &errors[0];
+            let (line, column) = file.line_column(error.span.start);
+            return Some(format!("does not compile: {line}:{column}: {} {}", error.message, error.label));
+        }
+    };
+    let mut wanted: Option<String> = None;
+    for (schedule, capacity) in [(seed * 4, 1), (seed * 4 + 1, 4), (seed * 4 + 2, 1000), (seed * 4 + 3, 1)] {
+        let options = Options { seed: schedule, capacity, max_steps: STEPS, ..Options::default() };
+        let outcome = reference::run(&program, &options);
+        if outcome.end == End::OutOfSteps {
+            return Some(format!("does not end, schedule {schedule}, capacity {capacity}"));
+        }
+        let found = expected::of_interpreter(&outcome, files);
+        match &wanted {
+            None => wanted = Some(found),
+            Some(wanted) if *wanted != found => {
+                return Some(format!(
+                    "interpreter, schedule {schedule}, capacity {capacity}:\n{found}but first:\n{wanted}"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    let (wanted, drystone) = (wanted.expect("it was run"), drystone?);
+    std::fs::write(path, &file.text).expect("the target folder can be written");
+    for cores in [1, 2] {
+        let found = drystone.run(path, cores);
+        if found != wanted {
+            return Some(format!("compiled, {cores} cores:\n{found}but interpreted:\n{wanted}"));
+        }
+    }
+    None
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Where failing programs are left.
+fn work_folder() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
