@@ -283,7 +283,3 @@ pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection)
     }
     *cell = null_mut();
 }
-
-#[cfg(test)]
-#[path = "collection_tests.rs"]
-mod tests;

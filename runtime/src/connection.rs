@@ -403,6 +403,10 @@ pub unsafe extern "C" fn ds_connect(
     if ds_disconnect(w, p, slot, place) == Status::Leave {
         return Status::Leave;
     }
+    if (*(*slot).instance).live & DEAD != 0 {
+        // Its container counts as empty, but that is no error of those who talk to it.
+        return Status::Done;
+    }
     if let Target::Offered(to) = decode(target) {
         let (instance, offered) = description(to);
         if (*instance).live & DEAD != 0 {

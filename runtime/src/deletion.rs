@@ -539,7 +539,6 @@ unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&m
         release_clients(w, slot);
     }
     drop_owned(w, instance.cast(), template.owned.get());
-    free_tables(w, instance);
     free_rare(instance);
     (*instance).live = DEAD;
 }
@@ -563,5 +562,6 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
             communication::free(w, holder);
         }
     }
+    free_tables(w, instance);
     heap_of(w).free(instance.cast(), template.size as usize);
 }

@@ -17,6 +17,7 @@ use crate::deletion::{self, Deletion};
 use crate::fault::ds_fail;
 use crate::heap::heap_of;
 use crate::layout::*;
+use crate::monitor::Awaiting;
 use crate::process::{self, Queue};
 
 /// [`Instance::live`]: how many processes are alive.
@@ -37,7 +38,7 @@ pub struct Rare {
     /// Processes that wait for the lock with others.
     pub shared: Queue,
     /// Processes that await a condition.
-    pub awaiting: Queue,
+    pub awaiting: Awaiting,
     /// One that has awaited its condition and wants the lock alone: it gets it when those who share it are gone.
     pub granted: *mut Process,
     /// Processes that wait until something about the component's connections changes.
@@ -62,7 +63,7 @@ unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
     let rare = Box::into_raw(Box::new(Rare {
         exclusive: Queue::EMPTY,
         shared: Queue::EMPTY,
-        awaiting: Queue::EMPTY,
+        awaiting: Awaiting::new(),
         granted: null_mut(),
         connecting: Queue::EMPTY,
         unbegun: Queue::EMPTY,

@@ -123,7 +123,6 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         free_rare(instance);
         end_native(w, instance);
         drop_owned(w, instance.cast(), (*(*instance).template).owned.get());
-        free_tables(w, instance);
         (*instance).live = DEAD;
     }
     for &instance in condemned.instances[1..].iter().chain(&condemned.remains) {

@@ -2,15 +2,22 @@
 //!
 //! When the lock is given up alone, the awaiting are tested once, in order: every fulfilled one that shares enters, up
 //! to the first fulfilled one that wants the lock alone; then those who wait to enter alone; then all who wait to
-//! share. Locks are handed over: who is woken has it.
+//! share. Locks are handed over: who is woken has it. A condition that doesn't depend on who awaits it is tested once
+//! for all.
 //!
 //! # Why this is sound
 //! Queues hold live processes of their own instance only; see the process module.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
 use crate::instance::{Rare, rare_of};
 use crate::layout::*;
 use crate::process::*;
+
+/// In the address of a condition: the answer is the same for all processes of the component.
+const COMMON: usize = 1;
 
 /// `fn(worker, process)`: 0 false, 1 true, 2 failed.
 type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
@@ -75,14 +82,9 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process) -> Status {
     let status = if (*p).lock == LOCK_EXCLUSIVE { AWAITS_EXCLUSIVE } else { AWAITS_SHARED };
     ds_unlock(w, p);
     (*p).status = status;
-    (*rare_of(instance)).awaiting.push(p);
+    (*rare_of(instance)).awaiting.add(p);
     (*instance).lock |= QUEUED_BIT;
     Status::Leave
-}
-
-unsafe fn is_fulfilled(w: *mut Worker, p: *mut Process) -> u32 {
-    let condition = p.cast::<u8>().add(body_of(p).condition as usize).cast::<Condition>();
-    (*condition)(w, p)
 }
 
 unsafe fn enter_alone(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
@@ -107,30 +109,149 @@ unsafe fn left_alone(w: *mut Worker, instance: *mut Instance) {
     settle(instance, rare);
 }
 
+/// Tests the awaiting once, in order; they enter as far as they may.
 unsafe fn test_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
-    let mut untested = core::mem::replace(&mut (*rare).awaiting, Queue::EMPTY);
-    let mut sharing = false;
-    loop {
-        let p = untested.pop();
-        if p.is_null() {
-            return;
-        }
-        match (is_fulfilled(w, p), (*p).status) {
-            (0, _) => (*rare).awaiting.push(p),
-            (1, AWAITS_SHARED) => {
-                sharing = true;
-                enter_shared(w, instance, p);
-            }
-            (1, _) => {
-                if sharing {
-                    (*rare).granted = p;
-                } else {
-                    enter_alone(w, instance, p);
+    let awaiting = &raw mut (*rare).awaiting;
+    for index in 0..(*awaiting).groups.len() {
+        let group = &raw mut (&mut (*awaiting).groups)[index];
+        (*group).holds = false;
+        // One answer is good for all of them; but each fails for itself.
+        while !(*group).waiting.is_empty() {
+            match ((*group).condition)(w, (*group).waiting.head) {
+                0 => {}
+                1 => (*group).holds = true,
+                _ => {
+                    (*group).waiting.pop();
+                    continue;
                 }
-                return (*rare).awaiting.append(untested);
             }
-            // Its condition has failed: the scheduler will see to it.
+            break;
+        }
+    }
+    let mut entering = Entering { w, instance, rare, sharing: false, closed: false };
+    let own = &raw mut (*awaiting).own;
+    let (mut tested, mut kept) = (0, 0);
+    while tested < (*own).len() {
+        let (turn, p) = (&(*own))[tested];
+        entering.admit_groups(turn);
+        if entering.closed {
+            break;
+        }
+        tested += 1;
+        match (*condition_of(p))(w, p) {
+            0 => {
+                (&mut (*own))[kept] = (turn, p);
+                kept += 1;
+            }
+            1 => entering.admit(p),
+            // It has failed: the scheduler will see to it.
             _ => {}
+        }
+    }
+    drop((*own).drain(kept..tested));
+    entering.admit_groups(u64::MAX);
+}
+
+/// Those whose conditions hold enter, one after the other.
+struct Entering {
+    w: *mut Worker,
+    instance: *mut Instance,
+    rare: *mut Rare,
+    /// Somebody has entered who shares the lock.
+    sharing: bool,
+    /// Nobody else may enter.
+    closed: bool,
+}
+
+impl Entering {
+    unsafe fn admit(&mut self, p: *mut Process) {
+        if (*p).status == AWAITS_SHARED {
+            self.sharing = true;
+            return enter_shared(self.w, self.instance, p);
+        }
+        self.closed = true;
+        if self.sharing {
+            (*self.rare).granted = p;
+        } else {
+            enter_alone(self.w, self.instance, p);
+        }
+    }
+
+    /// Those of the groups who came before that turn.
+    unsafe fn admit_groups(&mut self, before: u64) {
+        let groups = &raw mut (*self.rare).awaiting.groups;
+        while !self.closed {
+            let ready = (*groups).iter_mut().filter(|group| group.holds && !group.waiting.is_empty());
+            let turns = ready.map(|group| (unsafe { *turn_of(group.waiting.head) }, group));
+            match turns.min_by_key(|(turn, _)| *turn) {
+                Some((turn, group)) if turn < before => self.admit(group.waiting.pop()),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Processes that await conditions, in the order of their turns.
+pub struct Awaiting {
+    /// Those whose condition is the same for all processes of the component.
+    groups: Vec<Group>,
+    /// Those whose condition depends on what is their own.
+    own: VecDeque<(u64, *mut Process)>,
+    turns: u64,
+}
+
+/// Processes that await the same condition, each with its turn in the place of the condition's address.
+struct Group {
+    condition: Condition,
+    waiting: Queue,
+    /// The condition was true when it was last tested.
+    holds: bool,
+}
+
+/// Where a process that awaits keeps its condition.
+unsafe fn condition_of(p: *mut Process) -> *mut Condition {
+    p.cast::<u8>().add(body_of(p).condition as usize).cast()
+}
+
+unsafe fn turn_of(p: *mut Process) -> *mut u64 {
+    condition_of(p).cast()
+}
+
+impl Awaiting {
+    /// Nobody.
+    pub const fn new() -> Awaiting {
+        Awaiting { groups: Vec::new(), own: VecDeque::new(), turns: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.groups.iter().all(|group| group.waiting.is_empty())
+    }
+
+    unsafe fn add(&mut self, p: *mut Process) {
+        let turn = self.turns;
+        self.turns += 1;
+        let tagged = condition_of(p).cast::<*const u8>();
+        if (*tagged).addr() & COMMON == 0 {
+            return self.own.push_back((turn, p));
+        }
+        let address = (*tagged).map_addr(|address| address & !COMMON);
+        let condition = core::mem::transmute::<*const u8, Condition>(address);
+        *turn_of(p) = turn;
+        let same = |group: &&mut Group| core::ptr::fn_addr_eq(group.condition, condition);
+        match self.groups.iter_mut().find(same) {
+            Some(group) => group.waiting.push(p),
+            None => {
+                let mut waiting = Queue::EMPTY;
+                waiting.push(p);
+                self.groups.push(Group { condition, waiting, holds: false });
+            }
+        }
+    }
+
+    unsafe fn remove(&mut self, p: *mut Process) {
+        self.own.retain(|&(_, q)| q != p);
+        for group in &mut self.groups {
+            group.waiting.retain(|q| q != p);
         }
     }
 }
@@ -181,7 +302,7 @@ pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
     }
     (*rare).exclusive.retain(|q| q != p);
     (*rare).shared.retain(|q| q != p);
-    (*rare).awaiting.retain(|q| q != p);
+    (*rare).awaiting.remove(p);
     if (*rare).granted == p {
         (*rare).granted = core::ptr::null_mut();
     }

@@ -93,16 +93,6 @@ impl Queue {
         p
     }
 
-    /// Puts all of another queue behind the others.
-    pub unsafe fn append(&mut self, others: Queue) {
-        if self.head.is_null() {
-            *self = others;
-        } else if !others.head.is_null() {
-            (*self.tail).next = others.head;
-            self.tail = others.tail;
-        }
-    }
-
     /// Keeps those for whom `keep` holds, in their order. `keep` may give the others to someone else at once.
     pub unsafe fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         let mut p = core::mem::replace(self, Queue::EMPTY).head;

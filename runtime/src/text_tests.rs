@@ -97,8 +97,8 @@ proptest! {
 fn literals_are_never_changed_nor_freed() {
     #[repr(C)]
     struct Literal(TextHead, [u8; 3]);
-    let literal = Literal(TextHead { count: -1, length: 3 }, *b"abc");
-    let address = (&raw const literal).cast::<TextHead>().cast_mut();
+    let mut literal = Literal(TextHead { count: -1, length: 3 }, *b"abc");
+    let address = (&raw mut literal).cast::<TextHead>();
     let mut heap = heap();
     // SAFETY: the literal stays alive, and is only read.
     unsafe {
@@ -109,7 +109,7 @@ fn literals_are_never_changed_nor_freed() {
         assert_eq!((bytes(cell), bytes(address)), (&b"axc"[..], &b"abc"[..]));
         drop(&mut heap, cell);
     }
-    assert_eq!((heap.live(), literal.0.count), (0, -1));
+    assert_eq!((heap.live(), literal.0.count, literal.1), (0, -1, *b"abc"));
 }
 
 #[test]

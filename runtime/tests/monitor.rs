@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Side, Template};
+use drystone_component::{Interface, Kind, Side, Template};
+use drystone_runtime::entry_points::ds_insert;
 use drystone_runtime::layout::{Process, Worker};
 
 once! {
@@ -57,73 +58,82 @@ fn the_lock_is_exclusive() {
     assert_eq!(output_of(*MAIN), "30");
 }
 
-/// A component whose services of three interfaces await, change and read; each says what it does.
-#[test]
-fn awaiting_enter_before_newcomers_and_shared_ones_together() {
-    once! {
-        ROOM: Template = template("Room")
-            // Awaits v1 = 2, shared.
-            .offers(*GO, &[
-                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
-                |c| unsafe { c.lock(false) },
-                |c| unsafe { c.await_(is_two) },
-                |c| unsafe { c.write("a") },
-                |c| unsafe { c.pause() },
-                |c| unsafe { c.write("A") },
-                |c| unsafe { c.unlock() },
-            ])
-            // Awaits v1 = 2, shared, too.
-            .offers(*GO, &[
-                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
-                |c| unsafe { c.lock(false) },
-                |c| unsafe { c.await_(is_two) },
-                |c| unsafe { c.write("b") },
-                |c| unsafe { c.pause() },
-                |c| unsafe { c.write("B") },
-                |c| unsafe { c.unlock() },
-            ])
-            // Awaits v1 # 0, exclusive.
-            .offers(*GO, &[
-                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
-                |c| unsafe { c.lock(true) },
-                |c| unsafe { c.await_(is_set) },
-                |c| unsafe { c.write("c") },
-                |c| unsafe { c.pause() },
-                |c| unsafe { c.write("C") },
-                |c| unsafe { c.unlock() },
-            ])
-            // Waits to enter, exclusive.
-            .offers(*GO, &[
-                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
-                |c| unsafe { c.lock(true) },
-                |c| unsafe { c.write("d") },
-                |c| unsafe { c.unlock() },
-            ])
-            // Sets v1 := 2 and keeps the lock while others come.
-            .offers(*GO, &[
-                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
-                |c| unsafe { c.lock(true) },
-                |c| unsafe { c.passivate(5) },
-                |c| unsafe { *c.v(1) = 2; Go },
-                |c| unsafe { c.write("x") },
-                |c| unsafe { c.unlock() },
-            ])
-            .done();
-        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *ROOM) },
-            go!(0),
-            go!(1),
-            go!(2),
-            |c| unsafe { c.passivate(2) },
-            go!(4),
-            |c| unsafe { c.passivate(2) },
-            go!(3),
-            |c| unsafe { c.delete(c.container(0)) },
-        ]).done();
-    }
-    // a and b share, then c that awaited alone, then d.
-    assert_eq!(output_of(*MAIN), "xabABcCd");
+/// Components whose services await, change and read; each says what it does.
+macro_rules! rooms {
+    ($test:ident, $first:ident, $second:ident, $third:ident) => {
+        #[test]
+        fn $test() {
+            once! {
+                ROOM: Template = template("Room")
+                    // Awaits v1 = 2, shared.
+                    .offers(*GO, &[
+                        |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                        |c| unsafe { c.lock(false) },
+                        |c| unsafe { c.$first(is_two) },
+                        |c| unsafe { c.write("a") },
+                        |c| unsafe { c.pause() },
+                        |c| unsafe { c.write("A") },
+                        |c| unsafe { c.unlock() },
+                    ])
+                    // Awaits v1 = 2, shared, too.
+                    .offers(*GO, &[
+                        |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                        |c| unsafe { c.lock(false) },
+                        |c| unsafe { c.$second(is_two) },
+                        |c| unsafe { c.write("b") },
+                        |c| unsafe { c.pause() },
+                        |c| unsafe { c.write("B") },
+                        |c| unsafe { c.unlock() },
+                    ])
+                    // Awaits v1 # 0, exclusive.
+                    .offers(*GO, &[
+                        |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                        |c| unsafe { c.lock(true) },
+                        |c| unsafe { c.$third(is_set) },
+                        |c| unsafe { c.write("c") },
+                        |c| unsafe { c.pause() },
+                        |c| unsafe { c.write("C") },
+                        |c| unsafe { c.unlock() },
+                    ])
+                    // Waits to enter, exclusive.
+                    .offers(*GO, &[
+                        |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                        |c| unsafe { c.lock(true) },
+                        |c| unsafe { c.write("d") },
+                        |c| unsafe { c.unlock() },
+                    ])
+                    // Sets v1 := 2 and keeps the lock while others come.
+                    .offers(*GO, &[
+                        |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                        |c| unsafe { c.lock(true) },
+                        |c| unsafe { c.passivate(5) },
+                        |c| unsafe { *c.v(1) = 2; Go },
+                        |c| unsafe { c.write("x") },
+                        |c| unsafe { c.unlock() },
+                    ])
+                    .done();
+                MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+                    |c| unsafe { c.new(c.container(0), *ROOM) },
+                    go!(0),
+                    go!(1),
+                    go!(2),
+                    |c| unsafe { c.passivate(2) },
+                    go!(4),
+                    |c| unsafe { c.passivate(2) },
+                    go!(3),
+                    |c| unsafe { c.delete(c.container(0)) },
+                ]).done();
+            }
+            // a and b share, then c that awaited alone, then d.
+            assert_eq!(output_of(*MAIN), "xabABcCd");
+        }
+    };
 }
+
+rooms!(awaiting_enter_before_newcomers_and_shared_ones_together, await_own, await_own, await_own);
+rooms!(conditions_common_to_all_are_as_good, await_common, await_common, await_common);
+rooms!(common_conditions_and_own_ones_keep_their_order, await_common, await_own, await_common);
+rooms!(own_conditions_and_common_ones_keep_their_order, await_own, await_common, await_own);
 
 #[test]
 fn a_newcomer_that_shares_queues_behind_one_that_wants_the_lock_alone() {
@@ -160,4 +170,43 @@ fn a_newcomer_that_shares_queues_behind_one_that_wants_the_lock_alone() {
         ]).done();
     }
     assert_eq!(output_of(*MAIN), "rws");
+}
+
+#[test]
+fn very_many_await_one_condition() {
+    const MANY: u64 = if cfg!(miri) { 20 } else { 3_000 };
+    once! {
+        // Each client's service awaits its unit; the activity makes one at a time.
+        PLANT: Template = template("Plant")
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { c.await_common(is_set) },
+                |c| unsafe { *c.v(1) -= 1; *c.v(0) += 1; c.unlock() },
+            ])
+            .main(&[
+                |c| unsafe { c.begun() },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { *c.v(1) += 1; c.unlock() },
+                |c| unsafe { c.pause() },
+                |c| unsafe { c.repeat(0, MANY, 1) },
+            ])
+            .finally(&[|c| unsafe { c.number(*c.v(0)) }])
+            .done();
+        CLIENT: Template = template("Client").requires(*GO)
+            .main(&[|c| unsafe { c.send(c.reach(0), *GO, 0, &[]) }]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).collects(1, Kind::Component).main(&[
+            |c| unsafe { c.new(c.container(0), *PLANT) },
+            |c| unsafe {
+                let owned = &(*(*c.me()).template).owned.get()[1];
+                for key in 0..MANY {
+                    let cell = ds_insert(c.w, c.p, c.v(1).cast(), owned.collection.cast_mut(), &key, 1).cast();
+                    assert!(c.new(cell, *CLIENT) == Go);
+                    assert!(c.connect(*cell, 0, *c.container(0), 0) == Go);
+                }
+                Go
+            },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), MANY.to_string());
 }

@@ -32,9 +32,12 @@ pub(crate) enum Direction {
 pub(crate) trait Drain {
     /// Writes what the kernel takes; `true`: nothing is left to be written.
     fn drain(&self) -> bool;
+
+    /// It has taken too long: nothing is left to be written from now on.
+    fn give_up(&self);
 }
 
-/// How long a connection whose component is gone may take to send the rest.
+/// How long a connection that was closed may take to send the rest.
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// The token of the eventfd behind [`Waker`].
@@ -59,7 +62,7 @@ struct State {
     deadlines: BTreeSet<(Instant, *mut Process)>,
     /// Sources that got bytes to write since the last wait.
     dirty: Vec<usize>,
-    /// In order of time: sources whose component is gone, and until when they may go on.
+    /// In order of time: sources that nobody writes to any more, and until when they may go on.
     leaving: VecDeque<(Instant, usize)>,
     woken: Vec<*mut Process>,
     /// How many sources have bytes to write.
@@ -183,21 +186,26 @@ impl Reactor {
         }
     }
 
-    /// The component that wrote to the source is gone: what is left has to be written within a time limit.
+    /// Nobody will write to the source any more: what is left has to be written within a time limit.
     pub(crate) fn leave(&self, source: usize) {
         let state = &mut *self.state.borrow_mut();
-        if state.sources[source].draining.is_some() {
+        if state.sources[source].draining.is_some() && state.sources[source].leaves.is_none() {
             let until = Instant::now() + LEAVING;
             state.sources[source].leaves = Some(until);
             state.leaving.push_back((until, source));
         }
     }
 
-    /// How many processes wait here, and how many connections have bytes to send: none of them will wait for ever
-    /// only because all processes of the program do.
+    /// Wakes those that wait for the source.
+    pub(crate) fn wake(&self, source: usize, direction: Direction) {
+        self.state.borrow_mut().wake(source, direction);
+    }
+
+    /// How many processes wait here or are about to be woken, and how many connections have bytes to send: none of
+    /// these will be so for ever only because all processes of the program wait.
     pub(crate) fn pending(&self) -> usize {
         let state = self.state.borrow();
-        state.waits.len() + state.draining
+        state.waits.len() + state.woken.len() + state.draining
     }
 
     /// The process doesn't wait any more.
@@ -304,14 +312,17 @@ impl Reactor {
                 state.leaving.pop_front();
                 // Otherwise the number has been given to another since.
                 if state.sources[source].leaves == Some(until) {
-                    let bytes = state.sources[source].draining.take();
-                    state.draining -= bytes.is_some() as usize;
-                    given_up.push(bytes);
+                    if let Some(bytes) = state.sources[source].draining.take() {
+                        state.draining -= 1;
+                        state.wake(source, Direction::Write);
+                        given_up.push(bytes);
+                    }
                 }
             }
         }
-        // Ends of sockets remove their sources, so only now.
-        drop(given_up);
+        for bytes in given_up {
+            bytes.give_up();
+        }
     }
 }
 

@@ -365,3 +365,29 @@ fn what_was_written_before_the_end_is_sent() {
     assert_eq!(status, 0);
     assert_eq!(peer.join().unwrap(), 10_000_000);
 }
+
+#[test]
+fn close_releases_a_writer_whose_peer_never_reads() {
+    let address = free_address();
+    let listener = TcpListener::bind(&address).unwrap();
+    let status = run(&["Network"], Options::default(), move |client| async move {
+        let connection = client.required("Network").ask_component("Dial", [V::text(&address)]).await;
+        let (peer, _) = listener.accept().unwrap();
+        let writer = client.spawn("Output", connection, move |child| async move {
+            let output = child.required("Output");
+            for _ in 0..1000 {
+                output.send("Write", [V::text("x".repeat(50_000))]).await;
+            }
+            // Whether the rest has been sent is the kernel's secret.
+            output.ask("Update", []).await;
+        });
+        client.sleep(100).await;
+        let start = Instant::now();
+        client.held(connection, "Output").send("Close", []).await;
+        client.delete(writer).await;
+        client.delete(connection).await;
+        assert!(start.elapsed() < Duration::from_secs(5));
+        drop(peer);
+    });
+    assert_eq!(status, 0);
+}

@@ -80,10 +80,10 @@ impl Dense {
         }
     }
 
-    /// At which end a key would extend it.
+    /// At which end a key would extend it; any key begins it.
     #[inline]
     pub fn end_at(&self, key: i64) -> Option<End> {
-        if self.neighbour(End::Back) == Some(key) {
+        if self.len() == 0 || self.neighbour(End::Back) == Some(key) {
             return Some(End::Back);
         }
         (self.neighbour(End::Front) == Some(key)).then_some(End::Front)

@@ -277,3 +277,36 @@ fn lowest(bits: u64) -> usize {
 fn bytes(keys: Keys, groups: usize) -> usize {
     size_of::<Table>() + groups * SLOTS * (1 + 8 * (keys.width() + 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::Memory;
+    use drystone_component::Kind;
+
+    #[test]
+    fn keys_that_collide_are_refused_and_the_others_stay() {
+        let mut heap = Heap::new(Memory::new(usize::MAX, None));
+        let keys = Keys::new(&[Kind::Word]);
+        // SAFETY: the key is one number.
+        unsafe {
+            let mut hash = Hash::new(&mut heap, keys, 1000).unwrap();
+            let Table { groups, seed, .. } = *hash.table;
+            let mut colliding = (0u64..).filter(|key| home(keys.hash(key, seed), groups) == groups - 5);
+            for i in 0..LONGEST * SLOTS {
+                let inserted = hash.insert(keys, &colliding.next().unwrap()).unwrap();
+                assert!(inserted.is_new);
+                *inserted.cell = i as u64;
+            }
+            let last = colliding.next().unwrap();
+            assert!(hash.insert(keys, &last).is_none() && hash.find(keys, &last).is_none());
+            assert_eq!(hash.rebuild(&mut heap, keys), Ok(()));
+            assert_eq!(hash.count(), LONGEST * SLOTS);
+            let colliding = (0u64..).filter(|key| home(keys.hash(key, seed), groups) == groups - 5);
+            for (i, key) in colliding.take(LONGEST * SLOTS).enumerate() {
+                assert_eq!(hash.find(keys, &key).map(|cell| *cell), Some(i as u64));
+            }
+            hash.free(&mut heap, keys);
+        }
+    }
+}

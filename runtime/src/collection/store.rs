@@ -62,38 +62,40 @@ impl Store {
         if let Some(element) = self.find_dense(shape, key) {
             return Some(element);
         }
-        let number = *key as i64;
-        let end = if self.dense.len() == 0 { Some(End::Back) } else { self.dense.end_at(number) };
-        if let Some(end) = end {
-            if self.rest.is_empty() {
-                return self.extend(heap, shape, number, end);
-            }
-            if let Some(cell) = self.rest.find(shape.keys, key) {
-                return Some(cell.cast());
-            }
-            self.pay(PAID);
-            self.extend(heap, shape, number, end)?;
-            self.absorb(heap, shape);
-            return self.find_dense(shape, key);
+        match self.dense.end_at(*key as i64) {
+            Some(end) if self.rest.is_empty() => self.extend(heap, shape, key, end),
+            Some(end) => self.insert_at_end(heap, shape, key, end),
+            None => self.insert_elsewhere(heap, shape, key),
         }
+    }
+
+    #[inline]
+    unsafe fn extend(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
+        self.rest.paid = self.rest.paid.saturating_add(PAID);
+        if self.dense.len() == 0 {
+            return self.dense.start(heap, shape.size, *key as i64);
+        }
+        self.dense.extend(heap, shape.size, end)
+    }
+
+    unsafe fn insert_at_end(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
+        if let Some(cell) = self.rest.find(shape.keys, key) {
+            return Some(cell.cast());
+        }
+        self.extend(heap, shape, key, end)?;
+        self.absorb(heap, shape);
+        self.find_dense(shape, key)
+    }
+
+    unsafe fn insert_elsewhere(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if self.rest.is_small_and_full() && !self.rest.has(shape.keys, key) && self.restart(heap, shape) {
             return self.insert(heap, shape, key);
         }
         let inserted = self.rest.insert(heap, shape.keys, key)?;
-        self.pay(if inserted.is_new { PAID } else { 0 });
-        Some(inserted.cell.cast())
-    }
-
-    fn pay(&mut self, moves: u32) {
-        self.rest.paid = self.rest.paid.saturating_add(moves);
-    }
-
-    #[inline]
-    unsafe fn extend(&mut self, heap: &mut Heap, shape: Shape, key: i64, end: End) -> Option<*mut u8> {
-        if self.dense.len() == 0 {
-            return self.dense.start(heap, shape.size, key);
+        if inserted.is_new {
+            self.rest.paid = self.rest.paid.saturating_add(PAID);
         }
-        self.dense.extend(heap, shape.size, end)
+        Some(inserted.cell.cast())
     }
 
     /// Moves elements whose keys have become neighbours of the dense part there.
@@ -128,7 +130,7 @@ impl Store {
         let Some(element) = self.dense.start(heap, shape.size, low) else { return false };
         let word = self.rest.remove(heap, shape.keys, &(low as u64)).unwrap_or(0);
         dense::write(element, shape.size, word);
-        self.pay(length as u32);
+        self.rest.paid = self.rest.paid.saturating_add(length as u32);
         self.absorb(heap, shape);
         true
     }

@@ -1,5 +1,8 @@
 //! Collections do what a `BTreeMap` does, whatever is done to them.
 
+mod adaptation;
+mod arrays;
+mod memory;
 mod model;
 
 use proptest::prelude::*;
@@ -22,6 +25,11 @@ proptest! {
     #[test]
     fn number_keys_do_the_same_as_on_a_btreemap(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH)) {
         model::run(&[&[0, 0], &bytes[..]].concat());
+    }
+
+    #[test]
+    fn high_trees_do_the_same_as_a_btreemap(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH)) {
+        model::run(&[&[8, 0], &bytes[..]].concat());
     }
 
     #[test]

@@ -20,7 +20,8 @@ enum Index {
 
 type Key = Vec<Index>;
 
-const KEYS: [&[Kind]; 8] = [
+/// The last one is so wide that few elements make a high tree.
+const KEYS: [&[Kind]; 9] = [
     &[Kind::Word],
     &[Kind::Word],
     &[Kind::Word],
@@ -29,6 +30,7 @@ const KEYS: [&[Kind]; 8] = [
     &[Kind::Word, Kind::Word],
     &[Kind::Text, Kind::Byte],
     &[Kind::Byte, Kind::Text, Kind::Word],
+    &[Kind::Word; 16],
 ];
 
 const ELEMENTS: [Kind; 3] = [Kind::Word, Kind::Byte, Kind::Text];
@@ -110,7 +112,11 @@ impl Pair {
     }
 
     fn key(&mut self, bytes: &mut Bytes) -> Key {
-        self.description.keys.get().iter().map(|&kind| self.index(kind, bytes)).collect()
+        let kinds = self.description.keys.get();
+        let same = kinds.len().saturating_sub(3);
+        let mut key = vec![Index::Number(0); same];
+        key.extend(kinds[same..].iter().map(|&kind| self.index(kind, bytes)));
+        key
     }
 
     fn index(&mut self, kind: Kind, bytes: &mut Bytes) -> Index {

@@ -47,6 +47,8 @@ pub struct C {
     pub p: *mut Process,
 }
 
+pub type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
+
 /// Words of a frame that steps may use.
 pub const REGISTERS: usize = 6;
 /// A process's words: the step, the condition, the registers.
@@ -254,10 +256,19 @@ impl C {
     }
 
     /// `AWAIT`: the condition is evaluated first.
-    pub unsafe fn await_(self, condition: unsafe extern "C" fn(*mut Worker, *mut Process) -> u32) -> Next {
+    pub unsafe fn await_own(self, condition: Condition) -> Next {
+        unsafe { self.await_(condition, 0) }
+    }
+
+    /// The same with a condition that is the same for all processes.
+    pub unsafe fn await_common(self, condition: Condition) -> Next {
+        unsafe { self.await_(condition, 1) }
+    }
+
+    unsafe fn await_(self, condition: Condition, tag: usize) -> Next {
         unsafe {
-            *self.word(1) = condition as *const () as usize as u64;
-            self.word(1).cast::<unsafe extern "C" fn(*mut Worker, *mut Process) -> u32>().write(condition);
+            let address = condition as *const u8;
+            self.word(1).cast::<*const u8>().write(address.map_addr(|a| a | tag));
             match condition(self.w, self.p) {
                 0 => status(ds_await(self.w, self.p)),
                 1 => Go,

@@ -201,4 +201,71 @@ END {walk};
         step.statements = format!("acc := {walk}(acc);\n");
         step
     }
+
+    /// A client inside another component is served by one server after the other.
+    pub fn rewiring(&mut self) -> Step {
+        let (ask, run) = (self.name("Ask"), self.name("Run"));
+        let (one, two, inner, outer) =
+            (self.name("One"), self.name("Two"), self.name("Inner"), self.name("Outer"));
+        let (s, c, i, x) = (self.name("s"), self.name("c"), self.name("i"), self.name("x"));
+        let (servers, rounds) = (1 + self.random.below(4), 1 + self.random.below(8));
+        let (functions, answer) = self.component(|own| own.number(&["n", "asked"], 2));
+        let (other_functions, other_answer) = self.component(|own| own.number(&["n"], 2));
+        let mut step = Step::declaring(format!(
+            "INTERFACE {ask};\n{{ IN Ask(n: INTEGER) OUT Answer(n: INTEGER) }}\nEND {ask};
+INTERFACE {run};\n{{ IN Run(n: INTEGER) OUT Result(n: INTEGER) }}\nEND {run};
+COMPONENT {one} OFFERS {ask};
+{functions}IMPLEMENTATION {ask};
+VARIABLE n, asked: INTEGER;
+BEGIN
+WHILE ?Ask DO ?Ask(n); INC(asked); !Answer({answer}) END
+END {ask};
+END {one};
+COMPONENT {two} OFFERS {ask};
+{other_functions}IMPLEMENTATION {ask};
+VARIABLE n: INTEGER;
+BEGIN
+REPEAT ?Ask(n); !Answer({other_answer}) UNTIL ?FINISH
+END {ask};
+END {two};
+COMPONENT {inner} OFFERS {run} REQUIRES {ask};
+IMPLEMENTATION {run};
+VARIABLE n: INTEGER;
+BEGIN
+WHILE ?Run DO {{EXCLUSIVE}} ?Run(n); {ask}!Ask(n); {ask}?Answer(n); !Result(n) END
+END {run};
+END {inner};
+COMPONENT {outer} OFFERS {run} REQUIRES {ask};
+VARIABLE inner: {inner};
+BEGIN NEW(inner); CONNECT({ask}(inner), {ask}); CONNECT({run}, inner)
+END {outer};
+"
+        ));
+        let client = if self.random.one_in(2) { outer } else { inner };
+        step.variables = vec![
+            format!("{s}[i: INTEGER]: ANY({ask})"),
+            format!("{c}: {client}"),
+            format!("{i}, {x}: INTEGER"),
+        ];
+        let repeat = 1 + self.random.below(3);
+        let talk = format!("{c}!Run({i} + acc MOD 100); {c}?Result({x});\n{}", fold(&x)).repeat(repeat);
+        let polled = self.random.one_in(2);
+        let talk = if polled {
+            talk.replace(&format!("{c}?Result"), &format!("WHILE ~INPUT({c}, Result) DO END; {c}?Result"))
+        } else {
+            talk
+        };
+        let server = format!("{s}[{i} MOD {servers}]");
+        step.statements = format!(
+            "FOR {i} := 0 TO {servers} - 1 DO IF {i} MOD 2 = 0 THEN NEW({s}[{i}], {one}) ELSE NEW({s}[{i}], {two}) END END;
+NEW({c});
+FOR {i} := 1 TO {rounds} DO
+CONNECT({ask}({c}), {server});
+{talk}DISCONNECT({ask}({c}));
+{}END;
+",
+            fold(&format!("INTEGER({server} IS {one})"))
+        );
+        step
+    }
 }

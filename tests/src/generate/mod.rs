@@ -75,7 +75,7 @@ impl Generator {
         if depth == 0 && self.random.one_in(6) {
             return if self.random.one_in(2) { self.farewells() } else { self.sleepers() };
         }
-        let step = match self.random.below(13) {
+        let step = match self.random.below(14) {
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -87,6 +87,7 @@ impl Generator {
             8 => self.collections(),
             9 => self.contained_fault(),
             10 => self.turns(),
+            11 => self.rewiring(),
             _ => self.protocol(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -10,6 +10,7 @@ use mio::net::TcpListener;
 
 use super::Net;
 use crate::interfaces::Listener;
+use crate::process::widen;
 use crate::reactor::Direction;
 use crate::reason::reason;
 
@@ -35,6 +36,7 @@ pub(crate) struct Listening(Rc<Door>);
 
 impl Listening {
     pub(crate) fn new(net: Rc<Net>, mut listener: TcpListener) -> io::Result<Listening> {
+        widen(&listener);
         let source = net.reactor.watch(&mut listener)?;
         Ok(Listening(Rc::new(Door { net, listener: RefCell::new(listener), source })))
     }

@@ -11,7 +11,7 @@ use mio::net::TcpStream;
 use super::input::Reader;
 use super::output::Writer;
 use crate::lines::Lines;
-use crate::reactor::{Drain, Reactor};
+use crate::reactor::{Direction, Drain, Reactor};
 
 /// A connection; closed with its last user, which may be the reactor, if bytes are left to be sent.
 pub(crate) struct Socket {
@@ -120,12 +120,14 @@ impl Socket {
         self.send(true);
     }
 
-    /// Ends both ways. What was written before is still sent.
+    /// Ends both ways. What was written before is still sent, within a time limit; nobody waits for that.
     pub(super) fn close(&self) {
         self.closed.set(true);
         // This also makes the socket readable, which wakes the readers. It may be gone already.
         let _ = self.stream.borrow().shutdown(Shutdown::Read);
         self.finish();
+        self.reactor.leave(self.source);
+        self.reactor.wake(self.source, Direction::Write);
     }
 
     /// Sends at once, or when the program has nothing else to do; the rest when the kernel has room.
@@ -163,6 +165,12 @@ impl Drain for Socket {
             let _ = self.stream.borrow().shutdown(Shutdown::Write);
         }
         true
+    }
+
+    fn give_up(&self) {
+        let output = &mut *self.output.borrow_mut();
+        (output.bytes, output.sent) = (Vec::new(), 0);
+        output.failure = Some(io::ErrorKind::TimedOut.into());
     }
 }
 
