@@ -4,7 +4,7 @@
 //! Cargo runs once more inside, over the same workspace and lock file, in a target directory of its own.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,7 +41,16 @@ fn main() {
 /// Builds the library. Everything it needs, the command needs too: it has been downloaded already.
 fn make(workspace: &Path, target: &Path, triple: &str) {
     let mut cargo = Command::new(variable("CARGO"));
-    cargo.args(["build", "--package", "drystone-start", "--release", "--frozen", "--target", triple, "--target-dir"]);
+    cargo.args([
+        "build",
+        "--package",
+        "drystone-start",
+        "--release",
+        "--frozen",
+        "--target",
+        triple,
+        "--target-dir",
+    ]);
     cargo.arg(target).current_dir(workspace);
     // Executables are stripped, and most of the library is not theirs: as little of it as possible is carried along.
     cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("CARGO_PROFILE_RELEASE_LTO", "fat");
@@ -59,8 +68,6 @@ fn compress(from: &Path, to: &Path) {
     let mut encoder = GzEncoder::new(compressed, Compression::best());
     std::io::copy(&mut library, &mut encoder).expect("the library can be compressed");
     encoder.finish().expect("the library can be compressed");
-    // Only its compressed form is used from here on.
-    let _ = fs::remove_file(from);
 }
 
 fn variable(name: &str) -> String {

@@ -56,6 +56,8 @@ fn isa(position_independent: bool) -> Arc<dyn TargetIsa> {
     let mut set = |name, value| flags.set(name, value).expect("Cranelift knows the setting");
     set("opt_level", "speed");
     set("is_pic", if position_independent { "true" } else { "false" });
+    // Bit 0 of a condition's address has a meaning of its own.
+    set("log2_min_function_alignment", "4");
     set("use_colocated_libcalls", "false");
     // Tail calls need them.
     set("preserve_frame_pointers", "true");

@@ -424,8 +424,8 @@ pub struct Code {
     pub owned: Vec<OwnedSlot>,
     /// The process's offsets.
     pub shape: Shape,
-    /// A procedure (whose frame is its own), not a body (whose frame is the process).
-    pub is_procedure: bool,
+    /// Which procedure it is (whose frame is its own); none for a body (whose frame is the process).
+    pub procedure: Option<ProcedureId>,
 }
 
 impl Code {

@@ -22,6 +22,8 @@ pub struct Segment {
     pub written: RegSet,
     /// Registers that any of its blocks reads or writes.
     pub touched: RegSet,
+    /// Heads on the way that are tried here as well: only if one has to wait, its own segment takes over.
+    pub inlined: HashSet<BlockId>,
     /// It runs on the stack of whoever tests the condition.
     pub is_condition: bool,
 }
@@ -52,6 +54,10 @@ impl Cut {
 /// Instructions up to which a region is repeated in each segment that reaches it.
 const REPEATED: usize = 24;
 
+/// Heads that a segment tries on its way, and the instructions after which it tries no more of them.
+const INLINED: usize = 8;
+const INLINED_SIZE: usize = 160;
+
 /// Cuts code that is not native; gives every register a slot that needs one.
 pub fn cut(mut code: Code) -> Cut {
     let uses = liveness::uses(&code);
@@ -72,7 +78,10 @@ pub fn cut(mut code: Code) -> Cut {
     let segments: Vec<Segment> = regions
         .into_iter()
         .filter(|(entry, _)| reachable.contains(entry))
-        .map(|(entry, blocks)| segment(&code, &uses, entry, blocks, conditions.contains(&entry)))
+        .map(|(entry, blocks)| {
+            let (blocks, inlined) = extend(&code, &starts, &waiting, entry, blocks);
+            segment(&code, &uses, entry, blocks, inlined, conditions.contains(&entry))
+        })
         .collect();
     let slots = assign_slots(&mut code, &segments, &live);
     Cut { code, segments, live, slots, starts, waiting }
@@ -140,6 +149,54 @@ fn region(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: Block
     blocks
 }
 
+/// Lets a segment that runs at home go on past heads that need not wait.
+fn extend(
+    code: &Code,
+    starts: &HashSet<BlockId>,
+    waiting: &[bool],
+    entry: BlockId,
+    mut blocks: Vec<BlockId>,
+) -> (Vec<BlockId>, HashSet<BlockId>) {
+    let mut inlined = HashSet::new();
+    if code.block(entry).head.is_none() {
+        return (blocks, inlined);
+    }
+    let mut seen: HashSet<BlockId> = blocks.iter().copied().collect();
+    let mut size: usize = blocks.iter().map(|&block| code.block(block).instructions.len()).sum();
+    let mut next = 0;
+    while next < blocks.len() {
+        let inside = match &code.block(blocks[next]).end {
+            Terminator::Goto(to) => vec![*to],
+            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            _ => Vec::new(),
+        };
+        next += 1;
+        for to in inside {
+            if leaves(code, starts, waiting, entry, to) {
+                if !can_be_inlined(code.block(to)) || inlined.len() >= INLINED || size > INLINED_SIZE {
+                    continue;
+                }
+                inlined.insert(to);
+            }
+            if seen.insert(to) {
+                size += code.block(to).instructions.len();
+                blocks.push(to);
+            }
+        }
+    }
+    (blocks, inlined)
+}
+
+/// Whether generated code can tell by itself that the operation needs no runtime.
+fn can_be_inlined(block: &Block) -> bool {
+    let Some(head) = &block.head else { return false };
+    match head.op {
+        HeadOp::Input { .. } | HeadOp::Call(..) => false,
+        HeadOp::Send { .. } | HeadOp::Receive { .. } | HeadOp::Test { .. } => true,
+        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Await(_) => true,
+    }
+}
+
 fn all_regions(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool]) -> Vec<(BlockId, Vec<BlockId>)> {
     let mut entries: Vec<BlockId> = starts.iter().copied().collect();
     entries.sort();
@@ -194,7 +251,14 @@ fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet
     reached
 }
 
-fn segment(code: &Code, uses: &[Uses], entry: BlockId, blocks: Vec<BlockId>, is_condition: bool) -> Segment {
+fn segment(
+    code: &Code,
+    uses: &[Uses],
+    entry: BlockId,
+    blocks: Vec<BlockId>,
+    inlined: HashSet<BlockId>,
+    is_condition: bool,
+) -> Segment {
     let mut written = RegSet::new(code.registers.len());
     let mut touched = RegSet::new(code.registers.len());
     for block in &blocks {
@@ -206,7 +270,7 @@ fn segment(code: &Code, uses: &[Uses], entry: BlockId, blocks: Vec<BlockId>, is_
             }
         });
     }
-    Segment { entry, blocks, written, touched, is_condition }
+    Segment { entry, blocks, written, touched, inlined, is_condition }
 }
 
 /// Registers that are live at the same beginning need different slots; others may share one.

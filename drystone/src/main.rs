@@ -1,79 +1,66 @@
-//! The `drystone` command.
+//! The `drystone` command: what it is told, and who does it.
+//!
+//! Exit statuses: 2 for what is wrong with the command line or a program's text, 1 for what goes wrong later, and a
+//! program's own.
 
+mod arguments;
+mod executable;
+mod fmt;
+mod graph;
+mod project;
+mod run;
 mod sources;
 
-use std::path::PathBuf;
+use std::io::Write;
 use std::process::ExitCode;
+use std::thread;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Parser;
 
-/// Programs put together from components.
-#[derive(Parser)]
-#[command(version)]
-struct Command {
-    #[command(subcommand)]
-    action: Action,
-}
+use arguments::{Action, Command};
 
-#[derive(Subcommand)]
-enum Action {
-    /// Compile a program and run it.
-    Run(Run),
-    /// Say what is wrong with a program, without running it.
-    Check(Check),
-}
+/// Checker and compiler call themselves for what stands in one another; what is not used of it costs nothing.
+const STACK: usize = 256 << 20;
 
-#[derive(Args)]
-struct Check {
-    /// Source files; several are one program.
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
-    /// The component that starts.
-    #[arg(long)]
-    entry: Option<String>,
-}
+/// Why a command ends early: its errors are shown by now.
+struct Status(i32);
 
-#[derive(Args)]
-struct Run {
-    /// Source files (.dry; several are one program), then the program's arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    files: Vec<String>,
-    /// The component that starts.
-    #[arg(long)]
-    entry: Option<String>,
-    /// Processors to use; 0: all.
-    #[arg(long, default_value_t = 0)]
-    cores: usize,
-    /// Print figures about the run.
-    #[arg(long)]
-    stats: bool,
-}
+/// The command line or a program's text is wrong.
+const WRONG: Status = Status(2);
+
+/// Something went wrong later.
+const FAILED: Status = Status(1);
 
 fn main() -> ExitCode {
-    let command = Command::parse();
-    let status = match command.action {
-        Action::Run(run) => run.start(),
-        Action::Check(check) => sources::load(&check.files, check.entry.as_deref()).map_or_else(|status| status, |_| 0),
+    let action = Command::parse().action;
+    let worker = thread::Builder::new().name("drystone".into()).stack_size(STACK);
+    let status = match worker.spawn(|| act(action)).map(|thread| thread.join()) {
+        Ok(Ok(status)) => status,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(error) => fail(format_args!("no memory for the compiler's stack: {error}")).0,
     };
     ExitCode::from(status as u8)
 }
 
-impl Run {
-    fn start(self) -> i32 {
-        let sources = self.files.iter().take_while(|file| file.ends_with(".dry")).count().max(1);
-        let paths: Vec<PathBuf> = self.files[..sources].iter().map(PathBuf::from).collect();
-        let (program, files) = match sources::load(&paths, self.entry.as_deref()) {
-            Ok(loaded) => loaded,
-            Err(status) => return status,
-        };
-        let compiled = drystone_compiler::compile(&program, &files);
-        let options = drystone_linux::Options {
-            arguments: self.files[sources..].iter().map(|argument| argument.clone().into_bytes()).collect(),
-            cores: self.cores,
-            stats: self.stats,
-            source_directory: paths[0].parent().map(PathBuf::from),
-            ..drystone_linux::Options::default()
-        };
-        drystone_linux::run(compiled, options)
-    }
+fn act(action: Action) -> i32 {
+    let done = match action {
+        Action::Run(command) => return run::run(command).unwrap_or_else(|Status(status)| status),
+        Action::Check(command) => sources::load(&command.source).map(drop),
+        Action::Build(command) => executable::build(&command),
+        Action::Fmt(command) => fmt::fmt(&command),
+        Action::Graph(command) => graph::graph(&command),
+        Action::New(command) => project::make(&command),
+    };
+    done.map_or_else(|Status(status)| status, |()| 0)
+}
+
+/// Says why something failed.
+fn fail(message: impl std::fmt::Display) -> Status {
+    say(format_args!("error: {message}\n"));
+    FAILED
+}
+
+/// Writes to standard error, if anybody reads it.
+fn say(message: impl std::fmt::Display) {
+    let _ = write!(std::io::stderr(), "{message}");
 }

@@ -23,7 +23,7 @@ use crate::platform::Threads;
 use crate::spin::Spin;
 
 /// Blocks up to this many bytes are carved from chunks; larger ones are got one by one.
-pub const SMALL: usize = 1024;
+pub const SMALL: usize = if cfg!(feature = "exact-memory") { 0 } else { 1024 };
 /// Small blocks are of this multiple of bytes, and all are aligned so.
 const STEP: usize = 8;
 const CLASSES: usize = SMALL / STEP + 1;

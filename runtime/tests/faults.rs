@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side, Template};
-use drystone_runtime::entry_points::{ds_exists, ds_insert};
+use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template};
+use drystone_runtime::entry_points::{ds_exists, ds_frame_end, ds_frame_new, ds_insert};
 use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
@@ -214,4 +214,24 @@ fn a_program_that_needs_too_much_memory_is_ended() {
     let ran = run_with(*MAIN, 1, 300_000);
     assert!(ran.errors.starts_with("error: out of memory at test.dry:"), "{}", ran.errors);
     assert_eq!(ran.outcome.status, 1);
+}
+
+#[test]
+fn endless_recursion_is_ended() {
+    static FRAME: Frame = Frame { size: 1 << 20, name: Str::new("Recurse"), owned: Table::new(&[]) };
+    once! {
+        MAIN: Template = template("Main").main(&[
+            |c| unsafe { if ds_frame_new(c.w, c.p, &FRAME, 8).is_null() { Leave } else { To(0) } },
+        ]).done();
+        FINE: Template = template("Main").main(&[
+            |c| unsafe {
+                (0..3).for_each(|_| assert!(!ds_frame_new(c.w, c.p, &FRAME, 8).is_null()));
+                (0..3).for_each(|_| ds_frame_end(c.w, c.p));
+                Go
+            },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert_eq!(ran.errors, "error: stack limit at test.dry:8:1 in Main\n");
+    output_of(*FINE);
 }

@@ -2,10 +2,13 @@
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use common::*;
 use drystone_component::Template;
 use drystone_runtime::entry_points::{ds_preempt, ds_random, ds_time};
 use drystone_runtime::layout::Status;
+use drystone_runtime::platform::{park, platform};
 
 #[test]
 fn virtual_time_jumps_and_those_of_one_moment_wake_in_order() {
@@ -86,4 +89,28 @@ fn random_numbers_stay_between_their_bounds() {
         ]).done();
     }
     output_of(*MAIN);
+}
+
+#[test]
+fn a_process_waits_for_the_platform_while_others_run() {
+    once! {
+        READER: Template = template("Reader").main(&[
+            |c| unsafe {
+                if *c.r(0) == 0 {
+                    *c.r(0) = 1;
+                    let platform = platform(c.w).as_any().downcast_mut::<TestPlatform>().unwrap();
+                    platform.inputs.push((Instant::now() + Duration::from_millis(20), c.p.expose_provenance()));
+                    park(c.w, c.p);
+                    return Leave;
+                }
+                c.write("input")
+            },
+        ]).done();
+        MAIN: Template = template("Main").holds(0).main(&[
+            |c| unsafe { c.new(c.container(0), *READER) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.write("other ") },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "other input");
 }

@@ -5,14 +5,19 @@
 mod compiled;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use drystone_language::check::check;
 use drystone_language::source::SourceFile;
 use drystone_tests::expected;
 use drystone_tests::reference::{self, Options};
 
+/// Programs that write files must not run in both tests at the same time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 #[test]
 fn the_interpreter_does_what_the_reference_says() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failures = Vec::new();
     for path in programs() {
         let file = source(&path);
@@ -43,6 +48,7 @@ fn the_compiled_system_does_what_the_reference_says() {
         eprintln!("skipped: no drystone binary (set DRYSTONE_BIN)");
         return;
     };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failures = Vec::new();
     for path in programs() {
         let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");

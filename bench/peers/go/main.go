@@ -1,9 +1,9 @@
 // Go peers of Drystone's programs, with the same structure: a goroutine for each component's activity and for
 // each service, a channel for each direction of a communication, sync's locks and conditions for monitors.
 //
-//	go run . PROGRAM [-cores N] [-runs N] [sizes]
+//	go run . PROGRAM [-cores N] [-runs N] [-warm N] [sizes]
 //
-// Every measured run (after one to warm up) prints a line of JSON: the results, the number of messages and the
+// Every measured run (after one to warm up, or as many as -warm says) prints a line of JSON: the results, the number of messages and the
 // time of the work itself. A wrong result ends the command with status 1. Where a Drystone protocol ends with
 // a message of its own, these programs close the channel, and count that as the message it stands for.
 package main
@@ -76,7 +76,7 @@ func usage() {
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	fmt.Fprintln(os.Stderr, "usage: peers PROGRAM [-cores N] [-runs N] [sizes]; programs:", names)
+	fmt.Fprintln(os.Stderr, "usage: peers PROGRAM [-cores N] [-runs N] [-warm N] [sizes]; programs:", names)
 	os.Exit(2)
 }
 
@@ -84,10 +84,11 @@ func measure(name string, program program, arguments []string) error {
 	flags := flag.NewFlagSet(name, flag.ExitOnError)
 	cores := flags.Int("cores", 1, "processors to use")
 	runs := flags.Int("runs", 1, "measured runs")
+	warm := flags.Int("warm", 1, "runs before those that are measured")
 	program.flags(flags)
 	flags.Parse(arguments)
 	runtime.GOMAXPROCS(*cores)
-	for run := 0; run <= *runs; run++ {
+	for run := 1 - *warm; run <= *runs; run++ {
 		runtime.GC() // what the previous run left is not this run's work
 		start := time.Now()
 		outcome, err := program.run()

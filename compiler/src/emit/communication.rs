@@ -10,7 +10,7 @@ use drystone_runtime::layout::{FOR_CLIENT, READY, ROOM};
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::*;
+use crate::mir::{Failure, PlaceId, Reach, Reg, Symbol};
 
 /// A message that may be sent in more states than this is left to the runtime in the others.
 const MOST_COMPARED: usize = 3;
@@ -108,6 +108,42 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
+    /// The communication, if there is one already.
+    pub(super) fn try_communication(&mut self, reach: &Reach, slow: Block) -> Value {
+        let (base, at) = match reach {
+            Reach::Service => return self.process,
+            Reach::Required(slot) => (self.instance(), *slot as i32 + offset::COMMUNICATION),
+            Reach::Slot(slot) => (self.get(*slot), offset::COMMUNICATION),
+            Reach::Held(instance, slot) => (self.get(*instance), *slot as i32 + offset::HOLDER),
+            Reach::HeldSlot(_, slot) => (self.get(*slot), offset::HOLDER),
+        };
+        let communication = self.builder.ins().load(types::I64, trusted(), base, at);
+        self.branch_unless(communication, slow);
+        communication
+    }
+
+    /// Room for a message, if there is: the word once it counts as sent.
+    pub(super) fn try_send(&mut self, communication: Value, interface: InterfaceId, message: usize, slow: Block) -> Value {
+        let flags = self.flags_for(interface, message);
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let mut transitions = self.transitions(interface, message);
+        transitions.truncate(MOST_COMPARED);
+        let after = |(from, into)| word_of(into, from, message as u16 + 1, flags);
+        if let [(from, into)] = transitions[..] {
+            let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
+            self.branch_unless(fits, slow);
+            return self.builder.ins().iconst(types::I64, after((from, into)));
+        }
+        let mut sent = self.builder.ins().iconst(types::I64, 0);
+        for (from, into) in transitions {
+            let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
+            let after = self.builder.ins().iconst(types::I64, after((from, into)));
+            sent = self.builder.ins().select(fits, after, sent);
+        }
+        self.branch_unless(sent, slow);
+        sent
+    }
+
     pub(super) fn send(
         &mut self,
         reach: &Reach,
@@ -117,28 +153,29 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
-        let flags = self.flags_for(interface, message);
-        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
-        let mut sent = self.builder.ins().iconst(types::I64, 0);
-        for (from, into) in self.transitions(interface, message).into_iter().take(MOST_COMPARED) {
-            let before = word_of(from, from, 0, 0);
-            let after = self.builder.ins().iconst(types::I64, word_of(into, from, message as u16 + 1, flags));
-            let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, before);
-            sent = self.builder.ins().select(fits, after, sent);
-        }
-        let (slow, done) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(slow);
-        self.builder.ins().brif(sent, done, &[], slow, &[]);
+        let (slow, done) = self.slow_and_done();
+        let sent = self.try_send(communication, interface, message, slow);
+        self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
         let room = self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
         self.wait_on(Failure::Zero, room);
-        self.builder.ins().jump(done, &[]);
+        let by_runtime = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
         self.set(to.0, communication);
+        let sent = self.builder.block_params(done)[0];
         self.set(to.1, sent);
+    }
+
+    /// A cold block for what the runtime must do, and one with a parameter for what follows.
+    fn slow_and_done(&mut self) -> (Block, Block) {
+        let (slow, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.append_block_param(done, types::I64);
+        (slow, done)
     }
 
     pub(super) fn sent(&mut self, (communication, word): (Reg, Reg), interface: InterfaceId, message: usize) {
@@ -179,6 +216,27 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), waiter, self.worker, offset::READY_TAIL);
     }
 
+    /// A message, if it is there: the word once it is taken.
+    pub(super) fn try_receive(
+        &mut self,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        slow: Block,
+    ) -> Value {
+        let expected = (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
+        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        self.branch_unless(there, slow);
+        match self.transitions(interface, message)[..] {
+            [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
+            _ => {
+                let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
+                self.builder.ins().imul_imm_s(state, 0x1_0001)
+            }
+        }
+    }
+
     pub(super) fn receive(
         &mut self,
         reach: &Reach,
@@ -188,22 +246,9 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
-        let expected = (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
-        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
-        let (fast, slow, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let taken = self.builder.append_block_param(done, types::I64);
-        self.builder.ins().brif(there, fast, &[], slow, &[]);
-        self.builder.switch_to_block(fast);
-        let state = match self.transitions(interface, message)[..] {
-            [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
-            _ => {
-                let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
-                self.builder.ins().imul_imm_s(state, 0x1_0001)
-            }
-        };
-        self.builder.ins().jump(done, &[state.into()]);
+        let (slow, done) = self.slow_and_done();
+        let taken = self.try_receive(communication, interface, message, slow);
+        self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
@@ -215,6 +260,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
         self.set(to.0, communication);
+        let taken = self.builder.block_params(done)[0];
         self.set(to.1, taken);
     }
 
@@ -246,6 +292,23 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
+    /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all.
+    pub(super) fn try_test(&mut self, communication: Value, side: Direction, pattern: Pattern, slow: Block) -> Value {
+        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
+        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
+        let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        self.branch_unless(plain, slow);
+        match pattern {
+            Pattern::Message(message) => {
+                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
+                self.builder.ins().uextend(types::I64, same)
+            }
+            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
+            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
     pub(super) fn test(
         &mut self,
         reach: &Reach,
@@ -256,24 +319,8 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
-        let (known, slow, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let answer = self.builder.append_block_param(done, types::I64);
-        // A message for this side is there, and nobody has closed: the tag says it all.
-        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
-        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let others = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
-        let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, others, 0xffff);
-        self.builder.ins().brif(plain, known, &[], slow, &[]);
-        self.builder.switch_to_block(known);
-        let quick = match pattern {
-            Pattern::Message(index) => {
-                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, others, index as i64);
-                self.builder.ins().uextend(types::I64, same)
-            }
-            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
-            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
-        };
+        let (slow, done) = self.slow_and_done();
+        let quick = self.try_test(communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
@@ -285,6 +332,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.wait_on(Failure::Two, slowly);
         self.builder.ins().jump(done, &[slowly.into()]);
         self.builder.switch_to_block(done);
+        let answer = self.builder.block_params(done)[0];
         self.set(to, answer);
     }
 

@@ -1,15 +1,17 @@
 //! Operations that may wait, at the beginning of a segment: nothing has to be saved if they do.
 
-use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::program::LockMode;
 use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::*;
+use crate::mir::{Base, BlockId, Failure, Head, HeadOp, Inst};
 
 impl<M: Module> Build<'_, '_, M> {
+    /// The operation at the beginning of this segment.
     pub(super) fn head(&mut self, head: &Head) {
         let place = head.place;
         match &head.op {
@@ -21,8 +23,24 @@ impl<M: Module> Build<'_, '_, M> {
             HeadOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, place);
             }
-            HeadOp::Lock(mode) => self.lock(*mode),
-            HeadOp::Unlock(mode) => self.unlock(*mode),
+            HeadOp::Lock(mode) => {
+                self.or_else(
+                    |build, slow| build.try_lock(*mode, slow),
+                    |build| {
+                        let exclusive = build.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
+                        let status = build.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
+                        build.wait_if(status);
+                    },
+                );
+            }
+            HeadOp::Unlock(mode) => {
+                self.or_else(
+                    |build, slow| build.try_unlock(*mode, slow),
+                    |build| {
+                        build.call_entry(&entries::UNLOCK, &[]);
+                    },
+                );
+            }
             HeadOp::Await(condition) => self.wait_for_condition(*condition),
             HeadOp::Call(to, entry, arguments) => {
                 let arguments = self.arguments(entry, arguments);
@@ -37,8 +55,60 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Takes the lock here if nobody has it (or, to share it, nobody has it alone and nobody is queued).
-    fn lock(&mut self, mode: LockMode) {
+    /// Another head on the way: if it cannot be done here and now, its own segment takes over.
+    pub(super) fn try_head(&mut self, id: BlockId) {
+        let head = self.code().block(id).head.as_ref().expect("only heads are inlined");
+        let slow = self.builder.create_block();
+        self.builder.set_cold_block(slow);
+        match &head.op {
+            HeadOp::Send { reach, interface, message, to } => {
+                let communication = self.try_communication(reach, slow);
+                let word = self.try_send(communication, *interface, *message, slow);
+                self.set(to.0, communication);
+                self.set(to.1, word);
+            }
+            HeadOp::Receive { reach, interface, message, to } => {
+                let communication = self.try_communication(reach, slow);
+                let word = self.try_receive(communication, *interface, *message, slow);
+                self.set(to.0, communication);
+                self.set(to.1, word);
+            }
+            HeadOp::Test { reach, side, pattern, to, .. } => {
+                let communication = self.try_communication(reach, slow);
+                let answer = self.try_test(communication, *side, *pattern, slow);
+                self.set(*to, answer);
+            }
+            HeadOp::Lock(mode) => self.try_lock(*mode, slow),
+            HeadOp::Unlock(mode) => self.try_unlock(*mode, slow),
+            HeadOp::Await(condition) => {
+                self.save_for(*condition);
+                let answer = self.test_condition(*condition);
+                let is_true = self.builder.ins().icmp_imm_s(IntCC::Equal, answer, 1);
+                self.branch_unless(is_true, slow);
+            }
+            HeadOp::Input { .. } | HeadOp::Call(..) => unreachable!("these are not inlined"),
+        }
+        let done = self.builder.create_block();
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(slow);
+        self.go_to_segment(id);
+        self.builder.switch_to_block(done);
+    }
+
+    /// Tries to do something here; else calls the runtime.
+    fn or_else(&mut self, fast: impl FnOnce(&mut Self, Block), slow: impl FnOnce(&mut Self)) {
+        let (slowly, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slowly);
+        fast(self, slowly);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(slowly);
+        slow(self);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// Takes the lock if nobody has it (or, to share it, nobody has it alone and nobody is queued).
+    fn try_lock(&mut self, mode: LockMode, slow: Block) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
         let (busy, held, bits) = match mode {
@@ -57,31 +127,20 @@ impl<M: Module> Build<'_, '_, M> {
             let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
             busy = self.builder.ins().bor(busy, held);
         }
-        let (slow, free, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(slow);
+        let free = self.builder.create_block();
         self.builder.ins().brif(busy, slow, &[], free, &[]);
         self.builder.switch_to_block(free);
         self.builder.ins().store(trusted(), held, instance, offset::LOCK);
         let bits = self.builder.ins().iconst(types::I8, bits as i64);
         self.builder.ins().store(trusted(), bits, self.process, offset::LOCK_HELD);
-        self.builder.ins().jump(done, &[]);
-        self.builder.switch_to_block(slow);
-        let exclusive = self.builder.ins().iconst(types::I32, (mode == LockMode::Exclusive) as i64);
-        let status = self.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
-        self.wait_if(status);
-        self.builder.ins().jump(done, &[]);
-        self.builder.switch_to_block(done);
     }
 
-    /// Releases the lock here if nobody is queued.
-    fn unlock(&mut self, mode: LockMode) {
+    /// Releases the lock if nobody is queued.
+    fn try_unlock(&mut self, mode: LockMode, slow: Block) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
         let queued = self.builder.ins().band_imm_s(lock, QUEUED_BIT as i64);
-        let (slow, alone, done) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(slow);
+        let alone = self.builder.create_block();
         self.builder.ins().brif(queued, slow, &[], alone, &[]);
         self.builder.switch_to_block(alone);
         let left = match mode {
@@ -91,15 +150,10 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), left, instance, offset::LOCK);
         let none = self.builder.ins().iconst(types::I8, LOCK_NONE as i64);
         self.builder.ins().store(trusted(), none, self.process, offset::LOCK_HELD);
-        self.builder.ins().jump(done, &[]);
-        self.builder.switch_to_block(slow);
-        self.call_entry(&entries::UNLOCK, &[]);
-        self.builder.ins().jump(done, &[]);
-        self.builder.switch_to_block(done);
     }
 
     /// Waits here (or leaves after a fault) if the value is not 0.
-    pub(super) fn wait_if(&mut self, value: cranelift_codegen::ir::Value) {
+    pub(super) fn wait_if(&mut self, value: Value) {
         let (wait, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(wait);
         self.builder.ins().brif(value, wait, &[], go_on, &[]);
@@ -111,8 +165,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Waits here if the result of an entry point says so.
-    pub(super) fn wait_on(&mut self, failure: Failure, result: cranelift_codegen::ir::Value) {
-        use cranelift_codegen::ir::condcodes::IntCC;
+    pub(super) fn wait_on(&mut self, failure: Failure, result: Value) {
         let wait = match failure {
             Failure::Never => return,
             Failure::NotZero => result,
@@ -124,20 +177,51 @@ impl<M: Module> Build<'_, '_, M> {
         self.wait_if(wait);
     }
 
-    /// Tests the condition and waits while it is false.
-    fn wait_for_condition(&mut self, condition: BlockId) {
+    /// Whether a condition depends on the component alone, not on the process that awaits it.
+    fn is_common(&self, condition: BlockId) -> bool {
+        let cut = self.the_cut();
+        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == condition) else { return false };
+        let ours = |base: &Base| matches!(base, Base::Process | Base::Frame);
+        let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
+        let uses_process = instructions.any(|instruction| match instruction {
+            Inst::Load(_, address) | Inst::Store(address, _) | Inst::Address(_, address) => ours(&address.base),
+            Inst::Find(_, _, address, _) => ours(&address.base),
+            Inst::Base(_, base) => ours(base),
+            Inst::CallNative(_, variant, _) => {
+                let procedure = self.functions.cuts[self.functions.first_variant + variant].code.procedure;
+                procedure.is_none_or(|id| {
+                    let owner = self.functions.program.procedures[id.index()].owner;
+                    !matches!(owner, drystone_language::program::Owner::Component(_))
+                })
+            }
+            _ => false,
+        });
+        !uses_process && cut.live[condition.0 as usize].iter().next().is_none()
+    }
+
+    /// What the condition reads in the frame is there already.
+    fn test_condition(&mut self, condition: BlockId) -> Value {
         let function = self.segment_function(self.cut, condition);
         let call = self.builder.ins().call(function, &[self.worker, self.process]);
-        let answer = self.builder.inst_results(call)[0];
+        self.builder.inst_results(call)[0]
+    }
+
+    /// Tests the condition and waits while it is false.
+    fn wait_for_condition(&mut self, condition: BlockId) {
+        let answer = self.test_condition(condition);
+        let function = self.segment_function(self.cut, condition);
         let (holds, other, waits) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let is_true = self.builder.ins().icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, answer, 1);
+        let is_true = self.builder.ins().icmp_imm_s(IntCC::Equal, answer, 1);
         self.builder.ins().brif(is_true, holds, &[], other, &[]);
         self.builder.switch_to_block(other);
         let leave = self.leave_block();
         self.builder.ins().brif(answer, leave, &[], waits, &[]);
         self.builder.switch_to_block(waits);
-        let address = self.builder.ins().func_addr(types::I64, function);
+        let mut address = self.builder.ins().func_addr(types::I64, function);
+        if self.is_common(condition) {
+            address = self.builder.ins().bor_imm_s(address, 1);
+        }
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), address, self.process, slot);
         self.set_resume(self.entry);

@@ -1,7 +1,7 @@
 //! Instructions and the ends of blocks.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
@@ -10,7 +10,7 @@ use drystone_runtime::layout::Fault;
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::*;
+use crate::mir::{Address, BlockId, Checked, Failure, Inst, Op, PlaceId, Reg, Symbol, Terminator, Unary};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn instruction(&mut self, instruction: &Inst) {
@@ -336,8 +336,8 @@ impl<M: Module> Build<'_, '_, M> {
         head: Value,
         keys: &[Reg],
         size: i64,
-        found: cranelift_codegen::ir::Block,
-        absent: cranelift_codegen::ir::Block,
+        found: Block,
+        absent: Block,
     ) {
         self.branch_unless(head, absent);
         let mut index = None;
@@ -365,8 +365,8 @@ impl<M: Module> Build<'_, '_, M> {
         head: Value,
         key: Reg,
         size: i64,
-        found: cranelift_codegen::ir::Block,
-        elsewhere: cranelift_codegen::ir::Block,
+        found: Block,
+        elsewhere: Block,
     ) {
         self.branch_unless(head, elsewhere);
         let key = self.get(key);
@@ -382,7 +382,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Goes to the block if the value is 0, else on.
-    pub(super) fn branch_unless(&mut self, value: Value, block: cranelift_codegen::ir::Block) {
+    pub(super) fn branch_unless(&mut self, value: Value, block: Block) {
         let go_on = self.builder.create_block();
         self.builder.ins().brif(value, go_on, &[], block, &[]);
         self.builder.switch_to_block(go_on);
@@ -417,28 +417,32 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    fn is_outside(&self, to: BlockId) -> bool {
-        self.form != Form::Native && self.the_cut().leaves(self.entry, to)
+    /// The block of this function that control goes to; none if another segment begins there.
+    fn inside(&self, to: BlockId) -> Option<Block> {
+        if let Some(&inlined) = self.inlined.get(&to) {
+            return Some(inlined);
+        }
+        let outside = self.form != Form::Native && self.the_cut().leaves(self.entry, to);
+        (!outside).then(|| self.blocks[&to])
     }
 
     fn go(&mut self, to: BlockId) {
-        if self.is_outside(to) {
-            self.go_to_segment(to);
-        } else {
-            self.builder.ins().jump(self.blocks[&to], &[]);
+        match self.inside(to) {
+            Some(block) => {
+                self.builder.ins().jump(block, &[]);
+            }
+            None => self.go_to_segment(to),
         }
     }
 
     fn branch(&mut self, value: Value, yes: BlockId, no: BlockId) {
         let mut outside = Vec::new();
         let [yes, no] = [yes, no].map(|to| {
-            if self.is_outside(to) {
+            self.inside(to).unwrap_or_else(|| {
                 let block = self.builder.create_block();
                 outside.push((block, to));
                 block
-            } else {
-                self.blocks[&to]
-            }
+            })
         });
         self.builder.ins().brif(value, yes, &[], no, &[]);
         for (block, to) in outside {

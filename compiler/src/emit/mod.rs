@@ -136,6 +136,8 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     at_home: bool,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
+    /// Where heads that this segment tries on its way begin; `blocks` has what follows them.
+    inlined: HashMap<BlockId, IrBlock>,
     worker: Value,
     process: Value,
     frame: Value,
@@ -206,6 +208,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             at_home,
             variables: HashMap::new(),
             blocks: HashMap::new(),
+            inlined: HashMap::new(),
             worker: nothing,
             process: nothing,
             frame: nothing,
@@ -244,7 +247,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
                 self.frame_slot = Some(slot);
                 self.builder.ins().stack_addr(types::I64, slot, 0)
             }
-            _ if code.is_procedure => {
+            _ if code.procedure.is_some() => {
                 self.builder.ins().load(types::I64, trusted(), self.process, code.shape.frame as i32)
             }
             _ => self.process,
@@ -266,11 +269,15 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     fn segment(&mut self, segment: &Segment) {
         let code = self.code();
         let block = code.block(segment.entry);
-        if code.is_procedure && segment.entry == BlockId(0) && self.form == Form::Resume {
+        if code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume {
             self.check_time_slice(segment.entry);
         }
         if let Some(head) = &block.head {
             self.head(head);
+        }
+        for &id in &segment.inlined {
+            let block = self.builder.create_block();
+            self.inlined.insert(id, block);
         }
         self.body(&segment.blocks);
     }
@@ -284,6 +291,11 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         let first = self.blocks[&blocks[0]];
         self.builder.ins().jump(first, &[]);
         for &id in blocks {
+            if let Some(&inlined) = self.inlined.get(&id) {
+                self.builder.switch_to_block(inlined);
+                self.try_head(id);
+                self.builder.ins().jump(self.blocks[&id], &[]);
+            }
             self.builder.switch_to_block(self.blocks[&id]);
             let block = self.code().block(id);
             if block.header_of.is_some() && self.form == Form::Resume {

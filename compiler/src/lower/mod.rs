@@ -163,7 +163,7 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
     let procedure = &program.procedures[variant.procedure.index()];
     let layout = unit.layouts.procedures[variant.procedure.index()].clone();
     let mut code = Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
-    code.is_procedure = true;
+    code.procedure = Some(variant.procedure);
     code.result = procedure.result.as_ref().map(reg_type);
     let runs = Runs::Procedure(variant.procedure);
     let mut lower = Lower::new(unit, code, runs, procedure.component, variant.lock);
@@ -229,7 +229,7 @@ impl Code {
             frame_size,
             owned,
             shape,
-            is_procedure: false,
+            procedure: None,
         }
     }
 }

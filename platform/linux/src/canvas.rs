@@ -150,7 +150,8 @@ mod tests {
         let mut canvas = Canvas::new(30, 20);
         canvas.fill(0, 3, 4, 5, 6, 0xABCDEF);
         canvas.save(file.path()).unwrap();
-        let mut reader = png::Decoder::new(io::BufReader::new(File::open(file.path()).unwrap())).read_info().unwrap();
+        let mut reader =
+            png::Decoder::new(io::BufReader::new(File::open(file.path()).unwrap())).read_info().unwrap();
         let mut picture = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut picture).unwrap();
         assert_eq!(picture, canvas.picture());

@@ -121,7 +121,7 @@ impl Service for FileClient {
         let Some(file) = &self.file else { return };
         let OpenFile { path, window } = &mut *file.borrow_mut();
         if let Err(error) = serve(window, cx, message, values) {
-            cx.fail(&format!("FileSystem: {}: {}\n", path.display(), reason(&error)));
+            cx.fail(&format!("error: FileSystem: {}: {}\n", path.display(), reason(&error)));
         }
     }
 }

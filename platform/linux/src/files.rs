@@ -128,7 +128,8 @@ impl BlockClient {
                 if n > 0 {
                     // No more memory than there are bytes, however many are asked for. Devices have no length.
                     let metadata = self.0.metadata()?;
-                    let there = if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
+                    let there =
+                        if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
                     block.resize(n.min(there) as usize, 0);
                     let read = read_at(&self.0, &mut block, position)?;
                     block.truncate(read);

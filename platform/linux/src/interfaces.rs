@@ -33,6 +33,7 @@ interface! {
 
 interface! {
     /// The program's arguments.
+    #[expect(clippy::enum_variant_names)]
     pub(crate) Arguments { IN GetArguments, OUT Argument(Text), OUT End }
 }
 

@@ -24,7 +24,9 @@ mod window;
 
 use std::path::PathBuf;
 
-pub use process::run;
+pub use drystone_component::Program;
+pub use drystone_runtime::Outcome;
+pub use process::{run, run_quietly};
 
 /// How a program runs.
 #[derive(Clone, Debug)]

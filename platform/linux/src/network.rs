@@ -113,7 +113,12 @@ impl NetworkClient {
         Ok(())
     }
 
-    fn go(&mut self, cx: &mut Context<'_, Network>, addresses: Vec<SocketAddr>, purpose: Purpose) -> io::Result<()> {
+    fn go(
+        &mut self,
+        cx: &mut Context<'_, Network>,
+        addresses: Vec<SocketAddr>,
+        purpose: Purpose,
+    ) -> io::Result<()> {
         match purpose {
             Purpose::Dial => self.dial(cx, addresses.into_iter(), io::Error::other("No address")),
             Purpose::Listen => {
@@ -141,7 +146,8 @@ impl NetworkClient {
         mut error: io::Error,
     ) -> io::Result<()> {
         for address in others.by_ref() {
-            match TcpStream::connect(address).and_then(|stream| Socket::new(self.net.reactor.clone(), stream)) {
+            match TcpStream::connect(address).and_then(|stream| Socket::new(self.net.reactor.clone(), stream))
+            {
                 Ok(socket) => {
                     let source = Some((socket.source(), Direction::Write));
                     self.net.reactor.wait_for(cx.waiter(), source, None);

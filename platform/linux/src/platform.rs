@@ -13,23 +13,36 @@ use crate::process::write_all;
 use crate::reactor::Reactor;
 use crate::threads::LinuxThreads;
 
+/// Where a program's standard output goes.
+pub(crate) enum Output {
+    /// To that of the process.
+    Standard,
+    /// Nowhere: it is kept here.
+    Kept(Vec<u8>),
+}
+
 /// A program as a Linux process.
 pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
+    pub(crate) output: Output,
     threads: &'static LinuxThreads,
 }
 
 impl Linux {
     /// Fails if the system has no more file descriptors.
-    pub(crate) fn new(start: Instant) -> io::Result<Linux> {
+    pub(crate) fn new(start: Instant, output: Output) -> io::Result<Linux> {
         let reactor = Reactor::new()?;
         let threads = LinuxThreads::new(start, reactor.waker());
-        Ok(Linux { reactor, threads })
+        Ok(Linux { reactor, output, threads })
     }
 }
 
 impl Platform for Linux {
     fn write(&mut self, bytes: &[u8]) {
+        if let Output::Kept(output) = &mut self.output {
+            output.extend_from_slice(bytes);
+            return;
+        }
         // The runtime collects bytes; `io::stdout` would look for lines in them.
         if let Err(error) = write_all(libc::STDOUT_FILENO, bytes) {
             // Nobody reads on, as in `program | head`: no more to be done, and nobody to be told.

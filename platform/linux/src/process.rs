@@ -14,7 +14,7 @@ use drystone_component::Program;
 use drystone_runtime::Outcome;
 use drystone_runtime::platform::Platform;
 
-use crate::platform::Linux;
+use crate::platform::{Linux, Output};
 use crate::reason::reason;
 use crate::{Options, system};
 
@@ -25,18 +25,54 @@ use crate::{Options, system};
 /// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual.
 pub fn run(program: &'static Program, options: Options) -> i32 {
     let start = Instant::now();
-    settle();
-    match try_run(program, &options, start) {
-        Ok(status) => status,
+    let failed = |message| {
+        let _ = writeln!(io::stderr(), "error: {message}");
+    };
+    match try_run(program, &options, start, Output::Standard) {
+        Ok(run) => {
+            if options.stats {
+                report(&run.outcome, start);
+            }
+            if let Err(message) = run.remains {
+                failed(message);
+                return 1;
+            }
+            run.outcome.status as i32
+        }
         Err(message) => {
-            let _ = writeln!(io::stderr(), "error: {message}");
+            failed(message);
             2
         }
     }
 }
 
-fn try_run(program: &'static Program, options: &Options, start: Instant) -> Result<i32, String> {
-    let mut platform = Linux::new(start).map_err(|error| reason(&error))?;
+/// Runs a program as [`run`] does, but keeps what it writes to standard output: gives its figures and that. It may be
+/// run again and again. An error says why it couldn't start, or what was left undone at its end.
+pub fn run_quietly(program: &'static Program, options: &Options) -> Result<(Outcome, Vec<u8>), String> {
+    let run = try_run(program, options, Instant::now(), Output::Kept(Vec::new()))?;
+    run.remains?;
+    match run.output {
+        Output::Kept(output) => Ok((run.outcome, output)),
+        Output::Standard => unreachable!("the output stays what it is"),
+    }
+}
+
+/// What there is to tell of a run.
+struct Run {
+    outcome: Outcome,
+    output: Output,
+    /// What the system couldn't do at the end.
+    remains: Result<(), String>,
+}
+
+fn try_run(
+    program: &'static Program,
+    options: &Options,
+    start: Instant,
+    output: Output,
+) -> Result<Run, String> {
+    settle();
+    let mut platform = Linux::new(start, output).map_err(|error| reason(&error))?;
     let reactor = platform.reactor.clone();
     let (kind, system, remains) = system::make(program, options, &reactor, start)?;
     let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };
@@ -50,18 +86,9 @@ fn try_run(program: &'static Program, options: &Options, start: Instant) -> Resu
     };
     let runtime_options = drystone_runtime::Options { cores, memory_limit, seed, system: &mut find };
     let outcome = drystone_runtime::run(program, &mut platform, runtime_options);
-    let problem = remains.finish(options);
+    let remains = remains.finish(options);
     reactor.finish();
-    if options.stats {
-        report(&outcome, start);
-    }
-    match problem {
-        Ok(()) => Ok(outcome.status as i32),
-        Err(message) => {
-            let _ = writeln!(io::stderr(), "error: {message}");
-            Ok(1)
-        }
-    }
+    Ok(Run { outcome, output: platform.output, remains })
 }
 
 /// Figures about a run.

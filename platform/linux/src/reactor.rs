@@ -73,6 +73,10 @@ struct State {
 struct Source {
     readers: Vec<*mut Process>,
     writers: Vec<*mut Process>,
+    /// All that the kernel spoke of last has been read.
+    dry: bool,
+    /// Nothing more will come behind what has come.
+    read_closed: bool,
     draining: Option<Rc<dyn Drain>>,
     leaves: Option<Instant>,
 }
@@ -159,7 +163,12 @@ impl Reactor {
     }
 
     /// The process will be woken when the source is ready, or at the deadline.
-    pub(crate) fn wait_for(&self, waiter: Waiter, source: Option<(usize, Direction)>, deadline: Option<Instant>) {
+    pub(crate) fn wait_for(
+        &self,
+        waiter: Waiter,
+        source: Option<(usize, Direction)>,
+        deadline: Option<Instant>,
+    ) {
         let process = waiter.process;
         let state = &mut *self.state.borrow_mut();
         if let Some((source, direction)) = source {
@@ -173,6 +182,17 @@ impl Reactor {
             state.deadlines.insert((deadline, process));
         }
         state.waits.insert(process, Wait { source, deadline });
+    }
+
+    /// A read gave less than there was room for: the next would block, unless the kernel says something before.
+    pub(crate) fn is_dry_now(&self, source: usize) {
+        let source = &mut self.state.borrow_mut().sources[source];
+        source.dry = !source.read_closed;
+    }
+
+    /// Whether a read would block for certain.
+    pub(crate) fn is_dry(&self, source: usize) -> bool {
+        self.state.borrow().sources[source].dry
     }
 
     /// The source has bytes to write: they are written at the latest when the program waits, and then whenever the
@@ -269,7 +289,10 @@ impl Reactor {
             }
             let source = event.token().0;
             if event.is_readable() || event.is_read_closed() || event.is_error() {
-                self.state.borrow_mut().wake(source, Direction::Read);
+                let state = &mut *self.state.borrow_mut();
+                state.sources[source].dry = false;
+                state.sources[source].read_closed |= event.is_read_closed() || event.is_error();
+                state.wake(source, Direction::Read);
             }
             if event.is_writable() || event.is_write_closed() || event.is_error() {
                 self.drain(source);
@@ -311,12 +334,12 @@ impl Reactor {
             {
                 state.leaving.pop_front();
                 // Otherwise the number has been given to another since.
-                if state.sources[source].leaves == Some(until) {
-                    if let Some(bytes) = state.sources[source].draining.take() {
-                        state.draining -= 1;
-                        state.wake(source, Direction::Write);
-                        given_up.push(bytes);
-                    }
+                if state.sources[source].leaves == Some(until)
+                    && let Some(bytes) = state.sources[source].draining.take()
+                {
+                    state.draining -= 1;
+                    state.wake(source, Direction::Write);
+                    given_up.push(bytes);
                 }
             }
         }

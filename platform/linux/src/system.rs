@@ -1,4 +1,8 @@
 //! The system itself, the first component: it offers what the component that starts requires.
+//!
+//! # Soundness
+//!
+//! Only a program's descriptions are looked at: they live for ever and never change.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -107,7 +107,8 @@ impl Threads for LinuxThreads {
     }
 
     fn allocate(&self, bytes: usize) -> *mut u8 {
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a fresh anonymous mapping.
         let memory = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
         if memory == libc::MAP_FAILED { ptr::null_mut() } else { memory.cast() }

@@ -102,9 +102,15 @@ fn blocks_stand_at_any_position() {
         let blocks = client.held(held, "Blocks");
         assert_eq!(blocks.ask("GetLength", []).await, ("Length", vec![V::Int(0)]));
         assert_eq!(blocks.ask("WriteBlock", [V::Int(4), V::text("ab\0cd")]).await, ("Written", vec![]));
-        assert_eq!(blocks.ask("ReadBlock", [V::Int(3), V::Int(100)]).await, ("Block", vec![V::text("\0ab\0cd")]));
+        assert_eq!(
+            blocks.ask("ReadBlock", [V::Int(3), V::Int(100)]).await,
+            ("Block", vec![V::text("\0ab\0cd")])
+        );
         assert_eq!(blocks.ask("ReadBlock", [V::Int(5), V::Int(2)]).await, ("Block", vec![V::text("b\0")]));
-        assert_eq!(blocks.ask("ReadBlock", [V::Int(9), V::Int(i64::MAX)]).await, ("Block", vec![V::text("")]));
+        assert_eq!(
+            blocks.ask("ReadBlock", [V::Int(9), V::Int(i64::MAX)]).await,
+            ("Block", vec![V::text("")])
+        );
         assert_eq!(blocks.ask("ReadBlock", [V::Int(-1), V::Int(1)]).await.0, "Failed");
         assert_eq!(blocks.ask("SetLength", [V::Int(6)]).await, ("Done", vec![]));
         assert_eq!(blocks.ask("Update", []).await, ("Done", vec![]));

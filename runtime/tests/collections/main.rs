@@ -8,11 +8,11 @@ mod model;
 use proptest::prelude::*;
 
 fn config() -> ProptestConfig {
-    let cases = if cfg!(miri) { 8 } else { 200 };
+    let cases = if cfg!(miri) { 4 } else { 200 };
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-const LENGTH: usize = if cfg!(miri) { 120 } else { 1500 };
+const LENGTH: usize = if cfg!(miri) { 80 } else { 1500 };
 
 proptest! {
     #![proptest_config(config())]

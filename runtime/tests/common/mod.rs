@@ -51,8 +51,8 @@ pub type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
 
 /// Words of a frame that steps may use.
 pub const REGISTERS: usize = 6;
-/// A process's words: the step, the condition, the registers.
-const FRAME: usize = 2 + REGISTERS;
+/// A process's words: the step, the condition, the innermost procedure's frame, the registers.
+const FRAME: usize = 3 + REGISTERS;
 
 fn status(status: Status) -> Next {
     if status == Status::Done { Go } else { Leave }
@@ -72,7 +72,7 @@ impl C {
 
     /// A register of the process.
     pub unsafe fn r(self, index: usize) -> *mut u64 {
-        unsafe { self.word(2 + index) }
+        unsafe { self.word(3 + index) }
     }
 
     /// A variable of the component.
@@ -277,6 +277,21 @@ impl C {
         }
     }
 
+    /// `INPUT` at a required interface.
+    pub unsafe fn input(self, r: usize, i: &'static Interface, pattern: i32, no: usize) -> Next {
+        unsafe {
+            match ds_input_slot(self.w, self.p, self.required(self.me(), r), i, pattern, 7) {
+                0 => To(no),
+                1 => Go,
+                _ => Leave,
+            }
+        }
+    }
+
+    pub unsafe fn disconnect(self, instance: *mut Instance, r: usize) -> Next {
+        unsafe { status(ds_disconnect(self.w, self.p, self.required(instance, r), 3)) }
+    }
+
     pub unsafe fn passivate(self, n: i64) -> Next {
         unsafe { status(ds_passivate(self.w, self.p, n, 8)) }
     }
@@ -456,7 +471,7 @@ impl Build {
         self
     }
 
-    /// A register of its services that owns something.
+    /// A register of its processes that owns something.
     pub fn register(mut self, register: usize, kind: Kind) -> Build {
         self.registers.push((register, kind));
         self
@@ -487,7 +502,7 @@ impl Build {
                 None => size_of::<Process>(),
             };
             let owned = |&(register, kind): &(usize, Kind)| Owned {
-                offset: (head + 8 * (2 + register)) as u32,
+                offset: (head + 8 * (3 + register)) as u32,
                 kind,
                 collection: std::ptr::null(),
                 name: Str::new("local"),
@@ -496,12 +511,8 @@ impl Build {
                 entry: (Box::leak(Box::new(steps)) as *const &'static [Step]).cast(),
                 size: (head + 8 * FRAME) as u32,
                 condition: (head + 8) as u32,
-                frame: 0,
-                owned: leak(if interface.is_some() {
-                    registers.iter().map(owned).collect()
-                } else {
-                    Vec::new()
-                }),
+                frame: (head + 16) as u32,
+                owned: leak(registers.iter().map(owned).collect()),
                 interface: interface.map_or(std::ptr::null(), |i| i),
                 native: steps_address(),
             });

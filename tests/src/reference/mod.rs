@@ -13,7 +13,9 @@ use drystone_language::source::{SourceFile, Span};
 
 mod arithmetic;
 mod communication;
+mod connecting;
 mod connections;
+mod containers;
 mod expressions;
 mod lifetime;
 mod messages;

@@ -3,16 +3,14 @@
 use std::rc::Rc;
 
 use drystone_language::program::{
-    Argument, Block, ConnectEnd, Expression, Passing, Place, ProcedureId, Statement, StatementKind,
-    VariableId,
+    Argument, Block, Expression, Passing, Place, ProcedureId, Statement, StatementKind, VariableId,
 };
 use drystone_language::source::Span;
 
-use super::connections::{Link, Target};
 use super::process::{Process, Step, Stop, Walk};
-use super::scope::{Location, Scope};
+use super::scope::Scope;
 use super::value::{Key, Value};
-use super::world::{Event, InstanceId};
+use super::world::Event;
 use super::{End, Kind};
 
 /// How a statement ends.
@@ -335,140 +333,6 @@ impl<'p> Process<'_, 'p> {
         let old = self.check(location.read(), place.span)?.integer();
         let new = self.check(change(old, amount).ok_or(Kind::Overflow), span)?;
         self.check(location.write(Value::Integer(new)), place.span)
-    }
-
-    async fn delete_collection(&self, scope: &Rc<Scope>, variable: VariableId, span: Span) -> Step<()> {
-        let location = scope.location(self.world.program, variable);
-        if self.world.program.variables[variable.index()].ty.is_component() {
-            let mut index = location.next_index(None);
-            while let Some(here) = index {
-                let element = location.element(here.clone());
-                if let Ok(Some(component)) = element.container()
-                    && self.world.state.borrow().alive(component)
-                {
-                    self.delete_instance(component, span).await?;
-                }
-                element.clear_container();
-                index = location.next_index(Some(&here));
-            }
-        }
-        location.clear_collection();
-        Ok(())
-    }
-
-    async fn connect(
-        &self,
-        scope: &Rc<Scope>,
-        required: &'p ConnectEnd,
-        offered: &'p ConnectEnd,
-        span: Span,
-    ) -> Step<()> {
-        let link = self.link(scope, required, span).await?;
-        let target = match offered {
-            ConnectEnd::Of { component, interface, .. } => {
-                let location = self.locate(scope, component).await?;
-                Target::Offered(self.content(&location, component.span)?, *interface)
-            }
-            ConnectEnd::OwnRequired(index, k) => {
-                let k = self.slot(scope, *index, k.as_ref(), span).await?;
-                Target::Required(self.instance, *index, k)
-            }
-            ConnectEnd::OwnOffered(_) => {
-                unreachable!("checked: the second argument is no own offered interface")
-            }
-        };
-        // A new connection takes the place of an old one.
-        self.close_over(link, span).await?;
-        self.world.state.borrow_mut().disconnect(link);
-        if let Target::Offered(server, interface) = target {
-            while self.world.crowded(server, interface) {
-                self.wait(Event::Connections).await;
-            }
-        }
-        self.world.state.borrow_mut().connect(link, target);
-        Ok(())
-    }
-
-    /// The first argument of `CONNECT`, or that of `DISCONNECT`.
-    async fn link(&self, scope: &Rc<Scope>, end: &'p ConnectEnd, span: Span) -> Step<Link> {
-        match end {
-            ConnectEnd::OwnOffered(index) => Ok(Link::Inward(self.instance, *index)),
-            ConnectEnd::OwnRequired(index, k) => {
-                let k = self.slot(scope, *index, k.as_ref(), span).await?;
-                Ok(Link::Required(self.instance, *index, k))
-            }
-            ConnectEnd::Of { component, interface, index } => {
-                let location = self.locate(scope, component).await?;
-                let of = self.content(&location, component.span)?;
-                let requires = &self.world.template(of).requires;
-                let facet = requires.iter().position(|facet| facet.interface == *interface);
-                let facet = facet.expect("checked: it requires the interface");
-                let k = match index {
-                    Some(k) => self.evaluate(scope, k).await?.integer(),
-                    None => 1,
-                };
-                self.check_slot(of, facet, k, span)?;
-                Ok(Link::Required(of, facet, k))
-            }
-        }
-    }
-
-    /// k of a required interface of the process's own component.
-    pub async fn slot(
-        &self,
-        scope: &Rc<Scope>,
-        index: usize,
-        k: Option<&'p Expression>,
-        span: Span,
-    ) -> Step<i64> {
-        let k = match k {
-            Some(k) => self.evaluate(scope, k).await?.integer(),
-            None => 1,
-        };
-        self.check_slot(self.instance, index, k, span)?;
-        Ok(k)
-    }
-
-    fn check_slot(&self, instance: InstanceId, index: usize, k: i64, span: Span) -> Step<()> {
-        let slots = self.world.template(instance).requires[index].cardinality;
-        let last = slots.map_or(Some(1), |slots| slots.to);
-        let inside = k >= 1 && last.is_none_or(|last| k <= i64::from(last));
-        if inside { Ok(()) } else { Err(self.fail(Kind::IndexOutOfBounds, span)) }
-    }
-
-    /// The living component in a container.
-    pub fn content(&self, location: &Location, span: Span) -> Step<InstanceId> {
-        let content = self.check(location.container(), span)?;
-        let alive = content.filter(|&component| self.world.state.borrow().alive(component));
-        alive.ok_or_else(|| self.fail(Kind::EmptyContainer, span))
-    }
-
-    fn check_empty(&self, location: &Location, span: Span) -> Step<()> {
-        let content = self.check(location.container(), span)?;
-        match content.filter(|&component| self.world.state.borrow().alive(component)) {
-            Some(_) => Err(self.fail(Kind::FullContainer, span)),
-            None => Ok(()),
-        }
-    }
-
-    /// Puts a component into an empty container.
-    pub fn place(&self, location: &Location, component: InstanceId, span: Span) -> Step<()> {
-        self.check_empty(location, span)?;
-        self.check(location.write(Value::Component(Some(component))), span)?;
-        let variable = &self.world.program.variables[location.variable.index()].name;
-        let name = match &location.element {
-            None => variable.clone(),
-            Some(index) => {
-                let index: Vec<_> = index.iter().map(Key::shown).collect();
-                format!("{variable}[{}]", index.join(", "))
-            }
-        };
-        let mut state = self.world.state.borrow_mut();
-        if let Some(placed) = state.instances.get_mut(&component) {
-            placed.parent = Some(location.scope.instance);
-            placed.name = name;
-        }
-        Ok(())
     }
 
     async fn sleep(&self, duration: i64) {

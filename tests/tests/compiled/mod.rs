@@ -59,7 +59,7 @@ impl Drystone {
         let errors = errors.join().expect("a reader ends");
         let mut outcome = expected::of_process(&output, status, &String::from_utf8_lossy(&errors));
         // Killed, a fault of the system itself, or refused: not something that a program does.
-        if status < 0 || status > 100 || (status == 2 && output.is_empty()) {
+        if !(0..=100).contains(&status) || (status == 2 && output.is_empty()) {
             outcome += &String::from_utf8_lossy(&errors);
         }
         outcome

@@ -44,7 +44,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Option<String> {
-        Address::read(text.as_bytes(), "0.0.0.0").ok().map(|address| format!("{} {}", address.host, address.port))
+        Address::read(text.as_bytes(), "0.0.0.0")
+            .ok()
+            .map(|address| format!("{} {}", address.host, address.port))
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl Reader {
             }
             let whole = match self.request {
                 Request::Line => input.line().map(|line| cx.send(Input::Data, [Value::Text(line)])),
-                Request::AtMost(max) => input.rest(max).map(|bytes| cx.send(Input::Data, [Value::Text(bytes)])),
+                Request::AtMost(max) => {
+                    input.rest(max).map(|bytes| cx.send(Input::Data, [Value::Text(bytes)]))
+                }
             };
             if whole.is_some() {
                 return input.tidy();

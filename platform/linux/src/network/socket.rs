@@ -83,10 +83,19 @@ impl Socket {
 
     /// Reads what there is; 0 at the end.
     pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.reactor.is_dry(self.source) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         loop {
             match self.stream.borrow_mut().read(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result,
+                Ok(n) => {
+                    if n < bytes.len() {
+                        self.reactor.is_dry_now(self.source);
+                    }
+                    return Ok(n);
+                }
+                error => return error,
             }
         }
     }
@@ -185,7 +194,11 @@ pub(crate) struct Connection(pub(super) Rc<Socket>);
 
 impl Component for Connection {
     fn serve(&mut self, interface: usize) -> Serving {
-        if interface == 0 { Serving::new(Reader::new(self.0.clone())) } else { Serving::new(Writer::new(self.0.clone())) }
+        if interface == 0 {
+            Serving::new(Reader::new(self.0.clone()))
+        } else {
+            Serving::new(Writer::new(self.0.clone()))
+        }
     }
 }
 

@@ -16,8 +16,8 @@ use std::task::{Context, Poll, Waker};
 
 use drystone_component::{Body, Interface, Kind, Message, Program, Required, Side, Str, Table, Template};
 use drystone_linux::Options;
-use drystone_runtime::layout::*;
 use drystone_runtime::entry_points::*;
+use drystone_runtime::layout::*;
 use drystone_runtime::text;
 
 type Script = Box<dyn FnOnce(Client) -> Pin<Box<dyn Future<Output = ()>>>>;
@@ -135,7 +135,11 @@ fn named(interfaces: &[*const Interface], name: &str) -> &'static Interface {
 const MAIN_PROCESS: usize = size_of::<Instance>();
 const SLOTS: usize = MAIN_PROCESS + 8;
 
-fn template(name: &'static str, requires: &[&str], interfaces: &'static [*const Interface]) -> &'static Template {
+fn template(
+    name: &'static str,
+    requires: &[&str],
+    interfaces: &'static [*const Interface],
+) -> &'static Template {
     let required: Vec<_> = requires
         .iter()
         .enumerate()
@@ -307,9 +311,7 @@ impl Port {
         unsafe {
             match self.end {
                 End::Required(slot) => ds_reach(w, p, slot, self.interface, NO_PLACE),
-                End::Holder(instance, slot) => {
-                    ds_reach_held(w, p, instance, slot, self.interface, NO_PLACE)
-                }
+                End::Holder(instance, slot) => ds_reach_held(w, p, instance, slot, self.interface, NO_PLACE),
             }
         }
     }

@@ -1,0 +1,94 @@
+//! Runs a program of the component language again and again in this process, compiled once, and prints a line of JSON
+//! for each measured run: what the peers print too.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use drystone_language::check;
+use drystone_language::render::{self, Colour};
+use drystone_language::source::SourceFile;
+use drystone_linux::Options;
+
+/// What is run, and how often.
+#[derive(Args)]
+pub struct Child {
+    /// The program.
+    file: PathBuf,
+    /// Workers.
+    #[arg(long, default_value_t = 1)]
+    cores: usize,
+    /// Runs before those that are measured.
+    #[arg(long, default_value_t = 1)]
+    warm: usize,
+    /// Measured runs.
+    #[arg(long, default_value_t = 1)]
+    runs: usize,
+    /// Gives a constant of the program another value.
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+}
+
+impl Child {
+    /// The time of a run is that of the work: all from the first component's beginning to when everything is freed.
+    pub fn run(self) -> Result<(), String> {
+        let program = compile(&self.file, &self.set)?;
+        let source_directory = self.file.parent().map(PathBuf::from);
+        let options = Options { cores: self.cores, source_directory, ..Options::default() };
+        for run in 0..self.warm + self.runs {
+            let start = Instant::now();
+            let (outcome, output) = drystone_linux::run_quietly(program, &options)?;
+            let ms = start.elapsed().as_secs_f64() * 1000.0;
+            if outcome.status != 0 {
+                return Err(format!("{}: status {}", self.file.display(), outcome.status));
+            }
+            if run >= self.warm {
+                let result = String::from_utf8_lossy(&output);
+                println!("{}", serde_json::json!({"ms": ms, "messages": outcome.messages, "result": result}));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn compile(path: &Path, sizes: &[String]) -> Result<&'static drystone_linux::Program, String> {
+    let mut text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    for size in sizes {
+        let (name, value) = size.split_once('=').ok_or_else(|| format!("{size}: not NAME=VALUE"))?;
+        text = with_constant(&text, name, value)
+            .ok_or_else(|| format!("{}: no constant {name}", path.display()))?;
+    }
+    let files = [SourceFile { path: path.display().to_string(), text }];
+    let program = check::check(&files).map_err(|errors| render::render(&files, &errors, Colour::Plain))?;
+    Ok(drystone_compiler::compile(&program, &files))
+}
+
+/// The program with another value for a constant, which must have a line `NAME = VALUE;` of its own.
+fn with_constant(text: &str, name: &str, value: &str) -> Option<String> {
+    let mut found = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let old = line.trim_start().strip_prefix(name).and_then(|rest| rest.trim_start().strip_prefix('='));
+        match old.and_then(|rest| rest.split_once(';')) {
+            Some((_, rest)) if !found => {
+                found = true;
+                format!("{name} = {value};{rest}")
+            }
+            _ => line.to_string(),
+        }
+    });
+    let text = lines.collect();
+    found.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_gets_another_value() {
+        let text = "CONSTANT\n  N = 1;  (* a *)\n  NN = 2;\n";
+        assert_eq!(with_constant(text, "N", "5").unwrap(), "CONSTANT\nN = 5;  (* a *)\n  NN = 2;\n");
+        assert_eq!(with_constant(text, "NN", "5").unwrap(), "CONSTANT\n  N = 1;  (* a *)\nNN = 5;\n");
+        assert_eq!(with_constant(text, "K", "5"), None);
+    }
+}

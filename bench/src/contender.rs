@@ -1,0 +1,234 @@
+//! Who does the work: Drystone, and the peers, which all understand one command line and answer in JSON:
+//!
+//! ```text
+//! COMMAND PROGRAM [-cores N] [-runs N] [-warm N] [sizes, as -n N]   {"ms": .., "messages": .., "result": {..}} for each run
+//! COMMAND bytes [-cores N] [-n N]                                   {"bytes": ..}
+//! COMMAND jitter [-cores N] [-runs N] [-n N] [-k N]                 {"median_ms": .., "p99_ms": .., "max_ms": ..}
+//! ```
+//!
+//! A peer in another language is one more entry in [`peers`].
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::execute::{Execution, execute};
+use crate::places;
+use crate::processes::programs::Program;
+use crate::statistics::{percentile, sorted};
+
+/// How a contender works.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// The program itself.
+    Drystone,
+    /// With the program's structure, so it sends the same messages.
+    Mirror,
+    /// As its language does it best; only the result is the same.
+    Best,
+}
+
+/// See the head of this file.
+pub struct Contender {
+    /// As it stands in the rows.
+    pub name: &'static str,
+    manner: Manner,
+    /// The words before the program's name, or why it cannot run.
+    command: Result<Vec<OsString>, String>,
+    /// In the repository, where it runs.
+    folder: &'static str,
+}
+
+/// How often a program is run in one process.
+#[derive(Clone, Copy)]
+pub struct Runs {
+    /// Processors.
+    pub cores: usize,
+    /// Before those that are measured.
+    pub warm: usize,
+    /// Measured.
+    pub measured: usize,
+    /// For all of them.
+    pub limit: Duration,
+}
+
+/// One run.
+#[derive(Deserialize)]
+struct Run {
+    ms: f64,
+    messages: u64,
+    result: Value,
+}
+
+/// How the times of many runs in one process vary.
+#[derive(Deserialize)]
+pub struct Jitter {
+    /// Of all runs.
+    pub median_ms: f64,
+    /// Of a hundred runs, 99 are quicker.
+    pub p99_ms: f64,
+    /// The slowest.
+    pub max_ms: f64,
+}
+
+impl Contender {
+    /// This program in another process.
+    pub fn drystone() -> Contender {
+        let command = Ok(vec![places::executable().into(), "child".into()]);
+        Contender { name: "drystone", manner: Manner::Drystone, command, folder: "programs" }
+    }
+
+    /// Whether it does this program; what a language does best may be the mirror.
+    pub fn takes_part(&self, program: &Program) -> bool {
+        match self.manner {
+            Manner::Drystone => true,
+            Manner::Mirror => !program.is_without_peers,
+            Manner::Best => !program.is_without_peers && program.best_differs,
+        }
+    }
+
+    /// Whether it is a peer with the program's structure.
+    pub fn is_mirror(&self) -> bool {
+        self.manner == Manner::Mirror
+    }
+
+    /// Whether it is worth asking: else the reason was told.
+    pub fn is_there(&self) -> bool {
+        self.command.is_ok()
+    }
+
+    /// The milliseconds of each run's work, whose results and messages are right.
+    pub fn warm(&self, program: &Program, runs: Runs) -> Result<Vec<f64>, String> {
+        let execution = self.start(program, runs)?;
+        let lines: Vec<Run> = self.read(&execution)?;
+        if lines.len() != runs.measured {
+            return Err(format!("{}: {} runs instead of {}", self.name, lines.len(), runs.measured));
+        }
+        lines.iter().map(|run| self.check(program, run).map(|()| run.ms)).collect()
+    }
+
+    /// The milliseconds of a process that does the work once, from its start to its end.
+    pub fn cold(&self, program: &Program, cores: usize, limit: Duration) -> Result<f64, String> {
+        let execution = self.start(program, Runs { cores, warm: 0, measured: 1, limit })?;
+        for run in self.read(&execution)? {
+            self.check(program, &run)?;
+        }
+        Ok(execution.time.as_secs_f64() * 1000.0)
+    }
+
+    /// Resident bytes for each of `program`'s N live servers.
+    pub fn bytes(&self, program: &Program, cores: usize, limit: Duration) -> Result<f64, String> {
+        #[derive(Deserialize)]
+        struct Bytes {
+            bytes: f64,
+        }
+        if self.manner == Manner::Drystone {
+            let execution = self.start(program, Runs { cores, warm: 0, measured: 1, limit })?;
+            let run: Run = self.read_one(&execution)?;
+            let bytes = run.result.as_str().and_then(|text| text.trim().parse().ok());
+            return bytes.ok_or_else(|| format!("{}: {} bytes", self.name, run.result));
+        }
+        let mut command = self.command("bytes".as_ref())?;
+        command.arg("-cores").arg(cores.to_string()).args(program.flags());
+        self.read_one::<Bytes>(&execute(&mut command, cores, limit)?).map(|line| line.bytes)
+    }
+
+    /// How the times of many runs in one process vary.
+    pub fn jitter(&self, program: &Program, runs: Runs) -> Result<Jitter, String> {
+        if self.manner == Manner::Drystone {
+            let times = sorted(&self.warm(program, runs)?);
+            let at = |part| percentile(&times, part).expect("as many times as runs");
+            return Ok(Jitter { median_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1.0) });
+        }
+        let mut command = self.command("jitter".as_ref())?;
+        command
+            .args(["-cores", &runs.cores.to_string(), "-runs", &runs.measured.to_string()])
+            .args(program.flags());
+        self.read_one(&execute(&mut command, runs.cores, runs.limit)?)
+    }
+
+    fn command(&self, what: &std::ffi::OsStr) -> Result<Command, String> {
+        let words = self.command.as_ref().map_err(Clone::clone)?;
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg(what).current_dir(places::root().join(self.folder));
+        Ok(command)
+    }
+
+    fn start(&self, program: &Program, runs: Runs) -> Result<Execution, String> {
+        let (what, dash, sizes) = match self.manner {
+            Manner::Drystone => (program.source().into_os_string(), "--", program.settings()),
+            _ => (program.name.into(), "-", program.flags()),
+        };
+        let mut command = self.command(&what)?;
+        for (option, value) in [("cores", runs.cores), ("warm", runs.warm), ("runs", runs.measured)] {
+            command.arg(format!("{dash}{option}")).arg(value.to_string());
+        }
+        if self.manner == Manner::Best {
+            command.arg("-best");
+        }
+        execute(command.args(sizes), runs.cores, runs.limit)
+    }
+
+    fn read<T: DeserializeOwned>(&self, execution: &Execution) -> Result<Vec<T>, String> {
+        let lines = execution.output.lines();
+        let values = lines.map(|line| {
+            serde_json::from_str(line).map_err(|error| format!("{}: {error}: {line}", self.name))
+        });
+        values.collect()
+    }
+
+    fn read_one<T: DeserializeOwned>(&self, execution: &Execution) -> Result<T, String> {
+        self.read(execution)?.pop().ok_or_else(|| format!("{}: no figures", self.name))
+    }
+
+    fn check(&self, program: &Program, run: &Run) -> Result<(), String> {
+        let right = match self.manner {
+            Manner::Drystone => program.expected()? == run.result.as_str().unwrap_or_default(),
+            _ => program.is_result(&run.result),
+        };
+        if !right {
+            return Err(format!("{}: {}: wrong result {}", self.name, program.row, run.result));
+        }
+        if self.manner != Manner::Best && !program.messages.contains(run.messages) {
+            return Err(format!(
+                "{}: {}: wrong number of messages, {}",
+                self.name, program.row, run.messages
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Where the Go peers are.
+const GO: &str = "bench/peers/go";
+
+/// Builds the peers; tells on standard error which are missing, and why.
+pub fn peers() -> Vec<Contender> {
+    let go = build_go();
+    let peers = vec![
+        Contender { name: "go-mirror", manner: Manner::Mirror, command: go.clone(), folder: GO },
+        Contender { name: "go-best", manner: Manner::Best, command: go, folder: GO },
+    ];
+    for Contender { name, command, .. } in &peers {
+        if let Err(why) = command {
+            eprintln!("{name} is missing: {why}");
+        }
+    }
+    peers
+}
+
+fn build_go() -> Result<Vec<OsString>, String> {
+    let executable = places::peers().join("go");
+    let mut build = Command::new("go");
+    build.args(["build", "-o"]).arg(&executable).arg(".").current_dir(places::root().join(GO));
+    eprintln!("building the Go peers");
+    let output = build.output().map_err(|error| format!("go: {error}"))?;
+    match output.status.success() {
+        true => Ok(vec![executable.into()]),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+    }
+}

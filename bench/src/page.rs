@@ -1,0 +1,176 @@
+//! The page that tells a subject's figures: misses first, then the tables, then how they were made.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+
+use crate::row::{Better, Row, cores};
+use crate::statistics::{Figure, rounded};
+use crate::{chart, machine, places};
+
+/// Rewrites `docs/figures/SUBJECT.md` and its plots.
+pub fn write(subject: &str, title: &str, notes: &str, rows: &[Row]) -> Result<(), String> {
+    let folder = places::root().join("docs/figures");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut plots = Vec::new();
+    for n in [1, 2] {
+        let plot = format!("{subject}-{n}.svg");
+        let shown: Vec<&Row> =
+            rows.iter().filter(|row| row.cores == n && row.unit == "ms" && is_headline(row)).collect();
+        fs::write(folder.join(&plot), chart::svg(&cores(n), &shown)?)
+            .map_err(|error| format!("{plot}: {error}"))?;
+        plots.push(format!("![Times on {}]({plot})\n", cores(n)));
+    }
+    let page = text(subject, title, notes, rows, &plots.concat());
+    let path = folder.join(subject).with_extension("md");
+    fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str) -> String {
+    let (headlines, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| is_headline(row));
+    let misses = misses(rows);
+    let machine = machine::description();
+    let remarks = remarks(rows);
+    let mut page = format!("# {title}\n\n{misses}\n{}\n{remarks}\n{plots}\n", table(headlines));
+    if !others.is_empty() {
+        let _ = write!(page, "## More\n\n{}\n", table(others));
+    }
+    let _ = write!(
+        page,
+        "## How these figures are made\n\n    cargo run --release -p drystone-bench -- {subject}\n\n{machine}\n{notes}"
+    );
+    page
+}
+
+/// Headline rows have names without a prefix, which would be written small.
+fn is_headline(row: &Row) -> bool {
+    !["cold ", "scaling ", "ten million: "].iter().any(|prefix| row.row.starts_with(prefix))
+}
+
+fn misses(rows: &[Row]) -> String {
+    let mut missed: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.miss()?, row))).collect();
+    missed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let failed = rows.iter().filter(|row| row.drystone.is_none());
+    let mut text = String::new();
+    for row in failed {
+        let _ = writeln!(text, "* {}, {}: Drystone failed", row.row, cores(row.cores));
+    }
+    for (factor, row) in missed {
+        let target = row.target.map_or(String::new(), |target| rounded(target).to_string());
+        let _ = writeln!(
+            text,
+            "* {}, {}: {} {} instead of {target}, {factor:.2} x too {}",
+            row.row,
+            cores(row.cores),
+            value(&row.drystone),
+            row.unit,
+            if row.better == Better::Lower { "much" } else { "little" }
+        );
+    }
+    if text.is_empty() {
+        "Every target is reached.\n".into()
+    } else {
+        format!("Targets that are missed:\n\n{text}")
+    }
+}
+
+/// A table with a column for each peer that has a row.
+pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
+    let rows: Vec<&Row> = rows.into_iter().collect();
+    let peers: BTreeSet<&str> = rows.iter().flat_map(|row| row.peers.keys().copied()).collect();
+    let mut table = String::from("| | cores | unit | Drystone |");
+    let mut line = String::from("\n|---|--:|---|--:|");
+    for peer in &peers {
+        let _ = write!(table, " {peer} |");
+        line += "--:|";
+    }
+    table += " best peer / Drystone | target | |";
+    table += &line;
+    table += "--:|--:|---|\n";
+    for row in rows {
+        let _ =
+            write!(table, "| {} | {} | {} | {} |", row.row, row.cores, row.unit, with_spread(&row.drystone));
+        for peer in &peers {
+            // A peer that has no such row is not one that could not run.
+            let cell = row.peers.get(peer).map_or(String::new(), with_spread);
+            let _ = write!(table, " {cell} |");
+        }
+        let gain = row.best_peer().and_then(|figure| row.gain_over(figure));
+        let gain = gain.map_or(String::new(), |gain| format!("{gain:.2}"));
+        let target = row.target.map_or(String::new(), |target| rounded(target).to_string());
+        let verdict = match (row.target, row.miss()) {
+            (None, _) => String::new(),
+            (Some(_), None) if row.drystone.is_some() => "reached".into(),
+            (Some(_), None) => "failed".into(),
+            (Some(_), Some(factor)) => format!("missed by {factor:.2} x"),
+        };
+        let _ = writeln!(table, " {gain} | {target} | {verdict} |");
+    }
+    table
+}
+
+/// What there is to say besides the numbers.
+fn remarks(rows: &[Row]) -> String {
+    let rows = rows.iter().filter(|row| !row.note.is_empty());
+    rows.map(|row| format!("* {}, {}: {}\n", row.row, cores(row.cores), row.note)).collect()
+}
+
+fn value(figure: &Option<Figure>) -> String {
+    figure.map_or("-".into(), |figure| rounded(figure.value).to_string())
+}
+
+/// `7.1 (7.0-7.3)`
+fn with_spread(figure: &Option<Figure>) -> String {
+    match figure {
+        Some(Figure { low, high, .. }) if low < high => {
+            format!("{} ({}-{})", value(figure), rounded(*low), rounded(*high))
+        }
+        _ => value(figure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::token_ring;
+
+    #[test]
+    fn a_table_has_all_peers_and_says_what_is_missed() {
+        let scaling =
+            Row { row: "scaling TokenRing".into(), peers: Default::default(), target: None, ..token_ring() };
+        let missed = Row { target: Some(3.55), ..token_ring() };
+        let lines = [
+            "| | cores | unit | Drystone | go-mirror | tokio-mirror | best peer / Drystone | target | |",
+            "|---|--:|---|--:|--:|--:|--:|--:|---|",
+            "| TokenRing | 1 | ms | 7.1 (7-7.25) | 209.3 | - | 29.48 | 8 | reached |",
+            "| scaling TokenRing | 1 | ms | 7.1 (7-7.25) |  |  |  |  |  |",
+            "| TokenRing | 1 | ms | 7.1 (7-7.25) | 209.3 | - | 29.48 | 3.55 | missed by 2.00 x |",
+        ];
+        assert_eq!(table(&[token_ring(), scaling, missed]).lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn misses_stand_first_the_worst_at_the_top() {
+        let city = Row { row: "City".into(), target: Some(7.0), ..token_ring() };
+        let news = Row { row: "News".into(), target: Some(3.55), ..token_ring() };
+        let page = text("processes", "Processes", "", &[token_ring(), city, news], "");
+        let start = "# Processes\n\nTargets that are missed:\n\n\
+                     * News, 1 core: 7.1 ms instead of 3.55, 2.00 x too much\n\
+                     * City, 1 core: 7.1 ms instead of 7, 1.01 x too much\n\n| | cores |";
+        assert!(page.starts_with(start), "{page}");
+    }
+
+    #[test]
+    fn without_misses_the_page_says_so() {
+        assert!(
+            text("processes", "P", "", &[token_ring()], "")
+                .starts_with("# P\n\nEvery target is reached.\n\n|")
+        );
+    }
+
+    #[test]
+    fn what_failed_is_a_miss() {
+        let failed = Row { drystone: None, ..token_ring() };
+        assert!(misses(&[failed]).contains("* TokenRing, 1 core: Drystone failed"));
+    }
+}

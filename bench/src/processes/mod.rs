@@ -1,0 +1,274 @@
+//! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
+//! much run times vary.
+
+pub mod programs;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use crate::contender::{self, Contender, Runs};
+use crate::execute::processors;
+use crate::row::{Better, Row};
+use crate::statistics::{Figure, rounded};
+use programs::*;
+
+/// Of the page.
+pub const TITLE: &str = "Processes and messages";
+
+/// How much work is put into figures.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// How often every contender's process is started, in turns.
+    rounds: usize,
+    /// No round begins after that time in one row.
+    budget: Duration,
+    /// Measured runs in each process.
+    runs: usize,
+    /// Measured runs in each process of what is heavy, and those to warm up.
+    heavy: (usize, usize),
+    /// Runs of the peers from which their jitter is known.
+    peers_jitter: usize,
+    /// For a process.
+    limit: Duration,
+    /// Whether there are more rows than the headline ones.
+    is_full: bool,
+}
+
+impl Effort {
+    /// Within two minutes.
+    pub const QUICK: Effort = Effort {
+        rounds: 3,
+        budget: Duration::from_secs(1),
+        runs: 3,
+        heavy: (1, 0),
+        peers_jitter: 100,
+        limit: Duration::from_secs(60),
+        is_full: false,
+    };
+
+    /// As good as it gets.
+    pub const FULL: Effort = Effort {
+        rounds: 7,
+        budget: Duration::from_secs(60),
+        runs: 5,
+        heavy: (1, 1),
+        peers_jitter: JITTER_RUNS,
+        limit: Duration::from_secs(300),
+        is_full: true,
+    };
+
+    /// How a program is run in one process.
+    fn runs(&self, program: &Program, cores: usize) -> Runs {
+        let (measured, warm) = if program.is_heavy { self.heavy } else { (self.runs, 1) };
+        Runs { cores, warm, measured, limit: self.limit }
+    }
+}
+
+/// Of a small ring in one process.
+const JITTER_RUNS: usize = 500;
+
+/// No program may be slower on two cores than so many times its time on one.
+const TWO_CORES: f64 = 1.1;
+/// Work that is independent shall gain that on two cores.
+const INDEPENDENT: f64 = 1.0 / 1.8;
+
+/// Measures row after row.
+pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
+    let bench = Bench { effort, drystone: Contender::drystone(), peers: contender::peers() };
+    if processors() < 2 {
+        eprintln!("there is one processor: the rows for two cores are measured on it");
+    }
+    let mut warm = Vec::new();
+    for program in &PROGRAMS {
+        for cores in [1, 2] {
+            let row = bench.warm(program, cores);
+            warm.push(row.clone());
+            tell(row)?;
+        }
+    }
+    for cores in [1, 2] {
+        tell(bench.bytes(&BYTES, cores))?;
+        tell(bench.creation(cores))?;
+        tell(bench.jitter(cores))?;
+    }
+    if effort.is_full {
+        for pair in warm.chunks(2) {
+            tell(scaling(&pair[0], &pair[1]))?;
+        }
+        for program in &PROGRAMS {
+            for cores in [1, 2] {
+                tell(bench.cold(program, cores))?;
+            }
+        }
+        tell(bench.bytes(&TEN_MILLION, 1))?;
+    }
+    Ok(())
+}
+
+/// How the figures are made, for the page.
+pub fn notes() -> String {
+    let Effort { rounds, runs, .. } = Effort::FULL;
+    format!(
+        "Every row is measured in up to {rounds} rounds. In a round each contender in turn runs the program in a process \
+         of its own, pinned to one or two processors: once to warm up, then {runs} times (once, where a run takes \
+         seconds). A time is that of the work alone, without the start of the process and without compiling; it stands \
+         as the median of all runs with their quartiles. *cold* rows are the time of a whole process that does the work \
+         once, and for Drystone that is with compiling the program from its text. *go-mirror* has the program's \
+         structure, a goroutine for each activity and each service; *go-best* is what is quickest in Go. Every run's \
+         result is checked, and the number of messages of Drystone and the mirrors. Heavier figures: *bytes per process* \
+         is the growth of resident memory with a million live servers, each with its component, its communication and \
+         its place in a collection, waiting after one message each way; *creation* is a million times making a \
+         server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
+         (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
+         that on one.\n"
+    )
+}
+
+/// What all rows need.
+struct Bench {
+    effort: Effort,
+    drystone: Contender,
+    peers: Vec<Contender>,
+}
+
+/// What a row is about.
+struct Heading<'a> {
+    row: String,
+    cores: usize,
+    unit: &'static str,
+    better: Better,
+    program: &'a Program,
+    target: Option<Target>,
+}
+
+impl Bench {
+    fn warm(&self, program: &Program, cores: usize) -> Row {
+        let heading = Heading {
+            row: program.row.into(),
+            cores,
+            unit: "ms",
+            better: Better::Lower,
+            program,
+            target: Some(program.target),
+        };
+        self.row(heading, |who| who.warm(program, self.effort.runs(program, cores)))
+    }
+
+    fn cold(&self, program: &Program, cores: usize) -> Row {
+        let row = format!("cold {}", program.row);
+        let heading = Heading { row, cores, unit: "ms", better: Better::Lower, program, target: None };
+        self.row(heading, |who| who.cold(program, cores, self.effort.limit).map(|ms| vec![ms]))
+    }
+
+    fn bytes(&self, program: &Program, cores: usize) -> Row {
+        let heading = Heading {
+            row: program.row.into(),
+            cores,
+            unit: "bytes",
+            better: Better::Lower,
+            program,
+            target: Some(program.target),
+        };
+        self.row(heading, |who| who.bytes(program, cores, self.effort.limit).map(|bytes| vec![bytes]))
+    }
+
+    fn creation(&self, cores: usize) -> Row {
+        let program = &CREATION;
+        let heading = Heading {
+            row: program.row.into(),
+            cores,
+            unit: "M/s",
+            better: Better::Higher,
+            program,
+            target: Some(program.target),
+        };
+        self.row(heading, |who| {
+            let times = who.warm(program, self.effort.runs(program, cores))?;
+            // A million in so many thousandths of a second.
+            Ok(times.iter().map(|ms| 1000.0 / ms).collect())
+        })
+    }
+
+    fn jitter(&self, cores: usize) -> Row {
+        let program = &JITTER;
+        let heading = Heading {
+            row: program.row.into(),
+            cores,
+            unit: "p99/median",
+            better: Better::Lower,
+            program,
+            target: Some(program.target),
+        };
+        let mut note = String::new();
+        let mut row = self.row(heading, |who| {
+            let measured = if who.name == "drystone" { JITTER_RUNS } else { self.effort.peers_jitter };
+            let jitter = who.jitter(program, Runs { cores, warm: 1, measured, limit: self.effort.limit })?;
+            let separator = if note.is_empty() { "" } else { "; " };
+            let (name, median, p99, max) = (who.name, jitter.median_ms, jitter.p99_ms, jitter.max_ms);
+            let _ = write!(
+                note,
+                "{separator}{name}: median {median:.2} ms, p99 {p99:.2} ms, maximum {max:.2} ms"
+            );
+            Ok(vec![jitter.p99_ms / jitter.median_ms])
+        });
+        row.note = note;
+        row
+    }
+
+    /// Asks all contenders in turns.
+    fn row(&self, heading: Heading, mut measure: impl FnMut(&Contender) -> Result<Vec<f64>, String>) -> Row {
+        let peers = self.peers.iter().filter(|peer| peer.takes_part(heading.program));
+        let contenders: Vec<&Contender> = [&self.drystone].into_iter().chain(peers).collect();
+        let mut samples: Vec<Option<Vec<f64>>> =
+            contenders.iter().map(|who| who.is_there().then(Vec::new)).collect();
+        let start = Instant::now();
+        for round in 0..self.effort.rounds {
+            if round > 0 && start.elapsed() > self.effort.budget {
+                break;
+            }
+            for (who, samples) in contenders.iter().zip(&mut samples) {
+                let Some(known) = samples else { continue };
+                match measure(who) {
+                    Ok(more) => known.extend(more),
+                    Err(why) => {
+                        eprintln!("{} has no figure: {why}", who.name);
+                        *samples = None;
+                    }
+                }
+            }
+        }
+        let mut figures = samples.into_iter().map(|samples| samples.and_then(|samples| Figure::of(&samples)));
+        let drystone = figures.next().flatten();
+        let figures: Vec<_> = contenders[1..].iter().zip(figures).collect();
+        let best = |mirrors_only: bool| {
+            let those = figures.iter().filter(|(who, _)| !mirrors_only || who.is_mirror());
+            those.filter_map(|(_, figure)| figure.map(|figure| figure.value)).min_by(f64::total_cmp)
+        };
+        let target = heading.target.and_then(|target| match target {
+            Target::At(value) => Some(value),
+            Target::OfBest(part) => best(false).map(|ms| rounded(ms * part)),
+            Target::OfMirrors(part) => best(true).map(|ms| rounded(ms * part)),
+        });
+        let peers = figures.iter().map(|(who, figure)| (who.name, *figure)).collect();
+        let Heading { row, cores, unit, better, .. } = heading;
+        Row { row, cores, unit, better, drystone, peers, target, note: String::new() }
+    }
+}
+
+/// What a program gains on two cores.
+fn scaling(one: &Row, two: &Row) -> Row {
+    let ratio = |one: Option<Figure>, two: Option<Figure>| Some(Figure::single(two?.value / one?.value));
+    let peers: BTreeMap<_, _> =
+        one.peers.iter().map(|(&name, &one)| (name, ratio(one, two.peers[name]))).collect();
+    Row {
+        row: format!("scaling {}", one.row),
+        cores: 2,
+        unit: "two cores / one",
+        better: Better::Lower,
+        drystone: ratio(one.drystone, two.drystone),
+        peers,
+        target: Some(if one.row == "Mandelbrot" { INDEPENDENT } else { TWO_CORES }),
+        note: String::new(),
+    }
+}

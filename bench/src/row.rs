@@ -1,0 +1,137 @@
+//! One row of figures: Drystone, its peers, and what was to be reached.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::statistics::{Figure, rounded};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Times and sizes.
+    Lower,
+    /// Rates.
+    Higher,
+}
+
+/// See the head of this file. As JSON, names and order are those of the bench's contract.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What is measured.
+    pub row: String,
+    /// Processors that could be used.
+    pub cores: usize,
+    /// Of all figures.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// `None`: it failed.
+    pub drystone: Option<Figure>,
+    /// By name; `None`: it could not run.
+    pub peers: BTreeMap<&'static str, Option<Figure>>,
+    /// What Drystone shall reach.
+    pub target: Option<f64>,
+    /// What else there is to say of Drystone's figure, for the page.
+    #[serde(skip)]
+    pub note: String,
+}
+
+impl Row {
+    /// One line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("a row is numbers and names")
+    }
+
+    /// The best of the peers' figures.
+    pub fn best_peer(&self) -> Option<f64> {
+        let values = self.peers.values().flatten().map(|figure| figure.value);
+        match self.better {
+            Better::Lower => values.min_by(f64::total_cmp),
+            Better::Higher => values.max_by(f64::total_cmp),
+        }
+    }
+
+    /// How many times better Drystone is than that figure.
+    pub fn gain_over(&self, figure: f64) -> Option<f64> {
+        let drystone = self.drystone?.value;
+        Some(match self.better {
+            Better::Lower => figure / drystone,
+            Better::Higher => drystone / figure,
+        })
+    }
+
+    /// By what factor the target is missed, if it is.
+    pub fn miss(&self) -> Option<f64> {
+        self.gain_over(self.target?).filter(|&gain| gain < 1.0).map(|gain| 1.0 / gain)
+    }
+}
+
+/// For those who watch.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |figure: &Option<Figure>| {
+            figure.map_or("-".to_string(), |figure| rounded(figure.value).to_string())
+        };
+        write!(f, "{}, {}: drystone {}", self.row, cores(self.cores), show(&self.drystone))?;
+        for (name, figure) in &self.peers {
+            write!(f, ", {name} {}", show(figure))?;
+        }
+        if let Some(target) = self.target {
+            write!(f, ", target {}", rounded(target))?;
+        }
+        write!(f, " {}", self.unit)?;
+        if self.note.is_empty() { Ok(()) } else { write!(f, " ({})", self.note) }
+    }
+}
+
+/// `1 core`, `2 cores`.
+pub fn cores(n: usize) -> String {
+    format!("{n} core{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    pub fn token_ring() -> Row {
+        Row {
+            row: "TokenRing".into(),
+            cores: 1,
+            unit: "ms",
+            better: Better::Lower,
+            drystone: Some(Figure { value: 7.1, low: 7.0, high: 7.25 }),
+            peers: BTreeMap::from([("go-mirror", Some(Figure::single(209.3))), ("tokio-mirror", None)]),
+            target: Some(8.0),
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_as_json_is_as_the_contract_says() {
+        let json = r#"{"row":"TokenRing","cores":1,"unit":"ms","better":"lower","drystone":7.1,"peers":{"go-mirror":209.3,"tokio-mirror":null},"target":8.0}"#;
+        assert_eq!(token_ring().json(), json);
+    }
+
+    #[test]
+    fn a_target_that_is_reached_is_not_missed() {
+        assert_eq!(token_ring().miss(), None);
+    }
+
+    #[test]
+    fn a_miss_is_the_factor_to_the_target() {
+        assert_eq!(Row { target: Some(3.55), ..token_ring() }.miss(), Some(2.0));
+        let creation = Row { better: Better::Higher, target: Some(14.2), ..token_ring() };
+        assert_eq!(creation.miss(), Some(2.0));
+    }
+
+    #[test]
+    fn the_best_peer_is_the_quickest() {
+        let mut row = token_ring();
+        row.peers.insert("go-best", Some(Figure::single(100.0)));
+        assert_eq!(row.best_peer(), Some(100.0));
+        assert_eq!(Row { better: Better::Higher, ..row }.best_peer(), Some(209.3));
+    }
+}

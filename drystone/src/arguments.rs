@@ -1,0 +1,136 @@
+//! The command line, with its help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+
+/// Programs put together from components.
+#[derive(Parser)]
+#[command(version)]
+pub struct Command {
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Subcommand)]
+pub enum Action {
+    /// Compile a program and run it
+    ///
+    /// Standard output, standard error and the exit status are the program's. A run-time error ends it with status
+    /// 1. A program with errors in its text is not run: status 2.
+    Run(Run),
+    /// Say what is wrong with a program, without running it
+    Check(Check),
+    /// Compile a program to an executable that needs nothing else
+    ///
+    /// All arguments of the executable are the program's. How it runs is set by environment variables, which mean
+    /// the same as the options of `drystone run`: DRYSTONE_CORES, DRYSTONE_MEMORY, DRYSTONE_STATS,
+    /// DRYSTONE_GRAPHICS.
+    Build(Build),
+    /// Lay out source files, in place
+    Fmt(Fmt),
+    /// Draw a program's components, their interfaces and their connections
+    Graph(Graph),
+    /// Make a small project to start from
+    New(New),
+}
+
+/// A program's text.
+#[derive(Args)]
+pub struct Source {
+    /// Source files; several are one program
+    #[arg(required = true, value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// The component that starts [default: the one marked ENTRYPOINT, or the last]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+}
+
+#[derive(Args)]
+#[command(override_usage = "drystone run [OPTIONS] FILE.dry.. [ARGUMENTS]..")]
+pub struct Run {
+    /// Source files (several are one program), then the program's arguments, after -- if they look like source files
+    #[arg(
+        required = true,
+        value_name = "FILE.dry",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_hint = ValueHint::FilePath
+    )]
+    pub files: Vec<OsString>,
+    /// The component that starts [default: the one marked ENTRYPOINT, or the last]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// Processors to use; 0: all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub cores: usize,
+    /// Most memory for the program's components and processes: bytes, or with K, M, G [default: what the machine has]
+    #[arg(long, value_name = "LIMIT", value_parser = bytes)]
+    pub memory: Option<usize>,
+    /// Say at the end, on standard error, how long it took and what it took
+    #[arg(long)]
+    pub stats: bool,
+    /// Where to save what the program drew
+    #[arg(long, value_name = "OUT.png", value_hint = ValueHint::FilePath)]
+    pub graphics: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Args)]
+pub struct Build {
+    #[command(flatten)]
+    pub source: Source,
+    /// The executable [default: the first file's name without .dry]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Fmt {
+    /// Source files
+    #[arg(required = true, value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; name the files that would change, and end with status 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Args)]
+pub struct Graph {
+    #[command(flatten)]
+    pub source: Source,
+    /// Text for Graphviz instead of a drawing (SVG)
+    #[arg(long)]
+    pub dot: bool,
+    /// Where to save it [default: standard output]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct New {
+    /// The folder to make
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub name: PathBuf,
+}
+
+/// `512M` as a number of bytes.
+fn bytes(text: &str) -> Result<usize, String> {
+    let unit = match text.bytes().last().map(|last| last.to_ascii_uppercase()) {
+        Some(b'K') => 1 << 10,
+        Some(b'M') => 1 << 20,
+        Some(b'G') => 1 << 30,
+        _ => 1,
+    };
+    let digits = if unit == 1 { text } else { &text[..text.len() - 1] };
+    let number = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    number
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "a number of bytes, such as 512M or 1G, is needed".to_string())
+}

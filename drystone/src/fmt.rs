@@ -1,0 +1,56 @@
+//! `drystone fmt`: source files in the one layout.
+
+use std::fs;
+use std::path::Path;
+
+use drystone_language::format;
+
+use crate::arguments::Fmt;
+use crate::{FAILED, Status, WRONG, fail, sources};
+
+/// What became of a file.
+enum Outcome {
+    /// It is laid out.
+    Done,
+    /// It ought to be laid out anew.
+    Differs,
+    /// It could not be read or written, or has errors, which were shown.
+    Refused(Status),
+}
+
+/// Goes through all files, whatever becomes of each.
+pub fn fmt(command: &Fmt) -> Result<(), Status> {
+    let mut result = Ok(());
+    for path in &command.files {
+        match lay_out(path, command.check) {
+            Outcome::Done => {}
+            Outcome::Differs => {
+                println!("{}", path.display());
+                result = result.and(Err(FAILED));
+            }
+            Outcome::Refused(status) => result = Err(status),
+        }
+    }
+    result
+}
+
+fn lay_out(path: &Path, only_check: bool) -> Outcome {
+    let Some(file) = sources::read(path) else { return Outcome::Refused(WRONG) };
+    let text = match format::format(&file.text) {
+        Ok(text) => text,
+        Err(diagnostics) => {
+            sources::show(&[file], &diagnostics);
+            return Outcome::Refused(WRONG);
+        }
+    };
+    if text == file.text {
+        Outcome::Done
+    } else if only_check {
+        Outcome::Differs
+    } else {
+        match fs::write(path, text) {
+            Ok(()) => Outcome::Done,
+            Err(error) => Outcome::Refused(fail(format_args!("cannot write {}: {error}", path.display()))),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A picture as text for Graphviz: a cluster for each component, a node for each interface.
+
+use std::fmt::Write;
+
+use super::picture::{Picture, Port, Side};
+
+/// The text.
+pub fn write(picture: &Picture) -> String {
+    let mut text =
+        "digraph program {\n  rankdir=LR; node [shape=box, style=rounded, fontname=monospace];\n".to_string();
+    text += "  graph [fontname=monospace];\n";
+    for index in picture.inside(None) {
+        cluster(&mut text, picture, index, 1);
+    }
+    for connection in &picture.connections {
+        let (from, to) = (node(connection.from), node(connection.to));
+        let _ = writeln!(text, "  {from} -> {to} [tooltip={}];", quoted(&connection.place));
+    }
+    text + "}\n"
+}
+
+fn cluster(text: &mut String, picture: &Picture, owner: usize, depth: usize) {
+    let template = &picture.boxes[owner];
+    let indent = "  ".repeat(depth);
+    let style = if template.any { "dashed" } else { "solid" };
+    let _ = writeln!(text, "{indent}subgraph cluster_{owner} {{");
+    let _ = writeln!(text, "{indent}  label={}; style={style};", quoted(&template.name));
+    let lists = [(Side::Offered, &template.offers, "bold"), (Side::Required, &template.requires, "dashed")];
+    for (side, list, style) in lists {
+        for (index, interface) in list.iter().enumerate() {
+            let (node, label) = (node(Port { owner, side, index }), quoted(&interface.name));
+            let _ = writeln!(text, "{indent}  {node} [label={label}, style=\"rounded,{style}\"];");
+        }
+    }
+    if template.offers.is_empty() && template.requires.is_empty() {
+        // Graphviz leaves out a cluster without nodes.
+        let _ = writeln!(text, "{indent}  inside_{owner} [label=\"\", style=invis];");
+    }
+    for inner in picture.inside(Some(owner)) {
+        cluster(text, picture, inner, depth + 1);
+    }
+    let _ = writeln!(text, "{indent}}}");
+}
+
+fn node(port: Port) -> String {
+    let side = match port.side {
+        Side::Offered => "offers",
+        Side::Required => "requires",
+    };
+    format!("{side}_{}_{}", port.owner, port.index)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,89 @@
+//! A picture as SVG.
+
+use std::fmt::Write;
+
+use super::layout::{Frame, LINE, Layout};
+use super::picture::{Connection, Interface, Picture, Port, Side};
+
+const STYLE: &str = "\
+text { font: 12px monospace; fill: #222 } .name { font-weight: bold; text-anchor: middle } \
+.end { text-anchor: end } rect { fill: #000; fill-opacity: .03; stroke: #555; rx: 4px } \
+.any { stroke-dasharray: 5 4 } circle { stroke: #1f5fa8; fill: #1f5fa8 } .required { fill: #fff } \
+path { fill: none; stroke: #1f5fa8; stroke-opacity: .75; stroke-width: 1.3 }";
+
+/// The drawing.
+pub fn write(picture: &Picture) -> String {
+    let layout = Layout::of(picture);
+    let (width, height) = (layout.width, layout.height);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n<style>{STYLE}</style>\n\
+         <rect width=\"100%\" height=\"100%\" style=\"fill: #fff; fill-opacity: 1; stroke: none\"/>\n"
+    );
+    for index in picture.inside(None) {
+        template(&mut text, picture, &layout, index);
+    }
+    for connection in &picture.connections {
+        path(&mut text, &layout, connection);
+    }
+    for (owner, template) in picture.boxes.iter().enumerate() {
+        interfaces(&mut text, &layout, owner, Side::Offered, &template.offers);
+        interfaces(&mut text, &layout, owner, Side::Required, &template.requires);
+    }
+    text + "</svg>\n"
+}
+
+/// A box, then what is inside it.
+fn template(text: &mut String, picture: &Picture, layout: &Layout, index: usize) {
+    let template = &picture.boxes[index];
+    let Frame { x, y, width, height } = layout.frames[index];
+    let class = if template.any { " class=\"any\"" } else { "" };
+    let (middle, line, name) = (x + width / 2.0, y + LINE * 0.8, escaped(&template.name));
+    let _ = writeln!(
+        text,
+        "<rect{class} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>\
+         <text class=\"name\" x=\"{middle:.1}\" y=\"{line:.1}\">{name}</text>"
+    );
+    for inner in picture.inside(Some(index)) {
+        self::template(text, picture, layout, inner);
+    }
+}
+
+fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list: &[Interface]) {
+    let (class, label, to_text) = match side {
+        Side::Offered => ("offered", "", 9.0),
+        Side::Required => ("required", " class=\"end\"", -9.0),
+    };
+    for (index, interface) in list.iter().enumerate() {
+        let (x, y) = layout.point(Port { owner, side, index });
+        let (text_x, text_y, name) = (x + to_text, y + 4.0, escaped(&interface.name));
+        let _ = writeln!(
+            text,
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\
+             <text{label} x=\"{text_x:.1}\" y=\"{text_y:.1}\">{name}</text>"
+        );
+    }
+}
+
+/// Leaves to the right and arrives from the left; goes around below where that means going back.
+fn path(text: &mut String, layout: &Layout, connection: &Connection) {
+    let ((x, y), (to_x, to_y)) = (layout.point(connection.from), layout.point(connection.to));
+    let place = escaped(&connection.place);
+    let curve = if to_x > x {
+        let bend = ((to_x - x) / 2.0).max(24.0);
+        format!("C{:.1},{y:.1} {:.1},{to_y:.1} {to_x:.1},{to_y:.1}", x + bend, to_x - bend)
+    } else {
+        let [from, to] = [connection.from, connection.to].map(|port| layout.frames[port.owner].bottom());
+        let below = from.max(to) + 12.0;
+        let (right, left) = (x + 30.0, to_x - 30.0);
+        format!(
+            "C{right:.1},{y:.1} {right:.1},{below:.1} {x:.1},{below:.1} L{to_x:.1},{below:.1} \
+             C{left:.1},{below:.1} {left:.1},{to_y:.1} {to_x:.1},{to_y:.1}"
+        )
+    };
+    let _ = writeln!(text, "<path d=\"M{x:.1},{y:.1} {curve}\"><title>{place}</title></path>");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

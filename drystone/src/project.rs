@@ -1,0 +1,47 @@
+//! `drystone new`: a small project to start from.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::arguments::New;
+use crate::{Status, fail};
+
+/// Names and contents; `NAME` stands for the project's name.
+const FILES: &[(&str, &str)] = &[
+    ("main.dry", include_str!("project/main.dry")),
+    ("main.expected", include_str!("project/main.expected")),
+    ("README.md", include_str!("project/README.md")),
+];
+
+/// The script beside them, to be executed.
+const TEST: &str = include_str!("project/test");
+
+/// Makes the folder and what is in it.
+pub fn make(command: &New) -> Result<(), Status> {
+    let folder = &command.name;
+    let Some(name) = folder.file_name() else {
+        return Err(fail(format_args!("{}: a name for the project is needed", folder.display())));
+    };
+    match fill(folder, &name.to_string_lossy()) {
+        Ok(()) => {
+            println!("Made {}. Try `drystone run {}`.", folder.display(), folder.join("main.dry").display());
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(fail(format_args!("{} exists already: choose another name", folder.display())))
+        }
+        Err(error) => Err(fail(format_args!("cannot make {}: {error}", folder.display()))),
+    }
+}
+
+fn fill(folder: &Path, name: &str) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    for (file, contents) in FILES {
+        fs::write(folder.join(file), contents.replace("NAME", name))?;
+    }
+    let test = folder.join("test");
+    fs::write(&test, TEST)?;
+    fs::set_permissions(&test, Permissions::from_mode(0o755))
+}

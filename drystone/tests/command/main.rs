@@ -1,0 +1,65 @@
+//! The command as its users meet it: one module for each subcommand, and one that runs all programs of the
+//! repository.
+
+mod build;
+mod check;
+mod fmt;
+mod graph;
+mod new;
+mod programs;
+mod run;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The command that is tested.
+const DRYSTONE: &str = env!("CARGO_BIN_EXE_drystone");
+
+/// Runs `drystone` in a folder.
+fn drystone(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(DRYSTONE);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.output().expect("the command runs")
+}
+
+/// A folder with one file, `program.dry`.
+fn folder_with(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    fs::write(folder.path().join("program.dry"), text).expect("a temporary folder can be written");
+    folder
+}
+
+/// The repository's programs.
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("programs")
+}
+
+/// All source files of the repository's programs.
+fn all_programs() -> Vec<PathBuf> {
+    let folders = [programs(), programs().join("lessons")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there"));
+    let files = entries.map(|entry| entry.expect("it can be read").path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "dry")).collect();
+    files.sort();
+    assert!(files.len() > 15, "the programs are there");
+    files
+}
+
+/// What was written to standard output.
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What was written to standard error.
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Exit status; fails for a command that was killed.
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("{}: {}", output.status, complaint(output)))
+}

@@ -1,0 +1,159 @@
+use std::fs;
+
+use crate::{complaint, drystone, folder_with, printed, programs, status};
+
+const ARGUMENTS: &str = "
+COMPONENT Print REQUIRES Arguments;
+VARIABLE x: TEXT;
+BEGIN
+  Arguments!GetArguments;
+  WHILE Arguments?Argument DO
+    Arguments?Argument(x); WRITE(\"<\"); WRITE(x); WRITE(\">\")
+  END;
+  Arguments?End
+END Print;
+";
+
+#[test]
+fn a_program_gets_what_follows_its_files() {
+    let folder = folder_with(ARGUMENTS);
+    let output = drystone(folder.path(), &["run", "program.dry", "one", "--cores", "two words"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("<one><--cores><two words>", 0));
+}
+
+#[test]
+fn what_follows_two_dashes_is_no_source_file() {
+    let folder = folder_with(ARGUMENTS);
+    let output = drystone(folder.path(), &["run", "program.dry", "--", "other.dry", "--"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("<other.dry><-->", 0));
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(\"A\") END A;");
+    fs::write(folder.path().join("b.dry"), "COMPONENT B; VARIABLE a: A; BEGIN NEW(a) END B;")
+        .expect("written");
+    let output = drystone(folder.path(), &["run", "program.dry", "b.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("A", 0));
+}
+
+#[test]
+fn the_component_that_starts_can_be_chosen() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(\"A\") END A; COMPONENT B; BEGIN WRITE(\"B\") END B;");
+    let output = drystone(folder.path(), &["run", "--entry", "A", "program.dry"]);
+    assert_eq!(printed(&output), "A");
+    let output = drystone(folder.path(), &["run", "--entry", "C", "program.dry"]);
+    assert_eq!(status(&output), 2);
+    assert!(complaint(&output).contains('C'));
+}
+
+#[test]
+fn the_status_is_the_programs() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(\"so far\"); HALT(7) END A;");
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("so far", 7));
+}
+
+#[test]
+fn a_run_time_error_says_what_and_where() {
+    let folder =
+        folder_with("COMPONENT A;\nVARIABLE x: INTEGER;\nBEGIN\n  WRITE(\"so far\"); x := 1 DIV x\nEND A;");
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("so far", 1));
+    assert!(complaint(&output).contains("division by zero at program.dry:4:"), "{}", complaint(&output));
+}
+
+#[test]
+fn a_program_with_errors_is_not_run() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(1); WRITE(y) END A;");
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("", 2));
+    assert!(complaint(&output).starts_with("program.dry:1:36: error:"), "{}", complaint(&output));
+}
+
+#[test]
+fn memory_has_a_limit() {
+    const GROWS: &str = "
+COMPONENT Grows;
+COMPONENT Cell; VARIABLE a, b, c: INTEGER; END Cell;
+VARIABLE cell[i: INTEGER]: Cell; i: INTEGER;
+BEGIN
+  FOR i := 1 TO 100000000 DO NEW(cell[i]) END
+END Grows;
+";
+    let folder = folder_with(GROWS);
+    for cores in ["1", "2"] {
+        let output = drystone(folder.path(), &["run", "--memory", "64M", "--cores", cores, "program.dry"]);
+        assert_eq!(status(&output), 1, "{}", complaint(&output));
+        assert!(complaint(&output).contains("out of memory at program.dry:6:"), "{}", complaint(&output));
+    }
+}
+
+#[test]
+fn figures_come_on_request() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");
+    let output = drystone(folder.path(), &["run", "--stats", "program.dry"]);
+    assert_eq!(printed(&output), "1");
+    assert!(complaint(&output).starts_with("time ") && complaint(&output).contains("processes"));
+}
+
+#[test]
+fn a_picture_is_saved() {
+    let folder =
+        folder_with("COMPONENT A REQUIRES GraphicView; BEGIN GraphicView!Fill(1, 2, 3, 4, 255) END A;");
+    let output = drystone(folder.path(), &["run", "--graphics", "out.png", "program.dry"]);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    let picture = fs::read(folder.path().join("out.png")).expect("the picture is there");
+    assert!(picture.starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let folder = folder_with("COMPONENT A; END A;");
+    fs::write(folder.path().join("latin.dry"), b"\xe9").expect("written");
+    let complain = |arguments: &[&str]| {
+        let output = drystone(folder.path(), arguments);
+        assert_eq!((printed(&output).as_str(), status(&output)), ("", 2));
+        complaint(&output)
+    };
+    assert_eq!(complain(&["run", "no.dry"]), "error: cannot read no.dry: there is no such file\n");
+    assert_eq!(complain(&["run", "."]), "error: cannot read .: it is a directory\n");
+    assert_eq!(complain(&["run", "latin.dry"]), "error: cannot read latin.dry: it is not a text in UTF-8\n");
+    let all =
+        "error: cannot read a.dry: there is no such file\nerror: cannot read b.dry: there is no such file\n";
+    assert_eq!(complain(&["check", "a.dry", "program.dry", "b.dry"]), all);
+}
+
+#[test]
+fn a_wrong_command_line_is_explained() {
+    let folder = folder_with("COMPONENT A; END A;");
+    for arguments in [&["run"][..], &["run", "--memory", "lots", "program.dry"], &["walk"], &[]] {
+        let output = drystone(folder.path(), arguments);
+        assert_eq!(status(&output), 2);
+        assert!(complaint(&output).contains("drystone"), "{}", complaint(&output));
+    }
+}
+
+#[test]
+fn deep_programs_have_room() {
+    let deep = format!("COMPONENT A; BEGIN WRITE({}1{}) END A;", "(".repeat(900), ")".repeat(900));
+    let long = format!("COMPONENT A; BEGIN WRITE(0{}) END A;", " + 1".repeat(900));
+    for (text, printed) in [(deep, "1"), (long, "900")] {
+        let folder = folder_with(&text);
+        let output = drystone(folder.path(), &["run", "program.dry"]);
+        assert_eq!(
+            (crate::printed(&output).as_str(), status(&output)),
+            (printed, 0),
+            "{}",
+            complaint(&output)
+        );
+    }
+}
+
+#[test]
+fn files_beside_the_program_are_found_from_anywhere() {
+    let folder = folder_with("");
+    let program = programs().join("TrafficSimulation.dry");
+    let output = drystone(folder.path(), &["run", program.to_str().expect("a plain path")]);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+}
