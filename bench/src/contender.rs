@@ -209,9 +209,10 @@ const GO: &str = "bench/peers/go";
 /// Builds the peers; tells on standard error which are missing, and why.
 pub fn peers() -> Vec<Contender> {
     let go = build_go();
+    let best = go.clone().and_then(has_best);
     let peers = vec![
-        Contender { name: "go-mirror", manner: Manner::Mirror, command: go.clone(), folder: GO },
-        Contender { name: "go-best", manner: Manner::Best, command: go, folder: GO },
+        Contender { name: "go-mirror", manner: Manner::Mirror, command: go, folder: GO },
+        Contender { name: "go-best", manner: Manner::Best, command: best, folder: GO },
     ];
     for Contender { name, command, .. } in &peers {
         if let Err(why) = command {
@@ -222,13 +223,24 @@ pub fn peers() -> Vec<Contender> {
 }
 
 fn build_go() -> Result<Vec<OsString>, String> {
+    eprintln!("building the Go peers");
     let executable = places::peers().join("go");
     let mut build = Command::new("go");
-    build.args(["build", "-o"]).arg(&executable).arg(".").current_dir(places::root().join(GO));
-    eprintln!("building the Go peers");
-    let output = build.output().map_err(|error| format!("go: {error}"))?;
+    output(build.args(["build", "-o"]).arg(&executable).arg(".").current_dir(places::root().join(GO)))?;
+    Ok(vec![executable.into()])
+}
+
+/// A peer that knows only mirrors refuses to do its best.
+fn has_best(command: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let mut trial = Command::new(&command[0]);
+    output(trial.args(&command[1..]).args(["ProducerConsumer", "-best", "-k", "1"])).map(|_| command)
+}
+
+/// What a short command says, or why it cannot.
+fn output(command: &mut Command) -> Result<Vec<u8>, String> {
+    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
     match output.status.success() {
-        true => Ok(vec![executable.into()]),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+        true => Ok(output.stdout),
+        false => Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("failed").to_string()),
     }
 }

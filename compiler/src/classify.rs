@@ -14,7 +14,6 @@ pub struct Facts {
     /// Variables of bodies and procedures that cannot be kept in registers: used by inner procedures, passed by
     /// reference, or not scalar.
     pub in_memory: HashSet<VariableId>,
-    /// For each interface that some component passes on inward etc.: nothing yet.
     bodies: HashMap<BodyKey, CodeFacts>,
 }
 
@@ -25,6 +24,8 @@ pub struct ProcedureFacts {
     pub native: bool,
     /// It, or one that it calls, contains an AWAIT.
     pub awaits: bool,
+    /// It may call itself.
+    pub recursive: bool,
 }
 
 /// Names a body.
@@ -116,6 +117,7 @@ fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
             native: simple(index)
                 && !holds_waiting(index)
                 && reached[index].iter().all(|p| simple(p.index()) && !holds_waiting(p.index())),
+            recursive: reached[index].contains(&ProcedureId(index as u32)),
             awaits: codes[index].awaits || reached[index].iter().any(|p| codes[p.index()].awaits),
         })
         .collect()

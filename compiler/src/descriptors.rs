@@ -13,6 +13,9 @@ use crate::classify::BodyKey;
 use crate::layout::{self, Layouts, kind_of, payload_words};
 use crate::mir::{OwnedSlot, Symbol};
 
+/// Indices that an array may have; the checker allows no more.
+const MOST_INDICES: usize = 64;
+
 /// A data object while it is put together: bytes, and the places where addresses stand.
 struct Blob {
     bytes: Vec<u8>,
@@ -172,6 +175,7 @@ impl Descriptors {
             Symbol::Template(id) => self.declare_template(module, *id),
             Symbol::Collection(id) => self.collection(module, program, *id),
             Symbol::Any(any) => self.any(module, program, any),
+            Symbol::NoArray => self.once(module, "no array".into(), |_, _| Blob::new(16 + 8 * MOST_INDICES)),
             Symbol::Text(bytes) => self.text(module, bytes),
             Symbol::Owned => self.once(module, format!("owned{cut}"), |this, module| {
                 let mut blob = Blob::new(16);

@@ -119,6 +119,8 @@ pub enum Symbol {
     Collection(VariableId),
     /// `component::AnyType`
     Any(AnyType),
+    /// What stands for an array that was not made: an `ArrayHead` without elements.
+    NoArray,
     /// A text literal with its head.
     Text(Vec<u8>),
     /// The table of what this body's or procedure's frame owns by declaration.
@@ -352,7 +354,7 @@ pub struct Block {
     pub in_loop: Option<usize>,
     /// It is the header of this loop: time slices are checked here.
     pub header_of: Option<usize>,
-    /// A process may be found here besides at heads: entries, returns from procedures.
+    /// A segment begins here besides at heads: entries, returns from procedures, after an array was made.
     pub entry: bool,
 }
 
@@ -409,6 +411,8 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Types of its registers.
     pub registers: Vec<RegType>,
+    /// It may call itself, on the processor's stack.
+    pub recursive: bool,
     /// Its loops.
     pub loops: Vec<Loop>,
     /// Parameters, in order; a procedure that uses an outer frame has that pointer first if it is native.

@@ -33,6 +33,8 @@ pub struct Worker {
     pub switches: u64,
     /// *inline* Messages sent so far.
     pub messages: u64,
+    /// *inline* Recursive calls that are nested on the processor's stack.
+    pub nested: u64,
     /// The runtime's part.
     pub own: *mut crate::scheduler::WorkerData,
 }

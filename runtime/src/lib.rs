@@ -6,6 +6,14 @@
 //! `process` and `monitor` know no components' lives; `communication` and `connection` join them; `instance` and
 //! `deletion` make and end them; `fault` ends them by force; `scheduler` drives it all, and `parallel` lends
 //! processes to other workers.
+//!
+//! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
+//! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance):
+//!
+//! ```text
+//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
+//!     cargo +nightly miri test -p drystone-runtime --features exact-memory
+//! ```
 
 #![no_std]
 

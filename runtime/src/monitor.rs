@@ -11,6 +11,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::ptr::null_mut;
 
 use crate::instance::{Rare, rare_of};
 use crate::layout::*;
@@ -112,44 +113,23 @@ unsafe fn left_alone(w: *mut Worker, instance: *mut Instance) {
 /// Tests the awaiting once, in order; they enter as far as they may.
 unsafe fn test_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
     let awaiting = &raw mut (*rare).awaiting;
-    for index in 0..(*awaiting).groups.len() {
-        let group = &raw mut (&mut (*awaiting).groups)[index];
-        (*group).holds = false;
-        // One answer is good for all of them; but each fails for itself.
-        while !(*group).waiting.is_empty() {
-            match ((*group).condition)(w, (*group).waiting.head) {
-                0 => {}
-                1 => (*group).holds = true,
-                _ => {
-                    (*group).waiting.pop();
-                    continue;
-                }
-            }
-            break;
+    let mut holding = null_mut::<Group>();
+    let mut mixed = !(*awaiting).own.is_empty();
+    for group in &mut (*awaiting).groups {
+        group.test(w);
+        if group.holds {
+            mixed |= !holding.is_null();
+            holding = group;
         }
     }
     let mut entering = Entering { w, instance, rare, sharing: false, closed: false };
-    let own = &raw mut (*awaiting).own;
-    let (mut tested, mut kept) = (0, 0);
-    while tested < (*own).len() {
-        let (turn, p) = (&(*own))[tested];
-        entering.admit_groups(turn);
-        if entering.closed {
-            break;
-        }
-        tested += 1;
-        match (*condition_of(p))(w, p) {
-            0 => {
-                (&mut (*own))[kept] = (turn, p);
-                kept += 1;
-            }
-            1 => entering.admit(p),
-            // It has failed: the scheduler will see to it.
-            _ => {}
+    if mixed {
+        entering.admit_mixed();
+    } else if !holding.is_null() {
+        while !entering.closed && !(*holding).waiting.is_empty() {
+            entering.admit((*holding).waiting.pop());
         }
     }
-    drop((*own).drain(kept..tested));
-    entering.admit_groups(u64::MAX);
 }
 
 /// Those whose conditions hold enter, one after the other.
@@ -175,6 +155,32 @@ impl Entering {
         } else {
             enter_alone(self.w, self.instance, p);
         }
+    }
+
+    /// Those who await different conditions: by their turns.
+    #[cold]
+    unsafe fn admit_mixed(&mut self) {
+        let own = &raw mut (*self.rare).awaiting.own;
+        let (mut tested, mut kept) = (0, 0);
+        while tested < (*own).len() {
+            let (turn, p) = (&(*own))[tested];
+            self.admit_groups(turn);
+            if self.closed {
+                break;
+            }
+            tested += 1;
+            match (*condition_of(p))(self.w, p) {
+                0 => {
+                    (&mut (*own))[kept] = (turn, p);
+                    kept += 1;
+                }
+                1 => self.admit(p),
+                // It has failed: the scheduler will see to it.
+                _ => {}
+            }
+        }
+        drop((*own).drain(kept..tested));
+        self.admit_groups(u64::MAX);
     }
 
     /// Those of the groups who came before that turn.
@@ -206,6 +212,24 @@ struct Group {
     waiting: Queue,
     /// The condition was true when it was last tested.
     holds: bool,
+}
+
+impl Group {
+    /// Tests the condition. One answer is good for all; but each fails for itself.
+    #[inline]
+    unsafe fn test(&mut self, w: *mut Worker) {
+        self.holds = false;
+        while !self.waiting.is_empty() {
+            match (self.condition)(w, self.waiting.head) {
+                0 => return,
+                1 => {
+                    self.holds = true;
+                    return;
+                }
+                _ => self.waiting.pop(),
+            };
+        }
+    }
 }
 
 /// Where a process that awaits keeps its condition.
@@ -274,7 +298,7 @@ unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
 /// The last who shared the lock has given it up, and others are queued.
 unsafe fn left_shared(w: *mut Worker, instance: *mut Instance) {
     let rare = (*instance).rare;
-    let granted = core::mem::replace(&mut (*rare).granted, core::ptr::null_mut());
+    let granted = core::mem::replace(&mut (*rare).granted, null_mut());
     if granted.is_null() {
         admit(w, instance, rare);
     } else {
@@ -304,7 +328,7 @@ pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
     (*rare).shared.retain(|q| q != p);
     (*rare).awaiting.remove(p);
     if (*rare).granted == p {
-        (*rare).granted = core::ptr::null_mut();
+        (*rare).granted = null_mut();
     }
     // It may have been the one whom others let pass.
     if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {

@@ -198,6 +198,7 @@ pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
         result: 0,
         switches: 0,
         messages: 0,
+        nested: 0,
         own: null_mut(),
     })
 }

@@ -47,7 +47,7 @@ fn a_client_and_its_service_take_turns() {
         .virtual_time()
         .holds(0)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[*c.r(1)]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
             |c| unsafe { c.repeat(0, ROUNDS, 1) },
@@ -75,7 +75,7 @@ fn a_service_that_has_ended_starts_anew_in_the_same_block() {
         .virtual_time()
         .holds(0)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ONCE, SAY, &[*c.r(1)]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ONCE, HEARD, &[1]) },
             |c| unsafe { c.repeat(0, 10, 1) },
@@ -103,7 +103,7 @@ fn what_a_service_leaves_unreceived_begins_the_next() {
         .virtual_time()
         .holds(0)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *TELL, SAY, &[*c.r(0)]) },
             |c| unsafe { c.repeat(0, 5, 1) },
             |c| unsafe { c.delete(c.container(0)) },
@@ -130,8 +130,8 @@ fn a_client_waits_for_its_connection() {
         .holds(0)
         .holds(1)
         .main(&[
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.write("connect ") },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
@@ -155,7 +155,7 @@ fn services_answer_when_begin_has_ended() {
         .virtual_time()
         .holds(0)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[1]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
             |c| unsafe { c.write("answered") },
@@ -172,7 +172,7 @@ fn receiving_out_of_turn_is_a_protocol_violation() {
         .virtual_time()
         .holds(0)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
         ])
         .done();
@@ -203,9 +203,9 @@ fn relays_lead_through_to_the_server() {
         .holds(1)
         .holds(2)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *RELAY) },
-            |c| unsafe { c.new(c.container(2), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *RELAY) },
+            |c| unsafe { c.create(c.container(2), *CLIENT) },
             |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
             |c| unsafe { c.passivate(1) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },

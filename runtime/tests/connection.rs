@@ -42,8 +42,8 @@ once! {
 fn disconnecting_closes_and_connecting_again_begins_anew() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.disconnect(*c.container(1), 0) },
@@ -62,13 +62,13 @@ fn disconnecting_closes_and_connecting_again_begins_anew() {
 fn a_client_of_a_deleted_server_waits_for_another() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.disconnect(*c.container(1), 0) },
             |c| unsafe { c.delete(c.container(0)) },
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.passivate(50) },
             |c| unsafe { c.write(" ") },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
@@ -99,13 +99,13 @@ fn what_a_deleted_server_sent_last_can_still_be_read() {
             |c| unsafe { c.repeat(0, 2, 0) },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *ANSWER) },
-            |c| unsafe { c.new(c.container(1), *ASKER) },
+            |c| unsafe { c.create(c.container(0), *ANSWER) },
+            |c| unsafe { c.create(c.container(1), *ASKER) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.delete(c.container(0)) },
             |c| unsafe { c.write("deleted ") },
-            |c| unsafe { c.new(c.container(0), *ANSWER) },
+            |c| unsafe { c.create(c.container(0), *ANSWER) },
             |c| unsafe { c.passivate(50) },
             |c| unsafe { c.write(" ") },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
@@ -124,10 +124,10 @@ fn one_client_too_many_waits() {
             |_| To(0),
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).holds(3).main(&[
-            |c| unsafe { c.new(c.container(0), *NARROW) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
-            |c| unsafe { c.new(c.container(2), *CLIENT) },
-            |c| unsafe { c.new(c.container(3), *HELPER) },
+            |c| unsafe { c.create(c.container(0), *NARROW) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(2), *CLIENT) },
+            |c| unsafe { c.create(c.container(3), *HELPER) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             // Another process of this component lets the first go.
             |c| unsafe { c.send(c.reach_held(*c.container(3), 0), *ECHO, SAY, &[0]) },
@@ -177,8 +177,8 @@ fn a_required_interface_with_a_cardinality_has_as_many_slots_as_needed() {
             |c| unsafe { c.write(" answered") },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *MANY) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *MANY) },
             |c| unsafe {
                 for k in [7, 1, 100] {
                     let slot = ds_find_required(c.w, c.p, *c.container(1), *ECHO, k, 1);
@@ -218,8 +218,8 @@ fn input_does_not_wait() {
             |c| unsafe { c.receive(c.reach(0), *ECHO, HEARD, &[0]) },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *ASKER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *ASKER) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
         ]).done();
@@ -247,8 +247,8 @@ fn a_component_moves_in_a_message_and_works_where_it_arrives() {
             |c| unsafe { c.number(*c.r(3)) },
         ]).register(2, Kind::Component).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
-            |c| unsafe { c.new(c.container(0), *OWNER) },
-            |c| unsafe { c.new(c.container(1), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *OWNER) },
+            |c| unsafe { c.create(c.container(1), *SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(1), 0), *ECHO, SAY, &[5]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(1), 0), *ECHO, HEARD, &[3]) },
             |c| unsafe {

@@ -31,7 +31,7 @@ fn deleting_waits_for_the_activity_and_the_services_and_runs_finally() {
             .finally(&[|c| unsafe { c.write("finally ") }])
             .done();
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *TELL, 0, &[]) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *TELL, 0, &[]) },
@@ -53,13 +53,13 @@ fn siblings_that_are_clients_go_first() {
             .finally(&[|c| unsafe { c.write("d") }]).done();
         // b is a client of a, d of b; and two that stand in a circle.
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).holds(3).holds(4).main(&[
-            |c| unsafe { c.new(c.container(0), *A) },
-            |c| unsafe { c.new(c.container(1), *B) },
-            |c| unsafe { c.new(c.container(2), *D) },
+            |c| unsafe { c.create(c.container(0), *A) },
+            |c| unsafe { c.create(c.container(1), *B) },
+            |c| unsafe { c.create(c.container(2), *D) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
-            |c| unsafe { c.new(c.container(3), *A) },
-            |c| unsafe { c.new(c.container(4), *B) },
+            |c| unsafe { c.create(c.container(3), *A) },
+            |c| unsafe { c.create(c.container(4), *B) },
             |c| unsafe { c.connect(*c.container(3), 0, *c.container(4), 0) },
             |c| unsafe { c.connect(*c.container(4), 0, *c.container(3), 0) },
         ]).done();
@@ -77,7 +77,7 @@ fn very_many_elements_are_deleted_in_order_and_all_their_memory_is_given_back() 
                 for key in 0..MANY {
                     let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &key, 1);
                     let template = if key + 1 == MANY { *LAST } else { *PLAIN };
-                    assert!(c.new(cell.cast(), template) == Go);
+                    assert!(c.create(cell.cast(), template) == Go);
                 }
                 Go
             },
@@ -94,7 +94,7 @@ fn a_whole_collection_is_deleted_at_once() {
                 let owned = &(*(*c.me()).template).owned.get()[0];
                 for key in 0..10u64 {
                     let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &key, 1);
-                    assert!(c.new(cell.cast(), *SLOW) == Go);
+                    assert!(c.create(cell.cast(), *SLOW) == Go);
                 }
                 Go
             },
@@ -118,7 +118,7 @@ fn very_deep_nesting_costs_no_stack() {
         NEST: Template = template("Nest").holds(0).main(&[
             |c| unsafe {
                 // The first variable behind the container says how much deeper it goes.
-                if *c.v(1) == 0 { End } else { c.new(c.container(0), *NEST) }
+                if *c.v(1) == 0 { End } else { c.create(c.container(0), *NEST) }
             },
             |c| unsafe {
                 let child = C { w: c.w, p: *drystone_main(*c.container(0)) };
@@ -127,7 +127,7 @@ fn very_deep_nesting_costs_no_stack() {
             },
         ]).finally(&[|c| unsafe { if *c.v(1) == 0 { c.write("deepest") } else { Go } }]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *NEST) },
+            |c| unsafe { c.create(c.container(0), *NEST) },
             |c| unsafe {
                 let child = C { w: c.w, p: *drystone_main(*c.container(0)) };
                 *child.v(1) = MANY;
@@ -156,8 +156,8 @@ fn a_client_that_is_deleted_in_the_middle_of_its_protocol_is_an_error() {
         CLIENT: Template = template("Client").requires(*TWICE)
             .main(&[|c| unsafe { c.send(c.reach(0), *TWICE, 0, &[]) }]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.delete(c.container(1)) },
         ]).done();
@@ -173,7 +173,7 @@ fn a_component_in_a_message_that_nobody_reads_is_deleted() {
         GIVE: Interface = interface("Give", &[("Give", Side::Server, &[Kind::Component])], &[(true, &[(0, 0)])]);
         SERVER: Template = template("Server").holds(0).offers(*GIVE, &[
             |c| unsafe { c.passivate(2) },
-            |c| unsafe { c.new(c.container(0), *GIFT) },
+            |c| unsafe { c.create(c.container(0), *GIFT) },
             |c| unsafe {
                 let gift = ds_depart(c.w, c.p, c.container(0), 1);
                 c.send(c.client(), *GIVE, 0, &[gift.expose_provenance() as u64])
@@ -182,7 +182,7 @@ fn a_component_in_a_message_that_nobody_reads_is_deleted() {
         GIFT: Template = template("Gift").main(&[|c| unsafe { c.passivate(2) }])
             .finally(&[|c| unsafe { c.write("gift") }]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
             // The first use starts the service; then the communication is closed.
             |c| unsafe { if c.reach_held(*c.container(0), 0).is_null() { Leave } else { Go } },
             |c| unsafe { c.delete(c.container(0)) },

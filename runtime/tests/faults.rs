@@ -48,12 +48,12 @@ fn an_error_ends_the_program_and_names_the_component() {
             |c| unsafe {
                 let owned = &(*(*c.me()).template).owned.get()[0];
                 let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &17, 1);
-                c.new(cell.cast(), *BAD)
+                c.create(cell.cast(), *BAD)
             },
         ]).done();
         MAIN: Template = template("City").holds(2).main(&[
             |c| unsafe { c.write("written ") },
-            |c| unsafe { c.new(c.container(2), *STREET) },
+            |c| unsafe { c.create(c.container(2), *STREET) },
         ]).done();
     }
     let ran = run(*MAIN);
@@ -78,7 +78,7 @@ fn halt_ends_at_once() {
 fn an_isolated_component_ends_alone_and_its_container_can_be_filled_again() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *SUPERSTITIOUS) },
+            |c| unsafe { c.create(c.container(0), *SUPERSTITIOUS) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[13]) },
             // Its end is no message, and sends are dropped.
             |c| unsafe { c.test(c.reach_held(*c.container(0), 0), *ECHO, Side::Client, HEARD as i32, 4) },
@@ -86,7 +86,7 @@ fn an_isolated_component_ends_alone_and_its_container_can_be_filled_again() {
             |c| unsafe { c.test(c.reach_held(*c.container(0), 0), *ECHO, Side::Client, FINISH, 99) },
             |c| unsafe { assert_eq!(ds_exists(*c.container(0)), 0); Go },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[13]) },
-            |c| unsafe { c.new(c.container(0), *ECHO_SERVER) },
+            |c| unsafe { c.create(c.container(0), *ECHO_SERVER) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[5]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
             |c| unsafe { c.number(*c.r(1)) },
@@ -101,7 +101,7 @@ fn an_isolated_component_ends_alone_and_its_container_can_be_filled_again() {
 fn a_receive_from_what_was_ended_is_the_receivers_error() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *SUPERSTITIOUS) },
+            |c| unsafe { c.create(c.container(0), *SUPERSTITIOUS) },
             |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *ECHO, SAY, &[13]) },
             |c| unsafe { c.receive(c.reach_held(*c.container(0), 0), *ECHO, HEARD, &[1]) },
         ]).done();
@@ -121,7 +121,7 @@ fn a_service_whose_client_was_ended_ends_quietly_and_gives_its_lock_back() {
         SERVER: Template = template("Server").holds(0).offers(*ECHO, &[
             |c| unsafe { c.receive(c.client(), *ECHO, SAY, &[0]) },
             |c| unsafe { c.lock(true) },
-            |c| unsafe { c.new(c.r(1).cast(), *ECHO_SERVER) },
+            |c| unsafe { c.create(c.r(1).cast(), *ECHO_SERVER) },
             |c| unsafe { c.send(c.client(), *ECHO, HEARD, &[1]) },
             // Waits with the lock.
             |c| unsafe { c.receive(c.client(), *ECHO, SAY, &[0]) },
@@ -139,8 +139,8 @@ fn a_service_whose_client_was_ended_ends_quietly_and_gives_its_lock_back() {
             |c| unsafe { c.fail(Fault::Overflow, 3) },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *SERVER) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
         ]).done();
     }
@@ -162,17 +162,17 @@ fn all_that_an_isolated_component_holds_ends_with_it() {
             |c| unsafe { c.receive(c.client(), *ECHO, SAY, &[0]) },
         ]).done();
         ROOM: Template = template("Room").isolated().holds(0).holds(1).holds(2).holds(3).main(&[
-            |c| unsafe { c.new(c.container(0), *SLEEPER) },
-            |c| unsafe { c.new(c.container(1), *LONELY) },
-            |c| unsafe { c.new(c.container(2), *LISTENER) },
-            |c| unsafe { c.new(c.container(3), *LISTENER) },
+            |c| unsafe { c.create(c.container(0), *SLEEPER) },
+            |c| unsafe { c.create(c.container(1), *LONELY) },
+            |c| unsafe { c.create(c.container(2), *LISTENER) },
+            |c| unsafe { c.create(c.container(3), *LISTENER) },
             |c| unsafe { if c.reach_held(*c.container(2), 0).is_null() { Leave } else { Go } },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(3), 0) },
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.fail(Fault::StackLimit, 1) },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *ROOM) },
+            |c| unsafe { c.create(c.container(0), *ROOM) },
             |c| unsafe { c.passivate(1) },
             |c| unsafe { c.delete(c.container(0)) },
             |c| unsafe { c.write("deleted") },
@@ -191,7 +191,7 @@ fn a_deadlock_is_reported() {
             |c| unsafe { c.receive(c.reach(0), *ECHO, HEARD, &[0]) },
         ]).done();
         MAIN: Template = template("Main").virtual_time().isolated().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *LISTENER) },
+            |c| unsafe { c.create(c.container(0), *LISTENER) },
         ]).done();
     }
     let ran = run(*MAIN);
@@ -206,7 +206,7 @@ fn a_program_that_needs_too_much_memory_is_ended() {
             |c| unsafe {
                 let owned = &(*(*c.me()).template).owned.get()[0];
                 let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), c.r(0), 5);
-                if cell.is_null() { Leave } else { c.new(cell.cast(), *ECHO_SERVER) }
+                if cell.is_null() { Leave } else { c.create(cell.cast(), *ECHO_SERVER) }
             },
             |c| unsafe { *c.r(0) += 1; To(0) },
         ]).done();

@@ -46,10 +46,10 @@ fn the_lock_is_exclusive() {
         CLIENT: Template = template("Client").requires(*GO)
             .main(&[|c| unsafe { c.send(c.reach(0), *GO, 0, &[]) }]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).holds(3).main(&[
-            |c| unsafe { c.new(c.container(0), *COUNTER) },
-            |c| unsafe { c.new(c.container(1), *CLIENT) },
-            |c| unsafe { c.new(c.container(2), *CLIENT) },
-            |c| unsafe { c.new(c.container(3), *CLIENT) },
+            |c| unsafe { c.create(c.container(0), *COUNTER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
+            |c| unsafe { c.create(c.container(2), *CLIENT) },
+            |c| unsafe { c.create(c.container(3), *CLIENT) },
             |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
             |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
             |c| unsafe { c.connect(*c.container(3), 0, *c.container(0), 0) },
@@ -113,7 +113,7 @@ macro_rules! rooms {
                     ])
                     .done();
                 MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-                    |c| unsafe { c.new(c.container(0), *ROOM) },
+                    |c| unsafe { c.create(c.container(0), *ROOM) },
                     go!(0),
                     go!(1),
                     go!(2),
@@ -160,7 +160,7 @@ fn a_newcomer_that_shares_queues_behind_one_that_wants_the_lock_alone() {
             ])
             .done();
         MAIN: Template = template("Main").virtual_time().holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *ROOM) },
+            |c| unsafe { c.create(c.container(0), *ROOM) },
             go!(0),
             |c| unsafe { c.passivate(1) },
             go!(1),
@@ -196,12 +196,12 @@ fn very_many_await_one_condition() {
         CLIENT: Template = template("Client").requires(*GO)
             .main(&[|c| unsafe { c.send(c.reach(0), *GO, 0, &[]) }]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).collects(1, Kind::Component).main(&[
-            |c| unsafe { c.new(c.container(0), *PLANT) },
+            |c| unsafe { c.create(c.container(0), *PLANT) },
             |c| unsafe {
                 let owned = &(*(*c.me()).template).owned.get()[1];
                 for key in 0..MANY {
                     let cell = ds_insert(c.w, c.p, c.v(1).cast(), owned.collection.cast_mut(), &key, 1).cast();
-                    assert!(c.new(cell, *CLIENT) == Go);
+                    assert!(c.create(cell, *CLIENT) == Go);
                     assert!(c.connect(*cell, 0, *c.container(0), 0) == Go);
                 }
                 Go

@@ -27,12 +27,12 @@ once! {
         |c| unsafe { *c.v(0) += 1; c.unlock() },
     ]).finally(&[|c| unsafe { c.number(*c.v(0)) }]).done();
     TASKS: Template = template("Tasks").holds(0).collects(1, Kind::Component).main(&[
-        |c| unsafe { c.new(c.container(0), *COUNTER) },
+        |c| unsafe { c.create(c.container(0), *COUNTER) },
         |c| unsafe {
             let owned = &(*(*c.me()).template).owned.get()[1];
             for key in 0..10u64 {
                 let cell = ds_insert(c.w, c.p, c.v(1).cast(), owned.collection.cast_mut(), &key, 1).cast();
-                assert!(c.new(cell, *TASK) == Go);
+                assert!(c.create(cell, *TASK) == Go);
                 assert!(c.connect(*cell, 0, *c.container(0), 0) == Go);
             }
             Go
@@ -59,9 +59,9 @@ fn halting_waits_for_nobody_who_computes() {
     once! {
         ENDLESS: Template = template("Endless").main(&[|c| unsafe { c.compute(u64::MAX) }]).done();
         MAIN: Template = template("Main").holds(0).holds(1).holds(2).main(&[
-            |c| unsafe { c.new(c.container(0), *ENDLESS) },
-            |c| unsafe { c.new(c.container(1), *ENDLESS) },
-            |c| unsafe { c.new(c.container(2), *ENDLESS) },
+            |c| unsafe { c.create(c.container(0), *ENDLESS) },
+            |c| unsafe { c.create(c.container(1), *ENDLESS) },
+            |c| unsafe { c.create(c.container(2), *ENDLESS) },
             |c| unsafe { c.passivate(30) },
             |c| unsafe { c.halt(3) },
         ]).done();
@@ -75,14 +75,14 @@ fn an_isolated_component_whose_processes_are_away_ends_too() {
     once! {
         ENDLESS: Template = template("Endless").main(&[|c| unsafe { c.compute(u64::MAX) }]).done();
         ROOM: Template = template("Room").isolated().holds(0).holds(1).holds(2).main(&[
-            |c| unsafe { c.new(c.container(0), *ENDLESS) },
-            |c| unsafe { c.new(c.container(1), *ENDLESS) },
-            |c| unsafe { c.new(c.container(2), *BAD) },
+            |c| unsafe { c.create(c.container(0), *ENDLESS) },
+            |c| unsafe { c.create(c.container(1), *ENDLESS) },
+            |c| unsafe { c.create(c.container(2), *BAD) },
             |c| unsafe { c.passivate(30) },
             |c| unsafe { c.fail(Fault::MissingReturn, 2) },
         ]).done();
         MAIN: Template = template("Main").holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *ROOM) },
+            |c| unsafe { c.create(c.container(0), *ROOM) },
         ]).done();
     }
     let ran = run_with(*MAIN, 2, usize::MAX);

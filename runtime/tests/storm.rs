@@ -9,7 +9,7 @@ use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;
-const ROUNDS: u64 = if cfg!(miri) { 30 } else { 100 };
+const ROUNDS: u64 = if cfg!(miri) { 30 } else { 3_000 };
 const SESSIONS: i64 = 8;
 
 once! {
@@ -25,8 +25,9 @@ once! {
         |c| unsafe { c.test(c.client(), *ECHO, Side::Server, SAY as i32, 99) },
         |c| unsafe { c.take(c.client(), SAY) },
         |c| unsafe { c.lock(true) },
-        |c| unsafe { *c.v(1) ^= 1; c.await_own(is_even) },
-        |c| unsafe { c.new(c.r(1).cast(), *TOY) },
+        |c| unsafe { *c.v(1) ^= 1; Go },
+        |c| unsafe { c.await_own(is_even) },
+        |c| unsafe { c.create(c.r(1).cast(), *TOY) },
         |c| unsafe { c.maybe_sleep() },
         |c| unsafe { *c.v(1) = 0; c.unlock() },
         |c| unsafe { c.answer(c.client()) },
@@ -56,7 +57,7 @@ once! {
     ]).register(0, Kind::Text).register(2, Kind::Component).done();
     // Offers what its part offers, and talks to it, too.
     SESSION: Template = template("Session").isolated().relays(*ECHO).requires(*ECHO).holds(0).holds(1).main(&[
-        |c| unsafe { c.new(c.container(0), *PART) },
+        |c| unsafe { c.create(c.container(0), *PART) },
         |c| unsafe { c.pass_on(c.required(*c.container(0), 0), 0) },
         |c| unsafe {
             let target = c.offered(*c.container(0), 0).expose_provenance();
@@ -65,7 +66,7 @@ once! {
                 Status::Leave => Leave,
             }
         },
-        |c| unsafe { c.new(c.container(1), *TOY) },
+        |c| unsafe { c.create(c.container(1), *TOY) },
         |c| unsafe { c.hand_on(c.reach_held(*c.container(0), 0)) },
         |c| unsafe { c.maybe_fail() },
         |c| unsafe { c.hear(c.reach_held(*c.container(0), 0)) },
@@ -86,10 +87,10 @@ once! {
     ]).register(2, Kind::Component).done();
     MAIN: Template = template("Main").virtual_time().holds(0).collects(1, Kind::Component).collects(2, Kind::Component)
         .main(&[
-            |c| unsafe { c.new(c.container(0), *LOG) },
+            |c| unsafe { c.create(c.container(0), *LOG) },
             |c| unsafe {
                 for key in 0..SESSIONS {
-                    assert!(c.new(c.element(1, key), *CLIENT) == Go);
+                    assert!(c.create(c.element(1, key), *CLIENT) == Go);
                 }
                 Go
             },
@@ -98,7 +99,7 @@ once! {
                 for key in 0..SESSIONS {
                     let cell = c.element(2, key);
                     if ds_exists(*cell) == 0 {
-                        assert!(c.new(cell, *SESSION) == Go);
+                        assert!(c.create(cell, *SESSION) == Go);
                         assert!(c.connect(*cell, 0, *c.container(0), 0) == Go);
                         let client = *c.element(1, key);
                         let target = c.offered(*cell, 0).expose_provenance();
@@ -120,7 +121,6 @@ once! {
             },
             |c| unsafe {
                 let gone = (0..SESSIONS).all(|key| ds_exists(*c.element(2, key)) == 0);
-                eprintln!("{} {:?}", ds_time(c.w), (0..SESSIONS).map(|k| ds_exists(*c.element(2,k))).collect::<Vec<_>>());
                 if gone { To(8) } else { Go }
             },
             |c| unsafe { if c.passivate(1) == Go { To(6) } else { Leave } },
@@ -145,9 +145,7 @@ trait Storm {
 
 impl Storm for C {
     unsafe fn maybe_fail(self) -> Next {
-        unsafe {
-            if ds_random(self.w, self.p, 1, 20, 1) == 1 { self.fail(Fault::Overflow, 1) } else { Go }
-        }
+        unsafe { if ds_random(self.w, self.p, 1, 20, 1) == 1 { self.fail(Fault::Overflow, 1) } else { Go } }
     }
 
     unsafe fn maybe_sleep(self) -> Next {
@@ -256,4 +254,10 @@ fn others_go_on_and_nothing_is_left_behind() {
     assert!(ran.errors.lines().count() as u64 > ROUNDS / 10);
     assert_eq!(ran.outcome.live_processes, 0);
     assert_eq!(ran.outcome.live_bytes, 0);
+}
+
+#[test]
+fn other_workers_make_no_difference() {
+    let ran = run_with(*MAIN, 3, usize::MAX);
+    assert_eq!((ran.outcome.status, ran.outcome.live_processes, ran.outcome.live_bytes), (0, 0, 0));
 }

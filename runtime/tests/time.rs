@@ -27,8 +27,8 @@ fn virtual_time_jumps_and_those_of_one_moment_wake_in_order() {
             |c| unsafe { c.write("b ") },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
-            |c| unsafe { c.new(c.container(0), *ONE) },
-            |c| unsafe { c.new(c.container(1), *OTHER) },
+            |c| unsafe { c.create(c.container(0), *ONE) },
+            |c| unsafe { c.create(c.container(1), *OTHER) },
         ]).done();
     }
     assert_eq!(output_of(*MAIN), "1000000000a b 1000000005a ");
@@ -66,8 +66,8 @@ fn a_process_that_computes_lets_others_run() {
             |c| unsafe { if *c.r(0) < 10 { To(0) } else { c.write("busy") } },
         ]).done();
         MAIN: Template = template("Main").holds(0).holds(1).main(&[
-            |c| unsafe { c.new(c.container(0), *BUSY) },
-            |c| unsafe { c.new(c.container(1), *BUSY) },
+            |c| unsafe { c.create(c.container(0), *BUSY) },
+            |c| unsafe { c.create(c.container(1), *BUSY) },
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.write("other ") },
         ]).done();
@@ -107,7 +107,7 @@ fn a_process_waits_for_the_platform_while_others_run() {
             },
         ]).done();
         MAIN: Template = template("Main").holds(0).main(&[
-            |c| unsafe { c.new(c.container(0), *READER) },
+            |c| unsafe { c.create(c.container(0), *READER) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.write("other ") },
         ]).done();

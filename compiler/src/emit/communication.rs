@@ -191,7 +191,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(fast);
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
-        self.count(offset::MESSAGES);
+        self.count(offset::MESSAGES, 1);
         let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
         self.branch_unless(waiter, done);
         self.wake(communication, waiter);

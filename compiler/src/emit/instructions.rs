@@ -230,7 +230,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Reports a fault if the value is not 0.
-    fn fail_if(&mut self, value: Value, fault: Fault, place: PlaceId) {
+    pub(super) fn fail_if(&mut self, value: Value, fault: Fault, place: PlaceId) {
         let fail = self.fail_block();
         let go_on = self.builder.create_block();
         let arguments = self.fault_arguments(fault, place);
@@ -280,17 +280,17 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Puts words into memory of this function for an entry point to read.
     fn words(&mut self, values: &[Reg]) -> Value {
-        const WORDS: u32 = 16;
         let slot = match self.words_slot {
-            Some(slot) => slot,
-            None => {
-                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * WORDS, 3);
+            Some((slot, words)) if words >= values.len() => slot,
+            _ => {
+                let words = values.len().max(4);
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * words as u32, 3);
                 let slot = self.builder.create_sized_stack_slot(data);
-                self.words_slot = Some(slot);
+                self.words_slot = Some((slot, words));
                 slot
             }
         };
-        for (index, &reg) in values.iter().take(WORDS as usize).enumerate() {
+        for (index, &reg) in values.iter().enumerate() {
             let value = self.get(reg);
             self.builder.ins().stack_store(types::I64, value, slot, 8 * index as i32);
         }
@@ -303,19 +303,19 @@ impl<M: Module> Build<'_, '_, M> {
         let indices = declared.collection.as_ref().expect("a collection");
         let size = if kind_of(&declared.ty) == Kind::Byte { 1 } else { 8 };
         let base = self.base(collection.base);
-        let head = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
         let found = self.builder.create_block();
         let result = self.builder.append_block_param(found, types::I64);
         if indices.array {
             let absent = self.builder.create_block();
             self.builder.set_cold_block(absent);
-            self.find_in_array(head, keys, size, found, absent);
+            self.find_in_array(base, collection.offset, keys, size, found, absent);
             self.builder.switch_to_block(absent);
             let null = self.builder.ins().iconst(types::I64, 0);
             self.builder.ins().jump(found, &[null.into()]);
         } else {
             let elsewhere = self.builder.create_block();
             if keys.len() == 1 && kind_of(&indices.indices[0]) != Kind::Text {
+                let head = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
                 self.find_in_dense_part(head, keys[0], size, found, elsewhere);
             } else {
                 self.builder.ins().jump(elsewhere, &[]);
@@ -331,19 +331,24 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(to, result);
     }
 
+    /// Where no array is made or deleted, what describes one doesn't change: its loads leave the loops.
     fn find_in_array(
         &mut self,
-        head: Value,
+        base: Value,
+        at: i32,
         keys: &[Reg],
         size: i64,
         found: Block,
         absent: Block,
     ) {
-        self.branch_unless(head, absent);
+        let flags = if self.arrays_stay { trusted().with_readonly().with_can_move() } else { trusted() };
+        let made = self.builder.ins().load(types::I64, flags, base, at);
+        let none = self.symbol(&Symbol::NoArray);
+        let head = self.builder.ins().select(made, made, none);
         let mut index = None;
         for (dimension, &key) in keys.iter().enumerate() {
             let key = self.get(key);
-            let bound = self.builder.ins().load(types::I64, trusted(), head, 16 + 8 * dimension as i32);
+            let bound = self.builder.ins().load(types::I64, flags, head, 16 + 8 * dimension as i32);
             let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, bound);
             self.branch_unless(inside, absent);
             index = Some(match index {
@@ -354,7 +359,7 @@ impl<M: Module> Build<'_, '_, M> {
                 }
             });
         }
-        let elements = self.builder.ins().load(types::I64, trusted(), head, 0);
+        let elements = self.builder.ins().load(types::I64, flags, head, 0);
         let distance = self.builder.ins().imul_imm_s(index.expect("an array has an index"), size);
         let address = self.builder.ins().iadd(elements, distance);
         self.builder.ins().jump(found, &[address.into()]);
@@ -491,6 +496,7 @@ impl<M: Module> Build<'_, '_, M> {
                 results.push(value);
             }
             results.push(self.builder.ins().iconst(types::I32, 0));
+            self.leave_recursion();
             self.builder.ins().return_(&results);
             return;
         }

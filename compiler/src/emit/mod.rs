@@ -15,6 +15,8 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{FuncId, Module};
 
+use drystone_runtime::layout::Fault;
+
 use crate::descriptors::Descriptors;
 use crate::entries;
 use crate::mir::*;
@@ -32,6 +34,7 @@ pub(crate) mod offset {
     pub const RESULT: i32 = offset_of!(Worker, result) as i32;
     pub const SWITCHES: i32 = offset_of!(Worker, switches) as i32;
     pub const MESSAGES: i32 = offset_of!(Worker, messages) as i32;
+    pub const NESTED: i32 = offset_of!(Worker, nested) as i32;
     pub const RESUME: i32 = offset_of!(Process, resume) as i32;
     pub const NEXT: i32 = offset_of!(Process, next) as i32;
     pub const INSTANCE: i32 = offset_of!(Process, instance) as i32;
@@ -112,6 +115,12 @@ fn ir_type(ty: RegType) -> IrType {
     }
 }
 
+/// Stands for the block that a function's parameters belong to.
+const FUNCTION_ENTRY: BlockId = BlockId(u32::MAX);
+
+/// Calls that a recursive procedure may nest on the processor's stack; elsewhere frames are in the process.
+const MOST_NESTED: i64 = 4000;
+
 /// How the function that is being built is called, and so how it ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -134,6 +143,8 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     entry: BlockId,
     /// The segment is known to run at home: it begins with an operation that does.
     at_home: bool,
+    /// No array is made or deleted in this function.
+    arrays_stay: bool,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
     /// Where heads that this segment tries on its way begin; `blocks` has what follows them.
@@ -142,7 +153,8 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     process: Value,
     frame: Value,
     frame_slot: Option<StackSlot>,
-    words_slot: Option<StackSlot>,
+    /// Memory for words that an entry point reads, and how many fit.
+    words_slot: Option<(StackSlot, usize)>,
     /// Leaves after a fault, or because the operation at the head waits.
     leave: Option<IrBlock>,
     fail: Option<IrBlock>,
@@ -178,8 +190,9 @@ pub(crate) fn native<M: Module>(module: &mut M, functions: &mut Functions, build
     let code = &functions.cuts[cut].code;
     let mut build = Build::new(module, functions, builder, cut, Form::Native, BlockId(0));
     build.prologue();
+    build.enter_recursion();
     for (index, &reg) in code.parameters.iter().enumerate() {
-        let value = build.builder.block_params(build.blocks[&BlockId(u32::MAX)])[2 + index];
+        let value = build.builder.block_params(build.blocks[&FUNCTION_ENTRY])[2 + index];
         build.set(reg, value);
     }
     let all: Vec<BlockId> = (0..code.blocks.len() as u32).map(BlockId).collect();
@@ -206,6 +219,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             form,
             entry,
             at_home,
+            arrays_stay: false,
             variables: HashMap::new(),
             blocks: HashMap::new(),
             inlined: HashMap::new(),
@@ -234,7 +248,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     /// The entry block: parameters, and where the frame is.
     fn prologue(&mut self) {
         let block = self.builder.create_block();
-        self.blocks.insert(BlockId(u32::MAX), block);
+        self.blocks.insert(FUNCTION_ENTRY, block);
         self.builder.append_block_params_for_function_params(block);
         self.builder.switch_to_block(block);
         self.worker = self.builder.block_params(block)[0];
@@ -284,6 +298,11 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     /// Translates the blocks of a segment or procedure, the first of which is entered now.
     fn body(&mut self, blocks: &[BlockId]) {
+        let code = self.code();
+        self.arrays_stay = blocks.iter().flat_map(|&id| &code.block(id).instructions).all(|instruction| {
+            !matches!(instruction, Inst::CallNative(..))
+                && !matches!(instruction, Inst::Call(_, entry, _) if entry.name == entries::ARRAY_NEW.name)
+        });
         for &id in blocks {
             let block = self.builder.create_block();
             self.blocks.insert(id, block);
@@ -341,6 +360,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
                         });
                     }
                     results.push(self.builder.ins().iconst(types::I32, 1));
+                    self.leave_recursion();
                     self.builder.ins().return_(&results);
                 }
             }
@@ -382,17 +402,17 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         self.builder.switch_to_block(run);
         let after = self.builder.ins().load(types::I64, trusted(), next, offset::NEXT);
         self.builder.ins().store(trusted(), after, self.worker, offset::READY_HEAD);
-        self.count(offset::SWITCHES);
+        self.count(offset::SWITCHES, 1);
         let resume = self.builder.ins().load(types::I64, trusted(), next, offset::RESUME);
         self.jump_to_address(resume, next);
         self.builder.switch_to_block(none);
         self.builder.ins().return_(&[]);
     }
 
-    /// One more, in a counter of the worker.
-    fn count(&mut self, counter: i32) {
+    /// Adds to a counter of the worker.
+    fn count(&mut self, counter: i32, by: i64) {
         let value = self.builder.ins().load(types::I64, trusted(), self.worker, counter);
-        let value = self.builder.ins().iadd_imm_s(value, 1);
+        let value = self.builder.ins().iadd_imm_s(value, by);
         self.builder.ins().store(trusted(), value, self.worker, counter);
     }
 
@@ -479,6 +499,23 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         let leave = self.leave_block();
         self.builder.ins().brif(status, leave, &[], go_on, &[]);
         self.builder.switch_to_block(go_on);
+    }
+
+    /// Counts the calls that are nested on the processor's stack.
+    fn enter_recursion(&mut self) {
+        if !self.code().recursive {
+            return;
+        }
+        self.count(offset::NESTED, 1);
+        let nested = self.builder.ins().load(types::I64, trusted(), self.worker, offset::NESTED);
+        let deep = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, nested, MOST_NESTED);
+        self.fail_if(deep, Fault::StackLimit, 0);
+    }
+
+    fn leave_recursion(&mut self) {
+        if self.code().recursive {
+            self.count(offset::NESTED, -1);
+        }
     }
 
     fn get(&mut self, reg: Reg) -> Value {

@@ -144,13 +144,19 @@ impl Lower<'_, '_> {
         let mut target = self.prepare(place);
         self.hold_target(&mut target);
         let instance = self.load_target(&target, &place.ty, place.span);
-        let at = self.place(place.span);
-        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        self.require_component(instance, place.span);
         let at = self.place(span);
         let number = self.int(at as i64);
         self.head_call(&entries::DELETE, vec![instance, number], at);
         self.empty(&target);
         self.drop_target(&target);
+    }
+
+    /// Faults if there is no component, or one that was ended by a fault.
+    fn require_component(&mut self, instance: Reg, span: Span) {
+        let exists = self.call(&entries::EXISTS, vec![instance]);
+        let at = self.place(span);
+        self.inst(Inst::Require(exists, Fault::EmptyContainer, at));
     }
 
     /// A container has lost its component: a dynamic element goes, anything else becomes null.
@@ -186,8 +192,7 @@ impl Lower<'_, '_> {
         }
         let present = self.container(&source, from.span, false);
         let instance = self.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
-        let at = self.place(from.span);
-        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        self.require_component(instance, from.span);
         let at = self.place(to.span);
         let to_container = self.container(&target, to.span, true);
         let from_container = self.container(&source, from.span, false);

@@ -165,6 +165,7 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
     let mut code = Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
     code.procedure = Some(variant.procedure);
     code.result = procedure.result.as_ref().map(reg_type);
+    code.recursive = variant.native && unit.facts.procedures[variant.procedure.index()].recursive;
     let runs = Runs::Procedure(variant.procedure);
     let mut lower = Lower::new(unit, code, runs, procedure.component, variant.lock);
     lower.in_condition = variant.native;
@@ -222,6 +223,7 @@ impl Code {
             native,
             blocks: vec![entry],
             registers: Vec::new(),
+            recursive: false,
             loops: Vec::new(),
             parameters: Vec::new(),
             parameter_slots: Vec::new(),

@@ -421,6 +421,11 @@ impl Lower<'_, '_> {
         self.inst(Inst::Words(words, sizes));
         let at = self.place_register(span);
         self.call(&entries::ARRAY_NEW, vec![cell, description, words, at]);
+        // What follows is a segment of its own, in which the array stays where it is.
+        let after = self.new_block();
+        self.code.blocks[after.0 as usize].entry = !self.code.native;
+        self.go(after);
+        self.start(after);
     }
 
     fn delete_collection(&mut self, variable: VariableId, span: Span) {

@@ -108,7 +108,7 @@ impl C {
         Go
     }
 
-    pub unsafe fn new(self, container: *mut *mut Instance, template: &'static Template) -> Next {
+    pub unsafe fn create(self, container: *mut *mut Instance, template: &'static Template) -> Next {
         unsafe { status(ds_new(self.w, self.p, container, template, self.me().expose_provenance(), 1)) }
     }
 

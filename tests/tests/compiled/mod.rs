@@ -30,6 +30,11 @@ impl Drystone {
         built.max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok()).map(Drystone)
     }
 
+    /// To be given arguments.
+    pub fn command(&self) -> Command {
+        Command::new(&self.0)
+    }
+
     /// Compiles and runs a program, and describes its outcome like an `.expected` file.
     pub fn run(&self, program: &Path, cores: usize) -> String {
         let started = Instant::now();
