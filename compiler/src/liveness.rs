@@ -194,7 +194,7 @@ fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)) {
             arguments.iter().for_each(|reg| touch(*reg, Read));
             to.iter().for_each(|reg| touch(*reg, Write));
         }
-        Inst::Find(to, _, collection, keys) => {
+        Inst::Find(to, _, collection, keys, _) => {
             address(collection, touch);
             keys.iter().for_each(|reg| touch(*reg, Read));
             touch(*to, Write);

@@ -180,9 +180,9 @@ pub enum Inst {
     CallNative(Option<Reg>, usize, Vec<Reg>),
     /// `to :=` the result that a procedure has just left in the worker.
     Result(Reg),
-    /// `to :=` the address of an element of the collection variable at an address, 0 if it is not there (or, for
-    /// an array, out of bounds or not made).
-    Find(Reg, VariableId, Address, Vec<Reg>),
+    /// `to :=` the address of an element of the collection variable at an address. If it is not there (or, for an
+    /// array, out of bounds or not made): the fault, or 0 if none is given.
+    Find(Reg, VariableId, Address, Vec<Reg>, Option<(Fault, PlaceId)>),
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
     /// The message that the last head prepared is there: `((communication, word), interface, message)`.

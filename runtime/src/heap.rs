@@ -13,14 +13,16 @@
 //! worker or is under a lock. Lists run through the free blocks themselves, which are large enough (16 bytes) and
 //! aligned (8). Chunks live until the last heap and the last user of [`Memory`] are gone.
 
-use alloc::alloc::{Layout, alloc, alloc_zeroed, dealloc, realloc};
+mod memory;
+
+use alloc::alloc::{alloc, alloc_zeroed, dealloc, realloc};
 use alloc::sync::Arc;
 use core::ptr::{self, null_mut};
-use core::sync::atomic::{AtomicUsize, Ordering};
 
+use self::memory::{Chunk, Free, Large, large_layout};
 use crate::layout::Worker;
-use crate::platform::Threads;
-use crate::spin::Spin;
+
+pub use self::memory::Memory;
 
 /// Blocks up to this many bytes are carved from chunks; larger ones are got one by one.
 pub const SMALL: usize = if cfg!(feature = "exact-memory") { 0 } else { 1024 };
@@ -35,18 +37,6 @@ const BATCH: usize = 8 << 10;
 pub const CREDIT: isize = 64 << 10;
 const FIRST_CHUNK: usize = 32 << 10;
 const LARGEST_CHUNK: usize = 1 << 20;
-
-/// What the heaps of all workers share.
-pub struct Memory {
-    source: Option<&'static dyn Threads>,
-    limit: usize,
-    granted: AtomicUsize,
-    peak: AtomicUsize,
-    away: AtomicUsize,
-    pool: [Spin<Link>; CLASSES],
-    chunks: Spin<*mut Chunk>,
-    large: Spin<*mut Large>,
-}
 
 /// A worker's part of the memory.
 pub struct Heap {
@@ -67,35 +57,6 @@ struct List {
     spare: *mut Free,
 }
 
-/// A free block.
-struct Free {
-    next: *mut Free,
-    /// In the pool: the next batch, in the first block of each.
-    batch: *mut Free,
-}
-
-/// The first batch in the pool.
-struct Link(*mut Free);
-
-/// The head of a chunk.
-struct Chunk {
-    next: *mut Chunk,
-    bytes: usize,
-}
-
-/// The head of a large block.
-struct Large {
-    previous: *mut Large,
-    next: *mut Large,
-    bytes: usize,
-}
-
-// SAFETY: what the pointers lead to belongs to whoever holds the lock around them.
-unsafe impl Send for Memory {}
-// SAFETY: as above; the rest is atomic or never changes.
-unsafe impl Sync for Memory {}
-// SAFETY: a free block belongs to the list that it stands in, on whatever thread.
-unsafe impl Send for Link {}
 // SAFETY: a heap's lists are its own.
 unsafe impl Send for Heap {}
 
@@ -107,160 +68,6 @@ unsafe impl Send for Heap {}
 pub unsafe fn heap_of<'a>(worker: *mut Worker) -> &'a mut Heap {
     // SAFETY: as above; a worker keeps its heap as long as it lives.
     unsafe { &mut (*(*worker).own).heap }
-}
-
-impl Memory {
-    /// Memory of which at most `limit` bytes are in use at any time. Chunks come from the platform, or from the Rust
-    /// allocator if there is none.
-    pub fn new(limit: usize, source: Option<&'static dyn Threads>) -> Arc<Memory> {
-        Arc::new(Memory {
-            source,
-            limit,
-            granted: AtomicUsize::new(0),
-            peak: AtomicUsize::new(0),
-            away: AtomicUsize::new(0),
-            pool: [const { Spin::new(Link(null_mut())) }; CLASSES],
-            chunks: Spin::new(null_mut()),
-            large: Spin::new(null_mut()),
-        })
-    }
-
-    /// Bytes in use, and what the workers have left of their last steps.
-    pub fn granted(&self) -> usize {
-        self.granted.load(Ordering::Relaxed)
-    }
-
-    /// The most that [`Memory::granted`] ever was.
-    pub fn peak(&self) -> usize {
-        self.peak.load(Ordering::Relaxed)
-    }
-
-    /// One more process runs away from home: until it is back, blocks may be shared between workers. Said before
-    /// the process leaves.
-    pub fn depart(&self) {
-        self.away.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// One of them is back. Said at home.
-    pub fn come_back(&self) {
-        self.away.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Takes `needed` bytes from what all may use, and a step more if there is that much; answers what it took.
-    fn grant(&self, needed: usize) -> Option<usize> {
-        [needed.saturating_add(CREDIT as usize), needed].into_iter().find(|&wanted| {
-            let take = |now: usize| now.checked_add(wanted).filter(|&sum| sum <= self.limit);
-            match self.granted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-                Ok(before) => {
-                    self.peak.fetch_max(before + wanted, Ordering::Relaxed);
-                    true
-                }
-                Err(_) => false,
-            }
-        })
-    }
-
-    fn overdraw(&self, bytes: usize) {
-        let before = self.granted.fetch_add(bytes, Ordering::Relaxed);
-        self.peak.fetch_max(before + bytes, Ordering::Relaxed);
-    }
-
-    fn give_back(&self, bytes: usize) {
-        self.granted.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// A chunk of which all but the head may be used.
-    fn new_chunk(&self, bytes: usize) -> *mut Chunk {
-        let chunk = match self.source {
-            Some(platform) => platform.allocate(bytes),
-            // SAFETY: the size is not 0.
-            None => unsafe { alloc(chunk_layout(bytes)) },
-        } as *mut Chunk;
-        if !chunk.is_null() {
-            let mut chunks = self.chunks.lock();
-            // SAFETY: it is fresh and larger than its head.
-            unsafe { chunk.write(Chunk { next: *chunks, bytes }) };
-            *chunks = chunk;
-        }
-        chunk
-    }
-
-    /// # Safety
-    /// `blocks` is a chain of free blocks of this class that nobody else knows.
-    unsafe fn put_batch(&self, class: usize, blocks: *mut Free) {
-        let mut pool = self.pool[class].lock();
-        // SAFETY: the chain is ours.
-        unsafe { (*blocks).batch = pool.0 };
-        pool.0 = blocks;
-    }
-
-    fn take_batch(&self, class: usize) -> *mut Free {
-        let mut pool = self.pool[class].lock();
-        let batch = pool.0;
-        if !batch.is_null() {
-            // SAFETY: what stands in the pool is free and under its lock.
-            pool.0 = unsafe { (*batch).batch };
-        }
-        batch
-    }
-
-    /// # Safety
-    /// `block` is a live large block in no list, its `bytes` are set.
-    unsafe fn enlist(&self, block: *mut Large) {
-        let mut first = self.large.lock();
-        // SAFETY: blocks in the list are live and their links under its lock.
-        unsafe {
-            (*block).previous = null_mut();
-            (*block).next = *first;
-            if let Some(next) = first.as_mut() {
-                next.previous = block;
-            }
-        }
-        *first = block;
-    }
-
-    /// # Safety
-    /// `block` stands in the list.
-    unsafe fn delist(&self, block: *mut Large) {
-        let mut first = self.large.lock();
-        // SAFETY: blocks in the list are live and their links under its lock.
-        unsafe {
-            let Large { previous, next, .. } = *block;
-            match previous.as_mut() {
-                Some(previous) => previous.next = next,
-                None => *first = next,
-            }
-            if let Some(next) = next.as_mut() {
-                next.previous = previous;
-            }
-        }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        let mut chunk = *self.chunks.get_mut();
-        while !chunk.is_null() {
-            // SAFETY: every chunk was made by `new_chunk`, and no heap is left that could use it.
-            unsafe {
-                let Chunk { next, bytes } = chunk.read();
-                match self.source {
-                    Some(platform) => platform.free(chunk.cast(), bytes),
-                    None => dealloc(chunk.cast(), chunk_layout(bytes)),
-                }
-                chunk = next;
-            }
-        }
-        let mut block = *self.large.get_mut();
-        while !block.is_null() {
-            // SAFETY: every block was made by `allocate_large`, and nobody is left who could use it.
-            unsafe {
-                let Large { next, bytes, .. } = block.read();
-                dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
-                block = next;
-            }
-        }
-    }
 }
 
 impl Heap {
@@ -279,7 +86,7 @@ impl Heap {
     /// Whether other workers may touch what this one can reach: counts of holders must then change atomically.
     #[inline]
     pub fn is_shared(&self) -> bool {
-        self.memory.away.load(Ordering::Relaxed) != 0
+        self.memory.some_are_away()
     }
 
     /// Bytes in use by the program, as exactly as one worker can know.
@@ -582,16 +389,6 @@ const fn size_of_class(class: usize) -> usize {
 /// Bytes of the blocks in a full batch.
 const fn batch_bytes(class: usize) -> usize {
     BATCH.div_ceil(size_of_class(class)) * size_of_class(class)
-}
-
-fn chunk_layout(bytes: usize) -> Layout {
-    // SAFETY: a chunk's size is a power of two far below the address space.
-    unsafe { Layout::from_size_align_unchecked(bytes, STEP) }
-}
-
-/// `None`: no address space is that large.
-fn large_layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes.checked_add(size_of::<Large>())?, STEP).ok()
 }
 
 #[cfg(test)]

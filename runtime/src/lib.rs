@@ -8,10 +8,11 @@
 //! processes to other workers.
 //!
 //! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
-//! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance):
+//! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance;
+//! descriptions live for ever, hence the leaks):
 //!
 //! ```text
-//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
+//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
 //!     cargo +nightly miri test -p drystone-runtime --features exact-memory
 //! ```
 

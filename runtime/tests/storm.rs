@@ -186,8 +186,8 @@ impl Storm for C {
             if payload.is_null() {
                 return Leave;
             }
-            let old = std::mem::replace(&mut *self.r(0), *payload);
-            ds_text_drop(self.w, std::ptr::with_exposed_provenance_mut(old as usize));
+            let text = std::ptr::with_exposed_provenance_mut(*payload as usize);
+            ds_text_drop(self.w, self.r(0).cast::<*mut TextHead>().replace(text));
             ds_received(self.w, from);
             Go
         }

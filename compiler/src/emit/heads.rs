@@ -185,7 +185,7 @@ impl<M: Module> Build<'_, '_, M> {
         let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
         let uses_process = instructions.any(|instruction| match instruction {
             Inst::Load(_, address) | Inst::Store(address, _) | Inst::Address(_, address) => ours(&address.base),
-            Inst::Find(_, _, address, _) => ours(&address.base),
+            Inst::Find(_, _, address, ..) => ours(&address.base),
             Inst::Base(_, base) => ours(base),
             Inst::CallNative(_, variant, _) => {
                 let procedure = self.functions.cuts[self.functions.first_variant + variant].code.procedure;

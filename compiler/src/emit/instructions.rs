@@ -93,7 +93,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.builder.ins().load(ty, trusted(), self.worker, offset::RESULT);
                 self.set(*to, value);
             }
-            Inst::Find(to, variable, collection, keys) => self.find(*to, *variable, collection, keys),
+            Inst::Find(to, variable, collection, keys, fault) => self.find(*to, *variable, collection, keys, *fault),
             Inst::Words(to, values) => {
                 let value = self.words(values);
                 self.set(*to, value);
@@ -105,7 +105,14 @@ impl<M: Module> Build<'_, '_, M> {
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> Value {
         let data = self.functions.descriptors.data(self.module, self.functions.program, self.cut, symbol);
-        let global = self.module.declare_data_in_func(data, self.builder.func);
+        let global = match self.globals.get(&data) {
+            Some(&global) => global,
+            None => {
+                let global = self.module.declare_data_in_func(data, self.builder.func);
+                self.globals.insert(data, global);
+                global
+            }
+        };
         self.builder.ins().symbol_value(types::I64, global)
     }
 
@@ -247,10 +254,14 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    fn fail(&mut self, fault: Fault, place: PlaceId) {
+    fn jump_to_fault(&mut self, fault: Fault, place: PlaceId) {
         let fail = self.fail_block();
         let arguments = self.fault_arguments(fault, place);
         self.builder.ins().jump(fail, &arguments);
+    }
+
+    fn fail(&mut self, fault: Fault, place: PlaceId) {
+        self.jump_to_fault(fault, place);
         let never = self.builder.create_block();
         self.builder.switch_to_block(never);
     }
@@ -298,7 +309,14 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// The address of an element: arrays and the dense part of a collection are looked up here.
-    fn find(&mut self, to: Reg, variable: VariableId, collection: &Address, keys: &[Reg]) {
+    fn find(
+        &mut self,
+        to: Reg,
+        variable: VariableId,
+        collection: &Address,
+        keys: &[Reg],
+        fault: Option<(Fault, PlaceId)>,
+    ) {
         let declared = &self.functions.program.variables[variable.index()];
         let indices = declared.collection.as_ref().expect("a collection");
         let size = if kind_of(&declared.ty) == Kind::Byte { 1 } else { 8 };
@@ -310,8 +328,13 @@ impl<M: Module> Build<'_, '_, M> {
             self.builder.set_cold_block(absent);
             self.find_in_array(base, collection.offset, keys, size, found, absent);
             self.builder.switch_to_block(absent);
-            let null = self.builder.ins().iconst(types::I64, 0);
-            self.builder.ins().jump(found, &[null.into()]);
+            match fault {
+                Some((fault, place)) => self.jump_to_fault(fault, place),
+                None => {
+                    let null = self.builder.ins().iconst(types::I64, 0);
+                    self.builder.ins().jump(found, &[null.into()]);
+                }
+            }
         } else {
             let elsewhere = self.builder.create_block();
             if keys.len() == 1 && kind_of(&indices.indices[0]) != Kind::Text {
@@ -325,6 +348,9 @@ impl<M: Module> Build<'_, '_, M> {
             let description = self.symbol(&Symbol::Collection(variable));
             let words = self.words(keys);
             let address = self.call_entry(&entries::FIND, &[cell, description, words]).expect("an address");
+            if let Some((fault, place)) = fault {
+                self.require(address, fault, place);
+            }
             self.builder.ins().jump(found, &[address.into()]);
         }
         self.builder.switch_to_block(found);

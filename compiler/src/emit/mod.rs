@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block as IrBlock, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
+    AbiParam, Block as IrBlock, FuncRef, GlobalValue, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
     Type as IrType, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
-use cranelift_module::{FuncId, Module};
+use cranelift_module::{DataId, FuncId, Module};
 
 use drystone_runtime::layout::Fault;
 
@@ -159,6 +159,7 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     leave: Option<IrBlock>,
     fail: Option<IrBlock>,
     imported: HashMap<FuncId, FuncRef>,
+    globals: HashMap<DataId, GlobalValue>,
     signature: Option<SigRef>,
 }
 
@@ -231,6 +232,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             leave: None,
             fail: None,
             imported: HashMap::new(),
+            globals: HashMap::new(),
             signature: None,
         }
     }

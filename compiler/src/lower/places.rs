@@ -177,16 +177,16 @@ impl Lower<'_, '_> {
     /// The address of an element, 0 if it is absent.
     pub(super) fn find(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Find(to, variable, collection, keys.registers.clone()));
+        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), None));
         to
     }
 
     /// The address of an element that must be there.
     pub(super) fn find_present(&mut self, variable: VariableId, collection: Address, keys: &Keys, span: Span) -> Reg {
-        let cell = self.find(variable, collection, keys);
         let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
         let place = self.place(span);
-        self.inst(Inst::Require(cell, fault, place));
+        let cell = self.reg(RegType::Int);
+        self.inst(Inst::Find(cell, variable, collection, keys.registers.clone(), Some((fault, place))));
         cell
     }
 

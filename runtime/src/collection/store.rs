@@ -88,8 +88,11 @@ impl Store {
     }
 
     unsafe fn insert_elsewhere(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
-        if self.rest.is_small_and_full() && !self.rest.has(shape.keys, key) && self.restart(heap, shape) {
-            return self.insert(heap, shape, key);
+        if self.rest.is_small_and_full() && !self.rest.has(shape.keys, key) {
+            self.restart(heap, shape);
+            if let Some(end) = self.dense.end_at(*key as i64) {
+                return self.insert_at_end(heap, shape, key, end);
+            }
         }
         let inserted = self.rest.insert(heap, shape.keys, key)?;
         if inserted.is_new {
@@ -115,24 +118,23 @@ impl Store {
     }
 
     /// If the few elements of the rest have a longer range without gaps than the dense part, that becomes the dense
-    /// part. Answers whether it did.
+    /// part. Where there is no memory, it stops half-way.
     #[cold]
-    unsafe fn restart(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+    unsafe fn restart(&mut self, heap: &mut Heap, shape: Shape) {
         let (low, length) = self.rest.longest_range(shape.keys);
         if length <= self.dense.len() {
-            return false;
+            return;
         }
         while self.dense.len() > 0 {
             if !self.retreat(heap, shape, End::Back) {
-                return false;
+                return;
             }
         }
-        let Some(element) = self.dense.start(heap, shape.size, low) else { return false };
+        let Some(element) = self.dense.start(heap, shape.size, low) else { return };
         let word = self.rest.remove(heap, shape.keys, &(low as u64)).unwrap_or(0);
         dense::write(element, shape.size, word);
         self.rest.paid = self.rest.paid.saturating_add(length as u32);
         self.absorb(heap, shape);
-        true
     }
 
     /// Moves the dense element at an end to the rest. False if there is no memory.

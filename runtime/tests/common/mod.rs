@@ -262,7 +262,7 @@ impl C {
 
     /// The same with a condition that is the same for all processes.
     pub unsafe fn await_common(self, condition: Condition) -> Next {
-        unsafe { self.await_(condition, 1) }
+        unsafe { self.await_(condition, if cfg!(miri) { 1 << 62 } else { 1 }) }
     }
 
     unsafe fn await_(self, condition: Condition, tag: usize) -> Next {
