@@ -65,16 +65,22 @@ pub fn uses(code: &Code) -> Vec<Uses> {
         .collect()
 }
 
+/// The blocks that each block can be reached from.
+pub fn predecessors(code: &Code) -> Vec<Vec<BlockId>> {
+    let mut predecessors = vec![Vec::new(); code.blocks.len()];
+    for (index, block) in code.blocks.iter().enumerate() {
+        for successor in block.successors() {
+            predecessors[successor.0 as usize].push(BlockId(index as u32));
+        }
+    }
+    predecessors
+}
+
 /// The registers that are live at the beginning of each block.
 pub fn live_in(code: &Code, uses: &[Uses]) -> Vec<RegSet> {
     let nothing = RegSet::new(code.registers.len());
     let mut live: Vec<RegSet> = uses.iter().map(|uses| uses.read.clone()).collect();
-    let mut predecessors = vec![Vec::new(); code.blocks.len()];
-    for (index, block) in code.blocks.iter().enumerate() {
-        for successor in block.successors() {
-            predecessors[successor.0 as usize].push(index);
-        }
-    }
+    let predecessors = predecessors(code);
     let mut open: Vec<usize> = (0..code.blocks.len()).collect();
     let mut queued = vec![true; code.blocks.len()];
     while let Some(index) = open.pop() {
@@ -90,7 +96,7 @@ pub fn live_in(code: &Code, uses: &[Uses]) -> Vec<RegSet> {
             changed |= live[index].add(&needed, &nothing);
         }
         if changed {
-            for &predecessor in &predecessors[index] {
+            for predecessor in predecessors[index].iter().map(|block| block.0 as usize) {
                 if !queued[predecessor] {
                     queued[predecessor] = true;
                     open.push(predecessor);

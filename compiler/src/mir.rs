@@ -29,7 +29,7 @@ pub enum RegType {
 }
 
 /// Where a piece of memory lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     /// The process block: the frame of a body.
     Process,

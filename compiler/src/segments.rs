@@ -40,6 +40,8 @@ pub struct Cut {
     pub slots: HashMap<Reg, u32>,
     /// Blocks that begin a segment.
     pub starts: HashSet<BlockId>,
+    /// The blocks that each block can be reached from.
+    pub predecessors: Vec<Vec<BlockId>>,
     /// For each loop, whether something in it may wait.
     waiting: Vec<bool>,
 }
@@ -62,8 +64,9 @@ const INLINED_SIZE: usize = 160;
 pub fn cut(mut code: Code) -> Cut {
     let uses = liveness::uses(&code);
     let live = liveness::live_in(&code, &uses);
+    let predecessors = liveness::predecessors(&code);
     if code.native {
-        return Cut { code, segments: Vec::new(), live, slots: HashMap::new(), starts: HashSet::new(), waiting: Vec::new() };
+        return Cut { code, segments: Vec::new(), live, slots: HashMap::new(), starts: HashSet::new(), predecessors, waiting: Vec::new() };
     }
     let conditions: HashSet<BlockId> = code.blocks.iter().filter_map(condition_of).collect();
     let mut starts: HashSet<BlockId> = (0..code.blocks.len() as u32).map(BlockId).filter(|&b| begins(&code, b)).collect();
@@ -84,7 +87,7 @@ pub fn cut(mut code: Code) -> Cut {
         })
         .collect();
     let slots = assign_slots(&mut code, &segments, &live);
-    Cut { code, segments, live, slots, starts, waiting }
+    Cut { code, segments, live, slots, starts, predecessors, waiting }
 }
 
 fn condition_of(block: &Block) -> Option<BlockId> {
@@ -125,7 +128,11 @@ fn leaves(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: Block
         return false;
     }
     let came_from = code.block(entry);
-    code.is_inside(came_from.in_loop, header_of) || came_from.header_of.is_some()
+    let resumed_loop = came_from.header_of;
+    if resumed_loop.is_some_and(|own| code.is_inside(Some(header_of), own)) {
+        return false;
+    }
+    code.is_inside(came_from.in_loop, header_of) || resumed_loop.is_some()
 }
 
 fn region(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: BlockId) -> Vec<BlockId> {

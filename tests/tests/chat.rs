@@ -26,27 +26,9 @@ fn ten_thousand_guests_hear_everything_in_order() {
     let mut crowd = Crowd::new();
     let empty = server.memory();
 
-    let begin = Instant::now();
-    let (mut welcome, mut named) = (0, 0);
-    while welcome < CLIENTS || named < CLIENTS {
-        while crowd.len() < CLIENTS && crowd.len() - welcome < BURST {
-            let client = crowd.connect(server.address);
-            crowd.send(client, &format!("/nick c{client}\n"));
-        }
-        crowd.serve("welcome", |client, event| {
-            let Event::Line(line) = event else { panic!("{client} was thrown out") };
-            if line.starts_with("* welcome") {
-                welcome += 1;
-            } else {
-                assert_eq!(line, format!("* you are c{client}"));
-                named += 1;
-            }
-            true
-        });
-    }
+    arrive(&server, &mut crowd);
     let full = server.memory();
-    println!("{CLIENTS} guests welcomed and named in {:?}", begin.elapsed());
-    println!("{} kB for each, {} MB with nobody", (full - empty) / CLIENTS / 1024, empty >> 20);
+    println!("{} bytes for each, {} MB with nobody", (full - empty) / CLIENTS, empty >> 20);
 
     let (ticks, seconds) = (server.ticks(), 3);
     thread::sleep(Duration::from_secs(seconds));
@@ -91,6 +73,39 @@ fn ten_thousand_guests_hear_everything_in_order() {
     latencies.sort();
     println!("a line has reached all after {:?} to {:?}", latencies[0], latencies[9]);
 
+    leave(&server, &mut crowd);
+    // Those who come then find the memory that these have left.
+    arrive(&server, &mut crowd);
+    let again = server.memory();
+    println!("{} MB with {CLIENTS}, {} MB with {CLIENTS} others", full >> 20, again >> 20);
+    leave(&server, &mut crowd);
+}
+
+/// Lets all come, and be called c0, c1 and so on.
+fn arrive(server: &Server, crowd: &mut Crowd) {
+    let begin = Instant::now();
+    let (mut welcome, mut named) = (0, 0);
+    while welcome < CLIENTS || named < CLIENTS {
+        while crowd.len() < CLIENTS && crowd.len() - welcome < BURST {
+            let client = crowd.connect(server.address);
+            crowd.send(client, &format!("/nick c{client}\n"));
+        }
+        crowd.serve("welcome", |client, event| {
+            let Event::Line(line) = event else { panic!("{client} was thrown out") };
+            if line.starts_with("* welcome") {
+                welcome += 1;
+            } else {
+                assert_eq!(line, format!("* you are c{client}"));
+                named += 1;
+            }
+            true
+        });
+    }
+    println!("{CLIENTS} guests welcomed and named in {:?}", begin.elapsed());
+}
+
+/// Lets all go.
+fn leave(server: &Server, crowd: &mut Crowd) {
     let begin = Instant::now();
     crowd.leave();
     let mut last = server.client();

@@ -7,10 +7,12 @@ use drystone_component::Kind;
 use drystone_language::program::VariableId;
 use drystone_runtime::layout::Fault;
 
-use super::{Build, Form, offset, trusted};
+use super::{ArrayValues, Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, BlockId, Checked, Failure, Inst, Op, PlaceId, Reg, Symbol, Terminator, Unary};
+use crate::mir::{
+    Address, Base, BlockId, Checked, Entry, Failure, Head, HeadOp, Inst, Op, PlaceId, Reg, Symbol, Terminator, Unary,
+};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn instruction(&mut self, instruction: &Inst) {
@@ -320,13 +322,17 @@ impl<M: Module> Build<'_, '_, M> {
         let declared = &self.functions.program.variables[variable.index()];
         let indices = declared.collection.as_ref().expect("a collection");
         let size = if kind_of(&declared.ty) == Kind::Byte { 1 } else { 8 };
+        let element = (collection.base, collection.offset, keys.to_vec());
+        if let Some(&known) = self.elements.get(&element) {
+            return self.set(to, known);
+        }
         let base = self.base(collection.base);
         let found = self.builder.create_block();
         let result = self.builder.append_block_param(found, types::I64);
         if indices.array {
             let absent = self.builder.create_block();
             self.builder.set_cold_block(absent);
-            self.find_in_array(base, collection.offset, keys, size, found, absent);
+            self.find_in_array(collection, keys, size, found, absent);
             self.builder.switch_to_block(absent);
             match fault {
                 Some((fault, place)) => self.jump_to_fault(fault, place),
@@ -355,26 +361,19 @@ impl<M: Module> Build<'_, '_, M> {
         }
         self.builder.switch_to_block(found);
         self.set(to, result);
+        if fault.is_some() && self.arrays.contains_key(&(collection.base, collection.offset)) {
+            self.elements.insert(element, result);
+        }
     }
 
-    /// Where no array is made or deleted, what describes one doesn't change: its loads leave the loops.
-    fn find_in_array(
-        &mut self,
-        base: Value,
-        at: i32,
-        keys: &[Reg],
-        size: i64,
-        found: Block,
-        absent: Block,
-    ) {
-        let flags = if self.arrays_stay { trusted().with_readonly().with_can_move() } else { trusted() };
-        let made = self.builder.ins().load(types::I64, flags, base, at);
-        let none = self.symbol(&Symbol::NoArray);
-        let head = self.builder.ins().select(made, made, none);
+    fn find_in_array(&mut self, collection: &Address, keys: &[Reg], size: i64, found: Block, absent: Block) {
+        let array = match self.arrays.get(&(collection.base, collection.offset)) {
+            Some(array) => array.clone(),
+            None => self.load_array(collection, keys.len()),
+        };
         let mut index = None;
-        for (dimension, &key) in keys.iter().enumerate() {
+        for (&key, &bound) in keys.iter().zip(&array.sizes) {
             let key = self.get(key);
-            let bound = self.builder.ins().load(types::I64, flags, head, 16 + 8 * dimension as i32);
             let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, bound);
             self.branch_unless(inside, absent);
             index = Some(match index {
@@ -385,10 +384,57 @@ impl<M: Module> Build<'_, '_, M> {
                 }
             });
         }
-        let elements = self.builder.ins().load(types::I64, flags, head, 0);
         let distance = self.builder.ins().imul_imm_s(index.expect("an array has an index"), size);
-        let address = self.builder.ins().iadd(elements, distance);
+        let address = self.builder.ins().iadd(array.elements, distance);
         self.builder.ins().jump(found, &[address.into()]);
+    }
+
+    /// An array that was not made has no elements.
+    fn load_array(&mut self, collection: &Address, dimensions: usize) -> ArrayValues {
+        let base = self.base(collection.base);
+        let made = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
+        let none = self.symbol(&Symbol::NoArray);
+        let head = self.builder.ins().select(made, made, none);
+        let sizes = (0..dimensions as i32)
+            .map(|dimension| self.builder.ins().load(types::I64, trusted(), head, 16 + 8 * dimension))
+            .collect();
+        ArrayValues { elements: self.builder.ins().load(types::I64, trusted(), head, 0), sizes }
+    }
+
+    /// Loads what describes the arrays that are used in loops, if nothing here makes or deletes one.
+    pub(super) fn look_at_arrays(&mut self, blocks: &[BlockId]) {
+        let code = self.code();
+        let changes = |entry: &Entry| {
+            entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
+        };
+        let mut used = Vec::new();
+        for block in blocks.iter().map(|&id| code.block(id)) {
+            if let Some(Head { op: HeadOp::Call(_, entry, _), .. }) = &block.head
+                && changes(entry)
+            {
+                return;
+            }
+            for instruction in &block.instructions {
+                match instruction {
+                    Inst::CallNative(..) => return,
+                    Inst::Call(_, entry, _) if changes(entry) => return,
+                    Inst::Find(_, variable, collection, keys, _) if block.in_loop.is_some() => {
+                        let declared = &self.functions.program.variables[variable.index()].collection;
+                        let in_register = matches!(collection.base, Base::Reg(_));
+                        if !in_register && declared.as_ref().is_some_and(|declared| declared.array) {
+                            used.push((*collection, keys.len()));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (collection, dimensions) in used {
+            if !self.arrays.contains_key(&(collection.base, collection.offset)) {
+                let array = self.load_array(&collection, dimensions);
+                self.arrays.insert((collection.base, collection.offset), array);
+            }
+        }
     }
 
     fn find_in_dense_part(

@@ -115,6 +115,14 @@ fn ir_type(ty: RegType) -> IrType {
     }
 }
 
+/// What describes an array, loaded once.
+#[derive(Clone)]
+pub(crate) struct ArrayValues {
+    elements: Value,
+    /// The size of each dimension.
+    sizes: Vec<Value>,
+}
+
 /// Stands for the block that a function's parameters belong to.
 const FUNCTION_ENTRY: BlockId = BlockId(u32::MAX);
 
@@ -143,8 +151,12 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     entry: BlockId,
     /// The segment is known to run at home: it begins with an operation that does.
     at_home: bool,
-    /// No array is made or deleted in this function.
-    arrays_stay: bool,
+    /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
+    arrays: HashMap<(Base, i32), ArrayValues>,
+    /// Elements of these arrays that have been looked up on the way to here.
+    elements: HashMap<(Base, i32, Vec<Reg>), Value>,
+    /// The same at the end of each block that has been translated.
+    elements_after: HashMap<BlockId, HashMap<(Base, i32, Vec<Reg>), Value>>,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
     /// Where heads that this segment tries on its way begin; `blocks` has what follows them.
@@ -197,6 +209,7 @@ pub(crate) fn native<M: Module>(module: &mut M, functions: &mut Functions, build
         build.set(reg, value);
     }
     let all: Vec<BlockId> = (0..code.blocks.len() as u32).map(BlockId).collect();
+    build.look_at_arrays(&all);
     build.body(&all);
     build.finish();
 }
@@ -220,7 +233,9 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             form,
             entry,
             at_home,
-            arrays_stay: false,
+            arrays: HashMap::new(),
+            elements: HashMap::new(),
+            elements_after: HashMap::new(),
             variables: HashMap::new(),
             blocks: HashMap::new(),
             inlined: HashMap::new(),
@@ -285,6 +300,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     fn segment(&mut self, segment: &Segment) {
         let code = self.code();
         let block = code.block(segment.entry);
+        self.look_at_arrays(&segment.blocks);
         if code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume {
             self.check_time_slice(segment.entry);
         }
@@ -300,11 +316,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     /// Translates the blocks of a segment or procedure, the first of which is entered now.
     fn body(&mut self, blocks: &[BlockId]) {
-        let code = self.code();
-        self.arrays_stay = blocks.iter().flat_map(|&id| &code.block(id).instructions).all(|instruction| {
-            !matches!(instruction, Inst::CallNative(..))
-                && !matches!(instruction, Inst::Call(_, entry, _) if entry.name == entries::ARRAY_NEW.name)
-        });
         for &id in blocks {
             let block = self.builder.create_block();
             self.blocks.insert(id, block);
@@ -319,11 +330,16 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             }
             self.builder.switch_to_block(self.blocks[&id]);
             let block = self.code().block(id);
+            self.elements = self.known_elements(id);
             if block.header_of.is_some() && self.form == Form::Resume {
                 self.check_time_slice(id);
             }
             for instruction in &block.instructions {
                 self.instruction(instruction);
+            }
+            if !self.elements.is_empty() {
+                let known = std::mem::take(&mut self.elements);
+                self.elements_after.insert(id, known);
             }
             self.end(id, &block.end);
         }
@@ -334,6 +350,17 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     fn finish(self) {
         let config = self.module.target_config();
         self.builder.finalize(config);
+    }
+
+    /// What was looked up before a block that can be reached in one way only.
+    fn known_elements(&self, id: BlockId) -> HashMap<(Base, i32, Vec<Reg>), Value> {
+        if self.arrays.is_empty() || self.inlined.contains_key(&id) {
+            return HashMap::new();
+        }
+        match self.the_cut().predecessors[id.0 as usize][..] {
+            [only] => self.elements_after.get(&only).cloned().unwrap_or_default(),
+            _ => HashMap::new(),
+        }
     }
 
     fn finish_shared_blocks(&mut self) {
@@ -526,6 +553,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     }
 
     fn set(&mut self, reg: Reg, value: Value) {
+        self.elements.retain(|(_, _, keys), _| !keys.contains(&reg));
         let variable = self.variable(reg);
         self.builder.def_var(variable, value);
     }

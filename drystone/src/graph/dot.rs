@@ -20,19 +20,19 @@ pub fn write(picture: &Picture) -> String {
 }
 
 fn cluster(text: &mut String, picture: &Picture, owner: usize, depth: usize) {
-    let template = &picture.boxes[owner];
+    let component = &picture.boxes[owner];
     let indent = "  ".repeat(depth);
-    let style = if template.any { "dashed" } else { "solid" };
+    let style = if component.any { "dashed" } else { "solid" };
     let _ = writeln!(text, "{indent}subgraph cluster_{owner} {{");
-    let _ = writeln!(text, "{indent}  label={}; style={style};", quoted(&template.name));
-    let lists = [(Side::Offered, &template.offers, "bold"), (Side::Required, &template.requires, "dashed")];
+    let _ = writeln!(text, "{indent}  label={}; style={style};", quoted(&component.name));
+    let lists = [(Side::Offered, &component.offers, "bold"), (Side::Required, &component.requires, "dashed")];
     for (side, list, style) in lists {
         for (index, interface) in list.iter().enumerate() {
             let (node, label) = (node(Port { owner, side, index }), quoted(&interface.name));
             let _ = writeln!(text, "{indent}  {node} [label={label}, style=\"rounded,{style}\"];");
         }
     }
-    if template.offers.is_empty() && template.requires.is_empty() {
+    if component.offers.is_empty() && component.requires.is_empty() {
         // Graphviz leaves out a cluster without nodes.
         let _ = writeln!(text, "{indent}  inside_{owner} [label=\"\", style=invis];");
     }

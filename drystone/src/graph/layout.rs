@@ -8,6 +8,8 @@ use super::picture::{Interface, Picture, Port, Side};
 const CHARACTER: f64 = 7.3;
 /// Height of a line of text.
 pub const LINE: f64 = 22.0;
+/// What the name of a box takes.
+const TITLE: f64 = 1.3 * LINE;
 /// Between a box's side and what is inside it.
 const MARGIN: f64 = 16.0;
 /// Between columns.
@@ -80,18 +82,18 @@ impl Layout {
     }
 
     fn size(&mut self, picture: &Picture, index: usize) -> (f64, f64) {
-        let template = &picture.boxes[index];
+        let component = &picture.boxes[index];
         let (mut width, mut height) = self.columns(picture, Some(index));
-        let lines = template.offers.len().max(template.requires.len());
+        let lines = component.offers.len().max(component.requires.len());
         if width > 0.0 {
             width += 2.0 * ACROSS;
             height += MARGIN;
         } else {
             width = MARGIN;
         }
-        width += side(&template.offers) + side(&template.requires);
-        width = width.max(template.name.len() as f64 * CHARACTER + 2.0 * MARGIN);
-        (width, LINE * 1.3 + height.max(LINE * lines as f64) + MARGIN)
+        width += side(&component.offers) + side(&component.requires);
+        width = width.max(component.name.len() as f64 * CHARACTER + 2.0 * MARGIN);
+        (width, TITLE + height.max(LINE * lines as f64) + MARGIN)
     }
 
     /// From places within the box around to places in the drawing.
@@ -99,7 +101,7 @@ impl Layout {
         for index in picture.inside(parent) {
             let frame = &mut self.frames[index];
             (frame.x, frame.y) = (frame.x + x, frame.y + y);
-            let (x, y) = (frame.x + side(&picture.boxes[index].offers) + ACROSS, frame.y + LINE * 1.3);
+            let (x, y) = (frame.x + side(&picture.boxes[index].offers) + ACROSS, frame.y + TITLE);
             self.shift(picture, Some(index), x, y);
         }
     }
@@ -113,13 +115,9 @@ fn side(interfaces: &[Interface]) -> f64 {
 
 /// The boxes in a box, by columns.
 fn columns(picture: &Picture, parent: Option<usize>) -> Vec<Vec<usize>> {
-    // Which of them a connection's end is in.
-    let lift = |port: Port| {
-        let mut around = std::iter::successors(Some(port.owner), |&index| picture.boxes[index].parent);
-        around.find(|&index| picture.boxes[index].parent == parent)
-    };
+    let here = |port: Port| (picture.boxes[port.owner].parent == parent).then_some(port.owner);
     let ends =
-        picture.connections.iter().filter_map(|connection| lift(connection.from).zip(lift(connection.to)));
+        picture.connections.iter().filter_map(|connection| here(connection.from).zip(here(connection.to)));
     let joined: Vec<(usize, usize)> = ends.filter(|(from, to)| from != to).collect();
     let mut ranks = vec![Rank::Unknown; picture.boxes.len()];
     let mut columns: Vec<Vec<usize>> = Vec::new();

@@ -1,29 +1,33 @@
-//! What a drawing shows: component templates inside one another, their interfaces, and the connections that
-//! `CONNECT` statements make. How it looks is no concern of this file.
+//! What a drawing shows: the component that starts, what its variables hold, and what is inside that, with their
+//! interfaces and the connections that `CONNECT` statements make. How it looks is no concern of this file.
+//!
+//! A box stands for all variables of one component that hold the same template. What is inside a template is shown
+//! once, in the first of its boxes; so there is an end to components that hold their like.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use drystone_language::program::{
-    Block, Component, ComponentId, ConnectEnd, Facet, InterfaceId, Owner, Place, PlaceKind, Program,
-    Statement, StatementKind, Type, VariableId,
+    Block, ComponentId, ConnectEnd, Facet, InterfaceId, Owner, Place, PlaceKind, Program, Statement,
+    StatementKind, Type, Variable, VariableId,
 };
 use drystone_language::source::{SourceFile, Span};
 
 /// The whole program.
+#[derive(Default)]
 pub struct Picture {
-    /// First the templates, with the indices that they have in the program.
-    pub boxes: Vec<Template>,
-    /// Each once, in the order of the text.
+    /// Outer ones before inner ones.
+    pub boxes: Vec<Component>,
+    /// Each once.
     pub connections: Vec<Connection>,
 }
 
-/// A component template; or a variable whose component may be of any that fits.
-pub struct Template {
+/// Components of one template in one place.
+pub struct Component {
     /// What is written on it.
     pub name: String,
-    /// The one around it.
+    /// The box around it.
     pub parent: Option<usize>,
-    /// Whether any template may be in its place.
+    /// It may be of any template that fits.
     pub any: bool,
     /// Interfaces that it offers.
     pub offers: Vec<Interface>,
@@ -71,19 +75,23 @@ pub enum Side {
 impl Picture {
     /// The picture of a program.
     pub fn of(program: &Program, files: &[SourceFile]) -> Picture {
-        let boxes = program.components.iter().map(|component| template(program, component)).collect();
-        let picture = Picture { boxes, connections: Vec::new() };
-        let mut finder = Finder { program, files, picture, variables: HashMap::new() };
-        for (index, component) in program.components.iter().enumerate() {
-            let own = [&component.begin, &component.activity, &component.finally].into_iter().flatten();
-            let services = component.implementations.iter().map(|implementation| &implementation.body);
-            let id = ComponentId(index as u32);
-            let procedures = program.procedures.iter().filter(|procedure| procedure.component == id);
-            for block in services.chain(procedures.map(|procedure| &procedure.body)).chain(own) {
-                finder.block(index, block);
+        let mut painter = Painter { program, files, picture: Picture::default(), inside: HashMap::new() };
+        let mut shown = HashSet::new();
+        let mut waiting = VecDeque::new();
+        // The component that starts, then what nothing holds.
+        let all = (0..program.components.len() as u32).map(ComponentId);
+        for id in program.entry.into_iter().chain(all) {
+            if !shown.contains(&id) {
+                let component = &program.components[id.index()];
+                waiting.push_back((id, painter.add(component.name.clone(), None, &Type::Component(id))));
+            }
+            while let Some((id, index)) = waiting.pop_front() {
+                if shown.insert(id) {
+                    waiting.extend(painter.look_inside(id, index));
+                }
             }
         }
-        finder.picture
+        painter.picture
     }
 
     /// The boxes directly inside a box, or outermost.
@@ -92,45 +100,97 @@ impl Picture {
     }
 }
 
-fn template(program: &Program, component: &Component) -> Template {
-    Template {
-        name: component.name.clone(),
-        parent: component.outer.map(ComponentId::index),
-        any: false,
-        offers: interfaces(program, &component.offers),
-        requires: interfaces(program, &component.requires),
-    }
+/// What a box inside another stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Held {
+    /// All variables of the template.
+    Template(ComponentId),
+    /// A variable that may hold several.
+    Any(VariableId),
 }
 
-fn interfaces(program: &Program, facets: &[Facet]) -> Vec<Interface> {
-    facets.iter().map(|facet| interface(program, facet)).collect()
-}
-
-fn interface(program: &Program, facet: &Facet) -> Interface {
-    let mut name = program.interfaces[facet.interface.index()].name.clone();
-    if let Some(cardinality) = facet.cardinality {
-        let to = cardinality.to.map_or("*".to_string(), |to| to.to_string());
-        name += &format!("[{}..{to}]", cardinality.from);
-    }
-    Interface { id: facet.interface, name }
-}
-
-/// Looks for `CONNECT` statements.
-struct Finder<'a> {
+struct Painter<'a> {
     program: &'a Program,
     files: &'a [SourceFile],
     picture: Picture,
-    /// Boxes of variables that hold any component.
-    variables: HashMap<VariableId, usize>,
+    /// Boxes by the box around them and what they stand for.
+    inside: HashMap<(usize, Held), usize>,
 }
 
-impl Finder<'_> {
-    fn block(&mut self, component: usize, block: &Block) {
+impl Painter<'_> {
+    fn add(&mut self, name: String, parent: Option<usize>, ty: &Type) -> usize {
+        let (offers, requires): (&[Facet], &[Facet]) = match ty {
+            Type::Component(id) => {
+                let component = &self.program.components[id.index()];
+                (&component.offers, &component.requires)
+            }
+            Type::Any(any) => (&any.offers, any.requires.as_deref().unwrap_or_default()),
+            _ => unreachable!("only components are drawn"),
+        };
+        let [offers, requires] = [offers, requires]
+            .map(|facets| facets.iter().map(|facet| interface(self.program, facet)).collect());
+        let any = matches!(ty, Type::Any(_));
+        self.picture.boxes.push(Component { name, parent, any, offers, requires });
+        self.picture.boxes.len() - 1
+    }
+
+    /// Shows what a template is made of; gives the boxes inside, with their templates.
+    fn look_inside(&mut self, id: ComponentId, index: usize) -> Vec<(ComponentId, usize)> {
+        let program = self.program;
+        for (number, variable) in program.variables.iter().enumerate() {
+            let owner = match variable.owner {
+                Owner::Component(owner) | Owner::Implementation(owner, _) => owner,
+                Owner::Procedure(procedure) => program.procedures[procedure.index()].component,
+            };
+            if owner == id && variable.parameter.is_none() && variable.ty.is_component() {
+                self.hold(index, VariableId(number as u32), variable);
+            }
+        }
+        let component = &program.components[id.index()];
+        let own = [&component.begin, &component.activity, &component.finally].into_iter().flatten();
+        let services = component.implementations.iter().map(|implementation| &implementation.body);
+        let procedures = program.procedures.iter().filter(|procedure| procedure.component == id);
+        for block in own.chain(services).chain(procedures.map(|procedure| &procedure.body)) {
+            self.block(index, block);
+        }
+        let inside = self.inside.iter().filter_map(|((around, held), &inner)| match held {
+            Held::Template(template) if *around == index => Some((*template, inner)),
+            _ => None,
+        });
+        let mut inside: Vec<_> = inside.collect();
+        inside.sort_by_key(|&(_, inner)| inner);
+        inside
+    }
+
+    /// The box of a variable; its name is added to it if it is new.
+    fn hold(&mut self, around: usize, id: VariableId, variable: &Variable) -> usize {
+        let (held, ty) = match &variable.ty {
+            Type::Component(template) => {
+                (Held::Template(*template), self.program.components[template.index()].name.as_str())
+            }
+            _ => (Held::Any(id), "ANY"),
+        };
+        let index = if variable.collection.is_some() { "[]" } else { "" };
+        let name = format!("{}{index}", variable.name);
+        if let Some(&known) = self.inside.get(&(around, held)) {
+            let names = &mut self.picture.boxes[known].name;
+            let (variables, _) = names.split_once(": ").expect("it was made below");
+            if !variables.split(", ").any(|known| known == name) {
+                *names = format!("{variables}, {name}: {ty}");
+            }
+            return known;
+        }
+        let inner = self.add(format!("{name}: {ty}"), Some(around), &variable.ty);
+        self.inside.insert((around, held), inner);
+        inner
+    }
+
+    fn block(&mut self, around: usize, block: &Block) {
         for Statement { kind, span } in &block.statements {
             match kind {
                 StatementKind::Connect(client, server) => {
-                    let from = self.port(component, client, Side::Required);
-                    let to = self.port(component, server, Side::Offered);
+                    let from = self.port(around, client, Side::Required);
+                    let to = self.port(around, server, Side::Offered);
                     self.connection(from, to, *span);
                 }
                 StatementKind::If(cases, rest) => {
@@ -138,13 +198,13 @@ impl Finder<'_> {
                         .iter()
                         .map(|(_, block)| block)
                         .chain(rest)
-                        .for_each(|block| self.block(component, block));
+                        .for_each(|block| self.block(around, block));
                 }
                 StatementKind::While(_, body)
                 | StatementKind::Repeat(body, _)
                 | StatementKind::For { body, .. }
                 | StatementKind::Foreach { body, .. }
-                | StatementKind::Block(body) => self.block(component, body),
+                | StatementKind::Block(body) => self.block(around, body),
                 _ => {}
             }
         }
@@ -158,51 +218,46 @@ impl Finder<'_> {
         }
     }
 
-    /// `side`: of an interface of another component.
-    fn port(&mut self, component: usize, end: &ConnectEnd, side: Side) -> Port {
+    /// `side`: of an interface of a component inside.
+    fn port(&mut self, around: usize, end: &ConnectEnd, side: Side) -> Port {
         match end {
-            ConnectEnd::Of { component: place, interface, .. } => self.of(place, *interface, side),
-            ConnectEnd::OwnOffered(index) => Port { owner: component, side: Side::Offered, index: *index },
-            ConnectEnd::OwnRequired(index, _) => {
-                Port { owner: component, side: Side::Required, index: *index }
+            ConnectEnd::Of { component: place, interface, .. } => {
+                self.port_inside(around, place, *interface, side)
             }
+            ConnectEnd::OwnOffered(index) => Port { owner: around, side: Side::Offered, index: *index },
+            ConnectEnd::OwnRequired(index, _) => Port { owner: around, side: Side::Required, index: *index },
         }
     }
 
-    fn of(&mut self, place: &Place, interface: InterfaceId, side: Side) -> Port {
-        let owner = match &place.ty {
-            Type::Component(id) => id.index(),
-            _ => self.variable(place),
-        };
-        let template = &mut self.picture.boxes[owner];
+    fn port_inside(&mut self, around: usize, place: &Place, id: InterfaceId, side: Side) -> Port {
+        let variable = variable_of(place);
+        let owner = self.hold(around, variable, &self.program.variables[variable.index()]);
+        let component = &mut self.picture.boxes[owner];
         let list = match side {
-            Side::Offered => &mut template.offers,
-            Side::Required => &mut template.requires,
+            Side::Offered => &mut component.offers,
+            Side::Required => &mut component.requires,
         };
-        let index = list.iter().position(|known| known.id == interface).unwrap_or_else(|| {
-            // A variable's type need not name it.
-            list.push(self::interface(self.program, &Facet { interface, cardinality: None }));
+        let index = list.iter().position(|known| known.id == id).unwrap_or_else(|| {
+            // The type of a variable for any component need not name it.
+            list.push(interface(self.program, &Facet { interface: id, cardinality: None }));
             list.len() - 1
         });
         Port { owner, side, index }
     }
+}
 
-    /// The box of the variable that holds the component.
-    fn variable(&mut self, place: &Place) -> usize {
-        let id = match &place.kind {
-            PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-            PlaceKind::Guarded(place) => return self.variable(place),
-        };
-        let variable = &self.program.variables[id.index()];
-        let holder = match variable.owner {
-            Owner::Component(id) | Owner::Implementation(id, _) => id,
-            Owner::Procedure(id) => self.program.procedures[id.index()].component,
-        };
-        *self.variables.entry(id).or_insert_with(|| {
-            let name = format!("{}: ANY", variable.name);
-            let parent = Some(holder.index());
-            self.picture.boxes.push(Template { name, parent, any: true, offers: vec![], requires: vec![] });
-            self.picture.boxes.len() - 1
-        })
+fn variable_of(place: &Place) -> VariableId {
+    match &place.kind {
+        PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
+        PlaceKind::Guarded(place) => variable_of(place),
     }
+}
+
+fn interface(program: &Program, facet: &Facet) -> Interface {
+    let mut name = program.interfaces[facet.interface.index()].name.clone();
+    if let Some(cardinality) = facet.cardinality {
+        let to = cardinality.to.map_or("*".to_string(), |to| to.to_string());
+        name += &format!("[{}..{to}]", cardinality.from);
+    }
+    Interface { id: facet.interface, name }
 }

@@ -21,31 +21,31 @@ pub fn write(picture: &Picture) -> String {
          <rect width=\"100%\" height=\"100%\" style=\"fill: #fff; fill-opacity: 1; stroke: none\"/>\n"
     );
     for index in picture.inside(None) {
-        template(&mut text, picture, &layout, index);
+        component(&mut text, picture, &layout, index);
     }
     for connection in &picture.connections {
         path(&mut text, &layout, connection);
     }
-    for (owner, template) in picture.boxes.iter().enumerate() {
-        interfaces(&mut text, &layout, owner, Side::Offered, &template.offers);
-        interfaces(&mut text, &layout, owner, Side::Required, &template.requires);
+    for (owner, component) in picture.boxes.iter().enumerate() {
+        interfaces(&mut text, &layout, owner, Side::Offered, &component.offers);
+        interfaces(&mut text, &layout, owner, Side::Required, &component.requires);
     }
     text + "</svg>\n"
 }
 
 /// A box, then what is inside it.
-fn template(text: &mut String, picture: &Picture, layout: &Layout, index: usize) {
-    let template = &picture.boxes[index];
+fn component(text: &mut String, picture: &Picture, layout: &Layout, index: usize) {
+    let component = &picture.boxes[index];
     let Frame { x, y, width, height } = layout.frames[index];
-    let class = if template.any { " class=\"any\"" } else { "" };
-    let (middle, line, name) = (x + width / 2.0, y + LINE * 0.8, escaped(&template.name));
+    let class = if component.any { " class=\"any\"" } else { "" };
+    let (middle, line, name) = (x + width / 2.0, y + LINE * 0.8, escaped(&component.name));
     let _ = writeln!(
         text,
         "<rect{class} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>\
          <text class=\"name\" x=\"{middle:.1}\" y=\"{line:.1}\">{name}</text>"
     );
     for inner in picture.inside(Some(index)) {
-        self::template(text, picture, layout, inner);
+        self::component(text, picture, layout, inner);
     }
 }
 

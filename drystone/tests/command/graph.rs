@@ -46,10 +46,11 @@ fn components_interfaces_and_connections_are_drawn() {
         let nodes = drawing.descendants().filter(|node| node.tag_name().name() == tag);
         nodes.filter(|node| class.is_empty() || node.attribute("class") == Some(class)).count()
     };
-    // Main, Server, Outer, the variable `other`.
-    assert_eq!(count("text", "name"), 4);
+    // Main; server, outer, other in it; inner in outer.
+    assert_eq!(count("text", "name"), 5);
+    assert!(text.contains(">outer: Outer<") && text.contains(">other: ANY<"));
     assert_eq!(count("rect", "any"), 1);
-    assert_eq!((count("circle", "offered"), count("circle", "required")), (3, 1));
+    assert_eq!((count("circle", "offered"), count("circle", "required")), (4, 1));
     assert_eq!(count("path", ""), 3);
     assert!(text.contains("<title>program.dry:9</title>"));
 }
@@ -61,6 +62,6 @@ fn graphviz_gets_text() {
     assert_eq!(status(&output), 0);
     let text = printed(&output);
     assert!(text.starts_with("digraph program {") && text.ends_with("}\n"), "{text}");
-    assert_eq!((text.matches("subgraph").count(), text.matches(" -> ").count()), (4, 3), "{text}");
+    assert_eq!((text.matches("subgraph").count(), text.matches(" -> ").count()), (5, 3), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());
 }

@@ -77,6 +77,8 @@ struct Source {
     dry: bool,
     /// Nothing more will come behind what has come.
     read_closed: bool,
+    /// Only the first of those that wait is woken.
+    one_by_one: bool,
     draining: Option<Rc<dyn Drain>>,
     leaves: Option<Instant>,
 }
@@ -141,6 +143,12 @@ impl Reactor {
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registered = self.registry.register(object, Token(source), interest);
         registered.inspect_err(|_| self.remove(source)).map(|()| source)
+    }
+
+    /// What comes there is for one process: only the first of those that wait is woken, and has to [`wake`](Self::wake)
+    /// the next when it has tried.
+    pub(crate) fn one_by_one(&self, source: usize) {
+        self.state.borrow_mut().sources[source].one_by_one = true;
     }
 
     /// The kernel need not watch it any more, and nobody waits for it.
@@ -363,6 +371,9 @@ impl State {
         while let Some(&process) = self.sources[source].waiting(direction).first() {
             self.forget(process);
             self.woken.push(process);
+            if self.sources[source].one_by_one {
+                break;
+            }
         }
     }
 

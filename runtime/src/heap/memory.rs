@@ -20,7 +20,7 @@ pub struct Memory {
     granted: AtomicUsize,
     peak: AtomicUsize,
     away: AtomicUsize,
-    pool: [Spin<Link>; CLASSES],
+    pool: [Spin<*mut Free>; CLASSES],
     pub(super) chunks: Spin<*mut Chunk>,
     large: Spin<*mut Large>,
 }
@@ -31,9 +31,6 @@ pub(super) struct Free {
     /// In the pool: the next batch, in the first block of each.
     batch: *mut Free,
 }
-
-/// The first batch in the pool.
-struct Link(*mut Free);
 
 /// The head of a chunk.
 pub(super) struct Chunk {
@@ -52,8 +49,7 @@ pub(super) struct Large {
 unsafe impl Send for Memory {}
 // SAFETY: as above; the rest is atomic or never changes.
 unsafe impl Sync for Memory {}
-// SAFETY: a free block belongs to the list that it stands in, on whatever thread.
-unsafe impl Send for Link {}
+
 impl Memory {
     /// Memory of which at most `limit` bytes are in use at any time. Chunks come from the platform, or from the Rust
     /// allocator if there is none.
@@ -64,7 +60,7 @@ impl Memory {
             granted: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             away: AtomicUsize::new(0),
-            pool: [const { Spin::new(Link(null_mut())) }; CLASSES],
+            pool: [const { Spin::new(null_mut()) }; CLASSES],
             chunks: Spin::new(null_mut()),
             large: Spin::new(null_mut()),
         })
@@ -140,16 +136,16 @@ impl Memory {
     pub(super) unsafe fn put_batch(&self, class: usize, blocks: *mut Free) {
         let mut pool = self.pool[class].lock();
         // SAFETY: the chain is ours.
-        unsafe { (*blocks).batch = pool.0 };
-        pool.0 = blocks;
+        unsafe { (*blocks).batch = *pool };
+        *pool = blocks;
     }
 
     pub(super) fn take_batch(&self, class: usize) -> *mut Free {
         let mut pool = self.pool[class].lock();
-        let batch = pool.0;
+        let batch = *pool;
         if !batch.is_null() {
             // SAFETY: what stands in the pool is free and under its lock.
-            pool.0 = unsafe { (*batch).batch };
+            *pool = unsafe { (*batch).batch };
         }
         batch
     }

@@ -63,6 +63,17 @@ fn memory_is_about_twice_of_what_elements_need() {
 }
 
 #[test]
+fn a_collection_that_was_larger_needs_no_more_for_a_few_elements() {
+    for order in [|i: i64| i, |i: i64| scattered(i as u64) as i64] {
+        let mut numbers = Numbers::new(usize::MAX);
+        numbers.fill((0..60).map(order));
+        assert_eq!(numbers.keys().len(), 60);
+        assert!((1..60).all(|i| numbers.remove(order(i))));
+        assert!(numbers.heap.live() < 300, "{} bytes for one element", numbers.heap.live());
+    }
+}
+
+#[test]
 fn bytes_in_order_need_a_byte_each() {
     let description = Collection {
         keys: Table::new(&[Kind::Word]),

@@ -30,8 +30,14 @@ const KEYS: [&[Kind]; 9] = [
     &[Kind::Word, Kind::Word],
     &[Kind::Text, Kind::Byte],
     &[Kind::Byte, Kind::Text, Kind::Word],
-    &[Kind::Word; 16],
+    &WIDE,
 ];
+
+const WIDE: [Kind; 16] = {
+    let mut kinds = [Kind::Word; 16];
+    kinds[13] = Kind::Text;
+    kinds
+};
 
 const ELEMENTS: [Kind; 3] = [Kind::Word, Kind::Byte, Kind::Text];
 

@@ -1,4 +1,5 @@
-//! The component that `Listening` brings, and its service Listener.
+//! The component that `Listening` brings, and its service Listener. Thousands may wait for a connection at a time: one
+//! connection wakes one of them.
 
 use std::cell::RefCell;
 use std::io;
@@ -25,6 +26,13 @@ struct Door {
     source: usize,
 }
 
+impl Door {
+    /// The kernel speaks once of connections, however many there are: whoever has tried hands on.
+    fn let_next_try(&self) {
+        self.net.reactor.wake(self.source, Direction::Read);
+    }
+}
+
 impl Drop for Door {
     fn drop(&mut self) {
         self.net.reactor.unwatch(self.source, self.listener.get_mut());
@@ -38,6 +46,7 @@ impl Listening {
     pub(crate) fn new(net: Rc<Net>, mut listener: TcpListener) -> io::Result<Listening> {
         widen(&listener);
         let source = net.reactor.watch(&mut listener)?;
+        net.reactor.one_by_one(source);
         Ok(Listening(Rc::new(Door { net, listener: RefCell::new(listener), source })))
     }
 }
@@ -62,6 +71,7 @@ impl Porter {
             if *when <= Instant::now() {
                 cx.send(Listener::Failed, [Value::Text(reason(error).as_bytes())]);
                 self.failure = None;
+                self.door.let_next_try();
             } else {
                 net.reactor.wait_for(cx.waiter(), None, Some(*when));
                 cx.wait();
@@ -73,6 +83,7 @@ impl Porter {
             match accepted.and_then(|(stream, peer)| Ok((net.connection(stream)?, peer))) {
                 Ok((component, peer)) => {
                     cx.send(Listener::Accepted, [component, Value::Text(peer.to_string().as_bytes())]);
+                    self.door.let_next_try();
                     return;
                 }
                 Err(error) => match error.kind() {
@@ -93,6 +104,13 @@ impl Porter {
                 },
             }
         }
+    }
+}
+
+impl Drop for Porter {
+    fn drop(&mut self) {
+        // It may have been woken and not have come to try.
+        self.door.let_next_try();
     }
 }
 
