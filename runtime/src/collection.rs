@@ -279,7 +279,8 @@ pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection)
             }
             array.free(heap);
         }
-        Content::Store(store) => Store::free(store, heap, shape),
+        // By its own address, with which it was made: the heap looks in front of it.
+        Content::Store(_) => Store::free((*cell).cast(), heap, shape),
     }
     *cell = null_mut();
 }

@@ -12,7 +12,7 @@
 //! descriptions live for ever, hence the leaks):
 //!
 //! ```text
-//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
+//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
 //!     cargo +nightly miri test -p drystone-runtime --features exact-memory
 //! ```
 

@@ -9,7 +9,7 @@ use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;
-const ROUNDS: u64 = if cfg!(miri) { 30 } else { 3_000 };
+const ROUNDS: u64 = if cfg!(miri) { 10 } else { 3_000 };
 const SESSIONS: i64 = 8;
 
 once! {
@@ -251,12 +251,13 @@ fn others_go_on_and_nothing_is_left_behind() {
     let ran = run(*MAIN);
     assert_eq!(ran.outcome.status, 0, "{}", ran.errors.lines().last().unwrap_or(""));
     assert!(ran.errors.lines().all(|line| line.starts_with("error: ")));
-    assert!(ran.errors.lines().count() as u64 > ROUNDS / 10);
+    assert!(cfg!(miri) || ran.errors.lines().count() as u64 > ROUNDS / 10);
     assert_eq!(ran.outcome.live_processes, 0);
     assert_eq!(ran.outcome.live_bytes, 0);
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn other_workers_make_no_difference() {
     let ran = run_with(*MAIN, 3, usize::MAX);
     assert_eq!((ran.outcome.status, ran.outcome.live_processes, ran.outcome.live_bytes), (0, 0, 0));

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::layout::{Frame, LINE, Layout};
-use super::picture::{Connection, Interface, Picture, Port, Side};
+use super::picture::{Component, Connection, Interface, Picture, Port, Side};
 
 const STYLE: &str = "\
-text { font: 12px monospace; fill: #222 } .name { font-weight: bold; text-anchor: middle } \
+text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } .name { font-weight: bold; text-anchor: middle } \
 .end { text-anchor: end } rect { fill: #000; fill-opacity: .03; stroke: #555; rx: 4px } \
 .any { stroke-dasharray: 5 4 } circle { stroke: #1f5fa8; fill: #1f5fa8 } .required { fill: #fff } \
 path { fill: none; stroke: #1f5fa8; stroke-opacity: .75; stroke-width: 1.3 }";
@@ -20,33 +20,33 @@ pub fn write(picture: &Picture) -> String {
          viewBox=\"0 0 {width:.0} {height:.0}\">\n<style>{STYLE}</style>\n\
          <rect width=\"100%\" height=\"100%\" style=\"fill: #fff; fill-opacity: 1; stroke: none\"/>\n"
     );
-    for index in picture.inside(None) {
-        component(&mut text, picture, &layout, index);
+    for (component, frame) in picture.boxes.iter().zip(&layout.frames) {
+        rectangle(&mut text, component, frame);
     }
     for connection in &picture.connections {
-        path(&mut text, &layout, connection);
+        path(&mut text, picture, &layout, connection);
     }
+    // On top, so that no line hides a name.
     for (owner, component) in picture.boxes.iter().enumerate() {
+        name(&mut text, component, &layout.frames[owner]);
         interfaces(&mut text, &layout, owner, Side::Offered, &component.offers);
         interfaces(&mut text, &layout, owner, Side::Required, &component.requires);
     }
     text + "</svg>\n"
 }
 
-/// A box, then what is inside it.
-fn component(text: &mut String, picture: &Picture, layout: &Layout, index: usize) {
-    let component = &picture.boxes[index];
-    let Frame { x, y, width, height } = layout.frames[index];
+fn rectangle(text: &mut String, component: &Component, frame: &Frame) {
+    let Frame { x, y, width, height } = frame;
     let class = if component.any { " class=\"any\"" } else { "" };
-    let (middle, line, name) = (x + width / 2.0, y + LINE * 0.8, escaped(&component.name));
     let _ = writeln!(
         text,
-        "<rect{class} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>\
-         <text class=\"name\" x=\"{middle:.1}\" y=\"{line:.1}\">{name}</text>"
+        "<rect{class} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
     );
-    for inner in picture.inside(Some(index)) {
-        self::component(text, picture, layout, inner);
-    }
+}
+
+fn name(text: &mut String, component: &Component, frame: &Frame) {
+    let (middle, line, name) = (frame.x + frame.width / 2.0, frame.y + LINE * 0.8, escaped(&component.name));
+    let _ = writeln!(text, "<text class=\"name\" x=\"{middle:.1}\" y=\"{line:.1}\">{name}</text>");
 }
 
 fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list: &[Interface]) {
@@ -65,16 +65,19 @@ fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list
     }
 }
 
-/// Leaves to the right and arrives from the left; goes around below where that means going back.
-fn path(text: &mut String, layout: &Layout, connection: &Connection) {
+/// Leaves to the right and arrives from the left. Where that means going back it goes around below: below the box, or
+/// all boxes beside it.
+fn path(text: &mut String, picture: &Picture, layout: &Layout, connection: &Connection) {
     let ((x, y), (to_x, to_y)) = (layout.point(connection.from), layout.point(connection.to));
     let place = escaped(&connection.place);
     let curve = if to_x > x {
         let bend = ((to_x - x) / 2.0).max(24.0);
         format!("C{:.1},{y:.1} {:.1},{to_y:.1} {to_x:.1},{to_y:.1}", x + bend, to_x - bend)
     } else {
-        let [from, to] = [connection.from, connection.to].map(|port| layout.frames[port.owner].bottom());
-        let below = from.max(to) + 12.0;
+        let owner = connection.from.owner;
+        let around = picture.boxes[owner].parent.filter(|_| connection.to.owner != owner);
+        let below = around
+            .map_or(layout.frames[owner].bottom() + 12.0, |around| layout.frames[around].bottom() - 8.0);
         let (right, left) = (x + 30.0, to_x - 30.0);
         format!(
             "C{right:.1},{y:.1} {right:.1},{below:.1} {x:.1},{below:.1} L{to_x:.1},{below:.1} \
