@@ -158,7 +158,7 @@ fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
-        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Await(_) => {}
+        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Home | HeadOp::Await(_) => {}
     }
 }
 

@@ -305,6 +305,8 @@ pub enum HeadOp {
     Lock(LockMode),
     /// Releases it; it is held so.
     Unlock(LockMode),
+    /// Nothing: but what follows runs at home.
+    Home,
     /// Waits until the condition (entry block of its function) holds.
     Await(BlockId),
     /// Any other operation: an entry point.

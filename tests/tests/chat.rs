@@ -4,8 +4,9 @@
 mod compiled;
 mod crowd;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
@@ -81,6 +82,177 @@ fn ten_thousand_guests_hear_everything_in_order() {
     leave(&server, &mut crowd);
 }
 
+#[test]
+fn a_slow_reader_stalls_nobody_and_costs_little() {
+    let Some(server) = Server::start() else { return };
+    let mut slow = server.client();
+    slow.take_little_at_a_time();
+    let mut crowd = Crowd::new();
+    (0..20).for_each(|_| drop(crowd.connect(server.address)));
+    let mut welcome = 0;
+    crowd.serve("welcome", |_, _| {
+        welcome += 1;
+        welcome == 20
+    });
+
+    // One talks, never more than 100 lines ahead of the others, so that only the slow one falls behind.
+    let (lines, ahead, text) = (20_000, 100, "x".repeat(900));
+    let before = server.memory();
+    let (mut most, mut latency) = (before, Duration::ZERO);
+    let (mut said, mut heard) = (Vec::with_capacity(lines), vec![0; 20]);
+    while heard.iter().any(|&count| count < lines) {
+        let slowest = *heard.iter().min().unwrap();
+        while said.len() < lines.min(slowest + ahead) {
+            crowd.send(0, &format!("{} {text}\n", said.len()));
+            said.push(Instant::now());
+        }
+        crowd.serve("talk", |client, event| {
+            let Event::Line(line) = event else { panic!("{client} was thrown out") };
+            let number = line.split(' ').nth(1).and_then(|number| number.parse().ok());
+            assert_eq!(number, Some(heard[client]), "{line}");
+            latency = latency.max(said[heard[client]].elapsed());
+            heard[client] += 1;
+            heard[client] % 50 == 0
+        });
+        most = most.max(server.memory());
+    }
+    println!("{lines} lines for 20 in {:?}, none later than {latency:?}", said[0].elapsed());
+    println!("beside a slow reader the server grew from {} MB to {} MB at most", before >> 20, most >> 20);
+    assert!(latency < Duration::from_secs(2), "{latency:?}");
+    assert!(most - before < 16 << 20, "{most} bytes");
+
+    // It finds the oldest lines, which were on their way, how many it missed, and the newest.
+    let (mut next, mut missed, mut gaps) = (0, 0, 0);
+    while next < lines {
+        let line = slow.hear();
+        if let Some(rest) = line.strip_prefix("* you missed ") {
+            let count: usize = rest.strip_suffix(" lines").and_then(|n| n.parse().ok()).expect("a number");
+            (next, missed, gaps) = (next + count, missed + count, gaps + 1);
+        } else {
+            let number = line.split(' ').nth(1).and_then(|number| number.parse().ok());
+            assert_eq!(number, Some(next), "after {missed} missed");
+            next += 1;
+        }
+    }
+    println!("the slow reader was told {gaps} times of {missed} missed lines");
+    assert!(missed > lines / 2, "{missed}");
+    assert!(slow.ask("/who").starts_with("* 21 here"));
+}
+
+#[test]
+fn an_error_ends_one_guest_only() {
+    let Some(server) = Server::start() else { return };
+    let (mut ann, mut bob, mut eve) = (server.client(), server.client(), server.client());
+    eve.say("/crash\n");
+    eve.sees_the_end();
+    server.reports("division by zero");
+    server.reports("Chat.dry:");
+    // A line that is too long; one that never ends.
+    for rude in ["x".repeat(1500) + "\n", "x".repeat(100_000)] {
+        let mut eve = server.client();
+        let _ = eve.stream.get_mut().write_all(rude.as_bytes());
+        eve.sees_the_end();
+    }
+    server.reports("assertion");
+    assert_eq!(ann.ask("still here"), "guest1: still here");
+    assert_eq!(bob.hear(), "guest1: still here");
+    server.counts(2);
+    // Seats are taken again, by guests with other names.
+    assert_eq!(server.client().ask("hello"), "guest6: hello");
+}
+
+#[test]
+fn lines_come_whole_however_they_are_sent() {
+    let Some(server) = Server::start() else { return };
+    let (mut ann, mut bob) = (server.client(), server.client());
+    for byte in "split \u{e9}\r\n".bytes() {
+        ann.stream.get_mut().write_all(&[byte]).unwrap();
+        thread::sleep(Duration::from_millis(2));
+    }
+    let longest = "x".repeat(1000);
+    ann.say(&format!("one\ntwo\r\n\n\r\n/nick Ann\nthree\n{longest}\n"));
+    let said =
+        ["guest1: split \u{e9}", "guest1: one", "guest1: two", "Ann: three", &format!("Ann: {longest}")];
+    said.iter().for_each(|line| assert_eq!(bob.hear(), *line));
+    // An answer may come before or after what was said at that time.
+    let mut heard: Vec<_> = (0..6).map(|_| ann.hear()).collect();
+    let answer = heard.iter().position(|line| line == "* you are Ann").expect("an answer");
+    heard.remove(answer);
+    assert_eq!(heard, said);
+}
+
+#[test]
+fn whoever_goes_is_gone() {
+    let Some(server) = Server::start() else { return };
+    let mut ann = server.client();
+    // By a reset, at once or with lines on their way.
+    for lines in [0, 1, 200] {
+        let mut bob = server.client();
+        bob.say(&"going\n".repeat(lines));
+        bob.reset();
+    }
+    server.counts(1);
+    // By ending to send: everything that is due comes before the end.
+    let mut bob = server.client();
+    bob.say("/nick Bob\nlast words\n/who\n");
+    bob.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+    let mut rest = String::new();
+    bob.stream.read_to_string(&mut rest).unwrap();
+    for line in ["* you are Bob\n", "Bob: last words\n", "* 2 here: guest1 Bob\n"] {
+        assert!(rest.contains(line), "{rest}");
+    }
+    // By ending to send within a line, which is not said then.
+    let mut bob = server.client();
+    bob.say("half a li");
+    bob.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+    bob.sees_the_end();
+    // By /quit: what comes behind it is not said.
+    let mut bob = server.client();
+    bob.say("/nick Bob\n/quit\nmore\n");
+    assert_eq!(bob.hear(), "* you are Bob");
+    bob.sees_the_end();
+    server.counts(1);
+    ann.say("end\n");
+    let heard: Vec<_> =
+        std::iter::repeat_with(|| ann.hear()).take_while(|line| line != "guest1: end").collect();
+    let (last, going) = heard.split_last().expect("last words");
+    assert_eq!(last, "Bob: last words");
+    assert!(going.iter().all(|line| line.ends_with(": going")), "{going:?}");
+    assert_eq!(server.errors.lock().unwrap().as_str(), "", "going is no error");
+}
+
+#[test]
+fn names_are_unique() {
+    let Some(server) = Server::start() else { return };
+    let (mut ann, mut bob) = (server.client(), server.client());
+    assert_eq!(ann.ask("/who"), "* 2 here: guest1 guest2");
+    assert_eq!(ann.ask("/nick Ann"), "* you are Ann");
+    assert_eq!(bob.ask("/nick Ann"), "* Ann is taken");
+    assert_eq!(bob.ask("/nick guest4"), "* you are guest4");
+    let wrong = "* a name has 1 to 20 characters and no space";
+    for name in ["", "A n n", &"x".repeat(21)] {
+        assert_eq!(bob.ask(&format!("/nick {name}")), wrong);
+    }
+    assert_eq!(ann.ask("/who"), "* 2 here: Ann guest4");
+    let (_third, _fifth) = (server.client(), server.client());
+    assert_eq!(ann.ask("/who"), "* 4 here: Ann guest4 guest3 guest5");
+    ann.say("/quit\n");
+    ann.sees_the_end();
+    server.counts(3);
+    assert_eq!(bob.ask("/nick Ann"), "* you are Ann");
+}
+
+#[test]
+fn a_signal_ends_the_server() {
+    let Some(mut server) = Server::start() else { return };
+    let mut ann = server.client();
+    // SAFETY: the child was not waited for yet.
+    unsafe { libc::kill(server.child.id() as i32, libc::SIGTERM) };
+    let status = server.child.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGTERM));
+    ann.sees_the_end();
+}
+
 /// Lets all come, and be called c0, c1 and so on.
 fn arrive(server: &Server, crowd: &mut Crowd) {
     let begin = Instant::now();
@@ -108,10 +280,7 @@ fn arrive(server: &Server, crowd: &mut Crowd) {
 fn leave(server: &Server, crowd: &mut Crowd) {
     let begin = Instant::now();
     crowd.leave();
-    let mut last = server.client();
-    while !last.ask("/who").starts_with("* 1 here") {
-        thread::sleep(Duration::from_millis(10));
-    }
+    server.counts(0);
     println!("all gone after {:?}, {} MB", begin.elapsed(), server.memory() >> 20);
 }
 
@@ -130,7 +299,8 @@ impl Server {
             return None;
         };
         // The system chooses a port; it stays free for a while.
-        let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let address =
+            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/Chat.dry");
         let mut command = drystone.command();
         command.arg("run").arg(program).arg(address.to_string());
@@ -172,6 +342,25 @@ impl Server {
     fn client(&self) -> Person {
         Person::new(self.address)
     }
+
+    /// Waits until it has written this to standard error.
+    fn reports(&self, text: &str) {
+        until(text, || self.errors.lock().unwrap().contains(text));
+    }
+
+    /// Waits until so many guests are there.
+    fn counts(&self, guests: usize) {
+        let answer = format!("* {} here", guests + 1);
+        until(&answer, || self.client().ask("/who").starts_with(&answer));
+    }
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 impl Drop for Server {
@@ -208,5 +397,31 @@ impl Person {
     fn ask(&mut self, text: &str) -> String {
         self.say(&format!("{text}\n"));
         self.hear()
+    }
+
+    /// Nothing more comes but lines that were on their way.
+    fn sees_the_end(&mut self) {
+        let mut rest = Vec::new();
+        if let Err(error) = self.stream.read_to_end(&mut rest) {
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        }
+    }
+
+    /// Lets the kernel keep little of what this client doesn't read.
+    fn take_little_at_a_time(&self) {
+        self.set(libc::SO_RCVBUF, 4096_i32);
+    }
+
+    /// Goes without a farewell, as one whose machine fails.
+    fn reset(self) {
+        self.set(libc::SO_LINGER, libc::linger { l_onoff: 1, l_linger: 0 });
+    }
+
+    fn set<T>(&self, option: i32, value: T) {
+        let (socket, size) = (self.stream.get_ref().as_raw_fd(), size_of::<T>() as u32);
+        // SAFETY: the value is what the option takes, and of that size.
+        let result =
+            unsafe { libc::setsockopt(socket, libc::SOL_SOCKET, option, (&raw const value).cast(), size) };
+        assert_eq!(result, 0);
     }
 }

@@ -41,6 +41,7 @@ impl<M: Module> Build<'_, '_, M> {
                     },
                 );
             }
+            HeadOp::Home => {}
             HeadOp::Await(condition) => self.wait_for_condition(*condition),
             HeadOp::Call(to, entry, arguments) => {
                 let arguments = self.arguments(entry, arguments);
@@ -80,6 +81,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
             HeadOp::Unlock(mode) => self.try_unlock(*mode, slow),
+            HeadOp::Home => {}
             HeadOp::Await(condition) => {
                 self.save_for(*condition);
                 let answer = self.test_condition(*condition);

@@ -232,8 +232,9 @@ impl Lower<'_, '_> {
         let holder = self.holder(place, container);
         let address = self.slot(slot);
         let instance = self.load(address, RegType::Int);
-        let at = self.place_register(place.span);
-        self.call(&entries::ARRIVE, vec![instance, container, holder, at]);
+        let at = self.place(place.span);
+        let number = self.int(at as i64);
+        self.head_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
         self.take_from_slot(slot, Kind::Component);
     }
 
@@ -280,8 +281,9 @@ impl Lower<'_, '_> {
                 self.op(Op::Or, process, one)
             }
         };
-        let at = self.place_register(span);
-        self.call(&entries::ARRIVE, vec![instance, container, holder, at]);
+        let at = self.place(span);
+        let number = self.int(at as i64);
+        self.head_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
         self.go(done);
         self.start(done);
         self.take_from_slot(slot, Kind::Component);
@@ -310,8 +312,9 @@ impl Lower<'_, '_> {
 
     pub(super) fn find_required(&mut self, instance: Reg, interface: InterfaceId, k: Reg, span: Span) -> Reg {
         let interface = self.symbol(Symbol::Interface(interface));
-        let at = self.place_register(span);
-        self.call(&entries::FIND_REQUIRED, vec![instance, interface, k, at])
+        let place = self.place(span);
+        let at = self.int(place as i64);
+        self.head_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], place)
     }
 
     fn add(&mut self, base: Reg, offset: u32) -> Reg {

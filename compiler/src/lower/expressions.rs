@@ -57,7 +57,11 @@ impl Lower<'_, '_> {
                 let instance = self.reg(RegType::Int);
                 self.inst(Inst::Base(instance, Base::Instance));
                 let required = self.int(*required as i64);
-                self.call(&entries::COUNT, vec![instance, required])
+                if self.in_condition {
+                    return self.call(&entries::COUNT, vec![instance, required]);
+                }
+                let place = self.place(expression.span);
+                self.head_call(&entries::COUNT, vec![instance, required], place)
             }
             Locked(mode, inner) => self.locked(*mode, expression.span, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),

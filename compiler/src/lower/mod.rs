@@ -153,6 +153,7 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
     };
     let place = lower.place(span);
     lower.drop_frame(place);
+    lower.head(HeadOp::Home, place);
     lower.end(Terminator::Finish(place));
     lower.code
 }

@@ -68,7 +68,8 @@ impl Lower<'_, '_> {
             }
             Halt(status) => {
                 let status = self.value(status);
-                self.perform(&entries::HALT, vec![status]);
+                let place = self.place(span);
+                self.head(HeadOp::Call(None, &entries::HALT, vec![status]), place);
                 self.unreachable(Terminator::Unreachable);
             }
             Write(value) => self.write(value),

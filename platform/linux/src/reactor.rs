@@ -236,9 +236,11 @@ impl Reactor {
         state.waits.len() + state.woken.len() + state.draining
     }
 
-    /// The process doesn't wait any more.
+    /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.
     pub(crate) fn forget(&self, process: *mut Process) {
-        self.state.borrow_mut().forget(process);
+        let state = &mut *self.state.borrow_mut();
+        state.forget(process);
+        state.woken.retain(|&other| other != process);
     }
 
     /// See `Platform::wait`.
