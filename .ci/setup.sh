@@ -36,9 +36,10 @@ rust() {
     if ! have cargo && ! have rustup; then
         have curl || packages curl ca-certificates
         say "Installing Rust $wanted (rustup, https://rustup.rs)"
-        curl --proto '=https' --tlsv1.2 -sSf --retry 3 https://sh.rustup.rs \
-            | sh -s -- -y -q --no-modify-path --profile minimal --default-toolchain none \
-            || die "rustup could not be had from https://sh.rustup.rs. Install Rust $wanted in another way (https://rustup.rs lists them) and try again"
+        local script
+        script=$(curl --proto '=https' --tlsv1.2 -sSf --retry 3 https://sh.rustup.rs) \
+            && sh -s -- -y -q --no-modify-path --profile minimal --default-toolchain none <<< "$script" \
+            || die "rustup could not be had from https://sh.rustup.rs. Install Rust $wanted or newer in another way (https://rustup.rs lists them), so that cargo is in the PATH, and try again"
     fi
     if have rustup; then
         if ! rustup run "$wanted" cargo --version > /dev/null 2>&1; then

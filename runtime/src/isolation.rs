@@ -264,10 +264,17 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
         *leaf.cell = null_mut();
     }
     if serves_elsewhere(c) {
-        // If both live on, they don't need the relay between them any more.
         if !lives {
             end_service(w, c, bereaved);
+            return;
         }
+        // Through a relay, but both ends live on: each finds it closed by the other.
+        let gone = make_gone(w, interface_of(c));
+        if !gone.is_null() {
+            (*gone).process.next = leaf.slot.cast();
+        }
+        *leaf.cell = gone;
+        communication::close(w, c);
         return;
     }
     communication::drop_buffered(w, c, interface_of(c));

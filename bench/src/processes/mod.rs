@@ -4,7 +4,6 @@
 pub mod programs;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use crate::contender::{self, Contender, Runs};
@@ -50,7 +49,7 @@ impl Effort {
     /// As good as it gets.
     pub const FULL: Effort = Effort {
         rounds: 7,
-        budget: Duration::from_secs(60),
+        budget: Duration::from_secs(20),
         runs: 5,
         heavy: (1, 1),
         peers_jitter: JITTER_RUNS,
@@ -200,19 +199,16 @@ impl Bench {
             program,
             target: Some(program.target),
         };
-        let mut note = String::new();
+        let mut worst = BTreeMap::new();
         let mut row = self.row(heading, |who| {
             let measured = if who.name == "drystone" { JITTER_RUNS } else { self.effort.peers_jitter };
             let jitter = who.jitter(program, Runs { cores, warm: 1, measured, limit: self.effort.limit })?;
-            let separator = if note.is_empty() { "" } else { "; " };
-            let (name, median, p99, max) = (who.name, jitter.median_ms, jitter.p99_ms, jitter.max_ms);
-            let _ = write!(
-                note,
-                "{separator}{name}: median {median:.2} ms, p99 {p99:.2} ms, maximum {max:.2} ms"
-            );
+            let most = jitter.max_ms / jitter.median_ms;
+            worst.entry(who.name).and_modify(|worst: &mut f64| *worst = worst.max(most)).or_insert(most);
             Ok(vec![jitter.p99_ms / jitter.median_ms])
         });
-        row.note = note;
+        let worst: Vec<_> = worst.iter().map(|(name, worst)| format!("{name} {worst:.1}")).collect();
+        row.note = format!("the slowest run in medians: {}", worst.join(", "));
         row
     }
 

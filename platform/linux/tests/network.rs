@@ -4,6 +4,7 @@ mod harness;
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::iter;
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
 use std::thread;
@@ -161,6 +162,44 @@ fn a_line_without_end_fails() {
         let connection = accept(client, listener).await;
         let answer = client.held(connection, "Input").ask("ReadLine", []).await;
         assert_eq!(answer, ("Failed", vec![V::text("line too long")]));
+        client.delete(connection).await;
+        client.delete(listener).await;
+    });
+    assert_eq!(status, 0);
+    peer.join().unwrap();
+}
+
+#[test]
+fn each_of_many_that_accept_gets_one_connection() {
+    const MANY: usize = 100;
+    let address = free_address();
+    let peer = thread::spawn({
+        let address = address.clone();
+        move || {
+            let streams: Vec<_> = iter::repeat_with(|| dial(&address)).take(MANY + 1).collect();
+            for mut stream in streams {
+                let mut all = String::new();
+                stream.read_to_string(&mut all).unwrap();
+            }
+        }
+    });
+    let status = run(&["Network"], Options::default(), move |client| async move {
+        let listener = listen(client, &address).await;
+        let accepted = Rc::new(Cell::new(0));
+        let seats: Vec<_> = iter::repeat_with(|| {
+            let accepted = accepted.clone();
+            client.spawn("Listener", listener, move |child| async move {
+                let connection = child.required("Listener").ask_component("Accept", []).await;
+                accepted.set(accepted.get() + 1);
+                child.delete(connection).await;
+            })
+        });
+        for seat in seats.take(MANY).collect::<Vec<_>>() {
+            client.delete(seat).await;
+        }
+        assert_eq!(accepted.get(), MANY);
+        // The one that is left is still there for whoever comes next.
+        let connection = accept(client, listener).await;
         client.delete(connection).await;
         client.delete(listener).await;
     });
