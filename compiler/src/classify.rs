@@ -66,8 +66,11 @@ impl Facts {
             let owner = Owner::Procedure(ProcedureId(index as u32));
             let mut facts = gather(program, owner, &[&procedure.body], &mut in_memory);
             facts.owns |= procedure.result == Some(Type::Text);
-            facts.owns |=
-                procedure.parameters.iter().chain(&procedure.variables).any(|&v| is_owned(&program.variables[v.index()]));
+            facts.owns |= procedure
+                .parameters
+                .iter()
+                .chain(&procedure.variables)
+                .any(|&v| is_owned(&program.variables[v.index()]));
             codes.push(facts);
         }
         let mut bodies = HashMap::new();
@@ -142,7 +145,12 @@ struct Gather<'a> {
     in_memory: &'a mut HashSet<VariableId>,
 }
 
-fn gather(program: &Program, owner: Owner, blocks: &[&Block], in_memory: &mut HashSet<VariableId>) -> CodeFacts {
+fn gather(
+    program: &Program,
+    owner: Owner,
+    blocks: &[&Block],
+    in_memory: &mut HashSet<VariableId>,
+) -> CodeFacts {
     let mut gather = Gather { program, owner, facts: CodeFacts::default(), in_memory };
     blocks.iter().for_each(|block| walk::block(&mut gather, block));
     gather.facts
@@ -161,8 +169,8 @@ impl Visitor for Gather<'_> {
         use StatementKind::*;
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
-            NewComponent(..) | DeleteComponent(..) | DeleteCollection(..) | Move(..) | Connect(..) | Disconnect(..)
-            | Passivate(..) | Halt(..) => self.facts.waits = true,
+            NewComponent(..) | DeleteComponent(..) | DeleteCollection(..) | Move(..) | Connect(..)
+            | Disconnect(..) | Passivate(..) | Halt(..) => self.facts.waits = true,
             Await(..) => {
                 self.facts.waits = true;
                 self.facts.awaits = true;

@@ -6,7 +6,9 @@ use std::mem::{offset_of, size_of};
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
 use drystone_component as model;
 use drystone_language::ast::Direction;
-use drystone_language::program::{self as checked, AnyType, ComponentId, InterfaceId, Program, Type, VariableId};
+use drystone_language::program::{
+    self as checked, AnyType, ComponentId, InterfaceId, Program, Type, VariableId,
+};
 use drystone_language::source::SourceFile;
 
 use crate::classify::BodyKey;
@@ -186,7 +188,12 @@ impl Descriptors {
         }
     }
 
-    fn once<M: Module>(&mut self, module: &mut M, key: String, make: impl FnOnce(&mut Self, &mut M) -> Blob) -> DataId {
+    fn once<M: Module>(
+        &mut self,
+        module: &mut M,
+        key: String,
+        make: impl FnOnce(&mut Self, &mut M) -> Blob,
+    ) -> DataId {
         if let Some(&id) = self.symbols.get(&key) {
             return id;
         }
@@ -231,10 +238,16 @@ impl Descriptors {
         let mut states = Blob::new(interface.states.len());
         for (number, state) in interface.states.iter().enumerate() {
             for message in 0..interface.messages.len() {
-                let to = state.transitions.iter().find(|(m, _)| *m == message).map_or(I::NONE, |(_, to)| *to as u16);
+                let to = state
+                    .transitions
+                    .iter()
+                    .find(|(m, _)| *m == message)
+                    .map_or(I::NONE, |(_, to)| *to as u16);
                 next.put(2 * (number * interface.messages.len() + message), &to.to_le_bytes());
             }
-            let sends = |direction| state.transitions.iter().any(|(m, _)| interface.messages[*m].direction == direction);
+            let sends = |direction| {
+                state.transitions.iter().any(|(m, _)| interface.messages[*m].direction == direction)
+            };
             let mut bits = if state.may_end { I::MAY_END } else { 0 };
             bits |= if sends(Direction::In) { I::CLIENT_SENDS } else { 0 };
             bits |= if sends(Direction::Out) { I::SERVER_SENDS } else { 0 };
@@ -379,12 +392,15 @@ impl Descriptors {
         blob.u32(offset_of!(T, size), instance.size);
         blob.put(offset_of!(T, isolated), &[component.isolated as u8]);
         blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
-        let index_of = |key: BodyKey| bodies.iter().position(|body| body.key == key).map_or(T::NO_BODY, |i| i as u32);
-        let offered = self.offered(module, program, instance, component, |number| index_of(BodyKey::Service(id, number)));
+        let index_of =
+            |key: BodyKey| bodies.iter().position(|body| body.key == key).map_or(T::NO_BODY, |i| i as u32);
+        let offered = self
+            .offered(module, program, instance, component, |number| index_of(BodyKey::Service(id, number)));
         blob.table(offset_of!(T, offered), offered, component.offers.len());
         let required = self.required(module, program, instance, component);
         blob.table(offset_of!(T, required), required, component.requires.len());
-        let entries: Vec<Blob> = bodies.iter().map(|body| self.body(module, program, component, body)).collect();
+        let entries: Vec<Blob> =
+            bodies.iter().map(|body| self.body(module, program, component, body)).collect();
         let table = self.array(module, size_of::<model::Body>(), entries);
         blob.table(offset_of!(T, bodies), table, bodies.len());
         blob.u32(offset_of!(T, main), index_of(BodyKey::Main(id)));

@@ -42,20 +42,20 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
     };
     let mut builder = FunctionBuilderContext::new();
     let mut context = module.make_context();
-    for cut in 0..cuts.len() {
-        if cuts[cut].code.native {
-            let signature = emit::native_signature(&cuts[cut].code);
-            let id = functions.ids[&(cut, BlockId(0))];
+    for (number, cut) in cuts.iter().enumerate() {
+        if cut.code.native {
+            let signature = emit::native_signature(&cut.code);
+            let id = functions.ids[&(number, BlockId(0))];
             define(module, &mut context, &mut builder, id, signature, |module, builder| {
-                emit::native(module, &mut functions, builder, cut);
+                emit::native(module, &mut functions, builder, number);
             });
         }
-        for (index, segment) in cuts[cut].segments.iter().enumerate() {
+        for (index, segment) in cut.segments.iter().enumerate() {
             let signature =
                 if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
-            let id = functions.ids[&(cut, segment.entry)];
+            let id = functions.ids[&(number, segment.entry)];
             define(module, &mut context, &mut builder, id, signature, |module, builder| {
-                emit::segment(module, &mut functions, builder, cut, index);
+                emit::segment(module, &mut functions, builder, number, index);
             });
         }
     }
@@ -175,7 +175,11 @@ fn define<M: Module>(
 }
 
 /// `enter(worker, process)`: from the scheduler's calling convention to that of resume functions.
-fn define_enter<M: Module>(module: &mut M, context: &mut Context, builder: &mut FunctionBuilderContext) -> FuncId {
+fn define_enter<M: Module>(
+    module: &mut M,
+    context: &mut Context,
+    builder: &mut FunctionBuilderContext,
+) -> FuncId {
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
     let id = module.declare_function("ds_enter", Linkage::Local, &signature).expect("the only one");
@@ -192,7 +196,11 @@ fn define_enter<M: Module>(module: &mut M, context: &mut Context, builder: &mut 
 }
 
 /// The resume function of native processes: calls the runtime, and returns to the scheduler.
-fn define_native_shim<M: Module>(module: &mut M, context: &mut Context, builder: &mut FunctionBuilderContext) -> FuncId {
+fn define_native_shim<M: Module>(
+    module: &mut M,
+    context: &mut Context,
+    builder: &mut FunctionBuilderContext,
+) -> FuncId {
     let mut callee = Signature::new(CallConv::SystemV);
     callee.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
     let native = module.declare_function("ds_native", Linkage::Import, &callee).expect("declared once");

@@ -165,7 +165,8 @@ impl Layouts {
 
 /// What an instance owns, in order of declaration.
 pub fn owned_by_instance(program: &Program, layouts: &Layouts, component: &Component) -> Vec<OwnedSlot> {
-    let owned = component.variables.iter().filter(|v| crate::classify::is_owned(&program.variables[v.index()]));
+    let owned =
+        component.variables.iter().filter(|v| crate::classify::is_owned(&program.variables[v.index()]));
     owned
         .map(|&id| OwnedSlot {
             offset: layouts.variables[&id],

@@ -44,8 +44,8 @@ pub fn compile(program: &Program, files: &[SourceFile]) -> &'static drystone_com
 
 /// Compiles a program to a relocatable object file, which defines `ds_program`.
 pub fn compile_object(program: &Program, files: &[SourceFile]) -> Vec<u8> {
-    let builder =
-        ObjectBuilder::new(isa(true), "drystone", default_libcall_names()).expect("the host has object files");
+    let builder = ObjectBuilder::new(isa(true), "drystone", default_libcall_names())
+        .expect("the host has object files");
     let mut module = ObjectModule::new(builder);
     generate::generate(&mut module, program, files);
     module.finish().emit().expect("an object file can hold any program")

@@ -54,7 +54,8 @@ pub fn uses(code: &Code) -> Vec<Uses> {
     code.blocks
         .iter()
         .map(|block| {
-            let mut uses = Uses { read: RegSet::new(code.registers.len()), written: RegSet::new(code.registers.len()) };
+            let mut uses =
+                Uses { read: RegSet::new(code.registers.len()), written: RegSet::new(code.registers.len()) };
             visit(block, &mut |reg, access| match access {
                 Access::Read if !uses.written.contains(reg) => uses.read.insert(reg),
                 Access::Read => {}

@@ -5,7 +5,9 @@
 //! into code.
 
 use drystone_language::ast::Direction;
-use drystone_language::program::{AnyType, ComponentId, InterfaceId, LockMode, Pattern, ProcedureId, VariableId};
+use drystone_language::program::{
+    AnyType, ComponentId, InterfaceId, LockMode, Pattern, ProcedureId, VariableId,
+};
 use drystone_runtime::layout::Fault;
 
 /// A virtual register: a local variable or a temporary. Not in single-assignment form.

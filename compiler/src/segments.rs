@@ -66,10 +66,19 @@ pub fn cut(mut code: Code) -> Cut {
     let live = liveness::live_in(&code, &uses);
     let predecessors = liveness::predecessors(&code);
     if code.native {
-        return Cut { code, segments: Vec::new(), live, slots: HashMap::new(), starts: HashSet::new(), predecessors, waiting: Vec::new() };
+        return Cut {
+            code,
+            segments: Vec::new(),
+            live,
+            slots: HashMap::new(),
+            starts: HashSet::new(),
+            predecessors,
+            waiting: Vec::new(),
+        };
     }
     let conditions: HashSet<BlockId> = code.blocks.iter().filter_map(condition_of).collect();
-    let mut starts: HashSet<BlockId> = (0..code.blocks.len() as u32).map(BlockId).filter(|&b| begins(&code, b)).collect();
+    let mut starts: HashSet<BlockId> =
+        (0..code.blocks.len() as u32).map(BlockId).filter(|&b| begins(&code, b)).collect();
     starts.extend(&conditions);
     let waiting = loops_that_wait(&code);
     let mut regions = all_regions(&code, &starts, &waiting);
@@ -230,7 +239,8 @@ fn worst_repetition(
         if count < 2 || starts.contains(&id) || spared {
             continue;
         }
-        let size: usize = region(code, starts, waiting, id).iter().map(|b| code.block(*b).instructions.len() + 1).sum();
+        let size: usize =
+            region(code, starts, waiting, id).iter().map(|b| code.block(*b).instructions.len() + 1).sum();
         let repeated = size * (count - 1);
         if size > REPEATED && repeated > 4 * REPEATED && repeated > most {
             most = repeated;
@@ -242,7 +252,8 @@ fn worst_repetition(
 
 /// Segments that some other segment, or a resumption, can begin.
 fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet<BlockId> {
-    let by_entry: HashMap<BlockId, &Vec<BlockId>> = regions.iter().map(|(entry, blocks)| (*entry, blocks)).collect();
+    let by_entry: HashMap<BlockId, &Vec<BlockId>> =
+        regions.iter().map(|(entry, blocks)| (*entry, blocks)).collect();
     let mut reached = HashSet::new();
     let mut open = vec![BlockId(0)];
     while let Some(entry) = open.pop() {
@@ -284,7 +295,8 @@ fn segment(
 fn assign_slots(code: &mut Code, segments: &[Segment], live: &[RegSet]) -> HashMap<Reg, u32> {
     let mut slots: HashMap<Reg, u32> = code.parameter_slots.iter().copied().collect();
     let mut neighbours: HashMap<Reg, HashSet<Reg>> = HashMap::new();
-    let mut sets: Vec<Vec<Reg>> = segments.iter().map(|s| live[s.entry.0 as usize].iter().collect()).collect();
+    let mut sets: Vec<Vec<Reg>> =
+        segments.iter().map(|s| live[s.entry.0 as usize].iter().collect()).collect();
     sets.push(code.parameters.clone());
     for set in &sets {
         for &reg in set {
@@ -297,7 +309,8 @@ fn assign_slots(code: &mut Code, segments: &[Segment], live: &[RegSet]) -> HashM
         if slots.contains_key(&reg) {
             continue;
         }
-        let taken: HashSet<u32> = neighbours[&reg].iter().filter_map(|other| slots.get(other).copied()).collect();
+        let taken: HashSet<u32> =
+            neighbours[&reg].iter().filter_map(|other| slots.get(other).copied()).collect();
         let base = code.frame_size;
         let first_free = (0..).map(|index| base + 8 * index).find(|slot| !taken.contains(slot));
         slots.insert(reg, first_free.expect("there are more slots than registers"));

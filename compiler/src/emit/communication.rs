@@ -62,7 +62,14 @@ impl<M: Module> Build<'_, '_, M> {
         communication
     }
 
-    fn reach_slot(&mut self, slot: Value, interface: InterfaceId, place: PlaceId, there: Block, absent: Block) {
+    fn reach_slot(
+        &mut self,
+        slot: Value,
+        interface: InterfaceId,
+        place: PlaceId,
+        there: Block,
+        absent: Block,
+    ) {
         let communication = self.builder.ins().load(types::I64, trusted(), slot, offset::COMMUNICATION);
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
@@ -87,7 +94,9 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
         let place = self.place_value(place);
-        let made = self.call_entry(&entries::REACH_HELD, &[instance, slot, description, place]).expect("a communication");
+        let made = self
+            .call_entry(&entries::REACH_HELD, &[instance, slot, description, place])
+            .expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
     }
@@ -96,7 +105,11 @@ impl<M: Module> Build<'_, '_, M> {
     fn transitions(&self, interface: InterfaceId, message: usize) -> Vec<(u16, u16)> {
         let states = &self.functions.program.interfaces[interface.index()].states;
         let leads = states.iter().enumerate().flat_map(|(from, state)| {
-            state.transitions.iter().filter(|(by, _)| *by == message).map(move |(_, to)| (from as u16, *to as u16))
+            state
+                .transitions
+                .iter()
+                .filter(|(by, _)| *by == message)
+                .map(move |(_, to)| (from as u16, *to as u16))
         });
         leads.collect()
     }
@@ -123,7 +136,13 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Room for a message, if there is: the word once it counts as sent.
-    pub(super) fn try_send(&mut self, communication: Value, interface: InterfaceId, message: usize, slow: Block) -> Value {
+    pub(super) fn try_send(
+        &mut self,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        slow: Block,
+    ) -> Value {
         let flags = self.flags_for(interface, message);
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
         let mut transitions = self.transitions(interface, message);
@@ -160,7 +179,8 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let room = self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
+        let room =
+            self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
         self.wait_on(Failure::Zero, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
@@ -224,7 +244,8 @@ impl<M: Module> Build<'_, '_, M> {
         message: usize,
         slow: Block,
     ) -> Value {
-        let expected = (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
+        let expected =
+            (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
         self.branch_unless(there, slow);
@@ -253,8 +274,9 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let payload =
-            self.call_entry(&entries::RECEIVE, &[communication, description, number, place]).expect("a payload");
+        let payload = self
+            .call_entry(&entries::RECEIVE, &[communication, description, number, place])
+            .expect("a payload");
         self.wait_on(Failure::Zero, payload);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
         self.builder.ins().jump(done, &[by_runtime.into()]);
@@ -293,7 +315,13 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all.
-    pub(super) fn try_test(&mut self, communication: Value, side: Direction, pattern: Pattern, slow: Block) -> Value {
+    pub(super) fn try_test(
+        &mut self,
+        communication: Value,
+        side: Direction,
+        pattern: Pattern,
+        slow: Block,
+    ) -> Value {
         let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);

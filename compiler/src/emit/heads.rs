@@ -15,8 +15,12 @@ impl<M: Module> Build<'_, '_, M> {
     pub(super) fn head(&mut self, head: &Head) {
         let place = head.place;
         match &head.op {
-            HeadOp::Send { reach, interface, message, to } => self.send(reach, *interface, *message, *to, place),
-            HeadOp::Receive { reach, interface, message, to } => self.receive(reach, *interface, *message, *to, place),
+            HeadOp::Send { reach, interface, message, to } => {
+                self.send(reach, *interface, *message, *to, place)
+            }
+            HeadOp::Receive { reach, interface, message, to } => {
+                self.receive(reach, *interface, *message, *to, place)
+            }
             HeadOp::Test { reach, interface, side, pattern, to } => {
                 self.test(reach, *interface, *side, *pattern, *to, place);
             }
@@ -27,7 +31,8 @@ impl<M: Module> Build<'_, '_, M> {
                 self.or_else(
                     |build, slow| build.try_lock(*mode, slow),
                     |build| {
-                        let exclusive = build.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
+                        let exclusive =
+                            build.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
                         let status = build.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
                         build.wait_if(status);
                     },
@@ -182,11 +187,15 @@ impl<M: Module> Build<'_, '_, M> {
     /// Whether a condition depends on the component alone, not on the process that awaits it.
     fn is_common(&self, condition: BlockId) -> bool {
         let cut = self.the_cut();
-        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == condition) else { return false };
+        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == condition) else {
+            return false;
+        };
         let ours = |base: &Base| matches!(base, Base::Process | Base::Frame);
         let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
         let uses_process = instructions.any(|instruction| match instruction {
-            Inst::Load(_, address) | Inst::Store(address, _) | Inst::Address(_, address) => ours(&address.base),
+            Inst::Load(_, address) | Inst::Store(address, _) | Inst::Address(_, address) => {
+                ours(&address.base)
+            }
             Inst::Find(_, _, address, ..) => ours(&address.base),
             Inst::Base(_, base) => ours(base),
             Inst::CallNative(_, variant, _) => {
@@ -234,5 +243,4 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(holds, &[]);
         self.builder.switch_to_block(holds);
     }
-
 }

@@ -1,21 +1,22 @@
 //! Segments to Cranelift's form.
 
+mod arithmetic;
+mod collections;
 mod communication;
 mod heads;
 mod instructions;
+mod procedures;
 
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, Block as IrBlock, FuncRef, GlobalValue, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
-    Type as IrType, Value, types,
+    AbiParam, Block as IrBlock, FuncRef, GlobalValue, InstBuilder, MemFlagsData, SigRef, Signature,
+    StackSlot, StackSlotData, StackSlotKind, Type as IrType, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{DataId, FuncId, Module};
-
-use drystone_runtime::layout::Fault;
 
 use crate::descriptors::Descriptors;
 use crate::entries;
@@ -24,7 +25,9 @@ use crate::segments::{Cut, Segment};
 
 /// Offsets of what generated code touches itself; `drystone_runtime::layout` checks them.
 pub(crate) mod offset {
-    use drystone_runtime::layout::{Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, Worker};
+    use drystone_runtime::layout::{
+        Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, Worker,
+    };
     use std::mem::offset_of;
 
     pub const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
@@ -85,7 +88,9 @@ pub(crate) fn condition_signature() -> Signature {
 pub(crate) fn native_signature(code: &Code) -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
-    signature.params.extend(code.parameters.iter().map(|reg| AbiParam::new(ir_type(code.registers[reg.0 as usize]))));
+    signature
+        .params
+        .extend(code.parameters.iter().map(|reg| AbiParam::new(ir_type(code.registers[reg.0 as usize]))));
     signature.returns.extend(code.result.map(|ty| AbiParam::new(ir_type(ty))));
     signature.returns.push(AbiParam::new(types::I32));
     signature
@@ -114,6 +119,9 @@ fn ir_type(ty: RegType) -> IrType {
         RegType::Real => types::F64,
     }
 }
+
+/// Addresses of elements, by the array's own place and the registers of the indices.
+type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
 
 /// What describes an array, loaded once.
 #[derive(Clone)]
@@ -154,9 +162,9 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
     arrays: HashMap<(Base, i32), ArrayValues>,
     /// Elements of these arrays that have been looked up on the way to here.
-    elements: HashMap<(Base, i32, Vec<Reg>), Value>,
+    elements: KnownElements,
     /// The same at the end of each block that has been translated.
-    elements_after: HashMap<BlockId, HashMap<(Base, i32, Vec<Reg>), Value>>,
+    elements_after: HashMap<BlockId, KnownElements>,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
     /// Where heads that this segment tries on its way begin; `blocks` has what follows them.
@@ -199,7 +207,12 @@ pub(crate) fn segment<M: Module>(
 }
 
 /// Translates a procedure that runs on the processor's stack.
-pub(crate) fn native<M: Module>(module: &mut M, functions: &mut Functions, builder: FunctionBuilder, cut: usize) {
+pub(crate) fn native<M: Module>(
+    module: &mut M,
+    functions: &mut Functions,
+    builder: FunctionBuilder,
+    cut: usize,
+) {
     let code = &functions.cuts[cut].code;
     let mut build = Build::new(module, functions, builder, cut, Form::Native, BlockId(0));
     build.prologue();
@@ -353,7 +366,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     }
 
     /// What was looked up before a block that can be reached in one way only.
-    fn known_elements(&self, id: BlockId) -> HashMap<(Base, i32, Vec<Reg>), Value> {
+    fn known_elements(&self, id: BlockId) -> KnownElements {
         if self.arrays.is_empty() || self.inlined.contains_key(&id) {
             return HashMap::new();
         }
@@ -423,7 +436,8 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     /// Goes on with the next ready process, or returns to the scheduler.
     fn dispatch(&mut self) {
         let next = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_HEAD);
-        let (some, run, none) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let (some, run, none) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(next, some, &[], none, &[]);
         self.builder.switch_to_block(some);
         let attention = self.attention();
@@ -528,23 +542,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         let leave = self.leave_block();
         self.builder.ins().brif(status, leave, &[], go_on, &[]);
         self.builder.switch_to_block(go_on);
-    }
-
-    /// Counts the calls that are nested on the processor's stack.
-    fn enter_recursion(&mut self) {
-        if !self.code().recursive {
-            return;
-        }
-        self.count(offset::NESTED, 1);
-        let nested = self.builder.ins().load(types::I64, trusted(), self.worker, offset::NESTED);
-        let deep = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, nested, MOST_NESTED);
-        self.fail_if(deep, Fault::StackLimit, 0);
-    }
-
-    fn leave_recursion(&mut self) {
-        if self.code().recursive {
-            self.count(offset::NESTED, -1);
-        }
     }
 
     fn get(&mut self, reg: Reg) -> Value {

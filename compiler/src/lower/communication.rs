@@ -51,7 +51,8 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {
-        let prepared: Vec<Prepared> = arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
+        let prepared: Vec<Prepared> =
+            arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
         let to = (self.reg(RegType::Int), self.reg(RegType::Int));
         let place = self.place(span);
@@ -75,7 +76,9 @@ impl Lower<'_, '_> {
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
         match argument {
             Argument::Value(value) if is_late(value) => Prepared::Late(value),
-            Argument::Value(value) if value.ty == Type::Text => Prepared::Slot(self.owned_text(value), Kind::Text),
+            Argument::Value(value) if value.ty == Type::Text => {
+                Prepared::Slot(self.owned_text(value), Kind::Text)
+            }
             Argument::Value(value) => Prepared::Scalar(self.value(value)),
             Argument::Place(place) => Prepared::Slot(self.depart(place), Kind::Component),
         }
@@ -86,7 +89,8 @@ impl Lower<'_, '_> {
         let to = (self.reg(RegType::Int), self.reg(RegType::Int));
         let place = self.place(span);
         self.head(HeadOp::Receive { reach, interface: channel.interface, message, to }, place);
-        let parameters = &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
+        let parameters =
+            &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
         let mut arrived = Vec::new();
         for (index, (_, ty)) in parameters.iter().enumerate() {
             let word = payload_word(to.0, index);

@@ -94,7 +94,9 @@ impl Lower<'_, '_> {
             Target::Element { variable, collection, keys } if make => {
                 self.find_or_make(*variable, *collection, keys, span)
             }
-            Target::Element { variable, collection, keys } => self.find_present(*variable, *collection, keys, span),
+            Target::Element { variable, collection, keys } => {
+                self.find_present(*variable, *collection, keys, span)
+            }
             Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
         }
     }
@@ -301,7 +303,10 @@ impl Lower<'_, '_> {
         let Type::Component(id) = ty else { return None };
         let component = &self.unit.program.components[id.index()];
         let index = component.requires.iter().position(|facet| facet.interface == interface)?;
-        component.requires[index].cardinality.is_none().then(|| self.unit.layouts.instances[id.index()].required[index])
+        component.requires[index]
+            .cardinality
+            .is_none()
+            .then(|| self.unit.layouts.instances[id.index()].required[index])
     }
 
     pub(super) fn find_offered(&mut self, instance: Reg, interface: InterfaceId, span: Span) -> Reg {
@@ -340,7 +345,10 @@ impl Lower<'_, '_> {
             ConnectEnd::OwnOffered(index) => {
                 let inward = self.unit.layouts.instances[self.component.index()].inward[*index];
                 let instance = self.own_instance();
-                self.add(instance, inward.expect("an interface that is connected inward has no implementation"))
+                self.add(
+                    instance,
+                    inward.expect("an interface that is connected inward has no implementation"),
+                )
             }
             ConnectEnd::OwnRequired(index, k) => self.own_required(*index, k.as_ref(), span),
         }

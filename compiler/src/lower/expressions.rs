@@ -84,7 +84,12 @@ impl Lower<'_, '_> {
     }
 
     /// Holds the lock while something is evaluated.
-    pub(super) fn locked<T>(&mut self, mode: LockMode, span: Span, evaluate: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn locked<T>(
+        &mut self,
+        mode: LockMode,
+        span: Span,
+        evaluate: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         if self.lock.is_some() || self.in_condition {
             return evaluate(self);
         }
@@ -311,7 +316,12 @@ impl Lower<'_, '_> {
     }
 
     /// Calls a procedure; the result is in a register (a TEXT is owned by nobody yet).
-    pub(super) fn call_procedure(&mut self, id: ProcedureId, arguments: &[Argument], span: Span) -> Option<Reg> {
+    pub(super) fn call_procedure(
+        &mut self,
+        id: ProcedureId,
+        arguments: &[Argument],
+        span: Span,
+    ) -> Option<Reg> {
         let procedure = &self.unit.program.procedures[id.index()];
         let native = self.in_condition || self.unit.facts.procedures[id.index()].native;
         let lock = if native { None } else { self.lock };

@@ -22,8 +22,8 @@ use crate::classify::{BodyKey, Facts};
 use crate::entries;
 use crate::layout::Layouts;
 use crate::mir::{
-    Address, Base, Block, BlockId, Code, Entry, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot, PlaceId, Reg, RegType,
-    Shape, Symbol, Terminator, Variant,
+    Address, Base, Block, BlockId, Code, Entry, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot, PlaceId,
+    Reg, RegType, Shape, Symbol, Terminator, Variant,
 };
 
 /// Everything that lowering a program's code shares.
@@ -75,7 +75,8 @@ impl Places<'_> {
     /// The number of a place.
     pub fn number(&mut self, span: Span) -> PlaceId {
         *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
-            let (line, column) = self.files.get(span.file as usize).map_or((0, 0), |file| file.line_column(span.start));
+            let (line, column) =
+                self.files.get(span.file as usize).map_or((0, 0), |file| file.line_column(span.start));
             self.table.push((span.file, line, column));
             (self.table.len() - 1) as PlaceId
         })
@@ -163,7 +164,8 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
     let program = unit.program;
     let procedure = &program.procedures[variant.procedure.index()];
     let layout = unit.layouts.procedures[variant.procedure.index()].clone();
-    let mut code = Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
+    let mut code =
+        Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
     code.procedure = Some(variant.procedure);
     code.result = procedure.result.as_ref().map(reg_type);
     code.recursive = variant.native && unit.facts.procedures[variant.procedure.index()].recursive;
@@ -238,7 +240,13 @@ impl Code {
 }
 
 impl<'u, 'a> Lower<'u, 'a> {
-    fn new(unit: &'u mut Unit<'a>, code: Code, runs: Runs, component: ComponentId, lock: Option<LockMode>) -> Self {
+    fn new(
+        unit: &'u mut Unit<'a>,
+        code: Code,
+        runs: Runs,
+        component: ComponentId,
+        lock: Option<LockMode>,
+    ) -> Self {
         Lower {
             unit,
             code,
@@ -445,7 +453,8 @@ impl<'u, 'a> Lower<'u, 'a> {
 
     /// Frees what the frame owns: texts at once, components and collections by an operation that may wait.
     fn drop_frame(&mut self, place: PlaceId) {
-        let declared: Vec<OwnedSlot> = self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();
+        let declared: Vec<OwnedSlot> =
+            self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();
         if declared.iter().any(|slot| slot.kind != Kind::Text) && !self.code.native {
             let base = self.reg(RegType::Int);
             self.inst(Inst::Base(base, Base::Frame));
@@ -494,4 +503,3 @@ impl<'u, 'a> Lower<'u, 'a> {
         Address { base: Base::Frame, offset: offset as i32, byte: false }
     }
 }
-

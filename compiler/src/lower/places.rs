@@ -15,7 +15,11 @@ use crate::walk::{self, Visitor};
 pub(super) enum Target {
     Register(Reg),
     Memory(Address),
-    Element { variable: VariableId, collection: Address, keys: Keys },
+    Element {
+        variable: VariableId,
+        collection: Address,
+        keys: Keys,
+    },
     /// The text's own address, and the index.
     Character(Address, Reg),
 }
@@ -182,7 +186,13 @@ impl Lower<'_, '_> {
     }
 
     /// The address of an element that must be there.
-    pub(super) fn find_present(&mut self, variable: VariableId, collection: Address, keys: &Keys, span: Span) -> Reg {
+    pub(super) fn find_present(
+        &mut self,
+        variable: VariableId,
+        collection: Address,
+        keys: &Keys,
+        span: Span,
+    ) -> Reg {
         let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
         let place = self.place(span);
         let cell = self.reg(RegType::Int);
@@ -191,7 +201,13 @@ impl Lower<'_, '_> {
     }
 
     /// The address of an element, which is made if it is not there (of an array it must be).
-    pub(super) fn find_or_make(&mut self, variable: VariableId, collection: Address, keys: &Keys, span: Span) -> Reg {
+    pub(super) fn find_or_make(
+        &mut self,
+        variable: VariableId,
+        collection: Address,
+        keys: &Keys,
+        span: Span,
+    ) -> Reg {
         if self.is_array(variable) {
             return self.find_present(variable, collection, keys, span);
         }

@@ -267,7 +267,8 @@ impl Lower<'_, '_> {
     }
 
     fn foreach_loop(&mut self, variables: &[Place], collection: VariableId, body: &Block_) {
-        let declared = self.unit.variable(collection).collection.as_ref().expect("the checker saw a collection");
+        let declared =
+            self.unit.variable(collection).collection.as_ref().expect("the checker saw a collection");
         let types = declared.indices.clone();
         let words = self.take_words(types.len() as u32);
         for (index, ty) in types.iter().enumerate() {

@@ -186,15 +186,16 @@ fn each_of_many_that_accept_gets_one_connection() {
     let status = run(&["Network"], Options::default(), move |client| async move {
         let listener = listen(client, &address).await;
         let accepted = Rc::new(Cell::new(0));
-        let seats: Vec<_> = iter::repeat_with(|| {
+        let seat = || {
             let accepted = accepted.clone();
             client.spawn("Listener", listener, move |child| async move {
                 let connection = child.required("Listener").ask_component("Accept", []).await;
                 accepted.set(accepted.get() + 1);
                 child.delete(connection).await;
             })
-        });
-        for seat in seats.take(MANY).collect::<Vec<_>>() {
+        };
+        let seats: Vec<_> = iter::repeat_with(seat).take(MANY).collect();
+        for seat in seats {
             client.delete(seat).await;
         }
         assert_eq!(accepted.get(), MANY);

@@ -1,0 +1,137 @@
+//! Arithmetic: checked where the language says so, floored where the processor truncates.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_module::Module;
+use drystone_runtime::layout::Fault;
+
+use super::Build;
+use crate::mir::{Checked, Op, PlaceId, Unary};
+
+impl<M: Module> Build<'_, '_, M> {
+    pub(super) fn operation(&mut self, op: Op, a: Value, b: Value) -> Value {
+        use Op::*;
+        let ins = self.builder.ins();
+        let integer = |cc| (cc, None);
+        let real = |cc| (IntCC::Equal, Some(cc));
+        let (int_cc, real_cc) = match op {
+            Add => return ins.iadd(a, b),
+            Subtract => return ins.isub(a, b),
+            And => return ins.band(a, b),
+            Or => return ins.bor(a, b),
+            Xor => return ins.bxor(a, b),
+            AddReal => return ins.fadd(a, b),
+            SubtractReal => return ins.fsub(a, b),
+            MultiplyReal => return ins.fmul(a, b),
+            DivideReal => return ins.fdiv(a, b),
+            MinReal => return ins.fmin(a, b),
+            MaxReal => return ins.fmax(a, b),
+            Equal => integer(IntCC::Equal),
+            NotEqual => integer(IntCC::NotEqual),
+            Less => integer(IntCC::SignedLessThan),
+            LessEqual => integer(IntCC::SignedLessThanOrEqual),
+            Greater => integer(IntCC::SignedGreaterThan),
+            GreaterEqual => integer(IntCC::SignedGreaterThanOrEqual),
+            LessUnsigned => integer(IntCC::UnsignedLessThan),
+            EqualReal => real(FloatCC::Equal),
+            NotEqualReal => real(FloatCC::NotEqual),
+            LessReal => real(FloatCC::LessThan),
+            LessEqualReal => real(FloatCC::LessThanOrEqual),
+            GreaterReal => real(FloatCC::GreaterThan),
+            GreaterEqualReal => real(FloatCC::GreaterThanOrEqual),
+        };
+        let flag = match real_cc {
+            Some(cc) => self.builder.ins().fcmp(cc, a, b),
+            None => self.builder.ins().icmp(int_cc, a, b),
+        };
+        self.builder.ins().uextend(types::I64, flag)
+    }
+
+    pub(super) fn unary(&mut self, operator: Unary, a: Value) -> Value {
+        let ins = self.builder.ins();
+        match operator {
+            Unary::NegateReal => ins.fneg(a),
+            Unary::SquareRoot => ins.sqrt(a),
+            Unary::Floor => ins.floor(a),
+            Unary::IntToReal => ins.fcvt_from_sint(types::F64, a),
+            Unary::RealToInt => ins.fcvt_to_sint_sat(types::I64, a),
+        }
+    }
+
+    pub(super) fn checked(&mut self, operator: Checked, a: Value, b: Value, place: PlaceId) -> Value {
+        let (value, overflow) = match operator {
+            Checked::Add => self.builder.ins().sadd_overflow(a, b),
+            Checked::Subtract => self.builder.ins().ssub_overflow(a, b),
+            Checked::Multiply => self.builder.ins().smul_overflow(a, b),
+            Checked::Div | Checked::Mod => return self.divide(operator, a, b, place),
+        };
+        self.fail_if(overflow, Fault::Overflow, place);
+        value
+    }
+
+    /// Division that floors; by powers of two a shift or mask.
+    pub(super) fn divide(&mut self, operator: Checked, a: Value, b: Value, place: PlaceId) -> Value {
+        if let Some(divisor) = self.constant(b)
+            && divisor > 0
+        {
+            return self.divide_by_constant(operator, a, b, divisor);
+        }
+        let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, b, 0);
+        self.fail_if(zero, Fault::DivisionByZero, place);
+        let smallest = self.builder.ins().icmp_imm_s(IntCC::Equal, a, i64::MIN);
+        let minus_one = self.builder.ins().icmp_imm_s(IntCC::Equal, b, -1);
+        let overflow = self.builder.ins().band(smallest, minus_one);
+        if operator == Checked::Div {
+            self.fail_if(overflow, Fault::Overflow, place);
+            return self.floored(operator, a, b);
+        }
+        // The processor traps on smallest MOD -1, whose value is 0: divide by 1 instead.
+        let one = self.builder.ins().iconst(types::I64, 1);
+        let divisor = self.builder.ins().select(overflow, one, b);
+        self.floored(operator, a, divisor)
+    }
+
+    pub(super) fn divide_by_constant(
+        &mut self,
+        operator: Checked,
+        a: Value,
+        b: Value,
+        divisor: i64,
+    ) -> Value {
+        if divisor & (divisor - 1) == 0 {
+            return match operator {
+                Checked::Div => self.builder.ins().sshr_imm_s(a, divisor.trailing_zeros() as i64),
+                _ => self.builder.ins().band_imm_s(a, divisor - 1),
+            };
+        }
+        self.floored(operator, a, b)
+    }
+
+    pub(super) fn floored(&mut self, operator: Checked, a: Value, b: Value) -> Value {
+        let quotient = self.builder.ins().sdiv(a, b);
+        let product = self.builder.ins().imul(quotient, b);
+        let rest = self.builder.ins().isub(a, product);
+        let not_exact = self.builder.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
+        let signs = self.builder.ins().bxor(rest, b);
+        let opposite = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
+        let adjust = self.builder.ins().band(not_exact, opposite);
+        if operator == Checked::Div {
+            let one = self.builder.ins().uextend(types::I64, adjust);
+            self.builder.ins().isub(quotient, one)
+        } else {
+            let zero = self.builder.ins().iconst(types::I64, 0);
+            let addend = self.builder.ins().select(adjust, b, zero);
+            self.builder.ins().iadd(rest, addend)
+        }
+    }
+
+    pub(super) fn constant(&self, value: Value) -> Option<i64> {
+        use cranelift_codegen::ir::{InstructionData, Opcode, ValueDef};
+        let dfg = &self.builder.func.dfg;
+        let ValueDef::Result(inst, 0) = dfg.value_def(dfg.resolve_aliases(value)) else { return None };
+        match dfg.insts[inst] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+}

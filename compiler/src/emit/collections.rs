@@ -1,0 +1,189 @@
+//! Elements of collections: arrays and dense parts are looked up in generated code.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_module::Module;
+use drystone_component::Kind;
+use drystone_language::program::VariableId;
+use drystone_runtime::layout::Fault;
+
+use super::{ArrayValues, Build, trusted};
+use crate::entries;
+use crate::layout::kind_of;
+use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, Inst, PlaceId, Reg, Symbol};
+
+impl<M: Module> Build<'_, '_, M> {
+    /// Puts words into memory of this function for an entry point to read.
+    pub(super) fn words(&mut self, values: &[Reg]) -> Value {
+        let slot = match self.words_slot {
+            Some((slot, words)) if words >= values.len() => slot,
+            _ => {
+                let words = values.len().max(4);
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * words as u32, 3);
+                let slot = self.builder.create_sized_stack_slot(data);
+                self.words_slot = Some((slot, words));
+                slot
+            }
+        };
+        for (index, &reg) in values.iter().enumerate() {
+            let value = self.get(reg);
+            self.builder.ins().stack_store(types::I64, value, slot, 8 * index as i32);
+        }
+        self.builder.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// The address of an element: arrays and the dense part of a collection are looked up here.
+    pub(super) fn find(
+        &mut self,
+        to: Reg,
+        variable: VariableId,
+        collection: &Address,
+        keys: &[Reg],
+        fault: Option<(Fault, PlaceId)>,
+    ) {
+        let declared = &self.functions.program.variables[variable.index()];
+        let indices = declared.collection.as_ref().expect("a collection");
+        let size = if kind_of(&declared.ty) == Kind::Byte { 1 } else { 8 };
+        let element = (collection.base, collection.offset, keys.to_vec());
+        if let Some(&known) = self.elements.get(&element) {
+            return self.set(to, known);
+        }
+        let base = self.base(collection.base);
+        let found = self.builder.create_block();
+        let result = self.builder.append_block_param(found, types::I64);
+        if indices.array {
+            let absent = self.builder.create_block();
+            self.builder.set_cold_block(absent);
+            self.find_in_array(collection, keys, size, found, absent);
+            self.builder.switch_to_block(absent);
+            match fault {
+                Some((fault, place)) => self.jump_to_fault(fault, place),
+                None => {
+                    let null = self.builder.ins().iconst(types::I64, 0);
+                    self.builder.ins().jump(found, &[null.into()]);
+                }
+            }
+        } else {
+            let elsewhere = self.builder.create_block();
+            if keys.len() == 1 && kind_of(&indices.indices[0]) != Kind::Text {
+                let head = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
+                self.find_in_dense_part(head, keys[0], size, found, elsewhere);
+            } else {
+                self.builder.ins().jump(elsewhere, &[]);
+            }
+            self.builder.switch_to_block(elsewhere);
+            let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
+            let description = self.symbol(&Symbol::Collection(variable));
+            let words = self.words(keys);
+            let address = self.call_entry(&entries::FIND, &[cell, description, words]).expect("an address");
+            if let Some((fault, place)) = fault {
+                self.require(address, fault, place);
+            }
+            self.builder.ins().jump(found, &[address.into()]);
+        }
+        self.builder.switch_to_block(found);
+        self.set(to, result);
+        if fault.is_some() && self.arrays.contains_key(&(collection.base, collection.offset)) {
+            self.elements.insert(element, result);
+        }
+    }
+
+    pub(super) fn find_in_array(
+        &mut self,
+        collection: &Address,
+        keys: &[Reg],
+        size: i64,
+        found: Block,
+        absent: Block,
+    ) {
+        let array = match self.arrays.get(&(collection.base, collection.offset)) {
+            Some(array) => array.clone(),
+            None => self.load_array(collection, keys.len()),
+        };
+        let mut index = None;
+        for (&key, &bound) in keys.iter().zip(&array.sizes) {
+            let key = self.get(key);
+            let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, bound);
+            self.branch_unless(inside, absent);
+            index = Some(match index {
+                None => key,
+                Some(row) => {
+                    let start = self.builder.ins().imul(row, bound);
+                    self.builder.ins().iadd(start, key)
+                }
+            });
+        }
+        let distance = self.builder.ins().imul_imm_s(index.expect("an array has an index"), size);
+        let address = self.builder.ins().iadd(array.elements, distance);
+        self.builder.ins().jump(found, &[address.into()]);
+    }
+
+    /// An array that was not made has no elements.
+    pub(super) fn load_array(&mut self, collection: &Address, dimensions: usize) -> ArrayValues {
+        let base = self.base(collection.base);
+        let made = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
+        let none = self.symbol(&Symbol::NoArray);
+        let head = self.builder.ins().select(made, made, none);
+        let sizes = (0..dimensions as i32)
+            .map(|dimension| self.builder.ins().load(types::I64, trusted(), head, 16 + 8 * dimension))
+            .collect();
+        ArrayValues { elements: self.builder.ins().load(types::I64, trusted(), head, 0), sizes }
+    }
+
+    /// Loads what describes the arrays that are used in loops, if nothing here makes or deletes one.
+    pub(super) fn look_at_arrays(&mut self, blocks: &[BlockId]) {
+        let code = self.code();
+        let changes = |entry: &Entry| {
+            entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
+        };
+        let mut used = Vec::new();
+        for block in blocks.iter().map(|&id| code.block(id)) {
+            if let Some(Head { op: HeadOp::Call(_, entry, _), .. }) = &block.head
+                && changes(entry)
+            {
+                return;
+            }
+            for instruction in &block.instructions {
+                match instruction {
+                    Inst::CallNative(..) => return,
+                    Inst::Call(_, entry, _) if changes(entry) => return,
+                    Inst::Find(_, variable, collection, keys, _) if block.in_loop.is_some() => {
+                        let declared = &self.functions.program.variables[variable.index()].collection;
+                        let in_register = matches!(collection.base, Base::Reg(_));
+                        if !in_register && declared.as_ref().is_some_and(|declared| declared.array) {
+                            used.push((*collection, keys.len()));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (collection, dimensions) in used {
+            if !self.arrays.contains_key(&(collection.base, collection.offset)) {
+                let array = self.load_array(&collection, dimensions);
+                self.arrays.insert((collection.base, collection.offset), array);
+            }
+        }
+    }
+
+    pub(super) fn find_in_dense_part(
+        &mut self,
+        head: Value,
+        key: Reg,
+        size: i64,
+        found: Block,
+        elsewhere: Block,
+    ) {
+        self.branch_unless(head, elsewhere);
+        let key = self.get(key);
+        let low = self.builder.ins().load(types::I64, trusted(), head, 8);
+        let length = self.builder.ins().load(types::I64, trusted(), head, 16);
+        let index = self.builder.ins().isub(key, low);
+        let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, length);
+        self.branch_unless(inside, elsewhere);
+        let dense = self.builder.ins().load(types::I64, trusted(), head, 0);
+        let distance = self.builder.ins().imul_imm_s(index, size);
+        let address = self.builder.ins().iadd(dense, distance);
+        self.builder.ins().jump(found, &[address.into()]);
+    }
+}

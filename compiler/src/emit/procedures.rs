@@ -1,0 +1,99 @@
+//! Calls of procedures, on the processor's stack and in frames of the process.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_module::Module;
+use drystone_runtime::layout::Fault;
+
+use super::{Build, Form, MOST_NESTED, offset, trusted};
+use crate::entries;
+use crate::mir::{BlockId, Failure, PlaceId, Reg, Symbol};
+
+impl<M: Module> Build<'_, '_, M> {
+    pub(super) fn call_native(&mut self, to: Option<Reg>, variant: usize, arguments: &[Reg]) {
+        let cut = self.functions.first_variant + variant;
+        let function = self.segment_function(cut, BlockId(0));
+        let mut all = vec![self.worker, self.process];
+        for &reg in arguments {
+            let value = self.get(reg);
+            all.push(value);
+        }
+        let call = self.builder.ins().call(function, &all);
+        let results = self.builder.inst_results(call).to_vec();
+        let failed = *results.last().expect("every procedure tells whether it failed");
+        self.check_failure(Failure::NotZero, Some(failed));
+        if let Some(to) = to {
+            self.set(to, results[0]);
+        }
+    }
+
+    pub(super) fn call_procedure(
+        &mut self,
+        variant: usize,
+        arguments: &[Reg],
+        outer: Option<Reg>,
+        then: BlockId,
+        place: PlaceId,
+    ) {
+        let cut = self.functions.first_variant + variant;
+        let description = self.symbol(&Symbol::Frame(cut));
+        let place = self.builder.ins().iconst(types::I32, place as i64);
+        let frame = self.call_entry(&entries::FRAME_NEW, &[description, place]);
+        self.check_failure(Failure::Zero, frame);
+        let frame = frame.expect("a frame");
+        let cuts = self.functions.cuts;
+        let callee = &cuts[cut];
+        for (&argument, parameter) in arguments.iter().zip(&callee.code.parameters) {
+            let value = self.get(argument);
+            self.builder.ins().store(trusted(), value, frame, callee.slots[parameter] as i32);
+        }
+        if let Some(outer) = outer {
+            let outer = self.get(outer);
+            self.builder.ins().store(trusted(), outer, frame, offset::OUTER);
+        }
+        let after = self.segment_function(self.cut, then);
+        let return_to = self.builder.ins().func_addr(types::I64, after);
+        self.builder.ins().store(trusted(), return_to, frame, offset::RETURN_TO);
+        self.save_for(then);
+        let entry = self.segment_function(cut, BlockId(0));
+        self.builder.ins().return_call(entry, &[self.worker, self.process]);
+    }
+
+    pub(super) fn return_from_procedure(&mut self, result: Option<Reg>) {
+        if self.form == Form::Native {
+            let mut results = Vec::new();
+            if let Some(result) = result {
+                let value = self.get(result);
+                results.push(value);
+            }
+            results.push(self.builder.ins().iconst(types::I32, 0));
+            self.leave_recursion();
+            self.builder.ins().return_(&results);
+            return;
+        }
+        if let Some(result) = result {
+            let value = self.get(result);
+            self.builder.ins().store(trusted(), value, self.worker, offset::RESULT);
+        }
+        let return_to = self.builder.ins().load(types::I64, trusted(), self.frame, offset::RETURN_TO);
+        self.call_entry(&entries::FRAME_END, &[]);
+        self.jump_to_address(return_to, self.process);
+    }
+
+    /// Counts the calls that are nested on the processor's stack.
+    pub(super) fn enter_recursion(&mut self) {
+        if !self.code().recursive {
+            return;
+        }
+        self.count(offset::NESTED, 1);
+        let nested = self.builder.ins().load(types::I64, trusted(), self.worker, offset::NESTED);
+        let deep = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, nested, MOST_NESTED);
+        self.fail_if(deep, Fault::StackLimit, 0);
+    }
+
+    pub(super) fn leave_recursion(&mut self) {
+        if self.code().recursive {
+            self.count(offset::NESTED, -1);
+        }
+    }
+}
