@@ -132,6 +132,7 @@ func city() program {
 			flags.IntVar(&n, "n", 1000, "houses")
 			flags.IntVar(&k, "k", 10, "times that each asks for electricity and water")
 		},
+		best: func() (outcome, error) { return bestCity(n, k) },
 		run: func() (outcome, error) {
 			plant := newPowerPlant(n)
 			houses := make([]house, n)

@@ -47,6 +47,7 @@ func eratosthenes() program {
 		flags: func(flags *flag.FlagSet) {
 			flags.IntVar(&n, "n", 10_000, "the last number")
 		},
+		best: func() (outcome, error) { return bestEratosthenes(n) },
 		run: func() (outcome, error) {
 			var messages, moved atomic.Int64
 			generator := make(chan int64, 1)

@@ -186,6 +186,7 @@ func library() program {
 			flags.IntVar(&m, "m", 10, "libraries")
 			flags.IntVar(&b, "b", 10, "books of each library")
 		},
+		best: func() (outcome, error) { return bestLibrary(n, m, b) },
 		run: func() (outcome, error) {
 			libraries := make([]*publicLibrary, m)
 			for k := range libraries {

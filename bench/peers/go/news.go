@@ -74,6 +74,7 @@ func news() program {
 			flags.IntVar(&m, "m", 10, "reporters")
 			flags.IntVar(&k, "k", 10, "texts of each reporter")
 		},
+		best: func() (outcome, error) { return bestNews(n, m, k) },
 		run: func() (outcome, error) {
 			centre := newNewsCentre(m)
 			archives := make([]chan archive, n)

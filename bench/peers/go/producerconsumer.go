@@ -80,6 +80,7 @@ func producerConsumer() program {
 			flags.IntVar(&k, "k", 1_000_000, "elements of each producer")
 			flags.IntVar(&c, "c", 10, "capacity of the buffer")
 		},
+		best: func() (outcome, error) { return bestProducerConsumer(n, m, k, c) },
 		run: func() (outcome, error) {
 			var messages atomic.Int64
 			buffer := newBoundedBuffer(c, n)
