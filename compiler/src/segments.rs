@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::liveness::{self, Access, RegSet, Uses};
+use crate::liveness::{self, Access};
 use crate::mir::*;
 
 /// One function.
@@ -19,9 +19,9 @@ pub struct Segment {
     /// All its blocks, the entry first.
     pub blocks: Vec<BlockId>,
     /// Registers that any of its blocks writes.
-    pub written: RegSet,
+    pub written: HashSet<Reg>,
     /// Registers that any of its blocks reads or writes.
-    pub touched: RegSet,
+    pub touched: HashSet<Reg>,
     /// Heads on the way that are tried here as well: only if one has to wait, its own segment takes over.
     pub inlined: HashSet<BlockId>,
     /// It runs on the stack of whoever tests the condition.
@@ -34,8 +34,8 @@ pub struct Cut {
     pub code: Code,
     /// One for each resume point, in order of their blocks.
     pub segments: Vec<Segment>,
-    /// Registers that are live at the beginning of each block.
-    pub live: Vec<RegSet>,
+    /// Registers, ascending, that are live where a segment begins.
+    pub live: HashMap<BlockId, Vec<Reg>>,
     /// Where registers lie in the frame that outlive a segment.
     pub slots: HashMap<Reg, u32>,
     /// Blocks that begin a segment.
@@ -56,8 +56,11 @@ impl Cut {
 /// Instructions up to which a region is repeated in each segment that reaches it.
 const REPEATED: usize = 24;
 
-/// Heads that a segment tries on its way, and the instructions after which it tries no more of them.
+/// Heads that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the instructions
+/// after which it tries no more of them.
 const INLINED: usize = 8;
+const INLINED_IN_LONG: usize = 2;
+const LONG: usize = 100;
 const INLINED_SIZE: usize = 160;
 
 /// Cuts code that is not native; gives every register a slot that needs one.
@@ -69,7 +72,7 @@ pub fn cut(mut code: Code) -> Cut {
         return Cut {
             code,
             segments: Vec::new(),
-            live,
+            live: HashMap::new(),
             slots: HashMap::new(),
             starts: HashSet::new(),
             predecessors,
@@ -92,9 +95,10 @@ pub fn cut(mut code: Code) -> Cut {
         .filter(|(entry, _)| reachable.contains(entry))
         .map(|(entry, blocks)| {
             let (blocks, inlined) = extend(&code, &starts, &waiting, entry, blocks);
-            segment(&code, &uses, entry, blocks, inlined, conditions.contains(&entry))
+            segment(&code, entry, blocks, inlined, conditions.contains(&entry))
         })
         .collect();
+    let live = starts.iter().map(|&start| (start, live[start.0 as usize].iter().collect())).collect();
     let slots = assign_slots(&mut code, &segments, &live);
     Cut { code, segments, live, slots, starts, predecessors, waiting }
 }
@@ -174,6 +178,7 @@ fn extend(
     mut blocks: Vec<BlockId>,
 ) -> (Vec<BlockId>, HashSet<BlockId>) {
     let mut inlined = HashSet::new();
+    let most = if starts.len() > LONG { INLINED_IN_LONG } else { INLINED };
     if code.block(entry).head.is_none() {
         return (blocks, inlined);
     }
@@ -189,7 +194,7 @@ fn extend(
         next += 1;
         for to in inside {
             if leaves(code, starts, waiting, entry, to) {
-                if !can_be_inlined(code.block(to)) || inlined.len() >= INLINED || size > INLINED_SIZE {
+                if !can_be_inlined(code.block(to)) || inlined.len() >= most || size > INLINED_SIZE {
                     continue;
                 }
                 inlined.insert(to);
@@ -271,16 +276,14 @@ fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet
 
 fn segment(
     code: &Code,
-    uses: &[Uses],
     entry: BlockId,
     blocks: Vec<BlockId>,
     inlined: HashSet<BlockId>,
     is_condition: bool,
 ) -> Segment {
-    let mut written = RegSet::new(code.registers.len());
-    let mut touched = RegSet::new(code.registers.len());
+    let mut written = HashSet::new();
+    let mut touched = HashSet::new();
     for block in &blocks {
-        uses[block.0 as usize].written.iter().for_each(|reg| written.insert(reg));
         liveness::visit(code.block(*block), &mut |reg, access: Access| {
             touched.insert(reg);
             if access == Access::Write {
@@ -292,11 +295,14 @@ fn segment(
 }
 
 /// Registers that are live at the same beginning need different slots; others may share one.
-fn assign_slots(code: &mut Code, segments: &[Segment], live: &[RegSet]) -> HashMap<Reg, u32> {
+fn assign_slots(
+    code: &mut Code,
+    segments: &[Segment],
+    live: &HashMap<BlockId, Vec<Reg>>,
+) -> HashMap<Reg, u32> {
     let mut slots: HashMap<Reg, u32> = code.parameter_slots.iter().copied().collect();
     let mut neighbours: HashMap<Reg, HashSet<Reg>> = HashMap::new();
-    let mut sets: Vec<Vec<Reg>> =
-        segments.iter().map(|s| live[s.entry.0 as usize].iter().collect()).collect();
+    let mut sets: Vec<Vec<Reg>> = segments.iter().map(|s| live[&s.entry].clone()).collect();
     sets.push(code.parameters.clone());
     for set in &sets {
         for &reg in set {

@@ -6,7 +6,7 @@ use std::path::Path;
 use drystone_language::format;
 
 use crate::arguments::Fmt;
-use crate::{FAILED, Status, WRONG, fail, sources};
+use crate::{FAILED, Status, WRONG, fail, sources, tell};
 
 /// What became of a file.
 enum Outcome {
@@ -25,7 +25,7 @@ pub fn fmt(command: &Fmt) -> Result<(), Status> {
         match lay_out(path, command.check) {
             Outcome::Done => {}
             Outcome::Differs => {
-                println!("{}", path.display());
+                tell(path.display());
                 result = result.and(Err(FAILED));
             }
             Outcome::Refused(status) => result = Err(status),

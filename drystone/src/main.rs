@@ -64,3 +64,8 @@ fn fail(message: impl std::fmt::Display) -> Status {
 fn say(message: impl std::fmt::Display) {
     let _ = write!(std::io::stderr(), "{message}");
 }
+
+/// Writes a line to standard output, if anybody reads it.
+fn tell(message: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stdout(), "{message}");
+}

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::arguments::New;
-use crate::{Status, fail};
+use crate::{Status, fail, tell};
 
 /// Names and contents; `NAME` stands for the project's name.
 const FILES: &[(&str, &str)] = &[
@@ -26,7 +26,8 @@ pub fn make(command: &New) -> Result<(), Status> {
     };
     match fill(folder, &name.to_string_lossy()) {
         Ok(()) => {
-            println!("Made {}. Try `drystone run {}`.", folder.display(), folder.join("main.dry").display());
+            let program = folder.join("main.dry");
+            tell(format_args!("Made {}. Try `drystone run {}`.", folder.display(), program.display()));
             Ok(())
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

@@ -61,7 +61,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error with its place marked and nothing else said.
     pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { code, message: message.into(), span, label: String::new(), notes: Vec::new(), help: None }
+        Diagnostic {
+            code,
+            message: message.into(),
+            span,
+            label: String::new(),
+            notes: Vec::new(),
+            help: None,
+        }
     }
 
     /// Writes `label` beside the marked place.

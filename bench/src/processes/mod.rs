@@ -115,7 +115,7 @@ pub fn notes() -> String {
          as the median of all runs with their quartiles. *cold* rows are the time of a whole process that does the work \
          once, and for Drystone that is with compiling the program from its text. *go-mirror* has the program's \
          structure, a goroutine for each activity and each service; *go-best* is what is quickest in Go. Every run's \
-         result is checked, and the number of messages of Drystone and the mirrors. Heavier figures: *bytes per process* \
+         result is checked, and the number of messages of Drystone and the mirrors. *bytes per process* \
          is the growth of resident memory with a million live servers, each with its component, its communication and \
          its place in a collection, waiting after one message each way; *creation* is a million times making a \
          server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \

@@ -207,7 +207,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             _ => false,
         });
-        !uses_process && cut.live[condition.0 as usize].iter().next().is_none()
+        !uses_process && cut.live[&condition].is_empty()
     }
 
     /// What the condition reads in the frame is there already.

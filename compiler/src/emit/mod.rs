@@ -157,6 +157,8 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     cut: usize,
     form: Form,
     entry: BlockId,
+    /// Which segment; none for a native procedure.
+    segment: Option<&'b Segment>,
     /// The segment is known to run at home: it begins with an operation that does.
     at_home: bool,
     /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
@@ -200,6 +202,7 @@ pub(crate) fn segment<M: Module>(
     let segment: &Segment = &cuts[cut].segments[index];
     let form = if segment.is_condition { Form::Condition } else { Form::Resume };
     let mut build = Build::new(module, functions, builder, cut, form, segment.entry);
+    build.segment = Some(segment);
     build.prologue();
     build.load_live(segment);
     build.segment(segment);
@@ -245,6 +248,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             cut,
             form,
             entry,
+            segment: None,
             at_home,
             arrays: HashMap::new(),
             elements: HashMap::new(),
@@ -300,8 +304,8 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     fn load_live(&mut self, segment: &Segment) {
         let cut = self.the_cut();
-        for reg in cut.live[segment.entry.0 as usize].iter() {
-            if segment.touched.contains(reg) {
+        for &reg in &cut.live[&segment.entry] {
+            if segment.touched.contains(&reg) {
                 let ty = ir_type(cut.code.registers[reg.0 as usize]);
                 let slot = cut.slots[&reg] as i32;
                 let value = self.builder.ins().load(ty, trusted(), self.frame, slot);
@@ -480,10 +484,10 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     /// Saves what the segment that begins there needs, as far as this one has changed it.
     fn save_for(&mut self, to: BlockId) {
         let cut = self.the_cut();
-        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == self.entry) else { return };
-        let loaded = &cut.live[self.entry.0 as usize];
-        for reg in cut.live[to.0 as usize].iter() {
-            if loaded.contains(reg) && !segment.written.contains(reg) {
+        let Some(segment) = self.segment else { return };
+        let loaded = &cut.live[&self.entry];
+        for &reg in &cut.live[&to] {
+            if loaded.binary_search(&reg).is_ok() && !segment.written.contains(&reg) {
                 continue;
             }
             let value = self.get(reg);

@@ -134,7 +134,7 @@ fn columns(picture: &Picture, parent: Option<usize>) -> Vec<Vec<usize>> {
         rest[0].sort_by_key(|&index| {
             let clients = joined.iter().filter(|(_, to)| *to == index).filter_map(|(from, _)| place(*from));
             let (count, sum) = clients.fold((0, 0), |(count, sum), place| (count + 1, sum + place));
-            if count == 0 { usize::MAX } else { 100 * sum / count }
+            (100 * sum).checked_div(count).unwrap_or(usize::MAX)
         });
     }
     columns
