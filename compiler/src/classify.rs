@@ -14,6 +14,8 @@ pub struct Facts {
     /// Variables of bodies and procedures that cannot be kept in registers: used by inner procedures, passed by
     /// reference, or not scalar.
     pub in_memory: HashSet<VariableId>,
+    /// Arrays that have one size for each dimension whenever they are there.
+    pub sizes: HashMap<VariableId, Vec<i64>>,
     bodies: HashMap<BodyKey, CodeFacts>,
 }
 
@@ -47,6 +49,8 @@ struct CodeFacts {
     owns: bool,
     awaits: bool,
     calls: Vec<ProcedureId>,
+    /// Arrays that are made, with their sizes as far as they are constant.
+    arrays: Vec<(VariableId, Option<Vec<i64>>)>,
 }
 
 /// Whether a value of this type must be freed.
@@ -92,7 +96,8 @@ impl Facts {
                 in_memory.insert(VariableId(index as u32));
             }
         }
-        Facts { procedures: classify(program, &codes), in_memory, bodies }
+        let sizes = constant_sizes(codes.iter().chain(bodies.values()));
+        Facts { procedures: classify(program, &codes), in_memory, sizes, bodies }
     }
 
     /// Whether a body calls procedures that keep frames, and whether anything in it awaits.
@@ -102,6 +107,18 @@ impl Facts {
         let awaits = facts.awaits || facts.calls.iter().any(|p| self.procedures[p.index()].awaits);
         (frames, awaits)
     }
+}
+
+/// Sizes of the arrays that are made with the same constants wherever they are made.
+fn constant_sizes<'a>(codes: impl Iterator<Item = &'a CodeFacts>) -> HashMap<VariableId, Vec<i64>> {
+    let mut all: HashMap<VariableId, Option<Vec<i64>>> = HashMap::new();
+    for (variable, sizes) in codes.flat_map(|code| &code.arrays) {
+        let known = all.entry(*variable).or_insert_with(|| sizes.clone());
+        if known != sizes {
+            *known = None;
+        }
+    }
+    all.into_iter().filter_map(|(variable, sizes)| Some((variable, sizes?))).collect()
 }
 
 fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
@@ -176,6 +193,13 @@ impl Visitor for Gather<'_> {
                 self.facts.awaits = true;
             }
             Call(procedure, arguments) => self.call(*procedure, arguments),
+            NewArray(variable, sizes) => {
+                let constant = |size: &Expression| match size.kind {
+                    ExpressionKind::Integer(n) => Some(n),
+                    _ => None,
+                };
+                self.facts.arrays.push((*variable, sizes.iter().map(constant).collect()));
+            }
             _ => {}
         }
     }

@@ -39,6 +39,7 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
         ids,
         entries: declare_entries(module),
         descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
+        sizes: &unit.facts.sizes,
     };
     let mut builder = FunctionBuilderContext::new();
     let mut context = module.make_context();

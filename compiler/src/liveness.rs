@@ -136,7 +136,8 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
     }
 }
 
-fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
+/// The same for what a head does.
+pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
     let mut reach = |reach: &Reach| match reach {
         Reach::Service | Reach::Required(_) => {}
         Reach::Slot(reg) | Reach::Held(reg, _) => touch(*reg, Access::Read),
@@ -163,7 +164,8 @@ fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
     }
 }
 
-fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)) {
+/// The same for an instruction.
+pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)) {
     use Access::*;
     let address = |address: &Address, touch: &mut dyn FnMut(Reg, Access)| {
         if let Base::Reg(reg) = address.base {

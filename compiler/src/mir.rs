@@ -369,6 +369,23 @@ pub struct Loop {
     pub outer: Option<usize>,
     /// Its first block.
     pub header: BlockId,
+    /// What it counts, if it is a FOR loop whose variable is in a register.
+    pub counter: Option<Counter>,
+}
+
+/// How a FOR loop counts.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// The loop's variable.
+    pub variable: Reg,
+    /// Where it begins.
+    pub first: Reg,
+    /// What it does not go past.
+    pub last: Reg,
+    /// Whether it counts up.
+    pub is_rising: bool,
+    /// The block before the loop, which evaluates the bounds.
+    pub before: BlockId,
 }
 
 /// A procedure in one of the contexts that it is used in.

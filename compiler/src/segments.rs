@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::liveness::{self, Access};
 use crate::mir::*;
+use crate::ranges::Ranges;
 
 /// One function.
 pub struct Segment {
@@ -42,6 +43,8 @@ pub struct Cut {
     pub starts: HashSet<BlockId>,
     /// The blocks that each block can be reached from.
     pub predecessors: Vec<Vec<BlockId>>,
+    /// Between which bounds its integers lie.
+    pub ranges: Ranges,
     /// For each loop, whether something in it may wait.
     waiting: Vec<bool>,
 }
@@ -68,6 +71,7 @@ pub fn cut(mut code: Code) -> Cut {
     let uses = liveness::uses(&code);
     let live = liveness::live_in(&code, &uses);
     let predecessors = liveness::predecessors(&code);
+    let ranges = Ranges::new(&code);
     if code.native {
         return Cut {
             code,
@@ -76,8 +80,14 @@ pub fn cut(mut code: Code) -> Cut {
             slots: HashMap::new(),
             starts: HashSet::new(),
             predecessors,
+            ranges,
             waiting: Vec::new(),
         };
+    }
+    let short = ranges.short_loops(&code);
+    for block in &mut code.blocks {
+        // No time slice ends in a short loop, so its header is a block like any other.
+        block.header_of = block.header_of.filter(|&number| !short[number]);
     }
     let conditions: HashSet<BlockId> = code.blocks.iter().filter_map(condition_of).collect();
     let mut starts: HashSet<BlockId> =
@@ -100,7 +110,7 @@ pub fn cut(mut code: Code) -> Cut {
         .collect();
     let live = starts.iter().map(|&start| (start, live[start.0 as usize].iter().collect())).collect();
     let slots = assign_slots(&mut code, &segments, &live);
-    Cut { code, segments, live, slots, starts, predecessors, waiting }
+    Cut { code, segments, live, slots, starts, predecessors, ranges, waiting }
 }
 
 fn condition_of(block: &Block) -> Option<BlockId> {

@@ -69,6 +69,17 @@ impl<M: Module> Build<'_, '_, M> {
         value
     }
 
+    /// What cannot overflow.
+    pub(super) fn exact(&mut self, operator: Checked, a: Value, b: Value) -> Value {
+        let ins = self.builder.ins();
+        match operator {
+            Checked::Add => ins.iadd(a, b),
+            Checked::Subtract => ins.isub(a, b),
+            Checked::Multiply => ins.imul(a, b),
+            Checked::Div | Checked::Mod => unreachable!("division is always checked"),
+        }
+    }
+
     /// Division that floors; by powers of two a shift or mask.
     pub(super) fn divide(&mut self, operator: Checked, a: Value, b: Value, place: PlaceId) -> Value {
         if let Some(divisor) = self.constant(b)

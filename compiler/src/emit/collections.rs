@@ -7,7 +7,7 @@ use drystone_component::Kind;
 use drystone_language::program::VariableId;
 use drystone_runtime::layout::Fault;
 
-use super::{ArrayValues, Build, trusted};
+use super::{ArrayValues, Build, Sizes, trusted};
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, Inst, PlaceId, Reg, Symbol};
@@ -54,7 +54,7 @@ impl<M: Module> Build<'_, '_, M> {
         if indices.array {
             let absent = self.builder.create_block();
             self.builder.set_cold_block(absent);
-            self.find_in_array(collection, keys, size, found, absent);
+            self.find_in_array(variable, collection, keys, size, found, absent);
             self.builder.switch_to_block(absent);
             match fault {
                 Some((fault, place)) => self.jump_to_fault(fault, place),
@@ -88,8 +88,9 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    pub(super) fn find_in_array(
+    fn find_in_array(
         &mut self,
+        variable: VariableId,
         collection: &Address,
         keys: &[Reg],
         size: i64,
@@ -98,17 +99,22 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let array = match self.arrays.get(&(collection.base, collection.offset)) {
             Some(array) => array.clone(),
-            None => self.load_array(collection, keys.len()),
+            None => self.load_array(variable, collection, keys.len()),
         };
+        if let (Sizes::Known(_), false) = (&array.sizes, self.arrays_are_made) {
+            self.branch_unless(array.made, absent);
+        }
         let mut index = None;
-        for (&key, &bound) in keys.iter().zip(&array.sizes) {
-            let key = self.get(key);
-            let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, bound);
-            self.branch_unless(inside, absent);
+        for (dimension, &reg) in keys.iter().enumerate() {
+            let key = self.get(reg);
+            self.check_index(&array.sizes, dimension, reg, absent);
             index = Some(match index {
                 None => key,
                 Some(row) => {
-                    let start = self.builder.ins().imul(row, bound);
+                    let start = match &array.sizes {
+                        Sizes::Known(sizes) => self.builder.ins().imul_imm_s(row, sizes[dimension]),
+                        Sizes::Loaded(sizes) => self.builder.ins().imul(row, sizes[dimension]),
+                    };
                     self.builder.ins().iadd(start, key)
                 }
             });
@@ -118,16 +124,55 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(found, &[address.into()]);
     }
 
+    /// Goes to `absent` if an index may be, and is, out of bounds.
+    fn check_index(&mut self, sizes: &Sizes, dimension: usize, reg: Reg, absent: Block) {
+        let key = self.get(reg);
+        let inside = match sizes {
+            Sizes::Loaded(sizes) => self.builder.ins().icmp(IntCC::UnsignedLessThan, key, sizes[dimension]),
+            Sizes::Known(sizes) => {
+                let size = sizes[dimension];
+                let range = self.the_cut().ranges.of(self.code(), reg, self.at);
+                if range.is_some_and(|(least, greatest)| least >= 0 && greatest < size) {
+                    return;
+                }
+                self.builder.ins().icmp_imm_u(IntCC::UnsignedLessThan, key, size)
+            }
+        };
+        self.branch_unless(inside, absent);
+    }
+
     /// An array that was not made has no elements.
-    pub(super) fn load_array(&mut self, collection: &Address, dimensions: usize) -> ArrayValues {
+    fn load_array(&mut self, variable: VariableId, collection: &Address, dimensions: usize) -> ArrayValues {
         let base = self.base(collection.base);
         let made = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
         let none = self.symbol(&Symbol::NoArray);
         let head = self.builder.ins().select(made, made, none);
-        let sizes = (0..dimensions as i32)
-            .map(|dimension| self.builder.ins().load(types::I64, trusted(), head, 16 + 8 * dimension))
-            .collect();
-        ArrayValues { elements: self.builder.ins().load(types::I64, trusted(), head, 0), sizes }
+        let sizes = match self.functions.sizes.get(&variable) {
+            Some(sizes) => Sizes::Known(sizes.clone()),
+            None => {
+                let size = |dimension| 16 + 8 * dimension;
+                let load = |at| self.builder.ins().load(types::I64, trusted(), head, at);
+                Sizes::Loaded((0..dimensions as i32).map(size).map(load).collect())
+            }
+        };
+        ArrayValues { made, elements: self.builder.ins().load(types::I64, trusted(), head, 0), sizes }
+    }
+
+    /// Whether all arrays that are used in loops here, and have known sizes, are there; none if there are none.
+    pub(super) fn all_known_arrays_are_made(&mut self) -> Option<Value> {
+        let known = self.arrays.values().filter(|array| matches!(array.sizes, Sizes::Known(_)));
+        let mut made: Vec<Value> = known.map(|array| array.made).collect();
+        // In the order in which they were loaded: the same program gives the same code.
+        made.sort();
+        let mut all = None;
+        for made in made {
+            let is_made = self.builder.ins().icmp_imm_s(IntCC::NotEqual, made, 0);
+            all = Some(match all {
+                None => is_made,
+                Some(others) => self.builder.ins().band(others, is_made),
+            });
+        }
+        all
     }
 
     /// Loads what describes the arrays that are used in loops, if nothing here makes or deletes one.
@@ -151,16 +196,16 @@ impl<M: Module> Build<'_, '_, M> {
                         let declared = &self.functions.program.variables[variable.index()].collection;
                         let in_register = matches!(collection.base, Base::Reg(_));
                         if !in_register && declared.as_ref().is_some_and(|declared| declared.array) {
-                            used.push((*collection, keys.len()));
+                            used.push((*variable, *collection, keys.len()));
                         }
                     }
                     _ => {}
                 }
             }
         }
-        for (collection, dimensions) in used {
+        for (variable, collection, dimensions) in used {
             if !self.arrays.contains_key(&(collection.base, collection.offset)) {
-                let array = self.load_array(&collection, dimensions);
+                let array = self.load_array(variable, &collection, dimensions);
                 self.arrays.insert((collection.base, collection.offset), array);
             }
         }

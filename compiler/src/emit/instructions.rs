@@ -29,8 +29,12 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(*to, value);
             }
             Inst::Checked(to, operator, a, b, place) => {
+                let is_exact = self.the_cut().ranges.cannot_overflow(self.code(), *operator, *a, *b, self.at);
                 let (a, b) = (self.get(*a), self.get(*b));
-                let value = self.checked(*operator, a, b, *place);
+                let value = match is_exact {
+                    true => self.exact(*operator, a, b),
+                    false => self.checked(*operator, a, b, *place),
+                };
                 self.set(*to, value);
             }
             Inst::Unary(to, operator, a) => {

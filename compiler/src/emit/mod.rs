@@ -17,6 +17,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{DataId, FuncId, Module};
+use drystone_language::program::VariableId;
 
 use crate::descriptors::Descriptors;
 use crate::entries;
@@ -67,6 +68,8 @@ pub(crate) struct Functions<'a> {
     pub entries: HashMap<&'static str, FuncId>,
     /// Read-only data.
     pub descriptors: Descriptors,
+    /// Arrays that have one size for each dimension whenever they are there.
+    pub sizes: &'a HashMap<VariableId, Vec<i64>>,
 }
 
 /// Signature of a resume function.
@@ -126,9 +129,20 @@ type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
 /// What describes an array, loaded once.
 #[derive(Clone)]
 pub(crate) struct ArrayValues {
+    /// The array itself, 0 if it is not there.
+    made: Value,
     elements: Value,
     /// The size of each dimension.
-    sizes: Vec<Value>,
+    sizes: Sizes,
+}
+
+/// The sizes of an array.
+#[derive(Clone)]
+pub(crate) enum Sizes {
+    /// What they are at run time.
+    Loaded(Vec<Value>),
+    /// What they are if it is there.
+    Known(Vec<i64>),
 }
 
 /// Stands for the block that a function's parameters belong to.
@@ -157,12 +171,16 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     cut: usize,
     form: Form,
     entry: BlockId,
+    /// The block that is being translated.
+    at: BlockId,
     /// Which segment; none for a native procedure.
     segment: Option<&'b Segment>,
     /// The segment is known to run at home: it begins with an operation that does.
     at_home: bool,
     /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
     arrays: HashMap<(Base, i32), ArrayValues>,
+    /// All of these are there.
+    arrays_are_made: bool,
     /// Elements of these arrays that have been looked up on the way to here.
     elements: KnownElements,
     /// The same at the end of each block that has been translated.
@@ -248,9 +266,11 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             cut,
             form,
             entry,
+            at: entry,
             segment: None,
             at_home,
             arrays: HashMap::new(),
+            arrays_are_made: false,
             elements: HashMap::new(),
             elements_after: HashMap::new(),
             variables: HashMap::new(),
@@ -324,15 +344,34 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         if let Some(head) = &block.head {
             self.head(head);
         }
-        for &id in &segment.inlined {
-            let block = self.builder.create_block();
-            self.inlined.insert(id, block);
-        }
         self.body(&segment.blocks);
     }
 
-    /// Translates the blocks of a segment or procedure, the first of which is entered now.
+    /// Translates the blocks of a segment or procedure, the first of which is entered now: twice, if that saves
+    /// tests in loops.
     fn body(&mut self, blocks: &[BlockId]) {
+        if let Some(made) = self.all_known_arrays_are_made() {
+            let (quick, careful) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.set_cold_block(careful);
+            self.builder.ins().brif(made, quick, &[], careful, &[]);
+            self.builder.switch_to_block(quick);
+            self.arrays_are_made = true;
+            self.version(blocks);
+            self.builder.switch_to_block(careful);
+            self.arrays_are_made = false;
+            self.elements_after.clear();
+        }
+        self.version(blocks);
+        self.finish_shared_blocks();
+        self.builder.seal_all_blocks();
+    }
+
+    fn version(&mut self, blocks: &[BlockId]) {
+        let inlined = self.segment.into_iter().flat_map(|segment| &segment.inlined);
+        for &id in inlined {
+            let block = self.builder.create_block();
+            self.inlined.insert(id, block);
+        }
         for &id in blocks {
             let block = self.builder.create_block();
             self.blocks.insert(id, block);
@@ -340,6 +379,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         let first = self.blocks[&blocks[0]];
         self.builder.ins().jump(first, &[]);
         for &id in blocks {
+            self.at = id;
             if let Some(&inlined) = self.inlined.get(&id) {
                 self.builder.switch_to_block(inlined);
                 self.try_head(id);
@@ -360,8 +400,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             }
             self.end(id, &block.end);
         }
-        self.finish_shared_blocks();
-        self.builder.seal_all_blocks();
     }
 
     fn finish(self) {

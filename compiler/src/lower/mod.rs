@@ -379,7 +379,7 @@ impl<'u, 'a> Lower<'u, 'a> {
 
     /// Begins a loop: its header is where time slices are checked.
     fn begin_loop(&mut self) -> BlockId {
-        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0) });
+        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0), counter: None });
         let number = self.code.loops.len() - 1;
         self.in_loop = Some(number);
         let header = self.new_block();

@@ -8,7 +8,9 @@ use drystone_runtime::layout::Fault;
 use super::places::{Target, has_effects};
 use super::{Block_, Lower, Runs};
 use crate::entries;
-use crate::mir::{Address, Base, BlockId, Checked, HeadOp, Inst, Op, Reg, RegType, Symbol, Terminator};
+use crate::mir::{
+    Address, Base, BlockId, Checked, Counter, HeadOp, Inst, Op, Reg, RegType, Symbol, Terminator,
+};
 
 impl Lower<'_, '_> {
     /// A block, under its lock unless one is held.
@@ -197,6 +199,11 @@ impl Lower<'_, '_> {
         let header = self.begin_loop();
         let outside = self.outside_loop();
         self.code.blocks[around.0 as usize].end = Terminator::Branch(runs, before, outside);
+        if let (Target::Register(variable), Some(step)) = (&target, constant) {
+            let counter = Counter { variable: *variable, first, last, is_rising: step > 0, before: around };
+            let number = self.in_loop.expect("this loop");
+            self.code.loops[number].counter = Some(counter);
+        }
         self.block_of_statements(body);
         let current = self.load_target(&target, &Type::Integer, variable.span);
         let goes_on = self.room_for_step(current, last, step, constant);

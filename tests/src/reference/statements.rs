@@ -219,7 +219,8 @@ impl<'p> Process<'_, 'p> {
             if let Flow::Return(value) = self.block(scope, body).await? {
                 return Ok(Flow::Return(value));
             }
-            match next.checked_add(step) {
+            // As in Oberon, a body that assigns the variable changes how the loop goes on.
+            match self.check(location.read(), variable.span)?.integer().checked_add(step) {
                 Some(following) => next = following,
                 None => break,
             }

@@ -1,0 +1,175 @@
+//! Between which bounds integers lie, as far as constants and FOR loops tell: what they cannot exceed need not be
+//! checked, and a loop that is known to be short needs no preemption checks (paper 004, section 3.2: checks are
+//! inserted so that a time slice holds, not for their own sake).
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::liveness::{self, Access};
+use crate::mir::*;
+
+/// The least and the greatest value.
+pub type Range = (i64, i64);
+
+/// Instructions after which a time slice should be looked at, at the latest: some microseconds.
+const SHORT: u64 = 4096;
+
+/// What a call of the runtime, or of a procedure without loops, counts for.
+const CALL: u64 = 100;
+
+/// See the head of this file.
+pub struct Ranges {
+    /// Every place that writes a register.
+    writes: HashMap<Reg, Vec<Write>>,
+    /// Found out already; `None` while it is being found out.
+    known: RefCell<HashMap<Reg, Option<Range>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Write {
+    block: BlockId,
+    /// Index among its instructions; none for what a head writes, and for parameters.
+    instruction: Option<usize>,
+}
+
+impl Ranges {
+    /// Looks at where registers are written.
+    pub fn new(code: &Code) -> Ranges {
+        let mut writes: HashMap<Reg, Vec<Write>> = HashMap::new();
+        for (index, block) in code.blocks.iter().enumerate() {
+            let mut note = |instruction, reg, access| {
+                if access == Access::Write {
+                    let write = Write { block: BlockId(index as u32), instruction };
+                    writes.entry(reg).or_default().push(write);
+                }
+            };
+            if let Some(head) = &block.head {
+                liveness::visit_head(&head.op, &mut |reg, access| note(None, reg, access));
+            }
+            for (number, instruction) in block.instructions.iter().enumerate() {
+                liveness::visit_instruction(instruction, &mut |reg, access| note(Some(number), reg, access));
+            }
+        }
+        for &reg in &code.parameters {
+            writes.entry(reg).or_default().push(Write { block: BlockId(0), instruction: None });
+        }
+        Ranges { writes, known: RefCell::new(HashMap::new()) }
+    }
+
+    /// Where a register's value lies whenever it is used in a block.
+    pub fn of(&self, code: &Code, reg: Reg, block: BlockId) -> Option<Range> {
+        let mut inside = code.block(block).in_loop;
+        while let Some(number) = inside {
+            if let Some(counter) = &code.loops[number].counter
+                && counter.variable == reg
+            {
+                return self.of_counter(code, number, counter);
+            }
+            inside = code.loops[number].outer;
+        }
+        if let Some(&known) = self.known.borrow().get(&reg) {
+            return known;
+        }
+        self.known.borrow_mut().insert(reg, None);
+        let range = match self.writes.get(&reg).map(Vec::as_slice) {
+            Some(&[Write { block, instruction: Some(number) }]) => {
+                self.of_result(code, &code.block(block).instructions[number], block)
+            }
+            _ => None,
+        };
+        self.known.borrow_mut().insert(reg, range);
+        range
+    }
+
+    /// A counter is as the loop says if nothing in the loop assigns it but the loop itself.
+    fn of_counter(&self, code: &Code, number: usize, counter: &Counter) -> Option<Range> {
+        let inside = self.writes[&counter.variable]
+            .iter()
+            .filter(|write| code.is_inside(code.block(write.block).in_loop, number))
+            .count();
+        if inside != 1 {
+            return None;
+        }
+        let of = |reg| self.of(code, reg, counter.before);
+        let (first, last) = (of(counter.first)?, of(counter.last)?);
+        Some(if counter.is_rising { (first.0, last.1) } else { (last.0, first.1) })
+    }
+
+    fn of_result(&self, code: &Code, instruction: &Inst, block: BlockId) -> Option<Range> {
+        let of = |reg| self.of(code, reg, block);
+        match *instruction {
+            Inst::Int(_, value) => Some((value, value)),
+            Inst::Copy(_, from) => of(from),
+            Inst::Checked(_, operator, a, b, _) => arithmetic(operator, of(a), of(b)),
+            _ => None,
+        }
+    }
+
+    /// Whether checked arithmetic cannot overflow.
+    pub fn cannot_overflow(&self, code: &Code, operator: Checked, a: Reg, b: Reg, block: BlockId) -> bool {
+        exact(operator, self.of(code, a, block), self.of(code, b, block)).is_some()
+    }
+
+    /// The loops that are over before a time slice matters: all their iterations count less than a few thousand
+    /// instructions.
+    pub fn short_loops(&self, code: &Code) -> Vec<bool> {
+        let mut weights: Vec<u64> = vec![0; code.loops.len()];
+        for block in &code.blocks {
+            if let Some(number) = block.in_loop {
+                weights[number] = weights[number].saturating_add(weight(block));
+            }
+        }
+        let mut short = vec![false; code.loops.len()];
+        // A loop stands behind the loop around it.
+        for number in (0..code.loops.len()).rev() {
+            let all = self.iterations(code, number).saturating_mul(weights[number]);
+            short[number] = weights[number] < SHORT && all < SHORT;
+            if let Some(outer) = code.loops[number].outer {
+                weights[outer] = weights[outer].saturating_add(all);
+            }
+        }
+        short
+    }
+
+    /// At most.
+    fn iterations(&self, code: &Code, number: usize) -> u64 {
+        let range =
+            code.loops[number].counter.as_ref().and_then(|counter| self.of_counter(code, number, counter));
+        range
+            .map_or(u64::MAX, |(low, high)| if low > high { 0 } else { high.abs_diff(low).saturating_add(1) })
+    }
+}
+
+fn weight(block: &Block) -> u64 {
+    let waits = block.head.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
+    if waits {
+        return u64::MAX;
+    }
+    let instructions = block.instructions.iter().map(|instruction| match instruction {
+        Inst::Call(..) | Inst::CallNative(..) => CALL,
+        _ => 1,
+    });
+    instructions.sum::<u64>() + 1
+}
+
+/// What a checked operation gives, if it does not fault.
+fn arithmetic(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (operator, b) {
+        (Checked::Mod, Some((low, high))) if low > 0 => Some((0, high - 1)),
+        _ => exact(operator, a, b),
+    }
+}
+
+/// The bounds of a sum, difference or product, if they are integers of the language.
+fn exact(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    let ((a, b), (c, d)) = (a?, b?);
+    match operator {
+        Checked::Add => Some((a.checked_add(c)?, b.checked_add(d)?)),
+        Checked::Subtract => Some((a.checked_sub(d)?, b.checked_sub(c)?)),
+        Checked::Multiply => {
+            let corners = [a.checked_mul(c)?, a.checked_mul(d)?, b.checked_mul(c)?, b.checked_mul(d)?];
+            Some((*corners.iter().min()?, *corners.iter().max()?))
+        }
+        Checked::Div | Checked::Mod => None,
+    }
+}
