@@ -24,6 +24,12 @@ macro_rules! entries {
     (@result ($machine:ident)) => { Some($machine) };
 }
 
+/// Those that are called where something unusual has happened: calls that keep the caller's registers, so that the usual
+/// way through a segment needs neither a stack frame nor anything saved.
+pub static UNUSUAL: &[&Entry] = &[
+    &FAIL, &PREEMPT, &GO_HOME, &REACH, &REACH_HELD, &SEND, &SENT, &RECEIVE, &RECEIVED, &TEST, &LOCK, &UNLOCK, &AWAIT,
+];
+
 entries! {
     FAIL = "ds_fail" Both [I32, I32] (-) Never;
     PREEMPT = "ds_preempt" Both [] (I32) NotZero;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlagsData, Signature, UserFuncName, types};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::ir::{Function, Signature, UserFuncName};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{DataId, FuncId, Linkage, Module};
 use drystone_language::program::{ComponentId, Program};
@@ -12,11 +11,12 @@ use drystone_language::source::SourceFile;
 
 use crate::classify::BodyKey;
 use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
-use crate::emit::{self, Functions, offset};
+use crate::emit::{self, Functions};
 use crate::entries;
 use crate::lower::{self, Unit};
 use crate::mir::{BlockId, Code};
 use crate::segments::{self, Cut};
+use crate::shims;
 
 /// Generates code and data for a checked program; gives the data object of `drystone_component::Program`.
 pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[SourceFile]) -> DataId {
@@ -32,22 +32,24 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
     }
     let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
     let ids = declare(module, &cuts);
+    let entries = declare_entries(module);
+    let mut workbench = Workbench::new(module);
     let mut functions = Functions {
         program,
         cuts: &cuts,
         first_variant,
         ids,
-        entries: declare_entries(module),
+        unusual: shims::unusual(module, &mut workbench, &entries),
+        finish: shims::finish(module, &mut workbench, &entries),
+        entries,
         descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
         sizes: &unit.facts.sizes,
     };
-    let mut builder = FunctionBuilderContext::new();
-    let mut context = module.make_context();
     for (number, cut) in cuts.iter().enumerate() {
         if cut.code.native {
             let signature = emit::native_signature(&cut.code);
             let id = functions.ids[&(number, BlockId(0))];
-            define(module, &mut context, &mut builder, id, signature, |module, builder| {
+            workbench.define(module, id, signature, |module, builder| {
                 emit::native(module, &mut functions, builder, number);
             });
         }
@@ -55,13 +57,13 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
             let signature =
                 if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
             let id = functions.ids[&(number, segment.entry)];
-            define(module, &mut context, &mut builder, id, signature, |module, builder| {
+            workbench.define(module, id, signature, |module, builder| {
                 emit::segment(module, &mut functions, builder, number, index);
             });
         }
     }
-    let enter = define_enter(module, &mut context, &mut builder);
-    let shim = define_native_shim(module, &mut context, &mut builder);
+    let enter = shims::enter(module, &mut workbench);
+    let native = shims::native(module, &mut workbench);
     for index in 0..program.components.len() {
         let id = ComponentId(index as u32);
         let bodies = bodies_of(id, &keys, &functions);
@@ -70,7 +72,7 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
     let points = resume_points(&functions);
     let entry = program.entry.expect("the checker found the entry");
     let places = &unit.places.table;
-    functions.descriptors.program(module, program, entry, files, places, &points, enter, shim)
+    functions.descriptors.program(module, program, entry, files, places, &points, enter, native)
 }
 
 fn body_keys(program: &Program) -> Vec<BodyKey> {
@@ -156,72 +158,32 @@ fn resume_points(functions: &Functions) -> Vec<(FuncId, u32)> {
     points
 }
 
-fn define<M: Module>(
-    module: &mut M,
-    context: &mut Context,
-    builder_context: &mut FunctionBuilderContext,
-    id: FuncId,
-    signature: Signature,
-    build: impl FnOnce(&mut M, FunctionBuilder),
-) {
-    context.func = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature);
-    // The builder borrows the function for as long as it is used; it is taken out of the context meanwhile.
-    let mut function = std::mem::replace(&mut context.func, Function::new());
-    build(module, FunctionBuilder::new(&mut function, builder_context));
-    context.func = function;
-    if let Err(error) = module.define_function(id, context) {
-        panic!("the compiler made code that Cranelift refuses: {error:?}\n{}", context.func.display());
+/// What functions are built with, one after the other.
+pub(crate) struct Workbench {
+    context: Context,
+    builder: FunctionBuilderContext,
+}
+
+impl Workbench {
+    fn new<M: Module>(module: &M) -> Workbench {
+        Workbench { context: module.make_context(), builder: FunctionBuilderContext::new() }
     }
-    module.clear_context(context);
-}
 
-/// `enter(worker, process)`: from the scheduler's calling convention to that of resume functions.
-fn define_enter<M: Module>(
-    module: &mut M,
-    context: &mut Context,
-    builder: &mut FunctionBuilderContext,
-) -> FuncId {
-    let mut signature = Signature::new(CallConv::SystemV);
-    signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
-    let id = module.declare_function("ds_enter", Linkage::Local, &signature).expect("the only one");
-    define(module, context, builder, id, signature, |module, mut builder| {
-        let (worker, process) = begin(&mut builder);
-        let resume = builder.ins().load(types::I64, MemFlagsData::trusted(), process, offset::RESUME);
-        let signature = builder.import_signature(emit::resume_signature());
-        builder.ins().call_indirect(signature, resume, &[worker, process]);
-        builder.ins().return_(&[]);
-        builder.seal_all_blocks();
-        builder.finalize(module.target_config());
-    });
-    id
-}
-
-/// The resume function of native processes: calls the runtime, and returns to the scheduler.
-fn define_native_shim<M: Module>(
-    module: &mut M,
-    context: &mut Context,
-    builder: &mut FunctionBuilderContext,
-) -> FuncId {
-    let mut callee = Signature::new(CallConv::SystemV);
-    callee.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
-    let native = module.declare_function("ds_native", Linkage::Import, &callee).expect("declared once");
-    let signature = emit::resume_signature();
-    let id = module.declare_function("ds_native_shim", Linkage::Local, &signature).expect("the only one");
-    define(module, context, builder, id, signature, |module, mut builder| {
-        let (worker, process) = begin(&mut builder);
-        let native = module.declare_func_in_func(native, builder.func);
-        builder.ins().call(native, &[worker, process]);
-        builder.ins().return_(&[]);
-        builder.seal_all_blocks();
-        builder.finalize(module.target_config());
-    });
-    id
-}
-
-fn begin(builder: &mut FunctionBuilder) -> (cranelift_codegen::ir::Value, cranelift_codegen::ir::Value) {
-    let block = builder.create_block();
-    builder.append_block_params_for_function_params(block);
-    builder.switch_to_block(block);
-    let parameters = builder.block_params(block);
-    (parameters[0], parameters[1])
+    /// Builds a function that has been declared.
+    pub(crate) fn define<M: Module>(
+        &mut self,
+        module: &mut M,
+        id: FuncId,
+        signature: Signature,
+        build: impl FnOnce(&mut M, FunctionBuilder),
+    ) {
+        let context = &mut self.context;
+        let mut function = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature);
+        build(module, FunctionBuilder::new(&mut function, &mut self.builder));
+        context.func = function;
+        if let Err(error) = module.define_function(id, context) {
+            panic!("the compiler made code that Cranelift refuses: {error:?}\n{}", context.func.display());
+        }
+        module.clear_context(context);
+    }
 }

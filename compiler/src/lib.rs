@@ -15,6 +15,7 @@ mod lower;
 mod mir;
 mod ranges;
 mod segments;
+mod shims;
 mod walk;
 
 use std::sync::Arc;

@@ -35,6 +35,8 @@ pub struct Worker {
     pub messages: u64,
     /// *inline* Recursive calls that are nested on the processor's stack.
     pub nested: u64,
+    /// *inline* What an entry point has answered that was called where generated code keeps all its registers.
+    pub answer: u64,
     /// The runtime's part.
     pub own: *mut crate::scheduler::WorkerData,
 }
@@ -62,6 +64,8 @@ pub struct Process {
 pub const READY: u8 = 0;
 /// [`Process::status`]: waits for room in a communication's buffer.
 pub const ROOM: u8 = 1;
+/// [`Process::status`], as generated code writes it: waits for a message or a close.
+pub const NEWS: u8 = 2;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;

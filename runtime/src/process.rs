@@ -17,8 +17,6 @@ use crate::instance::{self, BEGUN, COUNT, rare_of};
 use crate::layout::*;
 use crate::scheduler::Home;
 
-/// It waits for a message or a close.
-pub const NEWS: u8 = 2;
 /// It waits to enter a monitor.
 pub const ENTRY: u8 = 3;
 /// It awaits a condition, and had the lock shared.

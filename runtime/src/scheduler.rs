@@ -199,6 +199,7 @@ pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
         switches: 0,
         messages: 0,
         nested: 0,
+        answer: 0,
         own: null_mut(),
     })
 }

@@ -6,11 +6,23 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
-use drystone_runtime::layout::{FOR_CLIENT, READY, ROOM};
+use drystone_runtime::layout::{FOR_CLIENT, NEWS, READY, ROOM};
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::{Failure, PlaceId, Reach, Reg, Symbol};
+use crate::mir::{BlockId, Failure, PlaceId, Reach, Reg, Symbol};
+
+/// Parts of a [`word_of`].
+const STATE: u64 = 0xffff;
+const TAG: u64 = 0xffff << 32;
+const FLAGS: u64 = 0xffff << 48;
+
+/// A communication's word in these bits.
+#[derive(Clone, Copy)]
+struct Alike {
+    bits: u64,
+    value: i64,
+}
 
 /// A message that may be sent in more states than this is left to the runtime in the others.
 const MOST_COMPARED: usize = 3;
@@ -75,7 +87,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
         let place = self.place_value(place);
-        let made = self.call_entry(&entries::REACH, &[slot, description, place]).expect("a communication");
+        let made = self.call_unusual(&entries::REACH, &[slot, description, place]).expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
     }
@@ -95,7 +107,7 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let place = self.place_value(place);
         let made = self
-            .call_entry(&entries::REACH_HELD, &[instance, slot, description, place])
+            .call_unusual(&entries::REACH_HELD, &[instance, slot, description, place])
             .expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
@@ -135,22 +147,62 @@ impl<M: Module> Build<'_, '_, M> {
         communication
     }
 
-    /// Room for a message, if there is: the word once it counts as sent.
+    /// Goes on if the value is not 0. Else waits, if the communication is in a state in which the operation does
+    /// nothing else, or goes to `slow`. What is live has its place in the frame at the head that this segment begins
+    /// with, not at one that is on the way.
+    fn go_on_or_wait(
+        &mut self,
+        value: Value,
+        on_the_way: Option<BlockId>,
+        communication: Value,
+        (waiting, status): (&[Alike], u8),
+        slow: Block,
+    ) {
+        let (usual, other, wait) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, usual, &[], other, &[]);
+        self.builder.switch_to_block(other);
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        for pattern in waiting {
+            let next = self.builder.create_block();
+            let bits = self.builder.ins().band_imm_s(word, pattern.bits as i64);
+            let is_alike = self.builder.ins().icmp_imm_s(IntCC::Equal, bits, pattern.value);
+            self.builder.ins().brif(is_alike, wait, &[], next, &[]);
+            self.builder.switch_to_block(next);
+        }
+        self.builder.ins().jump(slow, &[]);
+        self.builder.switch_to_block(wait);
+        let status = self.builder.ins().iconst(types::I8, status as i64);
+        self.builder.ins().store(trusted(), status, self.process, offset::STATUS);
+        self.builder.ins().store(trusted(), self.process, communication, offset::WAITER);
+        if let Some(head) = on_the_way {
+            self.save_for(head);
+        }
+        self.set_resume(on_the_way.unwrap_or(self.entry));
+        let leave = self.leave_block();
+        self.builder.ins().jump(leave, &[]);
+        self.builder.switch_to_block(usual);
+    }
+
+    /// Room for a message, if there is: the word once it counts as sent. Waits while the buffer is full.
     pub(super) fn try_send(
         &mut self,
+        on_the_way: Option<BlockId>,
         communication: Value,
         interface: InterfaceId,
         message: usize,
         slow: Block,
     ) -> Value {
         let flags = self.flags_for(interface, message);
-        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let full = |&(from, _): &(u16, u16)| Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, flags) };
         let mut transitions = self.transitions(interface, message);
         transitions.truncate(MOST_COMPARED);
+        let full: Vec<Alike> = transitions.iter().map(full).collect();
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
         let after = |(from, into)| word_of(into, from, message as u16 + 1, flags);
         if let [(from, into)] = transitions[..] {
             let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
-            self.branch_unless(fits, slow);
+            self.go_on_or_wait(fits, on_the_way, communication, (&full, ROOM), slow);
             return self.builder.ins().iconst(types::I64, after((from, into)));
         }
         let mut sent = self.builder.ins().iconst(types::I64, 0);
@@ -159,7 +211,7 @@ impl<M: Module> Build<'_, '_, M> {
             let after = self.builder.ins().iconst(types::I64, after((from, into)));
             sent = self.builder.ins().select(fits, after, sent);
         }
-        self.branch_unless(sent, slow);
+        self.go_on_or_wait(sent, on_the_way, communication, (&full, ROOM), slow);
         sent
     }
 
@@ -173,14 +225,14 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, place);
         let (slow, done) = self.slow_and_done();
-        let sent = self.try_send(communication, interface, message, slow);
+        let sent = self.try_send(None, communication, interface, message, slow);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
         let room =
-            self.call_entry(&entries::SEND, &[communication, description, number, place]).expect("a payload");
+            self.call_unusual(&entries::SEND, &[communication, description, number, place]).expect("a payload");
         self.wait_on(Failure::Zero, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
@@ -207,7 +259,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
-        self.call_entry(&entries::SENT, &[communication, description, number]);
+        self.call_unusual(&entries::SENT, &[communication, description, number]);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(fast);
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
@@ -236,19 +288,31 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), waiter, self.worker, offset::READY_TAIL);
     }
 
-    /// A message, if it is there: the word once it is taken.
+    /// A message, if it is there: the word once it is taken. Waits while none is there.
     pub(super) fn try_receive(
         &mut self,
+        on_the_way: Option<BlockId>,
         communication: Value,
         interface: InterfaceId,
         message: usize,
         slow: Block,
     ) -> Value {
+        let mut waiting = Vec::new();
+        for (from, _) in self.transitions(interface, message).into_iter().take(MOST_COMPARED) {
+            let flags = self.flags_for(interface, message);
+            // Nothing is there, or what this side has sent itself.
+            if flags == FOR_CLIENT {
+                waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, 0) });
+            } else {
+                waiting.push(Alike { bits: STATE | TAG | FLAGS, value: word_of(from, 0, 0, 0) });
+                waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, FOR_CLIENT) });
+            }
+        }
         let expected =
             (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
-        self.branch_unless(there, slow);
+        self.go_on_or_wait(there, on_the_way, communication, (&waiting, NEWS), slow);
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
             _ => {
@@ -268,14 +332,14 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, place);
         let (slow, done) = self.slow_and_done();
-        let taken = self.try_receive(communication, interface, message, slow);
+        let taken = self.try_receive(None, communication, interface, message, slow);
         self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
         let payload = self
-            .call_entry(&entries::RECEIVE, &[communication, description, number, place])
+            .call_unusual(&entries::RECEIVE, &[communication, description, number, place])
             .expect("a payload");
         self.wait_on(Failure::Zero, payload);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
@@ -298,7 +362,7 @@ impl<M: Module> Build<'_, '_, M> {
         let by_runtime = self.builder.ins().icmp_imm_s(IntCC::Equal, word, -1);
         self.builder.ins().brif(by_runtime, slow, &[], fast, &[]);
         self.builder.switch_to_block(slow);
-        self.call_entry(&entries::RECEIVED, &[communication]);
+        self.call_unusual(&entries::RECEIVED, &[communication]);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(fast);
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
@@ -314,19 +378,28 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all.
+    /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all. Waits
+    /// while nothing has happened.
     pub(super) fn try_test(
         &mut self,
+        on_the_way: Option<BlockId>,
         communication: Value,
         side: Direction,
         pattern: Pattern,
         slow: Block,
     ) -> Value {
         let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
+        let waiting: &[Alike] = match side {
+            Direction::In => &[Alike { bits: FLAGS, value: 0 }],
+            Direction::Out => &[
+                Alike { bits: TAG | FLAGS, value: 0 },
+                Alike { bits: FLAGS, value: word_of(0, 0, 0, FOR_CLIENT) },
+            ],
+        };
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
-        self.branch_unless(plain, slow);
+        self.go_on_or_wait(plain, on_the_way, communication, (waiting, NEWS), slow);
         match pattern {
             Pattern::Message(message) => {
                 let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
@@ -348,7 +421,7 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, place);
         let (slow, done) = self.slow_and_done();
-        let quick = self.try_test(communication, side, pattern, slow);
+        let quick = self.try_test(None, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
@@ -356,7 +429,7 @@ impl<M: Module> Build<'_, '_, M> {
         let pattern = self.number(pattern_number(pattern));
         let place = self.place_value(place);
         let arguments = [communication, description, side, pattern, place];
-        let slowly = self.call_entry(&entries::TEST, &arguments).expect("an answer");
+        let slowly = self.call_unusual(&entries::TEST, &arguments).expect("an answer");
         self.wait_on(Failure::Two, slowly);
         self.builder.ins().jump(done, &[slowly.into()]);
         self.builder.switch_to_block(done);

@@ -33,7 +33,7 @@ impl<M: Module> Build<'_, '_, M> {
                     |build| {
                         let exclusive =
                             build.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
-                        let status = build.call_entry(&entries::LOCK, &[exclusive]).expect("a status");
+                        let status = build.call_unusual(&entries::LOCK, &[exclusive]).expect("a status");
                         build.wait_if(status);
                     },
                 );
@@ -42,7 +42,7 @@ impl<M: Module> Build<'_, '_, M> {
                 self.or_else(
                     |build, slow| build.try_unlock(*mode, slow),
                     |build| {
-                        build.call_entry(&entries::UNLOCK, &[]);
+                        build.call_unusual(&entries::UNLOCK, &[]);
                     },
                 );
             }
@@ -69,19 +69,19 @@ impl<M: Module> Build<'_, '_, M> {
         match &head.op {
             HeadOp::Send { reach, interface, message, to } => {
                 let communication = self.try_communication(reach, slow);
-                let word = self.try_send(communication, *interface, *message, slow);
+                let word = self.try_send(Some(id), communication, *interface, *message, slow);
                 self.set(to.0, communication);
                 self.set(to.1, word);
             }
             HeadOp::Receive { reach, interface, message, to } => {
                 let communication = self.try_communication(reach, slow);
-                let word = self.try_receive(communication, *interface, *message, slow);
+                let word = self.try_receive(Some(id), communication, *interface, *message, slow);
                 self.set(to.0, communication);
                 self.set(to.1, word);
             }
             HeadOp::Test { reach, side, pattern, to, .. } => {
                 let communication = self.try_communication(reach, slow);
-                let answer = self.try_test(communication, *side, *pattern, slow);
+                let answer = self.try_test(Some(id), communication, *side, *pattern, slow);
                 self.set(*to, answer);
             }
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
@@ -236,7 +236,7 @@ impl<M: Module> Build<'_, '_, M> {
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), address, self.process, slot);
         self.set_resume(self.entry);
-        let status = self.call_entry(&entries::AWAIT, &[]).expect("a status");
+        let status = self.call_unusual(&entries::AWAIT, &[]).expect("a status");
         let again = self.builder.create_block();
         self.builder.ins().brif(status, leave, &[], again, &[]);
         self.builder.switch_to_block(again);

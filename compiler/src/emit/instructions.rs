@@ -5,7 +5,6 @@ use cranelift_module::Module;
 use drystone_runtime::layout::Fault;
 
 use super::{Build, Form, offset, trusted};
-use crate::entries;
 use crate::mir::{BlockId, Inst, PlaceId, Symbol, Terminator};
 
 impl<M: Module> Build<'_, '_, M> {
@@ -174,9 +173,8 @@ impl<M: Module> Build<'_, '_, M> {
             Terminator::Return(result) => self.return_from_procedure(*result),
             Terminator::Finish(place) => {
                 let place = self.builder.ins().iconst(types::I32, *place as i64);
-                self.call_entry(&entries::FINISH, &[place]);
-                let leave = self.leave_block();
-                self.builder.ins().jump(leave, &[]);
+                let finish = self.import(self.functions.finish);
+                self.builder.ins().return_call(finish, &[self.worker, self.process, place]);
             }
             Terminator::Answer(reg) => {
                 let value = self.get(*reg);

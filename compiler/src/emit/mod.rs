@@ -38,6 +38,7 @@ pub(crate) mod offset {
     pub const RESULT: i32 = offset_of!(Worker, result) as i32;
     pub const SWITCHES: i32 = offset_of!(Worker, switches) as i32;
     pub const MESSAGES: i32 = offset_of!(Worker, messages) as i32;
+    pub const ANSWER: i32 = offset_of!(Worker, answer) as i32;
     pub const NESTED: i32 = offset_of!(Worker, nested) as i32;
     pub const RESUME: i32 = offset_of!(Process, resume) as i32;
     pub const NEXT: i32 = offset_of!(Process, next) as i32;
@@ -66,6 +67,10 @@ pub(crate) struct Functions<'a> {
     pub ids: HashMap<(usize, BlockId), FuncId>,
     /// Entry points of the runtime.
     pub entries: HashMap<&'static str, FuncId>,
+    /// What calls the unusual ones of them and keeps all registers.
+    pub unusual: HashMap<&'static str, FuncId>,
+    /// What ends a process and goes on with the next.
+    pub finish: FuncId,
     /// Read-only data.
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
@@ -96,6 +101,18 @@ pub(crate) fn native_signature(code: &Code) -> Signature {
         .extend(code.parameters.iter().map(|reg| AbiParam::new(ir_type(code.registers[reg.0 as usize]))));
     signature.returns.extend(code.result.map(|ty| AbiParam::new(ir_type(ty))));
     signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+/// Signature of what calls an unusual entry point: no register is changed, the answer is left in the worker.
+pub(crate) fn unusual_signature(entry: &Entry) -> Signature {
+    Signature { call_conv: CallConv::PreserveAll, returns: Vec::new(), ..entry_signature(entry) }
+}
+
+/// Signature of what ends a process: it has a place for errors, and goes on with the next one.
+pub(crate) fn finish_signature() -> Signature {
+    let mut signature = resume_signature();
+    signature.params.push(AbiParam::new(types::I32));
     signature
 }
 
@@ -246,6 +263,39 @@ pub(crate) fn native<M: Module>(
     build.look_at_arrays(&all);
     build.body(&all);
     build.finish();
+}
+
+/// Goes on with the next ready process, or returns to the scheduler.
+pub(crate) fn dispatch(builder: &mut FunctionBuilder, worker: Value) {
+    let next = builder.ins().load(types::I64, trusted(), worker, offset::READY_HEAD);
+    let (some, run, none) = (builder.create_block(), builder.create_block(), builder.create_block());
+    builder.set_cold_block(none);
+    builder.ins().brif(next, some, &[], none, &[]);
+    builder.switch_to_block(some);
+    let attention = attention(builder, worker);
+    builder.ins().brif(attention, none, &[], run, &[]);
+    builder.switch_to_block(run);
+    let after = builder.ins().load(types::I64, trusted(), next, offset::NEXT);
+    builder.ins().store(trusted(), after, worker, offset::READY_HEAD);
+    count(builder, worker, offset::SWITCHES, 1);
+    let resume = builder.ins().load(types::I64, trusted(), next, offset::RESUME);
+    let signature = builder.import_signature(resume_signature());
+    builder.ins().return_call_indirect(signature, resume, &[worker, next]);
+    builder.switch_to_block(none);
+    builder.ins().return_(&[]);
+}
+
+/// Adds to a counter of the worker.
+fn count(builder: &mut FunctionBuilder, worker: Value, counter: i32, by: i64) {
+    let value = builder.ins().load(types::I64, trusted(), worker, counter);
+    let value = builder.ins().iadd_imm_s(value, by);
+    builder.ins().store(trusted(), value, worker, counter);
+}
+
+/// Other threads write it: the load must not be merged with another one.
+fn attention(builder: &mut FunctionBuilder, worker: Value) -> Value {
+    let address = builder.ins().iadd_imm_s(worker, offset::ATTENTION as i64);
+    builder.ins().atomic_load(types::I32, MemFlagsData::trusted(), address)
 }
 
 impl<'f, 'b, M: Module> Build<'f, 'b, M> {
@@ -423,14 +473,14 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             self.builder.switch_to_block(fail);
             let fault = self.builder.block_params(fail)[0];
             let place = self.builder.block_params(fail)[1];
-            self.call_entry(&entries::FAIL, &[fault, place]);
+            self.call_unusual(&entries::FAIL, &[fault, place]);
             let leave = self.leave_block();
             self.builder.ins().jump(leave, &[]);
         }
         if let Some(leave) = self.leave {
             self.builder.switch_to_block(leave);
             match self.form {
-                Form::Resume => self.dispatch(),
+                Form::Resume => dispatch(&mut self.builder, self.worker),
                 Form::Condition => {
                     let failed = self.builder.ins().iconst(types::I32, 2);
                     self.builder.ins().return_(&[failed]);
@@ -457,7 +507,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             return block;
         }
         let block = self.builder.create_block();
-        self.builder.set_cold_block(block);
         self.leave = Some(block);
         block
     }
@@ -475,36 +524,9 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         block
     }
 
-    /// Goes on with the next ready process, or returns to the scheduler.
-    fn dispatch(&mut self) {
-        let next = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_HEAD);
-        let (some, run, none) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(next, some, &[], none, &[]);
-        self.builder.switch_to_block(some);
-        let attention = self.attention();
-        self.builder.ins().brif(attention, none, &[], run, &[]);
-        self.builder.switch_to_block(run);
-        let after = self.builder.ins().load(types::I64, trusted(), next, offset::NEXT);
-        self.builder.ins().store(trusted(), after, self.worker, offset::READY_HEAD);
-        self.count(offset::SWITCHES, 1);
-        let resume = self.builder.ins().load(types::I64, trusted(), next, offset::RESUME);
-        self.jump_to_address(resume, next);
-        self.builder.switch_to_block(none);
-        self.builder.ins().return_(&[]);
-    }
-
     /// Adds to a counter of the worker.
     fn count(&mut self, counter: i32, by: i64) {
-        let value = self.builder.ins().load(types::I64, trusted(), self.worker, counter);
-        let value = self.builder.ins().iadd_imm_s(value, by);
-        self.builder.ins().store(trusted(), value, self.worker, counter);
-    }
-
-    /// Other threads write it: the load must not be merged with another one.
-    fn attention(&mut self) -> Value {
-        let address = self.builder.ins().iadd_imm_s(self.worker, offset::ATTENTION as i64);
-        self.builder.ins().atomic_load(types::I32, MemFlagsData::trusted(), address)
+        count(&mut self.builder, self.worker, counter, by);
     }
 
     fn jump_to_address(&mut self, resume: Value, process: Value) {
@@ -544,7 +566,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             self.builder.ins().brif(away, go_home, &[], here, &[]);
             self.builder.switch_to_block(go_home);
             self.set_resume(to);
-            self.call_entry(&entries::GO_HOME, &[]);
+            self.call_unusual(&entries::GO_HOME, &[]);
             self.builder.ins().return_(&[]);
             self.builder.switch_to_block(here);
         }
@@ -573,14 +595,14 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     /// At loop headers and procedure entries: lets others run if the time slice is over.
     fn check_time_slice(&mut self, at: BlockId) {
-        let attention = self.attention();
+        let attention = attention(&mut self.builder, self.worker);
         let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(over);
         self.builder.ins().brif(attention, over, &[], go_on, &[]);
         self.builder.switch_to_block(over);
         self.save_for(at);
         self.set_resume(at);
-        let status = self.call_entry(&entries::PREEMPT, &[]).expect("a status");
+        let status = self.call_unusual(&entries::PREEMPT, &[]).expect("a status");
         let leave = self.leave_block();
         self.builder.ins().brif(status, leave, &[], go_on, &[]);
         self.builder.switch_to_block(go_on);
@@ -634,6 +656,18 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             Some(Machine::I32) => self.builder.ins().sextend(types::I64, result),
             _ => result,
         })
+    }
+
+    /// Calls an entry point where something unusual has happened; the result is widened.
+    fn call_unusual(&mut self, entry: &'static Entry, arguments: &[Value]) -> Option<Value> {
+        let id = self.functions.unusual[entry.name];
+        let function = self.import(id);
+        let mut all = vec![self.worker, self.process];
+        all.truncate(entries::passed(entry.passes));
+        all.extend(arguments);
+        self.builder.ins().call(function, &all);
+        entry.result?;
+        Some(self.builder.ins().load(types::I64, trusted(), self.worker, offset::ANSWER))
     }
 
     /// Arguments in registers, narrowed where the entry point wants it.
