@@ -85,15 +85,17 @@ pub(crate) fn unusual<M: Module>(
     entries::UNUSUAL.iter().map(|entry| (entry.name, make(entry))).collect()
 }
 
-/// What ends a process and goes on with the next.
-pub(crate) fn finish<M: Module>(
+/// What calls an entry point after which the process does not go on, and goes on with the next.
+pub(crate) fn last<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
     entries: &HashMap<&'static str, FuncId>,
+    entry: &Entry,
 ) -> FuncId {
-    shim(module, workbench, "ds_finish_shim", emit::finish_signature(), |module, builder, parameters| {
-        let finish = module.declare_func_in_func(entries[entries::FINISH.name], builder.func);
-        builder.ins().call(finish, parameters);
+    let name = format!("{}_last", entry.name);
+    shim(module, workbench, &name, emit::last_signature(entry), |module, builder, parameters| {
+        let function = module.declare_func_in_func(entries[entry.name], builder.func);
+        builder.ins().call(function, parameters);
         emit::dispatch(builder, parameters[0]);
     })
 }

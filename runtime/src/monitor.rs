@@ -82,7 +82,13 @@ pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process) {
 pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process) -> Status {
     let instance = (*p).instance;
     let status = if (*p).lock == LOCK_EXCLUSIVE { AWAITS_EXCLUSIVE } else { AWAITS_SHARED };
-    ds_unlock(w, p);
+    if (*instance).lock == EXCLUSIVE_BIT {
+        // Nobody else is queued.
+        (*instance).lock = 0;
+        (*p).lock = LOCK_NONE;
+    } else {
+        ds_unlock(w, p);
+    }
     (*p).status = status;
     (*rare_of(instance)).awaiting.add(p);
     (*instance).lock |= QUEUED_BIT;

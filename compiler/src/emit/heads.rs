@@ -38,16 +38,9 @@ impl<M: Module> Build<'_, '_, M> {
                     },
                 );
             }
-            HeadOp::Unlock(mode) => {
-                self.or_else(
-                    |build, slow| build.try_unlock(*mode, slow),
-                    |build| {
-                        build.call_unusual(&entries::UNLOCK, &[]);
-                    },
-                );
-            }
+            HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => self.wait_for_condition(*condition),
+            HeadOp::Await(condition) => self.wait_for_condition(*condition, None),
             HeadOp::Call(to, entry, arguments) => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
@@ -85,14 +78,9 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(*to, answer);
             }
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
-            HeadOp::Unlock(mode) => self.try_unlock(*mode, slow),
+            HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => {
-                self.save_for(*condition);
-                let answer = self.test_condition(*condition);
-                let is_true = self.builder.ins().icmp_imm_s(IntCC::Equal, answer, 1);
-                self.branch_unless(is_true, slow);
-            }
+            HeadOp::Await(condition) => self.wait_for_condition(*condition, Some(id)),
             HeadOp::Input { .. } | HeadOp::Call(..) => unreachable!("these are not inlined"),
         }
         let done = self.builder.create_block();
@@ -140,6 +128,16 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), held, instance, offset::LOCK);
         let bits = self.builder.ins().iconst(types::I8, bits as i64);
         self.builder.ins().store(trusted(), bits, self.process, offset::LOCK_HELD);
+    }
+
+    /// Releases the lock, which never waits.
+    fn unlock(&mut self, mode: LockMode) {
+        self.or_else(
+            |build, slow| build.try_unlock(mode, slow),
+            |build| {
+                build.call_unusual(&entries::UNLOCK, &[]);
+            },
+        );
     }
 
     /// Releases the lock if nobody is queued.
@@ -210,37 +208,48 @@ impl<M: Module> Build<'_, '_, M> {
         !uses_process && cut.live[&condition].is_empty()
     }
 
-    /// What the condition reads in the frame is there already.
-    fn test_condition(&mut self, condition: BlockId) -> Value {
-        let function = self.segment_function(self.cut, condition);
-        let call = self.builder.ins().call(function, &[self.worker, self.process]);
-        self.builder.inst_results(call)[0]
-    }
-
-    /// Tests the condition and waits while it is false.
-    fn wait_for_condition(&mut self, condition: BlockId) {
-        let answer = self.test_condition(condition);
-        let function = self.segment_function(self.cut, condition);
-        let (holds, other, waits) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        let is_true = self.builder.ins().icmp_imm_s(IntCC::Equal, answer, 1);
-        self.builder.ins().brif(is_true, holds, &[], other, &[]);
-        self.builder.switch_to_block(other);
-        let leave = self.leave_block();
-        self.builder.ins().brif(answer, leave, &[], waits, &[]);
+    /// Tests the condition and waits while it is false. What is live has its place in the frame at the head that this
+    /// segment begins with, not at one that is on the way.
+    fn wait_for_condition(&mut self, condition: BlockId, on_the_way: Option<BlockId>) {
+        let answer = self.answer(condition);
+        let (holds, waits) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(answer, holds, &[], waits, &[]);
         self.builder.switch_to_block(waits);
+        if let Some(head) = on_the_way {
+            self.save_for(head);
+        }
+        let function = self.segment_function(self.cut, condition);
         let mut address = self.builder.ins().func_addr(types::I64, function);
         if self.is_common(condition) {
             address = self.builder.ins().bor_imm_s(address, 1);
         }
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), address, self.process, slot);
-        self.set_resume(self.entry);
-        let status = self.call_unusual(&entries::AWAIT, &[]).expect("a status");
-        let again = self.builder.create_block();
-        self.builder.ins().brif(status, leave, &[], again, &[]);
-        self.builder.switch_to_block(again);
-        self.builder.ins().jump(holds, &[]);
+        self.set_resume(on_the_way.unwrap_or(self.entry));
+        let wait = self.import(self.functions.wait_for_condition);
+        self.builder.ins().return_call(wait, &[self.worker, self.process]);
         self.builder.switch_to_block(holds);
+    }
+
+    /// Whether a condition holds, tested here.
+    fn answer(&mut self, condition: BlockId) -> Value {
+        let segments = &self.the_cut().segments;
+        let segment = segments.iter().find(|segment| segment.entry == condition).expect("it has been cut");
+        let answer = self.builder.create_block();
+        self.builder.append_block_param(answer, types::I64);
+        self.answer_to = Some(answer);
+        let (at, elements) = (self.at, std::mem::take(&mut self.elements));
+        for &id in &segment.blocks {
+            let block = self.builder.create_block();
+            self.blocks.insert(id, block);
+        }
+        self.builder.ins().jump(self.blocks[&condition], &[]);
+        for &id in &segment.blocks {
+            self.builder.switch_to_block(self.blocks[&id]);
+            self.instructions(id);
+        }
+        (self.at, self.elements, self.answer_to) = (at, elements, None);
+        self.builder.switch_to_block(answer);
+        self.builder.block_params(answer)[0]
     }
 }

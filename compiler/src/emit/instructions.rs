@@ -160,7 +160,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    pub(super) fn end(&mut self, _at: BlockId, end: &Terminator) {
+    pub(super) fn end(&mut self, end: &Terminator) {
         match end {
             Terminator::Goto(to) => self.go(*to),
             Terminator::Branch(reg, yes, no) => {
@@ -178,8 +178,13 @@ impl<M: Module> Build<'_, '_, M> {
             }
             Terminator::Answer(reg) => {
                 let value = self.get(*reg);
-                let answer = self.builder.ins().ireduce(types::I32, value);
-                self.builder.ins().return_(&[answer]);
+                match self.answer_to {
+                    Some(block) => drop(self.builder.ins().jump(block, &[value.into()])),
+                    None => {
+                        let answer = self.builder.ins().ireduce(types::I32, value);
+                        self.builder.ins().return_(&[answer]);
+                    }
+                }
             }
             Terminator::Unreachable => {
                 let leave = self.leave_block();

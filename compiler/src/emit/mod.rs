@@ -71,6 +71,8 @@ pub(crate) struct Functions<'a> {
     pub unusual: HashMap<&'static str, FuncId>,
     /// What ends a process and goes on with the next.
     pub finish: FuncId,
+    /// What makes a process await a condition and goes on with the next.
+    pub wait_for_condition: FuncId,
     /// Read-only data.
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
@@ -109,11 +111,9 @@ pub(crate) fn unusual_signature(entry: &Entry) -> Signature {
     Signature { call_conv: CallConv::PreserveAll, returns: Vec::new(), ..entry_signature(entry) }
 }
 
-/// Signature of what ends a process: it has a place for errors, and goes on with the next one.
-pub(crate) fn finish_signature() -> Signature {
-    let mut signature = resume_signature();
-    signature.params.push(AbiParam::new(types::I32));
-    signature
+/// Signature of what calls an entry point that is a process's last, for now, and goes on with the next one.
+pub(crate) fn last_signature(entry: &Entry) -> Signature {
+    Signature { call_conv: CallConv::Tail, returns: Vec::new(), ..entry_signature(entry) }
 }
 
 /// Signature of an entry point of the runtime.
@@ -190,6 +190,8 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     entry: BlockId,
     /// The block that is being translated.
     at: BlockId,
+    /// Where the answer of a condition goes that is tested on the way.
+    answer_to: Option<IrBlock>,
     /// Which segment; none for a native procedure.
     segment: Option<&'b Segment>,
     /// The segment is known to run at home: it begins with an operation that does.
@@ -317,6 +319,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             form,
             entry,
             at: entry,
+            answer_to: None,
             segment: None,
             at_home,
             arrays: HashMap::new(),
@@ -436,20 +439,26 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
                 self.builder.ins().jump(self.blocks[&id], &[]);
             }
             self.builder.switch_to_block(self.blocks[&id]);
-            let block = self.code().block(id);
-            self.elements = self.known_elements(id);
-            if block.header_of.is_some() && self.form == Form::Resume {
+            if self.code().block(id).header_of.is_some() && self.form == Form::Resume {
                 self.check_time_slice(id);
             }
-            for instruction in &block.instructions {
-                self.instruction(instruction);
-            }
-            if !self.elements.is_empty() {
-                let known = std::mem::take(&mut self.elements);
-                self.elements_after.insert(id, known);
-            }
-            self.end(id, &block.end);
+            self.instructions(id);
         }
+    }
+
+    /// What a block does behind its head.
+    fn instructions(&mut self, id: BlockId) {
+        let block = self.code().block(id);
+        self.at = id;
+        self.elements = self.known_elements(id);
+        for instruction in &block.instructions {
+            self.instruction(instruction);
+        }
+        if !self.elements.is_empty() {
+            let known = std::mem::take(&mut self.elements);
+            self.elements_after.insert(id, known);
+        }
+        self.end(&block.end);
     }
 
     fn finish(self) {
