@@ -16,6 +16,8 @@ pub struct Facts {
     pub in_memory: HashSet<VariableId>,
     /// Arrays that have one size for each dimension whenever they are there.
     pub sizes: HashMap<VariableId, Vec<i64>>,
+    /// Offered interfaces (by template and index) that some required interface may be connected to.
+    pub connected: HashSet<(ComponentId, usize)>,
     bodies: HashMap<BodyKey, CodeFacts>,
 }
 
@@ -51,6 +53,8 @@ struct CodeFacts {
     calls: Vec<ProcedureId>,
     /// Arrays that are made, with their sizes as far as they are constant.
     arrays: Vec<(VariableId, Option<Vec<i64>>)>,
+    /// What others are connected to: an interface of a component of that type.
+    servers: Vec<(Type, InterfaceId)>,
 }
 
 /// Whether a value of this type must be freed.
@@ -97,7 +101,9 @@ impl Facts {
             }
         }
         let sizes = constant_sizes(codes.iter().chain(bodies.values()));
-        Facts { procedures: classify(program, &codes), in_memory, sizes, bodies }
+        let servers = codes.iter().chain(bodies.values()).flat_map(|code| &code.servers);
+        let connected = servers.flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
+        Facts { procedures: classify(program, &codes), in_memory, sizes, connected, bodies }
     }
 
     /// Whether a body calls procedures that keep frames, and whether anything in it awaits.
@@ -107,6 +113,22 @@ impl Facts {
         let awaits = facts.awaits || facts.calls.iter().any(|p| self.procedures[p.index()].awaits);
         (frames, awaits)
     }
+}
+
+/// The templates of a type that offer an interface, with its index among what they offer.
+fn offering<'a>(
+    program: &'a Program,
+    ty: &'a Type,
+    interface: InterfaceId,
+) -> impl Iterator<Item = (ComponentId, usize)> + 'a {
+    let name = &program.interfaces[interface.index()].name;
+    let all = (0..program.components.len() as u32).map(ComponentId);
+    let those = all.filter(move |&id| !matches!(ty, Type::Component(only) if *only != id));
+    those.flat_map(move |id| {
+        let offers = program.components[id.index()].offers.iter().enumerate();
+        let same = offers.filter(move |(_, facet)| program.interfaces[facet.interface.index()].name == *name);
+        same.map(move |(index, _)| (id, index))
+    })
 }
 
 /// Sizes of the arrays that are made with the same constants wherever they are made.
@@ -186,13 +208,23 @@ impl Visitor for Gather<'_> {
         use StatementKind::*;
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
-            NewComponent(..) | DeleteComponent(..) | DeleteCollection(..) | Move(..) | Connect(..)
-            | Disconnect(..) | Passivate(..) | Halt(..) => self.facts.waits = true,
+            NewComponent(..)
+            | DeleteComponent(..)
+            | DeleteCollection(..)
+            | Move(..)
+            | Connect(_, ConnectEnd::OwnOffered(_) | ConnectEnd::OwnRequired(..))
+            | Disconnect(..)
+            | Passivate(..)
+            | Halt(..) => self.facts.waits = true,
             Await(..) => {
                 self.facts.waits = true;
                 self.facts.awaits = true;
             }
             Call(procedure, arguments) => self.call(*procedure, arguments),
+            Connect(_, ConnectEnd::Of { component, interface, .. }) => {
+                self.facts.waits = true;
+                self.facts.servers.push((component.ty.clone(), *interface));
+            }
             NewArray(variable, sizes) => {
                 let constant = |size: &Expression| match size.kind {
                     ExpressionKind::Integer(n) => Some(n),

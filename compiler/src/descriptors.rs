@@ -432,6 +432,7 @@ impl Descriptors {
             entry.u32(offset_of!(O, inward), instance.inward[index].unwrap_or(0));
             let limit = facet.cardinality.and_then(|cardinality| cardinality.to);
             entry.u32(offset_of!(O, limit), limit.unwrap_or(u32::MAX));
+            entry.put(offset_of!(O, connectable), &[instance.connectable[index] as u8]);
             entries.push(entry);
         }
         self.array(module, size_of::<O>(), entries)

@@ -27,7 +27,18 @@ macro_rules! entries {
 /// Those that are called where something unusual has happened: calls that keep the caller's registers, so that the usual
 /// way through a segment needs neither a stack frame nor anything saved.
 pub static UNUSUAL: &[&Entry] = &[
-    &FAIL, &PREEMPT, &GO_HOME, &REACH, &REACH_HELD, &SEND, &SENT, &RECEIVE, &RECEIVED, &TEST, &LOCK, &UNLOCK,
+    &FAIL,
+    &PREEMPT,
+    &GO_HOME,
+    &REACH,
+    &REACH_HELD,
+    &SEND,
+    &SENT,
+    &RECEIVE,
+    &RECEIVED,
+    &TEST,
+    &LOCK,
+    &UNLOCK,
 ];
 
 entries! {

@@ -18,6 +18,8 @@ pub struct InstanceLayout {
     pub main_process: u32,
     /// One for each offered interface.
     pub offered: Vec<u32>,
+    /// For each offered interface, whether anything in the program is connected there.
+    pub connectable: Vec<bool>,
     /// For each offered interface without an implementation: the slot that leads inward.
     pub inward: Vec<Option<u32>>,
     /// One for each required interface.
@@ -78,7 +80,7 @@ impl Layouts {
         };
         for (index, component) in program.components.iter().enumerate() {
             let id = ComponentId(index as u32);
-            let instance = layouts.instance(program, component);
+            let instance = layouts.instance(program, facts, id);
             layouts.instances.push(instance);
             let head = size_of::<Process>() as u32;
             layouts.body(program, facts, BodyKey::Main(id), head, &[]);
@@ -98,7 +100,8 @@ impl Layouts {
         layouts
     }
 
-    fn instance(&mut self, program: &Program, component: &Component) -> InstanceLayout {
+    fn instance(&mut self, program: &Program, facts: &Facts, id: ComponentId) -> InstanceLayout {
+        let component = &program.components[id.index()];
         let mut size = size_of::<Instance>() as u32;
         let mut take = |bytes: usize| {
             let offset = size;
@@ -107,8 +110,11 @@ impl Layouts {
         };
         let has_main = component.begin.is_some() || component.activity.is_some();
         let main_process = if has_main { take(8) } else { 0 };
-        let offered = component.offers.iter().map(|_| take(size_of::<OfferedSlot>())).collect();
         let implemented = |index| component.implementations.iter().any(|i| i.offered == index);
+        let connectable: Vec<bool> = (0..component.offers.len())
+            .map(|index| facts.connected.contains(&(id, index)) || !implemented(index))
+            .collect();
+        let offered = connectable.iter().map(|&connectable| take(OfferedSlot::size(connectable))).collect();
         let inward = (0..component.offers.len())
             .map(|index| (!implemented(index)).then(|| take(size_of::<RequiredSlot>())))
             .collect();
@@ -124,7 +130,14 @@ impl Layouts {
         for &variable in component.variables.iter().filter(is_byte) {
             self.variables.insert(variable, take(1));
         }
-        InstanceLayout { size: size.next_multiple_of(8), main_process, offered, inward, required }
+        InstanceLayout {
+            size: size.next_multiple_of(8),
+            main_process,
+            offered,
+            connectable,
+            inward,
+            required,
+        }
     }
 
     fn body(&mut self, program: &Program, facts: &Facts, key: BodyKey, head: u32, variables: &[VariableId]) {

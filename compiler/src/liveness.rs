@@ -198,6 +198,10 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
             touch(*communication, Read);
             touch(*word, Read);
         }
+        Inst::Room { to, .. } => {
+            touch(to.0, Write);
+            touch(to.1, Write);
+        }
         Inst::Fail(..) => {}
         Inst::Call(to, _, arguments) | Inst::CallNative(to, _, arguments) => {
             arguments.iter().for_each(|reg| touch(*reg, Read));

@@ -187,6 +187,17 @@ pub enum Inst {
     Find(Reg, VariableId, Address, Vec<Reg>, Option<(Fault, PlaceId)>),
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
+    /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
+    Room {
+        /// Its interface.
+        interface: InterfaceId,
+        /// The message.
+        message: usize,
+        /// Become the communication, and its word once the message counts as sent (0: the runtime shall do it).
+        to: (Reg, Reg),
+        /// For errors.
+        place: PlaceId,
+    },
     /// The message that the last head prepared is there: `((communication, word), interface, message)`.
     Sent((Reg, Reg), InterfaceId, usize),
     /// The payload that the last head gave has been read: `(communication, word)`.

@@ -84,6 +84,7 @@ pub fn cut(mut code: Code) -> Cut {
             waiting: Vec::new(),
         };
     }
+    answer_at_once(&mut code, &predecessors);
     let short = ranges.short_loops(&code);
     for block in &mut code.blocks {
         // No time slice ends in a short loop, so its header is a block like any other.
@@ -111,6 +112,41 @@ pub fn cut(mut code: Code) -> Cut {
     let live = starts.iter().map(|&start| (start, live[start.0 as usize].iter().collect())).collect();
     let slots = assign_slots(&mut code, &segments, &live);
     Cut { code, segments, live, slots, starts, predecessors, ranges, waiting }
+}
+
+/// Finds the sends that need not wait: a service that has received a message, and has sent nothing since, finds the
+/// buffer empty.
+fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
+    let at_once: Vec<BlockId> =
+        (0..code.blocks.len() as u32).map(BlockId).filter(|&id| is_answer(code, predecessors, id)).collect();
+    for id in at_once {
+        let block = &mut code.blocks[id.0 as usize];
+        if let Some(Head { op: HeadOp::Send { interface, message, to, .. }, place }) = block.head.take() {
+            block.instructions.insert(0, Inst::Room { interface, message, to, place });
+        }
+    }
+}
+
+/// Whether a block begins with a send of a service, and the only way to it comes straight from a receive of its.
+fn is_answer(code: &Code, predecessors: &[Vec<BlockId>], mut id: BlockId) -> bool {
+    if !matches!(code.block(id).head, Some(Head { op: HeadOp::Send { reach: Reach::Service, .. }, .. })) {
+        return false;
+    }
+    loop {
+        let (block, [before]) = (code.block(id), &predecessors[id.0 as usize][..]) else { return false };
+        if block.entry || block.header_of.is_some() {
+            return false;
+        }
+        id = *before;
+        if matches!(code.block(id).end, Terminator::CallProcedure { .. }) {
+            return false;
+        }
+        match code.block(id).head {
+            Some(Head { op: HeadOp::Receive { reach: Reach::Service, .. }, .. }) => return true,
+            Some(Head { op: HeadOp::Send { reach: Reach::Service, .. }, .. }) => return false,
+            _ => {}
+        }
+    }
 }
 
 fn condition_of(block: &Block) -> Option<BlockId> {

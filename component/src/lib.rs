@@ -190,6 +190,8 @@ pub struct Offered {
     pub inward: u32,
     /// How many clients may be connected at once.
     pub limit: u32,
+    /// Whether anything can be connected here: if not, only the holder can be a client, and the slot is shorter.
+    pub connectable: bool,
 }
 
 impl Offered {

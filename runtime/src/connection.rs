@@ -17,7 +17,7 @@ use drystone_component::{Interface, Offered, Required};
 use crate::communication::{self, close, ds_input, may_close};
 use crate::fault::ds_fail;
 use crate::heap::heap_of;
-use crate::instance::{CLOSED, DEAD, rare_of};
+use crate::instance::{CLOSED, DEAD, rare_if_any, rare_of, template_of};
 use crate::layout::*;
 use crate::process::{CONNECTION, Queue, ready_all, start_service};
 
@@ -51,6 +51,9 @@ fn decode(target: usize) -> Target {
     }
 }
 
+/// A component and which of the interfaces that it implements.
+type Server = (*mut Instance, &'static Offered);
+
 /// Marks a new instance's offered slot as its own.
 #[inline]
 pub unsafe fn init_offered(slot: *mut OfferedSlot, instance: *mut Instance) {
@@ -74,15 +77,29 @@ pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
     instance.cast::<u8>().add(offset as usize).cast()
 }
 
+/// An offered slot that something can be connected to.
 unsafe fn description(slot: *mut OfferedSlot) -> (*mut Instance, &'static Offered) {
     let instance = owner(slot);
-    let offered = (*(*instance).template).offered.get();
+    (instance, offered_at(instance, slot))
+}
+
+unsafe fn offered_at(instance: *mut Instance, slot: *mut OfferedSlot) -> &'static Offered {
+    let offered = (*template_of(instance)).offered.get();
     let offset = slot.addr() - instance.addr();
-    (instance, offered.iter().find(|o| o.offset as usize == offset).unwrap_unchecked())
+    offered.iter().find(|o| o.offset as usize == offset).unwrap_unchecked()
+}
+
+/// What serves the holder of a component in the end, if all of the chain is connected.
+unsafe fn resolve_held(instance: *mut Instance, slot: *mut OfferedSlot) -> Option<Server> {
+    let offered = offered_at(instance, slot);
+    match offered.body {
+        Offered::INWARD => resolve((*slot_at::<RequiredSlot>(instance, offered.inward)).target),
+        _ => Some((instance, offered)),
+    }
 }
 
 /// What serves a slot in the end, if all of the chain is connected.
-unsafe fn resolve(mut target: usize) -> Option<(*mut Instance, &'static Offered)> {
+unsafe fn resolve(mut target: usize) -> Option<Server> {
     for _ in 0..LONGEST_CHAIN {
         match decode(target) {
             Target::Nothing => return None,
@@ -114,7 +131,7 @@ pub unsafe fn is_same(a: *const Interface, b: *const Interface) -> bool {
 
 /// The offered slot of a component for an interface, or null.
 pub unsafe fn find_offered(instance: *mut Instance, interface: *const Interface) -> *mut OfferedSlot {
-    for offered in (*(*instance).template).offered.get() {
+    for offered in (*template_of(instance)).offered.get() {
         if is_same(offered.interface, interface) {
             return slot_at(instance, offered.offset);
         }
@@ -160,7 +177,7 @@ impl SlotTable {
 
 /// The required slots that a component has now, inward connections not among them.
 pub unsafe fn required_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
-    for required in (*(*instance).template).required.get() {
+    for required in (*template_of(instance)).required.get() {
         slots_of(instance, required, &mut each);
     }
 }
@@ -182,7 +199,7 @@ unsafe fn slots_of(instance: *mut Instance, required: &Required, each: &mut dyn 
 
 /// The slots that lead inward.
 pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
-    for offered in (*(*instance).template).offered.get() {
+    for offered in (*template_of(instance)).offered.get() {
         if offered.body == Offered::INWARD {
             each(slot_at(instance, offered.inward));
         }
@@ -191,7 +208,7 @@ pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut Re
 
 /// Frees the tables of required interfaces with a cardinality.
 pub unsafe fn free_tables(w: *mut Worker, instance: *mut Instance) {
-    for required in (*(*instance).template).required.get().iter().filter(|r| r.slots != 0) {
+    for required in (*template_of(instance)).required.get().iter().filter(|r| r.slots != 0) {
         slots_of(instance, required, &mut |slot| heap_of(w).free(slot.cast(), size_of::<RequiredSlot>()));
         let cell = slot_at::<*mut SlotTable>(instance, required.offset);
         if !(*cell).is_null() {
@@ -218,7 +235,7 @@ pub unsafe extern "C" fn ds_find_required(
     if instance.is_null() {
         return fail(Fault::EmptyContainer);
     }
-    let mut all = (*(*instance).template).required.get().iter();
+    let mut all = (*template_of(instance)).required.get().iter();
     let Some(required) = all.find(|r| is_same(r.interface, interface)) else {
         return fail(Fault::WrongType);
     };
@@ -269,7 +286,7 @@ unsafe fn indexed_slot(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_count(_w: *mut Worker, instance: *mut Instance, required: u32) -> i64 {
     let mut count = 0;
-    slots_of(instance, &(*(*instance).template).required.get()[required as usize], &mut |slot| {
+    slots_of(instance, &(*template_of(instance)).required.get()[required as usize], &mut |slot| {
         count += ((*slot).target != 0) as i64;
     });
     count
@@ -328,17 +345,8 @@ pub struct Leaf {
     pub cell: *mut *mut Communication,
     /// The client's slot; null for the holder's communication.
     pub slot: *mut RequiredSlot,
-}
-
-impl Leaf {
     /// The component whose slot it is; for the holder's communication the one that is held.
-    pub unsafe fn client(&self) -> *mut Instance {
-        if self.slot.is_null() {
-            owner(self.cell.byte_sub(core::mem::offset_of!(OfferedSlot, holder)).cast())
-        } else {
-            (*self.slot).instance
-        }
-    }
+    pub client: *mut Instance,
 }
 
 /// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
@@ -347,12 +355,13 @@ pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)
     let mut slots = Vec::new();
     let mut next = slot;
     loop {
-        each(Leaf { cell: &raw mut (*next).communication, slot: next });
+        let client = (*next).instance;
+        each(Leaf { cell: &raw mut (*next).communication, slot: next, client });
         push_clients((*next).clients, &mut slots);
-        for offered in (*(*(*next).instance).template).offered.get() {
+        for offered in (*template_of((*next).instance)).offered.get() {
             if offered.body == Offered::INWARD && slot_at((*next).instance, offered.inward) == next {
                 let from = slot_at::<OfferedSlot>((*next).instance, offered.offset);
-                each(Leaf { cell: &raw mut (*from).holder, slot: null_mut() });
+                each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
                 push_clients(first_client(from), &mut slots);
             }
         }
@@ -377,7 +386,7 @@ pub unsafe fn wait(_w: *mut Worker, p: *mut Process) {
 }
 
 unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if !rare.is_null() && !(*rare).connecting.is_empty() {
         ready_all(w, &mut core::mem::replace(&mut (*rare).connecting, Queue::EMPTY));
     }
@@ -442,9 +451,9 @@ unsafe fn has_clients(slot: *mut OfferedSlot, limit: u32) -> bool {
 unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
     leaves_through(slot, |leaf| {
         if leaf.slot.is_null() {
-            wake_holder(w, leaf.client());
+            wake_holder(w, leaf.client);
         } else {
-            wake_instance(w, leaf.client());
+            wake_instance(w, leaf.client);
         }
     });
 }
@@ -501,13 +510,13 @@ pub unsafe extern "C" fn ds_reach(
     if !(*slot).communication.is_null() {
         return (*slot).communication;
     }
-    let c = reach(w, p, (*slot).target, place);
+    let c = reach(w, p, resolve((*slot).target), place);
     (*slot).communication = c;
     c
 }
 
-unsafe fn reach(w: *mut Worker, p: *mut Process, target: usize, place: u32) -> *mut Communication {
-    match resolve(target) {
+unsafe fn reach(w: *mut Worker, p: *mut Process, server: Option<Server>, place: u32) -> *mut Communication {
+    match server {
         Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
             let c = start_service(w, instance, offered.body);
             if c.is_null() {
@@ -543,7 +552,7 @@ pub unsafe extern "C" fn ds_reach_held(
         (*slot).holder = gone;
         return gone;
     }
-    let c = reach(w, p, slot.expose_provenance(), place);
+    let c = reach(w, p, resolve_held(instance, slot), place);
     (*slot).holder = c;
     c
 }
@@ -558,7 +567,7 @@ pub unsafe extern "C" fn ds_input_slot(
     pattern: i32,
     place: u32,
 ) -> u32 {
-    if (*slot).communication.is_null() && !is_open((*slot).target) {
+    if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
         return 0;
     }
     let c = ds_reach(w, p, slot, interface, place);
@@ -576,7 +585,7 @@ pub unsafe extern "C" fn ds_input_held(
     pattern: i32,
     place: u32,
 ) -> u32 {
-    if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(slot.expose_provenance()) {
+    if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(resolve_held(instance, slot)) {
         return 0;
     }
     let c = ds_reach_held(w, p, instance, slot, interface, place);
@@ -584,8 +593,8 @@ pub unsafe extern "C" fn ds_input_held(
 }
 
 /// Whether a communication could begin at once.
-unsafe fn is_open(target: usize) -> bool {
-    resolve(target).is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
+unsafe fn is_open(server: Option<Server>) -> bool {
+    server.is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
 }
 
 /// An offered slot's instance goes: its clients become unconnected. Their services have ended; what those have sent

@@ -23,7 +23,7 @@ use crate::communication;
 use crate::connection::*;
 use crate::fault::{Failure, ds_fail};
 use crate::heap::heap_of;
-use crate::instance::*;
+use crate::instance::{rare_if_any, template_of, *};
 use crate::layout::*;
 use crate::process::{self, home, live, ready};
 
@@ -253,7 +253,7 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
             free_dead(w, instance);
             continue;
         }
-        for offered in (*(*instance).template).offered.get() {
+        for offered in (*template_of(instance)).offered.get() {
             close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
         }
         home(w).detached += 1;
@@ -358,7 +358,7 @@ unsafe fn delete_cells(
 #[inline]
 pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
     if (*instance).live & DELETING != 0 {
-        drive(w, (*(*instance).rare).deletion);
+        drive(w, (*rare_if_any(instance)).deletion);
     }
 }
 
@@ -399,7 +399,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         }
         (*instance).live |= CLOSED;
         (*d).stage = Stage::Finally;
-        let finally = (*(*instance).template).finally;
+        let finally = (*template_of(instance)).finally;
         if finally != Template::NO_BODY {
             (*d).finalizer = process::start(w, instance, finally);
             if (*d).finalizer.is_null() {
@@ -414,7 +414,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         (*d).finalizer = null_mut();
         (*d).stage = Stage::Children;
         let mut cells = Vec::new();
-        components_of(instance.cast(), (*(*instance).template).owned.get(), |cell| cells.push(cell));
+        components_of(instance.cast(), (*template_of(instance)).owned.get(), |cell| cells.push(cell));
         (*d).children = Children::new(cells);
     }
     if let Some(child) = next_child(w, d) {
@@ -504,7 +504,7 @@ unsafe fn fail(w: *mut Worker, d: *mut Deletion, fault: Fault) -> Step {
 
 /// Deletes a component that has nothing to wait for; the block is left, dead. `false`: nothing is done.
 unsafe fn delete_at_once(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) -> bool {
-    let template = &*(*instance).template;
+    let template = &*template_of(instance);
     if live(instance) != 0 || (*instance).live & DELETING != 0 || template.finally != Template::NO_BODY {
         return false;
     }
@@ -527,7 +527,7 @@ unsafe fn may_dismantle(instance: *mut Instance) -> bool {
 
 /// Undoes all connections of a component without processes and sub-components, and frees all but its block.
 unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
-    let template = &*(*instance).template;
+    let template = &*template_of(instance);
     if let Some(siblings) = siblings {
         siblings.joints.leave(instance);
     }
@@ -536,7 +536,9 @@ unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&m
     for offered in template.offered.get() {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         close_leaf(w, &raw mut (*slot).holder);
-        release_clients(w, slot);
+        if offered.connectable {
+            release_clients(w, slot);
+        }
     }
     drop_owned(w, instance.cast(), template.owned.get());
     free_rare(instance);
@@ -554,7 +556,7 @@ unsafe fn undo(w: *mut Worker, slot: *mut RequiredSlot) {
 
 /// Frees the block of a dead instance.
 pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
-    let template = &*(*instance).template;
+    let template = &*template_of(instance);
     for offered in template.offered.get() {
         // Made when the dead was used.
         let holder = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;

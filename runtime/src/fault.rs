@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use crate::instance::holder_of;
+use crate::instance::{holder_of, template_of};
 use crate::layout::*;
 use crate::output;
 use crate::parallel;
@@ -123,7 +123,7 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
 /// The nearest component around that is isolated; null if that would be the program itself.
 unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
     while !instance.is_null() && instance != home(w).entry {
-        if (*(*instance).template).isolated {
+        if (*template_of(instance)).isolated {
             return instance;
         }
         instance = holder_of(instance);

@@ -33,6 +33,8 @@ pub const DEAD: u32 = 1 << 31;
 
 /// What most instances never need.
 pub struct Rare {
+    /// What the instance is.
+    template: *const Template,
     /// Processes that wait for the lock alone.
     pub exclusive: Queue,
     /// Processes that wait for the lock with others.
@@ -51,16 +53,31 @@ pub struct Rare {
     pub orphans: BTreeSet<usize>,
 }
 
+/// What an instance is.
+#[inline]
+pub unsafe fn template_of(instance: *mut Instance) -> *const Template {
+    let rare = rare_if_any(instance);
+    if rare.is_null() { (*instance).kind.cast() } else { (*rare).template }
+}
+
+/// The rare part; null if it has none.
+#[inline]
+pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
+    let kind = (*instance).kind;
+    if kind.addr() & 1 == 0 { null_mut() } else { kind.map_addr(|address| address & !1).cast_mut().cast() }
+}
+
 /// The rare part, made on first need.
 #[inline]
 pub unsafe fn rare_of(instance: *mut Instance) -> *mut Rare {
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if rare.is_null() { make_rare(instance) } else { rare }
 }
 
 #[cold]
 unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
     let rare = Box::into_raw(Box::new(Rare {
+        template: (*instance).kind.cast(),
         exclusive: Queue::EMPTY,
         shared: Queue::EMPTY,
         awaiting: Awaiting::new(),
@@ -70,14 +87,15 @@ unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
         deletion: null_mut(),
         orphans: BTreeSet::new(),
     }));
-    (*instance).rare = rare;
+    (*instance).kind = rare.cast_const().cast::<u8>().map_addr(|address| address | 1);
     rare
 }
 
 /// Frees the rare part.
 pub unsafe fn free_rare(instance: *mut Instance) {
-    let rare = core::mem::replace(&mut (*instance).rare, null_mut());
+    let rare = rare_if_any(instance);
     if !rare.is_null() {
+        (*instance).kind = (*rare).template.cast();
         drop(Box::from_raw(rare));
     }
 }
@@ -89,12 +107,14 @@ pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
     if instance.is_null() {
         return instance;
     }
-    (*instance).template = template;
+    (*instance).kind = (&raw const *template).cast();
     if template.main == Template::NO_BODY {
         (*instance).live = BEGUN;
     }
     for offered in template.offered.get() {
-        init_offered(slot_at(instance, offered.offset), instance);
+        if offered.connectable {
+            init_offered(slot_at(instance, offered.offset), instance);
+        }
         if offered.body == Offered::INWARD {
             (*slot_at::<RequiredSlot>(instance, offered.inward)).instance = instance;
         }
@@ -110,7 +130,7 @@ pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
 /// Starts the main process of a new instance, if its template has one; `false`: no memory.
 #[inline]
 pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
-    let template = (*instance).template;
+    let template = template_of(instance);
     if (*template).main == Template::NO_BODY {
         return true;
     }
@@ -122,7 +142,7 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
 /// Where an instance keeps its main process; null if its template has none.
 #[inline]
 pub unsafe fn main_process(instance: *mut Instance) -> *mut *mut Process {
-    let template = (*instance).template;
+    let template = template_of(instance);
     if (*template).main == Template::NO_BODY {
         null_mut()
     } else {
@@ -272,7 +292,7 @@ pub unsafe extern "C" fn ds_depart(
 
 /// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
 pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool {
-    let offered = (*(*instance).template).offered.get();
+    let offered = (*template_of(instance)).offered.get();
     let cells =
         || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
     if cells().any(|cell| unsafe { !(*cell).is_null() && !may_close(*cell) }) {
@@ -315,7 +335,7 @@ pub unsafe extern "C" fn ds_conforms(
         fail(w, p, Fault::EmptyContainer, place);
         return 2;
     }
-    let required = (*(*instance).template).required.get();
+    let required = (*template_of(instance)).required.get();
     let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| unsafe { is_same(r, i) });
     let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
     (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface)))) as u32
@@ -334,7 +354,7 @@ pub unsafe extern "C" fn ds_requires(
         fail(w, p, Fault::EmptyContainer, place);
         return 2;
     }
-    let required = (*(*instance).template).required.get();
+    let required = (*template_of(instance)).required.get();
     any.requires.get().iter().all(|&i| required.iter().any(|r| unsafe { is_same(r.interface, i) })) as u32
 }
 
@@ -351,7 +371,7 @@ pub unsafe extern "C" fn ds_is(
         fail(w, p, Fault::EmptyContainer, place);
         return 2;
     }
-    ptr::eq((*instance).template, template) as u32
+    ptr::eq(template_of(instance), template) as u32
 }
 
 /// A component in a message that nobody will receive: it is deleted, and nobody waits for that.

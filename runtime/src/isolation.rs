@@ -20,7 +20,7 @@ use crate::communication::{self, detach, interface_of, make_gone, payload};
 use crate::connection::*;
 use crate::deletion::{self, Customer, Deletion, drop_owned};
 use crate::heap::heap_of;
-use crate::instance::*;
+use crate::instance::{rare_if_any, template_of, *};
 use crate::layout::*;
 use crate::monitor;
 use crate::process::{self, Queue, body_of, home};
@@ -115,14 +115,14 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
             heap_of(w).free(p.cast(), body_of(p).size as usize);
         }
     }
-    let deletion = if (*root).rare.is_null() { null_mut() } else { (*(*root).rare).deletion };
+    let deletion = if rare_if_any(root).is_null() { null_mut() } else { (*rare_if_any(root)).deletion };
     for &instance in &condemned.instances {
         if instance != root {
             forget_deletion(instance);
         }
         free_rare(instance);
         end_native(w, instance);
-        drop_owned(w, instance.cast(), (*(*instance).template).owned.get());
+        drop_owned(w, instance.cast(), (*template_of(instance)).owned.get());
         (*instance).live = DEAD;
     }
     for &instance in condemned.instances[1..].iter().chain(&condemned.remains) {
@@ -148,8 +148,8 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
 unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     let lives = |p: *mut Process| !is_dead((*p).instance);
     for &instance in &condemned.instances {
-        if !(*instance).rare.is_null() {
-            (*(*instance).rare).connecting = Queue::EMPTY;
+        if !rare_if_any(instance).is_null() {
+            (*rare_if_any(instance)).connecting = Queue::EMPTY;
         }
     }
     let mut sleeps = false;
@@ -207,7 +207,7 @@ unsafe fn close_as_server(
     root: *mut Instance,
     bereaved: &mut Vec<*mut Instance>,
 ) {
-    for offered in (*(*instance).template).offered.get() {
+    for offered in (*template_of(instance)).offered.get() {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         let holder = &raw mut (*slot).holder;
         let c = *holder;
@@ -219,15 +219,20 @@ unsafe fn close_as_server(
             *holder = null_mut();
             end_service(w, c, bereaved);
         } else {
-            close_cell(w, Leaf { cell: holder, slot: null_mut() }, instance == root, bereaved);
+            close_cell(
+                w,
+                Leaf { cell: holder, slot: null_mut(), client: instance },
+                instance == root,
+                bereaved,
+            );
         }
-        loop {
+        while offered.connectable {
             let client = first_client(slot);
             if client.is_null() {
                 break;
             }
             leaves_through(client, |leaf| {
-                let lives = !is_dead(leaf.client());
+                let lives = !is_dead(leaf.client);
                 if !(*leaf.cell).is_null() {
                     close_cell(w, leaf, lives, bereaved);
                 } else if lives && !leaf.slot.is_null() {
@@ -327,7 +332,7 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     home(w).parallel.candidates().retain(others);
     home(w).failures.retain(|failure| failure.process != p);
     leave_communications(instance, p);
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if !rare.is_null() {
         (*rare).unbegun.retain(others);
         (*rare).connecting.retain(others);
@@ -353,7 +358,7 @@ unsafe fn leave_communications(instance: *mut Instance, p: *mut Process) {
     };
     required_slots(instance, |slot| leave((*slot).communication));
     let held = |cell: *mut *mut Instance| {
-        for offered in (*(**cell).template).offered.get() {
+        for offered in (*template_of(*cell)).offered.get() {
             leave((*slot_at::<OfferedSlot>(*cell, offered.offset)).holder);
         }
     };
@@ -363,7 +368,7 @@ unsafe fn leave_communications(instance: *mut Instance, p: *mut Process) {
 
 /// A native component closes what it has open: its FINALLY ends at once.
 unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
-    let template = &*(*instance).template;
+    let template = &*template_of(instance);
     if template.finally == Template::NO_BODY {
         return;
     }
@@ -376,7 +381,7 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
 
 /// Frees the deletion of a dead instance.
 unsafe fn forget_deletion(instance: *mut Instance) {
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if rare.is_null() || (*rare).deletion.is_null() {
         return;
     }

@@ -7,6 +7,7 @@
 
 use core::sync::atomic::AtomicU32;
 
+#[allow(unused_imports, reason = "named in documentation")]
 use drystone_component::Template;
 
 /// Address of a resume function: `fn(worker, process)` in Cranelift's `tail` calling convention. It runs the
@@ -119,8 +120,9 @@ pub const GONE: u16 = 8;
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
 pub struct Instance {
-    /// *inline* What it is.
-    pub template: *const Template,
+    /// What it is: a [`Template`]; or, with bit 0 set, what is rare about it ([`crate::instance::Rare`]), which knows
+    /// its template. Most instances need no more than the one word.
+    pub kind: *const u8,
     /// Who holds it: an instance, or a process if bit 0 is set; null while it is in a message, and for the
     /// program's entry.
     pub holder: usize,
@@ -128,8 +130,6 @@ pub struct Instance {
     pub lock: u32,
     /// How many processes of it are alive, and its phase: see the instance module.
     pub live: u32,
-    /// Monitor queues and everything else that is rare; allocated on first need.
-    pub rare: *mut crate::instance::Rare,
 }
 
 /// [`Instance::lock`]: one process holds it alone.
@@ -140,11 +140,19 @@ pub const QUEUED_BIT: u32 = 1 << 30;
 /// The instance's end of an offered interface.
 #[repr(C)]
 pub struct OfferedSlot {
-    /// First of the required slots that are connected here. If there is none: the instance, with bit 0 set; else
-    /// [`RequiredSlot::previous`] of the first says so. The connection module knows.
-    pub clients: *mut RequiredSlot,
     /// *inline* The holder's own communication, null before its first use.
     pub holder: *mut Communication,
+    /// Not there unless [`drystone_component::Offered::connectable`]. First of the required slots that are connected
+    /// here. If there is none: the instance, with bit 0 set; else [`RequiredSlot::previous`] of the first says so. The
+    /// connection module knows.
+    pub clients: *mut RequiredSlot,
+}
+
+impl OfferedSlot {
+    /// Its size in bytes.
+    pub const fn size(connectable: bool) -> usize {
+        if connectable { size_of::<OfferedSlot>() } else { size_of::<*mut Communication>() }
+    }
 }
 
 /// The instance's end of a required interface, or of an inward connection: what serves it (`target`) and how
@@ -255,7 +263,7 @@ const _: () = {
     assert!(size_of::<Process>() == 32 && offset_of!(Process, lock) == 26);
     assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
     assert!(size_of::<Communication>() == PAYLOAD);
-    assert!(size_of::<Instance>() == 32 && offset_of!(Instance, lock) == 16);
+    assert!(size_of::<Instance>() == 24 && offset_of!(Instance, lock) == 16);
     assert!(size_of::<OfferedSlot>() == 16 && size_of::<RequiredSlot>() == 48);
     assert!(size_of::<FrameHead>() == 32 && size_of::<TextHead>() == TEXT_BYTES);
 };

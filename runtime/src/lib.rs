@@ -31,7 +31,7 @@ mod deletion;
 pub mod entry_points;
 pub mod fault;
 pub mod heap;
-mod instance;
+pub mod instance;
 mod isolation;
 pub mod layout;
 mod math;

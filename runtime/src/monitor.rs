@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use crate::instance::{Rare, rare_of};
+use crate::instance::{Rare, rare_if_any, rare_of};
 use crate::layout::*;
 use crate::process::*;
 
@@ -109,7 +109,7 @@ unsafe fn enter_shared(w: *mut Worker, instance: *mut Instance, p: *mut Process)
 
 /// Somebody who had the lock alone has given it up, and others are queued.
 unsafe fn left_alone(w: *mut Worker, instance: *mut Instance) {
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     test_awaiting(w, instance, rare);
     if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
         admit(w, instance, rare);
@@ -304,7 +304,7 @@ unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
 
 /// The last who shared the lock has given it up, and others are queued.
 unsafe fn left_shared(w: *mut Worker, instance: *mut Instance) {
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     let granted = core::mem::replace(&mut (*rare).granted, null_mut());
     if granted.is_null() {
         admit(w, instance, rare);
@@ -327,7 +327,7 @@ pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
         return ds_unlock(w, p);
     }
     let instance = (*p).instance;
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if rare.is_null() || (*instance).lock & QUEUED_BIT == 0 {
         return;
     }

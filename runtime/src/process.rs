@@ -13,7 +13,7 @@ use drystone_component::{Body, Template};
 
 use crate::deletion;
 use crate::heap::heap_of;
-use crate::instance::{self, BEGUN, COUNT, rare_of};
+use crate::instance::{self, BEGUN, COUNT, rare_if_any, rare_of, template_of};
 use crate::layout::*;
 use crate::scheduler::Home;
 
@@ -139,7 +139,7 @@ pub unsafe fn ready_all(w: *mut Worker, queue: &mut Queue) {
 /// What a process runs.
 #[inline]
 pub unsafe fn body_of(p: *mut Process) -> &'static Body {
-    let template: &'static Template = &*(*(*p).instance).template;
+    let template: &'static Template = &*template_of((*p).instance);
     body(template, (*p).body as usize)
 }
 
@@ -156,7 +156,7 @@ pub unsafe fn is_service(p: *mut Process) -> bool {
 
 /// Starts BEGIN/ACTIVITY or FINALLY. Null: no memory.
 pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Process {
-    let body = body(&*(*instance).template, index as usize);
+    let body = body(&*template_of(instance), index as usize);
     let p = heap_of(w).allocate_zeroed(body.size as usize) as *mut Process;
     if !p.is_null() {
         (*p).instance = instance;
@@ -173,7 +173,7 @@ pub unsafe fn run_finally(w: *mut Worker, instance: *mut Instance, body: &Body) 
         return;
     }
     (*p).instance = instance;
-    (*p).body = (*(*instance).template).finally as u16;
+    (*p).body = (*template_of(instance)).finally as u16;
     (*instance).live += 1;
     home(w).live += 1;
     let run: crate::platform::NativeBody = core::mem::transmute(body.native);
@@ -183,7 +183,7 @@ pub unsafe fn run_finally(w: *mut Worker, instance: *mut Instance, body: &Body) 
 /// Starts a service with its communication. Null: no memory.
 #[inline]
 pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {
-    let body = body(&*(*instance).template, index as usize);
+    let body = body(&*template_of(instance), index as usize);
     let c = heap_of(w).allocate_zeroed(body.size as usize) as *mut Communication;
     if !c.is_null() {
         let p = c.cast::<Process>();
@@ -230,8 +230,8 @@ pub unsafe extern "C" fn ds_begun(w: *mut Worker, p: *mut Process) {
 
 unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
     (*instance).live |= BEGUN;
-    if !(*instance).rare.is_null() {
-        ready_all(w, &mut (*(*instance).rare).unbegun);
+    if !rare_if_any(instance).is_null() {
+        ready_all(w, &mut (*rare_if_any(instance)).unbegun);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::connection::{ds_connect, ds_find_required, find_offered};
 use crate::deletion;
 use crate::fault::{self, Failure};
 use crate::heap::{Heap, Memory};
-use crate::instance;
+use crate::instance::{self, template_of};
 use crate::layout::*;
 use crate::output;
 use crate::parallel::{self, Exchange, Parallel};
@@ -314,7 +314,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
 }
 
 unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
-    (*(*instance).template).offered.get().iter().any(|o| (*o.interface).name.get() == name)
+    (*template_of(instance)).offered.get().iter().any(|o| (*o.interface).name.get() == name)
 }
 
 /// Runs processes until the program has ended; its status.

@@ -16,7 +16,7 @@ use drystone_component::{Collection, Kind, Offered, Owned};
 use crate::collection;
 use crate::connection::{first_client, leaves_through, slot_at};
 use crate::deletion::components_of;
-use crate::instance::{Holder, holder, main_process};
+use crate::instance::{Holder, holder, main_process, rare_if_any, template_of};
 use crate::layout::*;
 use crate::process::{body_of, frames};
 
@@ -26,7 +26,7 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
     if !main.is_null() && !(*main).is_null() {
         each(*main);
     }
-    let rare = (*instance).rare;
+    let rare = rare_if_any(instance);
     if !rare.is_null() {
         let deletion = (*rare).deletion;
         if !deletion.is_null() && !(*deletion).finalizer.is_null() {
@@ -41,10 +41,10 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
             each(c.cast());
         }
     };
-    for offered in (*(*instance).template).offered.get().iter().filter(|o| o.body != Offered::INWARD) {
+    for offered in (*template_of(instance)).offered.get().iter().filter(|o| o.body != Offered::INWARD) {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         found((*slot).holder);
-        let mut client = first_client(slot);
+        let mut client = if offered.connectable { first_client(slot) } else { core::ptr::null_mut() };
         while !client.is_null() {
             leaves_through(client, |leaf| found(*leaf.cell));
             client = (*client).next;
@@ -64,7 +64,7 @@ pub unsafe fn frames_of(p: *mut Process, mut each: impl FnMut(*mut u8, &'static 
 
 /// Calls `each` for the containers with a component, dead or not, in the instance's own variables.
 pub unsafe fn children_of(instance: *mut Instance, each: impl FnMut(*mut *mut Instance)) {
-    components_of(instance.cast(), (*(*instance).template).owned.get(), each);
+    components_of(instance.cast(), (*template_of(instance)).owned.get(), each);
 }
 
 /// The same for what a process holds.
@@ -87,11 +87,11 @@ pub unsafe fn path(mut instance: *mut Instance) -> String {
         let holder = holder(instance);
         let next = match holder {
             Holder::Nobody => {
-                names.push(String::from((*(*instance).template).name.get()));
+                names.push(String::from((*template_of(instance)).name.get()));
                 break;
             }
             Holder::Instance(holder) => {
-                name = name_in(holder.cast(), (*(*holder).template).owned.get(), instance);
+                name = name_in(holder.cast(), (*template_of(holder)).owned.get(), instance);
                 holder
             }
             Holder::Process(p) => {
@@ -99,7 +99,7 @@ pub unsafe fn path(mut instance: *mut Instance) -> String {
                 (*p).instance
             }
         };
-        names.push(name.unwrap_or_else(|| String::from((*(*instance).template).name.get())));
+        names.push(name.unwrap_or_else(|| String::from((*template_of(instance)).name.get())));
         instance = next;
     }
     names.reverse();

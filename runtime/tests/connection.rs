@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::*;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
@@ -153,7 +154,7 @@ fn one_client_too_many_waits() {
     impl Of {
         unsafe fn container_of(&self, index: usize) -> *mut *mut Instance {
             unsafe {
-                let size = (*(*self.0).template).size as usize;
+                let size = (*template_of(self.0)).size as usize;
                 self.0.cast::<u8>().add(size - 8 * VARIABLES + 8 * index).cast()
             }
         }

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::{ds_delete_collection, ds_depart, ds_insert};
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 
 once! {
@@ -73,7 +74,7 @@ fn very_many_elements_are_deleted_in_order_and_all_their_memory_is_given_back() 
         LAST: Template = template("Last").finally(&[|c| unsafe { c.write("!") }]).done();
         MAIN: Template = template("Main").virtual_time().collects(0, Kind::Component).main(&[
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[0];
+                let owned = &(*template_of(c.me())).owned.get()[0];
                 for key in 0..MANY {
                     let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &key, 1);
                     let template = if key + 1 == MANY { *LAST } else { *PLAIN };
@@ -91,7 +92,7 @@ fn a_whole_collection_is_deleted_at_once() {
     once! {
         MAIN: Template = template("Main").virtual_time().collects(0, Kind::Component).main(&[
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[0];
+                let owned = &(*template_of(c.me())).owned.get()[0];
                 for key in 0..10u64 {
                     let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &key, 1);
                     assert!(c.create(cell.cast(), *SLOW) == Go);
@@ -99,7 +100,7 @@ fn a_whole_collection_is_deleted_at_once() {
                 Go
             },
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[0];
+                let owned = &(*template_of(c.me())).owned.get()[0];
                 match ds_delete_collection(c.w, c.p, c.v(0).cast(), &*owned.collection, 1) {
                     Status::Done => Go,
                     Status::Leave => Leave,
@@ -140,7 +141,7 @@ fn very_deep_nesting_costs_no_stack() {
 
 /// Where an instance keeps its main process.
 unsafe fn drystone_main(instance: *mut Instance) -> *mut *mut Process {
-    unsafe { instance.cast::<u8>().add((*(*instance).template).main_process as usize).cast() }
+    unsafe { instance.cast::<u8>().add((*template_of(instance)).main_process as usize).cast() }
 }
 
 #[test]

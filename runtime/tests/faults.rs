@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template};
 use drystone_runtime::entry_points::{ds_exists, ds_frame_end, ds_frame_new, ds_insert};
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
@@ -46,7 +47,7 @@ fn an_error_ends_the_program_and_names_the_component() {
         BAD: Template = template("Bad").main(&[|c| unsafe { c.fail(Fault::DivisionByZero, 7) }]).done();
         STREET: Template = template("Street").collects(0, Kind::Component).main(&[
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[0];
+                let owned = &(*template_of(c.me())).owned.get()[0];
                 let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), &17, 1);
                 c.create(cell.cast(), *BAD)
             },
@@ -204,7 +205,7 @@ fn a_program_that_needs_too_much_memory_is_ended() {
     once! {
         MAIN: Template = template("Main").virtual_time().collects(0, Kind::Component).main(&[
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[0];
+                let owned = &(*template_of(c.me())).owned.get()[0];
                 let cell = ds_insert(c.w, c.p, c.v(0).cast(), owned.collection.cast_mut(), c.r(0), 5);
                 if cell.is_null() { Leave } else { c.create(cell.cast(), *ECHO_SERVER) }
             },

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::ds_insert;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::{Process, Worker};
 
 once! {
@@ -198,7 +199,7 @@ fn very_many_await_one_condition() {
         MAIN: Template = template("Main").virtual_time().holds(0).collects(1, Kind::Component).main(&[
             |c| unsafe { c.create(c.container(0), *PLANT) },
             |c| unsafe {
-                let owned = &(*(*c.me()).template).owned.get()[1];
+                let owned = &(*template_of(c.me())).owned.get()[1];
                 for key in 0..MANY {
                     let cell = ds_insert(c.w, c.p, c.v(1).cast(), owned.collection.cast_mut(), &key, 1).cast();
                     assert!(c.create(cell, *CLIENT) == Go);

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::ds_insert;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 
 const ROUNDS: u64 = if cfg!(miri) { 300 } else { 20_000 };
@@ -29,7 +30,7 @@ once! {
     TASKS: Template = template("Tasks").holds(0).collects(1, Kind::Component).main(&[
         |c| unsafe { c.create(c.container(0), *COUNTER) },
         |c| unsafe {
-            let owned = &(*(*c.me()).template).owned.get()[1];
+            let owned = &(*template_of(c.me())).owned.get()[1];
             for key in 0..10u64 {
                 let cell = ds_insert(c.w, c.p, c.v(1).cast(), owned.collection.cast_mut(), &key, 1).cast();
                 assert!(c.create(cell, *TASK) == Go);

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::*;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 
 const SAY: u32 = 0;
@@ -231,7 +232,7 @@ impl Storm for C {
 
     unsafe fn element(self, variable: usize, key: i64) -> *mut *mut Instance {
         unsafe {
-            let owned = &(*(*self.me()).template).owned.get()[variable];
+            let owned = &(*template_of(self.me())).owned.get()[variable];
             let key = key as u64;
             ds_insert(self.w, self.p, self.v(variable).cast(), owned.collection.cast_mut(), &key, 1).cast()
         }
@@ -240,7 +241,7 @@ impl Storm for C {
     /// Sets variable 7 of a component.
     unsafe fn tell(self, instance: *mut Instance) {
         unsafe {
-            let size = (*(*instance).template).size as usize;
+            let size = (*template_of(instance)).size as usize;
             *instance.cast::<u8>().add(size - 8).cast::<u64>() = 1;
         }
     }

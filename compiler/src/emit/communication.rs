@@ -17,6 +17,17 @@ const STATE: u64 = 0xffff;
 const TAG: u64 = 0xffff << 32;
 const FLAGS: u64 = 0xffff << 48;
 
+/// Where in a segment an operation stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// It is the segment's head: what is live is in the frame.
+    Entry,
+    /// It is another head that is tried on the way: what is live must be saved if the process waits there.
+    OnTheWay(BlockId),
+    /// It is none: it never waits.
+    Behind,
+}
+
 /// A communication's word in these bits.
 #[derive(Clone, Copy)]
 struct Alike {
@@ -148,16 +159,18 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Goes on if the value is not 0. Else waits, if the communication is in a state in which the operation does
-    /// nothing else, or goes to `slow`. What is live has its place in the frame at the head that this segment begins
-    /// with, not at one that is on the way.
+    /// nothing else, or goes to `slow`.
     fn go_on_or_wait(
         &mut self,
         value: Value,
-        on_the_way: Option<BlockId>,
+        head: Where,
         communication: Value,
         (waiting, status): (&[Alike], u8),
         slow: Block,
     ) {
+        if head == Where::Behind {
+            return self.branch_unless(value, slow);
+        }
         let (usual, other, wait) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(value, usual, &[], other, &[]);
@@ -175,19 +188,28 @@ impl<M: Module> Build<'_, '_, M> {
         let status = self.builder.ins().iconst(types::I8, status as i64);
         self.builder.ins().store(trusted(), status, self.process, offset::STATUS);
         self.builder.ins().store(trusted(), self.process, communication, offset::WAITER);
-        if let Some(head) = on_the_way {
-            self.save_for(head);
-        }
-        self.set_resume(on_the_way.unwrap_or(self.entry));
+        self.resume_at(head);
         let leave = self.leave_block();
         self.builder.ins().jump(leave, &[]);
         self.builder.switch_to_block(usual);
     }
 
+    /// The process shall be resumed there.
+    pub(super) fn resume_at(&mut self, head: Where) {
+        match head {
+            Where::Entry => self.set_resume(self.entry),
+            Where::OnTheWay(head) => {
+                self.save_for(head);
+                self.set_resume(head);
+            }
+            Where::Behind => unreachable!("what stands behind a head does not wait"),
+        }
+    }
+
     /// Room for a message, if there is: the word once it counts as sent. Waits while the buffer is full.
     pub(super) fn try_send(
         &mut self,
-        on_the_way: Option<BlockId>,
+        head: Where,
         communication: Value,
         interface: InterfaceId,
         message: usize,
@@ -202,7 +224,7 @@ impl<M: Module> Build<'_, '_, M> {
         let after = |(from, into)| word_of(into, from, message as u16 + 1, flags);
         if let [(from, into)] = transitions[..] {
             let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
-            self.go_on_or_wait(fits, on_the_way, communication, (&full, ROOM), slow);
+            self.go_on_or_wait(fits, head, communication, (&full, ROOM), slow);
             return self.builder.ins().iconst(types::I64, after((from, into)));
         }
         let mut sent = self.builder.ins().iconst(types::I64, 0);
@@ -211,7 +233,7 @@ impl<M: Module> Build<'_, '_, M> {
             let after = self.builder.ins().iconst(types::I64, after((from, into)));
             sent = self.builder.ins().select(fits, after, sent);
         }
-        self.go_on_or_wait(sent, on_the_way, communication, (&full, ROOM), slow);
+        self.go_on_or_wait(sent, head, communication, (&full, ROOM), slow);
         sent
     }
 
@@ -224,16 +246,37 @@ impl<M: Module> Build<'_, '_, M> {
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
+        self.send_or_else(Where::Entry, communication, (interface, message), (to, place), |build, room| {
+            build.wait_on(Failure::Zero, room)
+        });
+    }
+
+    /// Room for a service's answer: it never has to wait for that.
+    pub(super) fn room(&mut self, interface: InterfaceId, message: usize, to: (Reg, Reg), place: PlaceId) {
+        self.send_or_else(Where::Behind, self.process, (interface, message), (to, place), |build, room| {
+            build.check_failure(Failure::Zero, Some(room))
+        });
+    }
+
+    fn send_or_else(
+        &mut self,
+        head: Where,
+        communication: Value,
+        (interface, message): (InterfaceId, usize),
+        (to, place): ((Reg, Reg), PlaceId),
+        unless_room: impl FnOnce(&mut Self, Value),
+    ) {
         let (slow, done) = self.slow_and_done();
-        let sent = self.try_send(None, communication, interface, message, slow);
+        let sent = self.try_send(head, communication, interface, message, slow);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let room =
-            self.call_unusual(&entries::SEND, &[communication, description, number, place]).expect("a payload");
-        self.wait_on(Failure::Zero, room);
+        let room = self
+            .call_unusual(&entries::SEND, &[communication, description, number, place])
+            .expect("a payload");
+        unless_room(self, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
@@ -291,7 +334,7 @@ impl<M: Module> Build<'_, '_, M> {
     /// A message, if it is there: the word once it is taken. Waits while none is there.
     pub(super) fn try_receive(
         &mut self,
-        on_the_way: Option<BlockId>,
+        head: Where,
         communication: Value,
         interface: InterfaceId,
         message: usize,
@@ -312,7 +355,7 @@ impl<M: Module> Build<'_, '_, M> {
             (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
-        self.go_on_or_wait(there, on_the_way, communication, (&waiting, NEWS), slow);
+        self.go_on_or_wait(there, head, communication, (&waiting, NEWS), slow);
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
             _ => {
@@ -332,7 +375,7 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, place);
         let (slow, done) = self.slow_and_done();
-        let taken = self.try_receive(None, communication, interface, message, slow);
+        let taken = self.try_receive(Where::Entry, communication, interface, message, slow);
         self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
@@ -382,7 +425,7 @@ impl<M: Module> Build<'_, '_, M> {
     /// while nothing has happened.
     pub(super) fn try_test(
         &mut self,
-        on_the_way: Option<BlockId>,
+        head: Where,
         communication: Value,
         side: Direction,
         pattern: Pattern,
@@ -399,7 +442,7 @@ impl<M: Module> Build<'_, '_, M> {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
-        self.go_on_or_wait(plain, on_the_way, communication, (waiting, NEWS), slow);
+        self.go_on_or_wait(plain, head, communication, (waiting, NEWS), slow);
         match pattern {
             Pattern::Message(message) => {
                 let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
@@ -421,7 +464,7 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let communication = self.communication(reach, interface, place);
         let (slow, done) = self.slow_and_done();
-        let quick = self.try_test(None, communication, side, pattern, slow);
+        let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));

@@ -6,6 +6,7 @@ use cranelift_module::Module;
 use drystone_language::program::LockMode;
 use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
 
+use super::communication::Where;
 use super::{Build, offset, trusted};
 use crate::entries;
 use crate::mir::{Base, BlockId, Failure, Head, HeadOp, Inst};
@@ -40,7 +41,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => self.wait_for_condition(*condition, None),
+            HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::Entry),
             HeadOp::Call(to, entry, arguments) => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
@@ -62,25 +63,25 @@ impl<M: Module> Build<'_, '_, M> {
         match &head.op {
             HeadOp::Send { reach, interface, message, to } => {
                 let communication = self.try_communication(reach, slow);
-                let word = self.try_send(Some(id), communication, *interface, *message, slow);
+                let word = self.try_send(Where::OnTheWay(id), communication, *interface, *message, slow);
                 self.set(to.0, communication);
                 self.set(to.1, word);
             }
             HeadOp::Receive { reach, interface, message, to } => {
                 let communication = self.try_communication(reach, slow);
-                let word = self.try_receive(Some(id), communication, *interface, *message, slow);
+                let word = self.try_receive(Where::OnTheWay(id), communication, *interface, *message, slow);
                 self.set(to.0, communication);
                 self.set(to.1, word);
             }
             HeadOp::Test { reach, side, pattern, to, .. } => {
                 let communication = self.try_communication(reach, slow);
-                let answer = self.try_test(Some(id), communication, *side, *pattern, slow);
+                let answer = self.try_test(Where::OnTheWay(id), communication, *side, *pattern, slow);
                 self.set(*to, answer);
             }
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
             HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => self.wait_for_condition(*condition, Some(id)),
+            HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::OnTheWay(id)),
             HeadOp::Input { .. } | HeadOp::Call(..) => unreachable!("these are not inlined"),
         }
         let done = self.builder.create_block();
@@ -208,16 +209,13 @@ impl<M: Module> Build<'_, '_, M> {
         !uses_process && cut.live[&condition].is_empty()
     }
 
-    /// Tests the condition and waits while it is false. What is live has its place in the frame at the head that this
-    /// segment begins with, not at one that is on the way.
-    fn wait_for_condition(&mut self, condition: BlockId, on_the_way: Option<BlockId>) {
+    /// Tests the condition and waits while it is false.
+    fn wait_for_condition(&mut self, condition: BlockId, head: Where) {
         let answer = self.answer(condition);
         let (holds, waits) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(answer, holds, &[], waits, &[]);
         self.builder.switch_to_block(waits);
-        if let Some(head) = on_the_way {
-            self.save_for(head);
-        }
+        self.resume_at(head);
         let function = self.segment_function(self.cut, condition);
         let mut address = self.builder.ins().func_addr(types::I64, function);
         if self.is_common(condition) {
@@ -225,7 +223,6 @@ impl<M: Module> Build<'_, '_, M> {
         }
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), address, self.process, slot);
-        self.set_resume(on_the_way.unwrap_or(self.entry));
         let wait = self.import(self.functions.wait_for_condition);
         self.builder.ins().return_call(wait, &[self.worker, self.process]);
         self.builder.switch_to_block(holds);

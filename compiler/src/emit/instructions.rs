@@ -99,6 +99,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.words(values);
                 self.set(*to, value);
             }
+            Inst::Room { interface, message, to, place } => self.room(*interface, *message, *to, *place),
             Inst::Sent(to, interface, message) => self.sent(*to, *interface, *message),
             Inst::Received(to) => self.received(*to),
         }

@@ -16,6 +16,7 @@ use drystone_component::{Body, Interface, Kind as Word, Offered, Program, Str, T
 
 use super::running::{finally, run};
 use super::{Component, Declaration};
+use crate::instance::template_of;
 use crate::layout::{Instance, OfferedSlot, PAYLOAD, Process, Worker};
 use crate::platform::NativeBody;
 
@@ -105,6 +106,7 @@ impl Kind {
             body: i as u32,
             inward: 0,
             limit: u32::MAX,
+            connectable: true,
         });
         let offered = leak(offered.collect());
         let body = |interface: *const Interface, size: usize, native: NativeBody| Body {
@@ -166,7 +168,7 @@ impl Kind {
 /// It is an instance of a kind.
 pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Box<dyn Component> {
     // SAFETY: `Kind::new` made the size so.
-    unsafe { instance.byte_add((*(*instance).template).size as usize - size_of::<usize>()).cast() }
+    unsafe { instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast() }
 }
 
 /// The kind of a native instance.
@@ -175,7 +177,7 @@ pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Box<dy
 /// It is an instance of a kind.
 pub(super) unsafe fn kind_of(instance: *mut Instance) -> &'static Kind {
     // SAFETY: the template is the kind's first field.
-    unsafe { &*(*instance).template.cast() }
+    unsafe { &*template_of(instance).cast() }
 }
 
 /// The program's interface of that name; the program's own declaration stands before the predeclared one.

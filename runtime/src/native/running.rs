@@ -20,6 +20,7 @@ use super::{Call, Serve, Value, Values};
 use crate::communication::{ANY, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::fault::ds_fail;
 use crate::heap::heap_of;
+use crate::instance::template_of;
 use crate::layout::{
     CLIENT_CLOSED, Communication, CommunicationWord, FOR_CLIENT, Fault, GONE, Process, Worker,
 };
@@ -54,7 +55,7 @@ const NO_PLACE: u32 = u32::MAX;
 pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
     // SAFETY: as the caller promises.
     unsafe {
-        let template = &*(*(*process).instance).template;
+        let template = &*template_of((*process).instance);
         let body = &template.bodies.get()[(*process).body as usize];
         let native: NativeBody = core::mem::transmute(body.native);
         native(worker, process);
@@ -110,7 +111,7 @@ pub fn is_finally(body: &drystone_component::Body) -> bool {
 pub unsafe fn drop_process(process: *mut Process) {
     // SAFETY: as the caller promises.
     unsafe {
-        let template = &*(*(*process).instance).template;
+        let template = &*template_of((*process).instance);
         if !core::ptr::eq(template.bodies.get()[(*process).body as usize].native, run as *const u8) {
             return;
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use drystone_component::*;
 use drystone_runtime::entry_points::*;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads};
 use drystone_runtime::{Options, Outcome};
@@ -60,7 +61,7 @@ fn status(status: Status) -> Next {
 
 impl C {
     pub unsafe fn body(self) -> &'static Body {
-        unsafe { &(*(*(*self.p).instance).template).bodies.get()[(*self.p).body as usize] }
+        unsafe { &(*template_of((*self.p).instance)).bodies.get()[(*self.p).body as usize] }
     }
 
     unsafe fn word(self, index: usize) -> *mut u64 {
@@ -79,7 +80,7 @@ impl C {
     pub unsafe fn v(self, index: usize) -> *mut u64 {
         unsafe {
             let instance = (*self.p).instance;
-            let template = &*(*instance).template;
+            let template = &*template_of(instance);
             instance.cast::<u8>().add(template.size as usize - 8 * VARIABLES + 8 * index).cast()
         }
     }
@@ -125,21 +126,21 @@ impl C {
     /// The k-th required slot of an instance.
     pub unsafe fn required(self, instance: *mut Instance, index: usize) -> *mut RequiredSlot {
         unsafe {
-            let offset = (*(*instance).template).required.get()[index].offset;
+            let offset = (*template_of(instance)).required.get()[index].offset;
             instance.cast::<u8>().add(offset as usize).cast()
         }
     }
 
     pub unsafe fn offered(self, instance: *mut Instance, index: usize) -> *mut OfferedSlot {
         unsafe {
-            let offset = (*(*instance).template).offered.get()[index].offset;
+            let offset = (*template_of(instance)).offered.get()[index].offset;
             instance.cast::<u8>().add(offset as usize).cast()
         }
     }
 
     pub unsafe fn inward(self, instance: *mut Instance, index: usize) -> *mut RequiredSlot {
         unsafe {
-            let offset = (*(*instance).template).offered.get()[index].inward;
+            let offset = (*template_of(instance)).offered.get()[index].inward;
             instance.cast::<u8>().add(offset as usize).cast()
         }
     }
@@ -164,7 +165,7 @@ impl C {
     pub unsafe fn reach(self, r: usize) -> *mut Communication {
         unsafe {
             let slot = self.required(self.me(), r);
-            let interface = &*(*(*self.me()).template).required.get()[r].interface;
+            let interface = &*(*template_of(self.me())).required.get()[r].interface;
             ds_reach(self.w, self.p, slot, interface, 4)
         }
     }
@@ -172,7 +173,7 @@ impl C {
     pub unsafe fn reach_held(self, instance: *mut Instance, o: usize) -> *mut Communication {
         unsafe {
             let slot = self.offered(instance, o);
-            let interface = &*(*(*instance).template).offered.get()[o].interface;
+            let interface = &*(*template_of(instance)).offered.get()[o].interface;
             ds_reach_held(self.w, self.p, instance, slot, interface, 4)
         }
     }
@@ -524,6 +525,7 @@ impl Build {
             body: if steps.is_empty() { Offered::INWARD } else { body(steps, Some(interface)) },
             inward: if steps.is_empty() { take(size_of::<RequiredSlot>()) } else { 0 },
             limit,
+            connectable: true,
         });
         let offered = leak(offered.collect());
         let required = self.required.iter().map(|&(interface, slots)| Required {

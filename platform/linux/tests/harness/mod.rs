@@ -17,6 +17,7 @@ use std::task::{Context, Poll, Waker};
 use drystone_component::{Body, Interface, Kind, Message, Program, Required, Side, Str, Table, Template};
 use drystone_linux::Options;
 use drystone_runtime::entry_points::*;
+use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 use drystone_runtime::text;
 
@@ -244,7 +245,7 @@ impl Client {
     pub fn required(self, name: &str) -> Port {
         unsafe {
             let instance = (*self.p).instance;
-            let required = (*(*instance).template).required.get();
+            let required = (*template_of(instance)).required.get();
             let it = required.iter().find(|r| (*r.interface).name.get() == name).expect("is required");
             let slot = slot_at(instance, it.offset);
             Port { client: self, interface: &*it.interface, end: End::Required(slot) }
@@ -254,7 +255,7 @@ impl Client {
     /// An interface of a component that it holds.
     pub fn held(self, held: Held, name: &str) -> Port {
         unsafe {
-            let offered = (*(*held.0).template).offered.get();
+            let offered = (*template_of(held.0)).offered.get();
             let it = offered.iter().find(|o| (*o.interface).name.get() == name).expect("is offered");
             let slot = slot_at(held.0, it.offset);
             Port { client: self, interface: &*it.interface, end: End::Holder(held.0, slot) }
@@ -269,7 +270,7 @@ impl Client {
         script: impl FnOnce(Client) -> F + 'static,
     ) -> Held {
         unsafe {
-            let offered = (*(*server.0).template).offered.get();
+            let offered = (*template_of(server.0)).offered.get();
             let it = offered.iter().find(|o| (*o.interface).name.get() == name).expect("is offered");
             let table: &'static [*const Interface] = vec![it.interface].leak();
             SCRIPTS.with_borrow_mut(|scripts| scripts.push(Box::new(|client| Box::pin(script(client)))));
