@@ -14,6 +14,7 @@ mod contender;
 mod execute;
 mod machine;
 mod page;
+mod peers;
 mod places;
 mod processes;
 mod row;
