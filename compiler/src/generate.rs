@@ -42,6 +42,7 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
         unusual: shims::unusual(module, &mut workbench, &entries),
         finish: shims::last(module, &mut workbench, &entries, &entries::FINISH),
         wait_for_condition: shims::last(module, &mut workbench, &entries, &entries::AWAIT),
+        wait_for_lock: shims::last(module, &mut workbench, &entries, &entries::LOCK),
         entries,
         descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
         sizes: &unit.facts.sizes,

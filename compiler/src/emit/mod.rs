@@ -73,6 +73,8 @@ pub(crate) struct Functions<'a> {
     pub finish: FuncId,
     /// What makes a process await a condition and goes on with the next.
     pub wait_for_condition: FuncId,
+    /// What makes a process wait for its component's lock and goes on with the next.
+    pub wait_for_lock: FuncId,
     /// Read-only data.
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
