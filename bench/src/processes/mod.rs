@@ -75,7 +75,12 @@ const INDEPENDENT: f64 = 1.0 / 1.8;
 
 /// Measures row after row.
 pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
-    let bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all() };
+    let mut bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all(), slowness: 1.0 };
+    bench.slowness = bench.measure_slowness();
+    eprintln!(
+        "this machine takes {} times as long as the one that the targets were stated for",
+        rounded(bench.slowness)
+    );
     if processors() < 2 {
         eprintln!("there is one processor: the rows for two cores are measured on it");
     }
@@ -121,9 +126,9 @@ pub fn notes() -> String {
          its place in a collection, waiting after one message each way; *creation* is a million times making a \
          server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
          (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
-         that on one. The programs' \
-         targets were stated for a machine on which the best mirrors take as long as they did there; here they are \
-         scaled with the best mirror of the same row.\n"
+         that on one. Targets in milliseconds \
+         hold for the machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
+         TokenRing take on one core, here and there.\n"
     )
 }
 
@@ -132,6 +137,8 @@ struct Bench {
     effort: Effort,
     drystone: Contender,
     peers: Vec<Contender>,
+    /// How many times as long as the machine that the targets were stated for this one takes.
+    slowness: f64,
 }
 
 /// What a row is about.
@@ -145,6 +152,20 @@ struct Heading<'a> {
 }
 
 impl Bench {
+    /// The geometric mean of what Go's mirrors take here, compared with what they took there; 1 where there is no Go.
+    fn measure_slowness(&self) -> f64 {
+        let Some(go) = self.peers.iter().find(|peer| peer.name == "go-mirror" && peer.is_there()) else {
+            return 1.0;
+        };
+        let ratio = |&(row, ms): &(&str, f64)| {
+            let program = PROGRAMS.iter().find(|program| program.row == row)?;
+            let figure = Figure::of(&go.warm(program, self.effort.runs(program, 1)).ok()?)?;
+            Some(figure.value / ms)
+        };
+        let ratios: Vec<f64> = REFERENCE.iter().filter_map(ratio).collect();
+        if ratios.is_empty() { 1.0 } else { ratios.iter().product::<f64>().powf(1.0 / ratios.len() as f64) }
+    }
+
     fn warm(&self, program: &Program, cores: usize) -> Row {
         let heading = Heading {
             row: program.row.into(),
@@ -246,11 +267,7 @@ impl Bench {
         };
         let target = heading.target.and_then(|target| match target {
             Target::At(value) => Some(value),
-            Target::Scaled(ms, mirrors) => {
-                let all = figures.iter().all(|(who, figure)| !who.is_mirror() || figure.is_some());
-                let here = best(true).filter(|_| all).unwrap_or(mirrors[heading.cores - 1]);
-                Some(rounded(ms * here / mirrors[heading.cores - 1]))
-            }
+            Target::Milliseconds(ms) => Some(rounded(ms * self.slowness)),
             Target::OfBest(part) => best(false).map(|ms| rounded(ms * part)),
             Target::OfMirrors(part) => best(true).map(|ms| rounded(ms * part)),
         });
