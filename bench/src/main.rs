@@ -40,6 +40,9 @@ enum Subject {
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
+    /// Keeps a processor busy.
+    #[command(hide = true)]
+    Busy,
 }
 
 /// How much is measured, and how it is told.
@@ -57,6 +60,10 @@ fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
         Subject::Child(child) => child.run(),
+        Subject::Busy => {
+            processes::busy::run();
+            Ok(())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

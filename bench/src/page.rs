@@ -44,7 +44,9 @@ fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str) -> S
 
 /// Headline rows have names without a prefix, which would be written small.
 fn is_headline(row: &Row) -> bool {
-    !["cold ", "scaling ", "ten million: "].iter().any(|prefix| row.row.starts_with(prefix))
+    !["cold ", "scaling ", "busy ", "time slices ", "ten million: "]
+        .iter()
+        .any(|prefix| row.row.starts_with(prefix))
 }
 
 fn misses(rows: &[Row]) -> String {

@@ -1,7 +1,9 @@
 //! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
 //! much run times vary.
 
+pub mod busy;
 pub mod programs;
+mod time_slices;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,6 +13,7 @@ use crate::execute::processors;
 use crate::peers;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
+use busy::Busy;
 use programs::*;
 
 /// Of the page.
@@ -70,6 +73,9 @@ const JITTER_RUNS: usize = 500;
 
 /// No program may be slower on two cores than so many times its time on one.
 const TWO_CORES: f64 = 1.1;
+/// The part of a program that the checks for the end of a time slice may be on average, in percent.
+const TIME_SLICES: f64 = 0.5;
+
 /// Work that is independent shall gain that on two cores.
 const INDEPENDENT: f64 = 1.0 / 1.8;
 
@@ -100,6 +106,12 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     if effort.is_full {
         for pair in warm.chunks(2) {
             tell(scaling(&pair[0], &pair[1]))?;
+        }
+        for program in PROGRAMS.iter().filter(|program| !program.is_heavy) {
+            tell(bench.scaling_beside_a_busy_program(program)?)?;
+        }
+        for row in bench.time_slices() {
+            tell(row)?;
         }
         for program in &PROGRAMS {
             for cores in [1, 2] {
@@ -182,6 +194,40 @@ impl Bench {
         let row = format!("cold {}", program.row);
         let heading = Heading { row, cores, unit: "ms", better: Better::Lower, program, target: None };
         self.row(heading, |who| who.cold(program, cores, self.effort.limit).map(|ms| vec![ms]))
+    }
+
+    /// What Drystone gains on two cores while another program keeps one of them busy.
+    fn scaling_beside_a_busy_program(&self, program: &Program) -> Result<Row, String> {
+        let _busy = Busy::start()?;
+        let alone = Bench { peers: Vec::new(), drystone: Contender::drystone(), ..*self };
+        let row = scaling(&alone.warm(program, 1), &alone.warm(program, 2));
+        // Whoever computes alone has one processor and a half.
+        let target = if program.row == "Mandelbrot" { 1.0 } else { TWO_CORES };
+        Ok(Row { row: format!("busy {}", row.row), target: Some(target), ..row })
+    }
+
+    /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on average.
+    fn time_slices(&self) -> Vec<Row> {
+        let row = |name: &str, percent: Option<f64>, target| Row {
+            row: format!("time slices {name}"),
+            cores: 1,
+            unit: "% of instructions",
+            better: Better::Lower,
+            drystone: percent.map(Figure::single),
+            peers: BTreeMap::new(),
+            target,
+            note: String::new(),
+        };
+        let mut rows = Vec::new();
+        let mut costs = Vec::new();
+        for program in PROGRAMS.iter().filter(|program| !program.is_heavy) {
+            let cost = time_slices::cost(program).map_err(|why| eprintln!("{why}")).ok();
+            costs.extend(cost);
+            rows.push(row(program.row, cost, None));
+        }
+        let average = (costs.len() == rows.len()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
+        rows.push(row("average", average, Some(TIME_SLICES)));
+        rows
     }
 
     fn bytes(&self, program: &Program, cores: usize) -> Row {

@@ -19,6 +19,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{DataId, FuncId, Module};
 use drystone_language::program::VariableId;
 
+use crate::TimeSlices;
 use crate::descriptors::Descriptors;
 use crate::entries;
 use crate::mir::*;
@@ -79,6 +80,8 @@ pub(crate) struct Functions<'a> {
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
     pub sizes: &'a HashMap<VariableId, Vec<i64>>,
+    /// Whether time slices end.
+    pub time_slices: TimeSlices,
 }
 
 /// Signature of a resume function.
@@ -606,6 +609,9 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     /// At loop headers and procedure entries: lets others run if the time slice is over.
     fn check_time_slice(&mut self, at: BlockId) {
+        if self.functions.time_slices == TimeSlices::LeftOut {
+            return;
+        }
         let attention = attention(&mut self.builder, self.worker);
         let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(over);
