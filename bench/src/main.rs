@@ -17,6 +17,7 @@ mod page;
 mod peers;
 mod places;
 mod processes;
+mod readme;
 mod row;
 mod statistics;
 
@@ -90,7 +91,10 @@ fn processes(extent: Extent) -> Result<(), String> {
     match (extent.json, extent.quick) {
         (true, _) => {}
         (false, true) => print!("{}", page::table(&rows)),
-        (false, false) => page::write("processes", processes::TITLE, &processes::notes(), &rows)?,
+        (false, false) => {
+            page::write("processes", processes::TITLE, &processes::notes(), &rows)?;
+            readme::write(&rows)?;
+        }
     }
     let failed: Vec<_> =
         rows.iter().filter(|row| row.drystone.is_none()).map(|row| row.row.as_str()).collect();
