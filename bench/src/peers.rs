@@ -57,6 +57,9 @@ fn go(sources: &Path, built: &Path) -> Result<Start, String> {
 /// The least that has virtual threads which do not hold on to their carriers.
 const JAVA: u32 = 25;
 
+/// What suits these programs best: bench/peers/java/README.md says why.
+const JAVA_OPTIONS: [&str; 3] = ["-XX:+UseSerialGC", "-Xmx4g", "-Dwarm.ms=1000"];
+
 fn java(sources: &Path, built: &Path) -> Result<Start, String> {
     let home = java_homes().into_iter().find(|home| is_java(home)).ok_or_else(|| {
         format!("no JDK {JAVA} or newer in JAVA_HOME, in /usr/lib/jvm or in the PATH: see bench/peers/java/README.md")
@@ -69,9 +72,8 @@ fn java(sources: &Path, built: &Path) -> Result<Start, String> {
         .collect();
     files.sort();
     run(compile.arg("-d").arg(built).args(files))?;
-    let options = fs::read_to_string(sources.join("options")).map_err(|error| format!("options: {error}"))?;
     let mut words: Vec<OsString> = vec![home.join("bin/java").into()];
-    words.extend(options.split_whitespace().map(OsString::from));
+    words.extend(JAVA_OPTIONS.map(OsString::from));
     words.extend(["-cp".into(), built.into(), "Main".into()]);
     Ok(Start { words, ..Start::default() })
 }
