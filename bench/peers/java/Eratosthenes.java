@@ -32,12 +32,14 @@ final class Eratosthenes implements Program {
 
         private void filter() {
             long prime = before.take();
-            Thread.startVirtualThread(() -> discover(prime));
             if (prime == NumberChannel.NONE) {
-                stream.close();
+                // Counted before the end goes on, because the main program counts on all when it comes out.
                 traffic.messages.addAndGet(2); // the stream's end and none
+                discovery.close();
+                stream.close();
                 return;
             }
+            Thread.startVirtualThread(() -> discover(prime));
             long received = 1;
             for (long x = before.take(); x != NumberChannel.NONE; x = before.take()) {
                 received++;
@@ -45,16 +47,14 @@ final class Eratosthenes implements Program {
                     stream.send(x);
                 }
             }
-            // Counted before the end goes on, because the main program counts on all when it comes out.
+            // Before the end goes on, too.
             traffic.moved.addAndGet(received);
             traffic.messages.addAndGet(received + 2); // and the stream's end and the prime
             stream.close();
         }
 
         private void discover(long prime) {
-            if (prime != NumberChannel.NONE) {
-                discovery.send(prime);
-            }
+            discovery.send(prime);
             discovery.close();
         }
     }
