@@ -64,7 +64,7 @@ fn compile(path: &Path, sizes: &[String]) -> Result<&'static drystone_linux::Pro
 }
 
 /// The program with another value for a constant, which must have a line `NAME = VALUE;` of its own.
-fn with_constant(text: &str, name: &str, value: &str) -> Option<String> {
+pub fn with_constant(text: &str, name: &str, value: &str) -> Option<String> {
     let mut found = false;
     let lines = text.split_inclusive('\n').map(|line| {
         let old = line.trim_start().strip_prefix(name).and_then(|rest| rest.trim_start().strip_prefix('='));

@@ -7,11 +7,18 @@
 //! Without options it measures in full and rewrites `docs/figures/processes.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
 //! What goes on, and what goes wrong, is told on standard error.
+//!
+//! What must not grow unnoticed is guarded, in instructions:
+//!
+//! ```text
+//! cargo run --release -p drystone-bench -- guard [--bless]
+//! ```
 
 mod chart;
 mod child;
 mod contender;
 mod execute;
+mod guard;
 mod machine;
 mod page;
 mod places;
@@ -36,6 +43,8 @@ struct Command {
 enum Subject {
     /// Processes and messages, programs of the paper on structured concurrent programs.
     Processes(Extent),
+    /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
+    Guard(guard::Guard),
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
@@ -55,6 +64,7 @@ struct Extent {
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
+        Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
     };
     match done {
