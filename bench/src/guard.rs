@@ -1,8 +1,8 @@
 //! Guards what a few kernels cost: counts the instructions of one operation of each, and fails if one has grown without
 //! a new record. `./test` runs it, so whoever makes something dearer says so, in the same commit.
 //!
-//! Instructions, because they are the same in every run, on busy machines too. Other processors, C libraries and
-//! versions of Valgrind change them a little, which is what the margin is for.
+//! Instructions, because they hardly differ from run to run, on busy machines too. Another processor, C library or
+//! version of Valgrind changes them a little: that is what the margin is for.
 
 mod comparison;
 mod kernel;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const KERNEL: &str = "
 COMPONENT Count;
 CONSTANT
-  N = 1;
+  N = 20000;
 VARIABLE i, sum: INTEGER;
 BEGIN
   FOR i := 1 TO N DO INC(sum, i MOD 7) END;

@@ -1,8 +1,12 @@
 //! Small programs that do one thing N times, and how many instructions it takes them.
 //!
-//! Each is made into an executable with two sizes and run under Valgrind's callgrind, which counts what all threads
-//! execute, the same in every run but for the ticks of the clock. What the larger size takes more, divided by how much
-//! larger it is, is one operation; what comes before and after the loop does not count.
+//! Each is made into an executable with two sizes, its own N and a larger one, and run under Valgrind's callgrind, which
+//! counts what all threads execute. What the larger size takes more, divided by how much larger it is, is one operation;
+//! what comes before and after the loop does not count.
+//!
+//! Counts are the same in every run but for the ticks of the clock: where the first one comes, another segment of the
+//! program goes on, which may be better or worse by some instructions. Beside twenty million in a run, which is what N
+//! should be chosen for, that is nothing.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,10 +21,10 @@ use crate::child::with_constant;
 use crate::execute::execute;
 use crate::places;
 
-/// The two sizes; their difference makes the costs of a tick small beside what is counted.
-const SIZES: [u32; 2] = [20_000, 120_000];
+/// How many times a kernel's own size the larger one is.
+const LARGER: u64 = 6;
 
-/// Much more than a kernel takes, here for building or running it.
+/// For making an executable, or for running it: much more than either takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A kernel: its name is that of the file.
@@ -45,12 +49,20 @@ impl Kernel {
         Some(Kernel { name: source.file_stem()?.to_str()?.to_string(), source })
     }
 
-    fn text(&self, size: u32) -> Result<String, String> {
-        let text = fs::read_to_string(&self.source);
-        let text = text.map_err(|error| format!("{}: {error}", self.source.display()))?;
-        with_constant(&text, "N", &size.to_string())
-            .ok_or_else(|| format!("{}: no constant N", self.source.display()))
+    /// Its text with its own size, that, and its text with the larger size.
+    fn texts(&self) -> Result<(String, u64, String), String> {
+        let fail = |problem: String| format!("{}: {problem}", self.source.display());
+        let text = fs::read_to_string(&self.source).map_err(|error| fail(error.to_string()))?;
+        let own = size(&text).ok_or_else(|| fail("no line `N = NUMBER;`".into()))?;
+        let larger = with_constant(&text, "N", &(LARGER * own).to_string()).expect("it was just found");
+        Ok((text, own, larger))
     }
+}
+
+/// The number in the line `N = NUMBER;`.
+fn size(text: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.trim_start().strip_prefix("N = "))?;
+    rest.split_once(';')?.0.parse().ok().filter(|&size| size > 0)
 }
 
 /// What counts instructions.
@@ -70,24 +82,25 @@ impl Counter {
 
     /// Instructions of one operation.
     pub fn operation(&self, kernel: &Kernel) -> Result<f64, String> {
-        let [small, large] = SIZES;
-        let more = self.instructions(kernel, large)?.saturating_sub(self.instructions(kernel, small)?);
-        Ok(rounded(more as f64 / f64::from(large - small)))
+        let (text, size, larger) = kernel.texts()?;
+        let count = |text| self.instructions(text).map_err(|error| format!("{}: {error}", kernel.name));
+        let more = count(&larger)?.saturating_sub(count(&text)?);
+        Ok(rounded(more as f64 / ((LARGER - 1) * size) as f64))
     }
 
     /// Those of a whole run.
-    fn instructions(&self, kernel: &Kernel, size: u32) -> Result<u64, String> {
+    fn instructions(&self, text: &str) -> Result<u64, String> {
         let [source, executable, log] = ["dry", "out", "log"]
             .map(|extension| self.folder.path().join("kernel").with_extension(extension));
-        fs::write(&source, kernel.text(size)?).map_err(|error| format!("{}: {error}", source.display()))?;
+        fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
         execute(Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable), 1, LIMIT)?;
         // On one core nothing depends on which of two threads is first.
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(log_file(&log));
         let run = execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, LIMIT);
         let told = fs::read_to_string(&log).unwrap_or_default();
-        run.map_err(|error| format!("{}: {error}\n{told}", kernel.name))?;
-        collected(&told).ok_or_else(|| format!("{}: Valgrind tells no number:\n{told}", kernel.name))
+        run.map_err(|error| format!("{error}\n{told}"))?;
+        collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
     }
 }
 
@@ -116,10 +129,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_has_a_size() {
+    fn every_kernel_has_two_sizes() {
         let kernels = all(&places::kernels()).unwrap();
         assert!(!kernels.is_empty());
-        assert!(kernels.iter().all(|kernel| kernel.text(7).unwrap().contains("N = 7;")));
+        for kernel in kernels {
+            let (text, own, larger) = kernel.texts().unwrap();
+            assert_eq!(size(&text), Some(own));
+            assert_eq!(size(&larger), Some(LARGER * own));
+        }
+    }
+
+    #[test]
+    fn a_size_is_a_positive_number() {
+        assert_eq!(size("CONSTANT\n  N = 600; (* times *)\n"), Some(600));
+        assert_eq!(size("CONSTANT\n  N = 0;\n"), None);
+        assert_eq!(size("CONSTANT\n  NN = 600;\n"), None);
     }
 
     #[test]
