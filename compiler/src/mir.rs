@@ -182,9 +182,8 @@ pub enum Inst {
     CallNative(Option<Reg>, usize, Vec<Reg>),
     /// `to :=` the result that a procedure has just left in the worker.
     Result(Reg),
-    /// `to :=` the address of an element of the collection variable at an address. If it is not there (or, for an
-    /// array, out of bounds or not made): the fault, or 0 if none is given.
-    Find(Reg, VariableId, Address, Vec<Reg>, Option<(Fault, PlaceId)>),
+    /// `to :=` the address of an element of the collection variable at an address.
+    Find(Reg, VariableId, Address, Vec<Reg>, IfAbsent),
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
     /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
@@ -202,6 +201,17 @@ pub enum Inst {
     Sent((Reg, Reg), InterfaceId, usize),
     /// The payload that the last head gave has been read: `(communication, word)`.
     Received((Reg, Reg)),
+}
+
+/// What becomes of an element that is not there (or, in an array, out of bounds, or the array not made).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfAbsent {
+    /// It is an error.
+    Fault(Fault, PlaceId),
+    /// The address is 0.
+    Null,
+    /// It is made; not in arrays.
+    Make(PlaceId),
 }
 
 /// An entry point of the runtime that is called as a plain function.

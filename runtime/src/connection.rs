@@ -66,9 +66,12 @@ pub unsafe fn owner(slot: *mut OfferedSlot) -> *mut Instance {
     if is_tagged(first) { untag(first) } else { untag((*first).previous) }
 }
 
-/// First client of an offered slot, or null.
-pub unsafe fn first_client(slot: *mut OfferedSlot) -> *mut RequiredSlot {
-    let first = (*slot).clients;
+/// First of those connected to an offered interface of an instance, or null.
+pub unsafe fn first_client(instance: *mut Instance, offered: &Offered) -> *mut RequiredSlot {
+    if !offered.connectable {
+        return null_mut();
+    }
+    let first = (*slot_at::<OfferedSlot>(instance, offered.offset)).clients;
     if is_tagged(first) { null_mut() } else { first }
 }
 
@@ -362,7 +365,7 @@ pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)
             if offered.body == Offered::INWARD && slot_at((*next).instance, offered.inward) == next {
                 let from = slot_at::<OfferedSlot>((*next).instance, offered.offset);
                 each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
-                push_clients(first_client(from), &mut slots);
+                push_clients(first_client(client, offered), &mut slots);
             }
         }
         match slots.pop() {
@@ -427,7 +430,7 @@ pub unsafe extern "C" fn ds_connect(
             (*slot).communication = gone;
             return Status::Done;
         }
-        if offered.limit != u32::MAX && has_clients(to, offered.limit) {
+        if offered.limit != u32::MAX && has_clients(instance, offered) {
             wait(w, p);
             return Status::Leave;
         }
@@ -437,9 +440,10 @@ pub unsafe extern "C" fn ds_connect(
     Status::Done
 }
 
-unsafe fn has_clients(slot: *mut OfferedSlot, limit: u32) -> bool {
-    let mut client = first_client(slot);
-    for _ in 0..limit {
+/// Whether no more may be connected.
+unsafe fn has_clients(instance: *mut Instance, offered: &Offered) -> bool {
+    let mut client = first_client(instance, offered);
+    for _ in 0..offered.limit {
         if client.is_null() {
             return false;
         }
@@ -599,10 +603,9 @@ unsafe fn is_open(server: Option<Server>) -> bool {
 
 /// An offered slot's instance goes: its clients become unconnected. Their services have ended; what those have sent
 /// last can still be read.
-pub unsafe fn release_clients(w: *mut Worker, slot: *mut OfferedSlot) {
-    let instance = owner(slot);
+pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: &Offered) {
     loop {
-        let client = first_client(slot);
+        let client = first_client(instance, offered);
         if client.is_null() {
             return;
         }

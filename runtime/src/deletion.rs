@@ -536,9 +536,7 @@ unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&m
     for offered in template.offered.get() {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         close_leaf(w, &raw mut (*slot).holder);
-        if offered.connectable {
-            release_clients(w, slot);
-        }
+        release_clients(w, instance, offered);
     }
     drop_owned(w, instance.cast(), template.owned.get());
     free_rare(instance);

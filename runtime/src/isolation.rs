@@ -226,8 +226,8 @@ unsafe fn close_as_server(
                 bereaved,
             );
         }
-        while offered.connectable {
-            let client = first_client(slot);
+        loop {
+            let client = first_client(instance, offered);
             if client.is_null() {
                 break;
             }

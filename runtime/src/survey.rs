@@ -44,7 +44,7 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
     for offered in (*template_of(instance)).offered.get().iter().filter(|o| o.body != Offered::INWARD) {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         found((*slot).holder);
-        let mut client = if offered.connectable { first_client(slot) } else { core::ptr::null_mut() };
+        let mut client = first_client(instance, offered);
         while !client.is_null() {
             leaves_through(client, |leaf| found(*leaf.cell));
             client = (*client).next;

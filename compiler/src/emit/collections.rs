@@ -5,12 +5,11 @@ use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Va
 use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
-use drystone_runtime::layout::Fault;
 
 use super::{ArrayValues, Build, Sizes, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, Inst, PlaceId, Reg, Symbol};
+use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, Reg, Symbol};
 
 impl<M: Module> Build<'_, '_, M> {
     /// Puts words into memory of this function for an entry point to read.
@@ -39,7 +38,7 @@ impl<M: Module> Build<'_, '_, M> {
         variable: VariableId,
         collection: &Address,
         keys: &[Reg],
-        fault: Option<(Fault, PlaceId)>,
+        absent: IfAbsent,
     ) {
         let declared = &self.functions.program.variables[variable.index()];
         let indices = declared.collection.as_ref().expect("a collection");
@@ -52,13 +51,14 @@ impl<M: Module> Build<'_, '_, M> {
         let found = self.builder.create_block();
         let result = self.builder.append_block_param(found, types::I64);
         if indices.array {
-            let absent = self.builder.create_block();
-            self.builder.set_cold_block(absent);
-            self.find_in_array(variable, collection, keys, size, found, absent);
-            self.builder.switch_to_block(absent);
-            match fault {
-                Some((fault, place)) => self.jump_to_fault(fault, place),
-                None => {
+            let outside = self.builder.create_block();
+            self.builder.set_cold_block(outside);
+            self.find_in_array(variable, collection, keys, size, found, outside);
+            self.builder.switch_to_block(outside);
+            match absent {
+                IfAbsent::Make(_) => unreachable!("an array's elements are all made at once"),
+                IfAbsent::Fault(fault, place) => self.jump_to_fault(fault, place),
+                IfAbsent::Null => {
                     let null = self.builder.ins().iconst(types::I64, 0);
                     self.builder.ins().jump(found, &[null.into()]);
                 }
@@ -75,15 +75,26 @@ impl<M: Module> Build<'_, '_, M> {
             let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
             let description = self.symbol(&Symbol::Collection(variable));
             let words = self.words(keys);
-            let address = self.call_entry(&entries::FIND, &[cell, description, words]).expect("an address");
-            if let Some((fault, place)) = fault {
+            let address = match absent {
+                IfAbsent::Make(place) => {
+                    let place = self.builder.ins().iconst(types::I32, place as i64);
+                    let made = self.call_entry(&entries::INSERT, &[cell, description, words, place]);
+                    self.check_failure(entries::INSERT.failure, made);
+                    made
+                }
+                _ => self.call_entry(&entries::FIND, &[cell, description, words]),
+            };
+            let address = address.expect("an address");
+            if let IfAbsent::Fault(fault, place) = absent {
                 self.require(address, fault, place);
             }
             self.builder.ins().jump(found, &[address.into()]);
         }
         self.builder.switch_to_block(found);
         self.set(to, result);
-        if fault.is_some() && self.arrays.contains_key(&(collection.base, collection.offset)) {
+        if matches!(absent, IfAbsent::Fault(..))
+            && self.arrays.contains_key(&(collection.base, collection.offset))
+        {
             self.elements.insert(element, result);
         }
     }

@@ -92,8 +92,8 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.builder.ins().load(ty, trusted(), self.worker, offset::RESULT);
                 self.set(*to, value);
             }
-            Inst::Find(to, variable, collection, keys, fault) => {
-                self.find(*to, *variable, collection, keys, *fault)
+            Inst::Find(to, variable, collection, keys, absent) => {
+                self.find(*to, *variable, collection, keys, *absent)
             }
             Inst::Words(to, values) => {
                 let value = self.words(values);

@@ -181,7 +181,7 @@ impl Lower<'_, '_> {
     /// The address of an element, 0 if it is absent.
     pub(super) fn find(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), None));
+        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), IfAbsent::Null));
         to
     }
 
@@ -196,7 +196,13 @@ impl Lower<'_, '_> {
         let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
         let place = self.place(span);
         let cell = self.reg(RegType::Int);
-        self.inst(Inst::Find(cell, variable, collection, keys.registers.clone(), Some((fault, place))));
+        self.inst(Inst::Find(
+            cell,
+            variable,
+            collection,
+            keys.registers.clone(),
+            IfAbsent::Fault(fault, place),
+        ));
         cell
     }
 
@@ -211,12 +217,10 @@ impl Lower<'_, '_> {
         if self.is_array(variable) {
             return self.find_present(variable, collection, keys, span);
         }
-        let cell = self.reg(RegType::Int);
-        self.inst(Inst::Address(cell, collection));
-        let description = self.symbol(Symbol::Collection(variable));
-        let words = self.words(keys);
-        let at = self.place_register(span);
-        self.call(&entries::INSERT, vec![cell, description, words, at])
+        let place = self.place(span);
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), IfAbsent::Make(place)));
+        to
     }
 
     /// Removes an element of a collection that is no array.
