@@ -11,8 +11,11 @@
 mod chart;
 mod child;
 mod contender;
+mod curves;
 mod execute;
 mod machine;
+mod maps;
+mod memory;
 mod page;
 mod places;
 mod processes;
@@ -39,6 +42,9 @@ enum Subject {
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
+    /// Measures one of Rust's maps in this process; `processes` starts it.
+    #[command(hide = true)]
+    Map(maps::Trial),
 }
 
 /// How much is measured, and how it is told.
@@ -50,12 +56,16 @@ struct Extent {
     /// An object a line for each row on standard output, instead of a page.
     #[arg(long)]
     json: bool,
+    /// Only how cost grows, for who works on that.
+    #[arg(long, hide = true)]
+    growth: bool,
 }
 
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
         Subject::Child(child) => child.run(),
+        Subject::Map(trial) => trial.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,7 +80,7 @@ fn processes(extent: Extent) -> Result<(), String> {
     let effort = if extent.quick { processes::Effort::QUICK } else { processes::Effort::FULL };
     let mut rows = Vec::new();
     let mut output = io::stdout();
-    processes::measure(effort, &mut |row| {
+    let mut tell = |row: row::Row| {
         eprintln!("{row}");
         if extent.json {
             // Line by line: whoever reads it sees how far it has come.
@@ -78,11 +88,20 @@ fn processes(extent: Extent) -> Result<(), String> {
         }
         rows.push(row);
         Ok(())
-    })?;
+    };
+    match extent.growth {
+        true => processes::growth::measure_alone(&mut tell)?,
+        false => processes::measure(effort, &mut tell)?,
+    }
+    let sections = processes::growth::sections(&rows)?;
     match (extent.json, extent.quick) {
         (true, _) => {}
+        (false, _) if extent.growth => {
+            page::write_plots(&sections)?;
+            print!("{}", page::told(&sections));
+        }
         (false, true) => print!("{}", page::table(&rows)),
-        (false, false) => page::write("processes", processes::TITLE, &processes::notes(), &rows)?,
+        (false, false) => page::write("processes", processes::TITLE, &processes::notes(), &rows, &sections)?,
     }
     let failed: Vec<_> =
         rows.iter().filter(|row| row.drystone.is_none()).map(|row| row.row.as_str()).collect();

@@ -1,6 +1,7 @@
 //! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
 //! much run times vary.
 
+pub mod growth;
 pub mod programs;
 
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
                 tell(bench.cold(program, cores))?;
             }
         }
-        tell(bench.bytes(&TEN_MILLION, 1))?;
+        growth::measure(bench, tell)?;
     }
     Ok(())
 }
