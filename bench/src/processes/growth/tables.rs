@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::collections::{self, KINDS, MAPS, MEMORY, TIMES, counts_of};
-use super::room::{self, MACHINES, SYSTEMS};
+use super::room::{self, ASIDE_MIB, MACHINES, SYSTEMS};
 use crate::curves::{Curve, Panel, svg};
 use crate::page::{Section, table};
 use crate::row::Row;
@@ -97,15 +97,19 @@ fn room(rows: &[Row]) -> Section {
             paper.join(" | ")
         );
     }
-    let peaks = rows.iter().filter(|row| row.row.starts_with("fit ") && row.unit == "MiB");
-    let peaks: Vec<String> =
-        peaks.filter_map(|row| Some(format!("{:.0} MiB", row.drystone?.value))).collect();
+    let mib = |what: &str| {
+        let those = rows.iter().filter(|row| row.row.starts_with("fit ") && row.row.ends_with(what));
+        let all: Vec<String> = those.map(|row| whole(row.drystone)).collect();
+        all.join(", ")
+    };
     let _ = write!(
         text,
-        "\nServers are made, each answers a message, until the memory ends: counted by ten thousands, with so much memory for \
-         the whole process, which had {} resident at most. The paper's machines held their operating system in it, the \
-         machine of these figures does not.\n",
-        peaks.join(", ")
+        "\nServers are made, each answers a message, until the memory ends; they are counted by ten thousands. That is the \
+         memory of the whole process, of which {ASIDE_MIB} MiB are set aside for what is not the program's; it had {} MiB \
+         resident then. To end them all when the memory has ended takes more: {} MiB at most. The paper's machines held their \
+         operating system in that memory, and ours does not.\n",
+        mib(": resident"),
+        mib(": resident when they are ended")
     );
     Section { title: "How many processes fit: the paper's Table 1", text, plot: None }
 }
