@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use drystone_compiler::TimeSlices;
 use drystone_language::check;
 use drystone_language::render::{self, Colour};
 use drystone_language::source::SourceFile;
@@ -32,12 +33,16 @@ pub struct Child {
     /// Gives a constant of the program another value.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    /// Leaves the checks for the end of a time slice out.
+    #[arg(long)]
+    without_time_slices: bool,
 }
 
 impl Child {
     /// The time of a run is that of the work: all from the first component's beginning to when everything is freed.
     pub fn run(self) -> Result<(), String> {
-        let program = compile(&self.file, &self.set)?;
+        let time_slices = if self.without_time_slices { TimeSlices::LeftOut } else { TimeSlices::Kept };
+        let program = compile(&self.file, &self.set, time_slices)?;
         let source_directory = self.file.parent().map(PathBuf::from);
         let options =
             Options { cores: self.cores, memory: self.memory, source_directory, ..Options::default() };
@@ -60,7 +65,11 @@ impl Child {
     }
 }
 
-fn compile(path: &Path, sizes: &[String]) -> Result<&'static drystone_linux::Program, String> {
+fn compile(
+    path: &Path,
+    sizes: &[String],
+    time_slices: TimeSlices,
+) -> Result<&'static drystone_linux::Program, String> {
     let mut text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     for size in sizes {
         let (name, value) = size.split_once('=').ok_or_else(|| format!("{size}: not NAME=VALUE"))?;
@@ -69,11 +78,11 @@ fn compile(path: &Path, sizes: &[String]) -> Result<&'static drystone_linux::Pro
     }
     let files = [SourceFile { path: path.display().to_string(), text }];
     let program = check::check(&files).map_err(|errors| render::render(&files, &errors, Colour::Plain))?;
-    Ok(drystone_compiler::compile(&program, &files))
+    Ok(drystone_compiler::compile(&program, &files, time_slices))
 }
 
 /// The program with another value for a constant, which must have a line `NAME = VALUE;` of its own.
-fn with_constant(text: &str, name: &str, value: &str) -> Option<String> {
+pub fn with_constant(text: &str, name: &str, value: &str) -> Option<String> {
     let mut found = false;
     let lines = text.split_inclusive('\n').map(|line| {
         let old = line.trim_start().strip_prefix(name).and_then(|rest| rest.trim_start().strip_prefix('='));

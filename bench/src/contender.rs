@@ -6,7 +6,7 @@
 //! COMMAND jitter [-cores N] [-runs N] [-n N] [-k N]                 {"median_ms": .., "p99_ms": .., "max_ms": ..}
 //! ```
 //!
-//! A peer in another language is one more entry in [`peers`].
+//! A peer in another language is one more entry in [`crate::peers`].
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -23,7 +23,7 @@ use crate::statistics::{percentile, sorted};
 
 /// How a contender works.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+pub enum Manner {
     /// The program itself.
     Drystone,
     /// With the program's structure, so it sends the same messages.
@@ -36,11 +36,21 @@ enum Manner {
 pub struct Contender {
     /// As it stands in the rows.
     pub name: &'static str,
-    manner: Manner,
-    /// The words before the program's name, or why it cannot run.
-    command: Result<Vec<OsString>, String>,
+    /// How it works.
+    pub manner: Manner,
+    /// What starts it, or why it cannot run.
+    pub start: Result<Start, String>,
     /// In the repository, where it runs.
-    folder: &'static str,
+    pub folder: &'static str,
+}
+
+/// What starts a contender.
+#[derive(Clone, Default)]
+pub struct Start {
+    /// The words before the program's name.
+    pub words: Vec<OsString>,
+    /// What it finds in its environment.
+    pub environment: Vec<(&'static str, OsString)>,
 }
 
 /// How often a program is run in one process.
@@ -78,17 +88,22 @@ pub struct Jitter {
 impl Contender {
     /// This program in another process.
     pub fn drystone() -> Contender {
-        let command = Ok(vec![places::executable().into(), "child".into()]);
-        Contender { name: "drystone", manner: Manner::Drystone, command, folder: "programs" }
+        let words = vec![places::executable().into(), "child".into()];
+        let start = Ok(Start { words, ..Start::default() });
+        Contender { name: "drystone", manner: Manner::Drystone, start, folder: "programs" }
     }
 
     /// Whether it does this program; what a language does best may be the mirror.
     pub fn takes_part(&self, program: &Program) -> bool {
         match self.manner {
             Manner::Drystone => true,
-            Manner::Mirror => !program.is_without_peers,
-            Manner::Best => !program.is_without_peers && program.best_differs,
+            Manner::Mirror => self.knows(program),
+            Manner::Best => self.knows(program) && program.best_differs,
         }
+    }
+
+    fn knows(&self, program: &Program) -> bool {
+        program.languages.iter().any(|language| self.name.starts_with(language))
     }
 
     /// Whether it is a peer with the program's structure.
@@ -98,12 +113,12 @@ impl Contender {
 
     /// Whether it is worth asking: else the reason was told.
     pub fn is_there(&self) -> bool {
-        self.command.is_ok()
+        self.start.is_ok()
     }
 
     /// The milliseconds of each run's work, whose results and messages are right.
     pub fn warm(&self, program: &Program, runs: Runs) -> Result<Vec<f64>, String> {
-        let execution = self.start(program, runs)?;
+        let execution = self.run(program, runs)?;
         let lines: Vec<Run> = self.read(&execution)?;
         if lines.len() != runs.measured {
             return Err(format!("{}: {} runs instead of {}", self.name, lines.len(), runs.measured));
@@ -113,7 +128,7 @@ impl Contender {
 
     /// The milliseconds of a process that does the work once, from its start to its end.
     pub fn cold(&self, program: &Program, cores: usize, limit: Duration) -> Result<f64, String> {
-        let execution = self.start(program, Runs { cores, warm: 0, measured: 1, limit })?;
+        let execution = self.run(program, Runs { cores, warm: 0, measured: 1, limit })?;
         for run in self.read(&execution)? {
             self.check(program, &run)?;
         }
@@ -127,7 +142,7 @@ impl Contender {
             bytes: f64,
         }
         if self.manner == Manner::Drystone {
-            let execution = self.start(program, Runs { cores, warm: 0, measured: 1, limit })?;
+            let execution = self.run(program, Runs { cores, warm: 0, measured: 1, limit })?;
             let run: Run = self.read_one(&execution)?;
             let bytes = run.result.as_str().and_then(|text| text.trim().parse().ok());
             return bytes.ok_or_else(|| format!("{}: {} bytes", self.name, run.result));
@@ -152,13 +167,17 @@ impl Contender {
     }
 
     fn command(&self, what: &std::ffi::OsStr) -> Result<Command, String> {
-        let words = self.command.as_ref().map_err(Clone::clone)?;
+        let Start { words, environment } = self.start.as_ref().map_err(Clone::clone)?;
         let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).arg(what).current_dir(places::root().join(self.folder));
+        command
+            .args(&words[1..])
+            .arg(what)
+            .envs(environment.iter().cloned())
+            .current_dir(places::root().join(self.folder));
         Ok(command)
     }
 
-    fn start(&self, program: &Program, runs: Runs) -> Result<Execution, String> {
+    fn run(&self, program: &Program, runs: Runs) -> Result<Execution, String> {
         let (what, dash, sizes) = match self.manner {
             Manner::Drystone => (program.source().into_os_string(), "--", program.settings()),
             _ => (program.name.into(), "-", program.flags()),
@@ -200,47 +219,5 @@ impl Contender {
             ));
         }
         Ok(())
-    }
-}
-
-/// Where the Go peers are.
-const GO: &str = "bench/peers/go";
-
-/// Builds the peers; tells on standard error which are missing, and why.
-pub fn peers() -> Vec<Contender> {
-    let go = build_go();
-    let best = go.clone().and_then(has_best);
-    let peers = vec![
-        Contender { name: "go-mirror", manner: Manner::Mirror, command: go, folder: GO },
-        Contender { name: "go-best", manner: Manner::Best, command: best, folder: GO },
-    ];
-    for Contender { name, command, .. } in &peers {
-        if let Err(why) = command {
-            eprintln!("{name} is missing: {why}");
-        }
-    }
-    peers
-}
-
-fn build_go() -> Result<Vec<OsString>, String> {
-    eprintln!("building the Go peers");
-    let executable = places::peers().join("go");
-    let mut build = Command::new("go");
-    output(build.args(["build", "-o"]).arg(&executable).arg(".").current_dir(places::root().join(GO)))?;
-    Ok(vec![executable.into()])
-}
-
-/// A peer that knows only mirrors refuses to do its best.
-fn has_best(command: Vec<OsString>) -> Result<Vec<OsString>, String> {
-    let mut trial = Command::new(&command[0]);
-    output(trial.args(&command[1..]).args(["ProducerConsumer", "-best", "-k", "1"])).map(|_| command)
-}
-
-/// What a short command says, or why it cannot.
-fn output(command: &mut Command) -> Result<Vec<u8>, String> {
-    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("failed").to_string()),
     }
 }

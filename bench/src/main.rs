@@ -7,18 +7,27 @@
 //! Without options it measures in full and rewrites `docs/figures/processes.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
 //! What goes on, and what goes wrong, is told on standard error.
+//!
+//! What must not grow unnoticed is guarded, in instructions:
+//!
+//! ```text
+//! cargo run --release -p drystone-bench -- guard [--bless]
+//! ```
 
 mod chart;
 mod child;
 mod contender;
 mod curves;
 mod execute;
+mod guard;
 mod machine;
 mod maps;
 mod memory;
 mod page;
+mod peers;
 mod places;
 mod processes;
+mod readme;
 mod row;
 mod statistics;
 
@@ -39,12 +48,17 @@ struct Command {
 enum Subject {
     /// Processes and messages, programs of the paper on structured concurrent programs.
     Processes(Extent),
+    /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
+    Guard(guard::Guard),
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
     /// Measures one of Rust's maps in this process; `processes` starts it.
     #[command(hide = true)]
     Map(maps::Trial),
+    /// Keeps a processor busy.
+    #[command(hide = true)]
+    Busy,
 }
 
 /// How much is measured, and how it is told.
@@ -64,8 +78,13 @@ struct Extent {
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
+        Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
         Subject::Map(trial) => trial.run(),
+        Subject::Busy => {
+            processes::busy::run();
+            Ok(())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -101,7 +120,10 @@ fn processes(extent: Extent) -> Result<(), String> {
             print!("{}", page::told(&sections));
         }
         (false, true) => print!("{}", page::table(&rows)),
-        (false, false) => page::write("processes", processes::TITLE, &processes::notes(), &rows, &sections)?,
+        (false, false) => {
+            page::write("processes", processes::TITLE, &processes::notes(), &rows, &sections)?;
+            readme::write(&rows)?;
+        }
     }
     let failed: Vec<_> =
         rows.iter().filter(|row| row.drystone.is_none()).map(|row| row.row.as_str()).collect();

@@ -85,7 +85,8 @@ fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str, sect
 
 /// Headline rows have names without a prefix, which would be written small.
 fn is_headline(row: &Row) -> bool {
-    !growth::is_growth(row) && !["cold ", "scaling "].iter().any(|prefix| row.row.starts_with(prefix))
+    !growth::is_growth(row)
+        && !["cold ", "scaling ", "busy ", "time slices "].iter().any(|prefix| row.row.starts_with(prefix))
 }
 
 fn misses(rows: &[Row]) -> String {

@@ -2,10 +2,16 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the bench is a folder of the repository")
+}
+
+/// The programs whose instructions are counted, with the record of them.
+pub fn kernels() -> PathBuf {
+    root().join("bench/kernels")
 }
 
 /// This program.
@@ -15,6 +21,25 @@ pub fn executable() -> PathBuf {
 
 /// Where peers are built: beside the folder of this program.
 pub fn peers() -> PathBuf {
+    target().join("peers")
+}
+
+/// The command `drystone`, released: `DRYSTONE_BIN`, else what is built here and now, so that it is never an old one.
+pub fn drystone() -> Result<PathBuf, String> {
+    if let Some(path) = env::var_os("DRYSTONE_BIN") {
+        return Ok(path.into());
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--locked", "--release", "-p", "drystone", "--target-dir"]).arg(target());
+    match cargo.current_dir(root()).status() {
+        Ok(status) if status.success() => Ok(target().join("release/drystone")),
+        Ok(status) => Err(format!("drystone could not be built: {status}")),
+        Err(error) => Err(format!("drystone could not be built: cargo: {error}")),
+    }
+}
+
+/// Cargo's folder, where this program was built.
+fn target() -> PathBuf {
     let executable = executable();
-    executable.parent().and_then(Path::parent).expect("cargo builds in target/PROFILE").join("peers")
+    executable.parent().and_then(Path::parent).expect("cargo builds in target/PROFILE").into()
 }

@@ -9,6 +9,7 @@ use cranelift_module::{DataId, FuncId, Linkage, Module};
 use drystone_language::program::{ComponentId, Program};
 use drystone_language::source::SourceFile;
 
+use crate::TimeSlices;
 use crate::classify::BodyKey;
 use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
 use crate::emit::{self, Functions};
@@ -19,7 +20,12 @@ use crate::segments::{self, Cut};
 use crate::shims;
 
 /// Generates code and data for a checked program; gives the data object of `drystone_component::Program`.
-pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[SourceFile]) -> DataId {
+pub(crate) fn generate<M: Module>(
+    module: &mut M,
+    program: &Program,
+    files: &[SourceFile],
+    time_slices: TimeSlices,
+) -> DataId {
     let mut unit = Unit::new(program, files);
     let keys = body_keys(program);
     let mut codes: Vec<Code> = keys.iter().map(|&key| lower::body(&mut unit, key)).collect();
@@ -42,9 +48,11 @@ pub(crate) fn generate<M: Module>(module: &mut M, program: &Program, files: &[So
         unusual: shims::unusual(module, &mut workbench, &entries),
         finish: shims::last(module, &mut workbench, &entries, &entries::FINISH),
         wait_for_condition: shims::last(module, &mut workbench, &entries, &entries::AWAIT),
+        wait_for_lock: shims::last(module, &mut workbench, &entries, &entries::LOCK),
         entries,
         descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
         sizes: &unit.facts.sizes,
+        time_slices,
     };
     for (number, cut) in cuts.iter().enumerate() {
         if cut.code.native {

@@ -28,14 +28,28 @@ use cranelift_object::{ObjectBuilder, ObjectModule};
 use drystone_language::program::Program;
 use drystone_language::source::SourceFile;
 
+/// Whether code looks at the end of its time slice (paper 004, section 3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeSlices {
+    /// At loops and procedure entries, as it must.
+    #[default]
+    Kept,
+    /// Never, to measure what that costs.
+    LeftOut,
+}
+
 /// Compiles a program into this process's memory. Code and data stay for as long as the process lives.
-pub fn compile(program: &Program, files: &[SourceFile]) -> &'static drystone_component::Program {
+pub fn compile(
+    program: &Program,
+    files: &[SourceFile],
+    time_slices: TimeSlices,
+) -> &'static drystone_component::Program {
     let mut builder = JITBuilder::with_isa(isa(false), default_libcall_names());
     for &(name, address) in drystone_runtime::entry_points::entry_points() {
         builder.symbol(name, address);
     }
     let mut module = JITModule::new(builder);
-    let data = generate::generate(&mut module, program, files);
+    let data = generate::generate(&mut module, program, files, time_slices);
     module.finalize_definitions().expect("every symbol is an entry point of the runtime");
     let (address, _) = module.get_finalized_data(data);
     // The code must outlive every process that runs it: it is never freed.
@@ -49,7 +63,7 @@ pub fn compile_object(program: &Program, files: &[SourceFile]) -> Vec<u8> {
     let builder = ObjectBuilder::new(isa(true), "drystone", default_libcall_names())
         .expect("the host has object files");
     let mut module = ObjectModule::new(builder);
-    generate::generate(&mut module, program, files);
+    generate::generate(&mut module, program, files, TimeSlices::Kept);
     module.finish().emit().expect("an object file can hold any program")
 }
 

@@ -106,7 +106,10 @@ pub fn cut(mut code: Code) -> Cut {
         .filter(|(entry, _)| reachable.contains(entry))
         .map(|(entry, blocks)| {
             let (blocks, inlined) = extend(&code, &starts, &waiting, entry, blocks);
-            segment(&code, entry, blocks, inlined, conditions.contains(&entry))
+            // Conditions are tested in place too.
+            let tested = blocks.iter().filter_map(|&block| condition_of(code.block(block)));
+            let tested = tested.flat_map(|entry| region(&code, &starts, &waiting, entry)).collect();
+            segment(&code, entry, blocks, tested, inlined, conditions.contains(&entry))
         })
         .collect();
     let live = starts.iter().map(|&start| (start, live[start.0 as usize].iter().collect())).collect();
@@ -324,12 +327,13 @@ fn segment(
     code: &Code,
     entry: BlockId,
     blocks: Vec<BlockId>,
+    tested: Vec<BlockId>,
     inlined: HashSet<BlockId>,
     is_condition: bool,
 ) -> Segment {
     let mut written = HashSet::new();
     let mut touched = HashSet::new();
-    for block in &blocks {
+    for block in blocks.iter().chain(&tested) {
         liveness::visit(code.block(*block), &mut |reg, access: Access| {
             touched.insert(reg);
             if access == Access::Write {

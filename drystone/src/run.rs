@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use drystone_compiler::TimeSlices;
 use drystone_linux::Options;
 
 use crate::arguments::{Run, Source};
@@ -20,7 +21,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     let files: Vec<PathBuf> = command.files.into_iter().map(PathBuf::from).collect();
     let source_directory = files[0].parent().map(PathBuf::from);
     let loaded = sources::load(&Source { files, entry: command.entry })?;
-    let compiled = drystone_compiler::compile(&loaded.program, &loaded.files);
+    let compiled = drystone_compiler::compile(&loaded.program, &loaded.files, TimeSlices::Kept);
     let options = Options {
         arguments: arguments.into_iter().map(OsStringExt::into_vec).collect(),
         cores: command.cores,

@@ -324,7 +324,7 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
     }
     let instance = (*p).instance;
     if word.flags & CLIENT_CLOSED != 0 {
-        (*rare_of(instance)).orphans.remove(&(c as usize));
+        (*rare_of(instance)).orphans.remove(c as usize);
         free(w, c);
     } else {
         (*c).word.flags |= SERVICE_ENDED;

@@ -50,7 +50,41 @@ pub struct Rare {
     /// How far its deletion is; null if there is none.
     pub deletion: *mut Deletion,
     /// Communications whose client has let go while their service runs on.
-    pub orphans: BTreeSet<usize>,
+    pub orphans: Orphans,
+}
+
+/// Addresses of communications. One, the usual number, needs no memory.
+#[derive(Default)]
+pub struct Orphans {
+    /// 0 if there is none.
+    one: usize,
+    others: BTreeSet<usize>,
+}
+
+impl Orphans {
+    /// Adds one that is not there yet.
+    pub fn insert(&mut self, communication: usize) {
+        if self.one == 0 {
+            self.one = communication;
+        } else {
+            self.others.insert(communication);
+        }
+    }
+
+    /// Takes one out, if it is there.
+    pub fn remove(&mut self, communication: usize) {
+        if self.one == communication {
+            self.one = 0;
+        } else {
+            self.others.remove(&communication);
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let one = (self.one != 0).then_some(self.one);
+        one.into_iter().chain(self.others.iter().copied())
+    }
 }
 
 /// What an instance is.
@@ -85,7 +119,7 @@ unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
         connecting: Queue::EMPTY,
         unbegun: Queue::EMPTY,
         deletion: null_mut(),
-        orphans: BTreeSet::new(),
+        orphans: Orphans::default(),
     }));
     (*instance).kind = rare.cast_const().cast::<u8>().map_addr(|address| address | 1);
     rare

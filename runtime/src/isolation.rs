@@ -336,7 +336,7 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     if !rare.is_null() {
         (*rare).unbegun.retain(others);
         (*rare).connecting.retain(others);
-        (*rare).orphans.remove(&c.addr());
+        (*rare).orphans.remove(c.addr());
     }
     monitor::expel(w, p);
     if !body_of(p).native.is_null() {

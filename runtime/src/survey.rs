@@ -32,7 +32,7 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
         if !deletion.is_null() && !(*deletion).finalizer.is_null() {
             each((*deletion).finalizer);
         }
-        for &orphan in &(*rare).orphans {
+        for orphan in (*rare).orphans.iter() {
             each(core::ptr::with_exposed_provenance_mut(orphan));
         }
     }

@@ -1,5 +1,5 @@
 //! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
-//! compiled. `DRYSTONE_CASES` says how many programs (500 unless it is set), `DRYSTONE_SEED` where to begin.
+//! compiled. `DRYSTONE_CASES` says how many programs of each kind (500 unless it is set), `DRYSTONE_SEED` where to begin.
 //!
 //! A program that fails is made again in smaller sizes; the smallest that still fails is written to the target
 //! folder, and its path and seed are in the message.
@@ -21,16 +21,28 @@ const STEPS: u64 = 5_000_000;
 
 #[test]
 fn generated_programs_do_the_same_everywhere() {
+    check_all(SIZE, "generated", generate::program);
+}
+
+#[test]
+fn loops_over_arrays_do_the_same_everywhere() {
+    check_all(1, "arrays", |seed, _| generate::arrays::program(seed));
+}
+
+/// Makes programs of this size; of those that fail, smaller ones too.
+fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
     let cases = number("DRYSTONE_CASES", 500);
     let first = number("DRYSTONE_SEED", 0);
     let drystone = compiled::Drystone::find();
     if drystone.is_none() {
         eprintln!("the interpreter only: no drystone binary (set DRYSTONE_BIN)");
     }
+    let examine =
+        |seed, size| examine(&format!("{name}-{seed}-{size}.dry"), make(seed, size), seed, drystone.as_ref());
     let mut failures = Vec::new();
     for seed in first..first + cases {
-        if let Some(failure) = examine(seed, SIZE, drystone.as_ref()) {
-            let smaller = (1..SIZE).find_map(|size| examine(seed, size, drystone.as_ref()));
+        if let Some(failure) = examine(seed, size) {
+            let smaller = (1..size).find_map(|size| examine(seed, size));
             failures.push(smaller.unwrap_or(failure));
         }
         if failures.len() == 10 {
@@ -41,16 +53,15 @@ fn generated_programs_do_the_same_everywhere() {
 }
 
 /// What is wrong with a program, if anything.
-fn examine(seed: u64, size: usize, drystone: Option<&compiled::Drystone>) -> Option<String> {
-    let path = work_folder().join(format!("generated-{seed}-{size}.dry"));
-    let name = path.file_name().expect("just made").to_string_lossy().into_owned();
-    let file = SourceFile { path: name, text: generate::program(seed, size) };
+fn examine(name: &str, text: String, seed: u64, drystone: Option<&compiled::Drystone>) -> Option<String> {
+    let path = work_folder().join(name);
+    let file = SourceFile { path: name.into(), text };
     let problem = compare(&file, seed, &path, drystone);
     match &problem {
         Some(_) => std::fs::write(&path, &file.text).expect("the target folder can be written"),
         None => drop(std::fs::remove_file(&path)),
     }
-    problem.map(|problem| format!("seed {seed}, size {size}: {}: {problem}", path.display()))
+    problem.map(|problem| format!("seed {seed}: {}: {problem}", path.display()))
 }
 
 fn compare(

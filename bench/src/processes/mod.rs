@@ -1,16 +1,20 @@
 //! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
 //! much run times vary.
 
+pub mod busy;
 pub mod growth;
 pub mod programs;
+mod time_slices;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::contender::{self, Contender, Runs};
+use crate::contender::{Contender, Runs};
 use crate::execute::processors;
+use crate::peers;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
+use busy::Busy;
 use programs::*;
 
 /// Of the page.
@@ -70,12 +74,20 @@ const JITTER_RUNS: usize = 500;
 
 /// No program may be slower on two cores than so many times its time on one.
 const TWO_CORES: f64 = 1.1;
+/// The part of a program that the checks for the end of a time slice may be on average, in percent.
+const TIME_SLICES: f64 = 0.5;
+
 /// Work that is independent shall gain that on two cores.
 const INDEPENDENT: f64 = 1.0 / 1.8;
 
 /// Measures row after row.
 pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
-    let bench = Bench { effort, drystone: Contender::drystone(), peers: contender::peers() };
+    let mut bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all(), slowness: 1.0 };
+    bench.slowness = bench.measure_slowness();
+    eprintln!(
+        "this machine takes {} times as long as the one that the targets were stated for",
+        rounded(bench.slowness)
+    );
     if processors() < 2 {
         eprintln!("there is one processor: the rows for two cores are measured on it");
     }
@@ -95,6 +107,12 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     if effort.is_full {
         for pair in warm.chunks(2) {
             tell(scaling(&pair[0], &pair[1]))?;
+        }
+        for program in PROGRAMS.iter().filter(|program| !program.is_heavy) {
+            tell(bench.scaling_beside_a_busy_program(program)?)?;
+        }
+        for row in bench.time_slices() {
+            tell(row)?;
         }
         for program in &PROGRAMS {
             for cores in [1, 2] {
@@ -121,7 +139,9 @@ pub fn notes() -> String {
          its place in a collection, waiting after one message each way; *creation* is a million times making a \
          server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
          (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
-         that on one.\n"
+         that on one. Targets in milliseconds \
+         hold for the machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
+         TokenRing take on one core, here and there.\n"
     )
 }
 
@@ -130,6 +150,8 @@ struct Bench {
     effort: Effort,
     drystone: Contender,
     peers: Vec<Contender>,
+    /// How many times as long as the machine that the targets were stated for this one takes.
+    slowness: f64,
 }
 
 /// What a row is about.
@@ -143,6 +165,20 @@ struct Heading<'a> {
 }
 
 impl Bench {
+    /// The geometric mean of what Go's mirrors take here, compared with what they took there; 1 where there is no Go.
+    fn measure_slowness(&self) -> f64 {
+        let Some(go) = self.peers.iter().find(|peer| peer.name == "go-mirror" && peer.is_there()) else {
+            return 1.0;
+        };
+        let ratio = |&(row, ms): &(&str, f64)| {
+            let program = PROGRAMS.iter().find(|program| program.row == row)?;
+            let figure = Figure::of(&go.warm(program, self.effort.runs(program, 1)).ok()?)?;
+            Some(figure.value / ms)
+        };
+        let ratios: Vec<f64> = REFERENCE.iter().filter_map(ratio).collect();
+        if ratios.is_empty() { 1.0 } else { ratios.iter().product::<f64>().powf(1.0 / ratios.len() as f64) }
+    }
+
     fn warm(&self, program: &Program, cores: usize) -> Row {
         let heading = Heading {
             row: program.row.into(),
@@ -159,6 +195,40 @@ impl Bench {
         let row = format!("cold {}", program.row);
         let heading = Heading { row, cores, unit: "ms", better: Better::Lower, program, target: None };
         self.row(heading, |who| who.cold(program, cores, self.effort.limit).map(|ms| vec![ms]))
+    }
+
+    /// What Drystone gains on two cores while another program keeps one of them busy.
+    fn scaling_beside_a_busy_program(&self, program: &Program) -> Result<Row, String> {
+        let _busy = Busy::start()?;
+        let alone = Bench { peers: Vec::new(), drystone: Contender::drystone(), ..*self };
+        let row = scaling(&alone.warm(program, 1), &alone.warm(program, 2));
+        // Whoever computes alone has one processor and a half.
+        let target = if program.row == "Mandelbrot" { 1.0 } else { TWO_CORES };
+        Ok(Row { row: format!("busy {}", row.row), target: Some(target), ..row })
+    }
+
+    /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on average.
+    fn time_slices(&self) -> Vec<Row> {
+        let row = |name: &str, percent: Option<f64>, target| Row {
+            row: format!("time slices {name}"),
+            cores: 1,
+            unit: "% of instructions",
+            better: Better::Lower,
+            drystone: percent.map(Figure::single),
+            peers: BTreeMap::new(),
+            target,
+            note: String::new(),
+        };
+        let mut rows = Vec::new();
+        let mut costs = Vec::new();
+        for program in PROGRAMS.iter().filter(|program| !program.is_heavy) {
+            let cost = time_slices::cost(program).map_err(|why| eprintln!("{why}")).ok();
+            costs.extend(cost);
+            rows.push(row(program.row, cost, None));
+        }
+        let average = (costs.len() == rows.len()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
+        rows.push(row("average", average, Some(TIME_SLICES)));
+        rows
     }
 
     fn bytes(&self, program: &Program, cores: usize) -> Row {
@@ -244,6 +314,7 @@ impl Bench {
         };
         let target = heading.target.and_then(|target| match target {
             Target::At(value) => Some(value),
+            Target::Milliseconds(ms) => Some(rounded(ms * self.slowness)),
             Target::OfBest(part) => best(false).map(|ms| rounded(ms * part)),
             Target::OfMirrors(part) => best(true).map(|ms| rounded(ms * part)),
         });

@@ -28,13 +28,13 @@ impl<M: Module> Build<'_, '_, M> {
             HeadOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, place);
             }
-            HeadOp::Lock(mode) => {
+            HeadOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
+            HeadOp::Lock(LockMode::Shared) => {
                 self.or_else(
-                    |build, slow| build.try_lock(*mode, slow),
+                    |build, slow| build.try_lock(LockMode::Shared, slow),
                     |build| {
-                        let exclusive =
-                            build.builder.ins().iconst(types::I32, (*mode == LockMode::Exclusive) as i64);
-                        let status = build.call_unusual(&entries::LOCK, &[exclusive]).expect("a status");
+                        let shared = build.builder.ins().iconst(types::I32, 0);
+                        let status = build.call_unusual(&entries::LOCK, &[shared]).expect("a status");
                         build.wait_if(status);
                     },
                 );
@@ -78,6 +78,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let answer = self.try_test(Where::OnTheWay(id), communication, *side, *pattern, slow);
                 self.set(*to, answer);
             }
+            HeadOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
             HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
@@ -101,6 +102,24 @@ impl<M: Module> Build<'_, '_, M> {
         slow(self);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
+    }
+
+    /// Takes the lock alone: if somebody else has it, it is handed over later.
+    fn lock_alone(&mut self, head: Where) {
+        self.or_else(
+            |build, slow| build.try_lock(LockMode::Exclusive, slow),
+            |build| {
+                let held = build.builder.ins().load(types::I8, trusted(), build.process, offset::LOCK_HELD);
+                let (ours, wait) = (build.builder.create_block(), build.builder.create_block());
+                build.builder.ins().brif(held, ours, &[], wait, &[]);
+                build.builder.switch_to_block(wait);
+                build.resume_at(head);
+                let exclusive = build.builder.ins().iconst(types::I32, 1);
+                let lock = build.import(build.functions.wait_for_lock);
+                build.builder.ins().return_call(lock, &[build.worker, build.process, exclusive]);
+                build.builder.switch_to_block(ours);
+            },
+        );
     }
 
     /// Takes the lock if nobody has it (or, to share it, nobody has it alone and nobody is queued).

@@ -19,6 +19,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{DataId, FuncId, Module};
 use drystone_language::program::VariableId;
 
+use crate::TimeSlices;
 use crate::descriptors::Descriptors;
 use crate::entries;
 use crate::mir::*;
@@ -73,10 +74,14 @@ pub(crate) struct Functions<'a> {
     pub finish: FuncId,
     /// What makes a process await a condition and goes on with the next.
     pub wait_for_condition: FuncId,
+    /// What makes a process wait for its component's lock and goes on with the next.
+    pub wait_for_lock: FuncId,
     /// Read-only data.
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
     pub sizes: &'a HashMap<VariableId, Vec<i64>>,
+    /// Whether time slices end.
+    pub time_slices: TimeSlices,
 }
 
 /// Signature of a resume function.
@@ -604,6 +609,9 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     /// At loop headers and procedure entries: lets others run if the time slice is over.
     fn check_time_slice(&mut self, at: BlockId) {
+        if self.functions.time_slices == TimeSlices::LeftOut {
+            return;
+        }
         let attention = attention(&mut self.builder, self.worker);
         let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(over);

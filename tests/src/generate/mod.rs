@@ -7,6 +7,7 @@
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
+pub mod arrays;
 mod computations;
 mod endings;
 mod exchanges;

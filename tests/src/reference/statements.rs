@@ -213,6 +213,8 @@ impl<'p> Process<'_, 'p> {
         if step == 0 {
             return Err(self.fail(Kind::InvalidArgument, by.span));
         }
+        // As in Oberon, the variable has its first value even if nothing is done.
+        self.check(location.write(Value::Integer(next)), variable.span)?;
         while if step > 0 { next <= last } else { next >= last } {
             self.pause(variable.span).await;
             self.check(location.write(Value::Integer(next)), variable.span)?;

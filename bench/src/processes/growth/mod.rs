@@ -10,7 +10,8 @@ mod trial;
 use std::time::Duration;
 
 use super::{Bench, Effort};
-use crate::contender::{self, Contender};
+use crate::contender::Contender;
+use crate::peers;
 use crate::row::Row;
 
 pub use tables::{is_growth, sections};
@@ -38,5 +39,6 @@ pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
 
 /// The same without all the rest of the subject.
 pub fn measure_alone(tell: Tell) -> Result<(), String> {
-    measure(Bench { effort: EFFORT, drystone: Contender::drystone(), peers: contender::peers() }, tell)
+    let (drystone, peers) = (Contender::drystone(), peers::all());
+    measure(Bench { effort: EFFORT, drystone, peers, slowness: 1.0 }, tell)
 }

@@ -1,6 +1,6 @@
 //! Programs of which peers know the like, in sizes from a thousand to ten millions.
 
-use super::{BYTES, CREATION, Messages, Program};
+use super::{BYTES, COMMON, CREATION, Messages, Program};
 
 /// One size of what there is a curve of.
 pub struct Size {
@@ -13,13 +13,13 @@ pub struct Size {
 }
 
 macro_rules! size {
-    ($n:literal, $is_without_peers:literal) => {
+    ($n:literal, $languages:expr) => {
         Size {
             n: $n,
             bytes: Program {
                 row: concat!("growth ", $n, ": bytes"),
                 sizes: &[("N", $n)],
-                is_without_peers: $is_without_peers,
+                languages: $languages,
                 ..BYTES
             },
             creation: Program {
@@ -28,7 +28,7 @@ macro_rules! size {
                 writes: Some(concat!($n, " answers\n")),
                 messages: Messages::exactly(2 * $n),
                 is_heavy: $n >= 1_000_000,
-                is_without_peers: $is_without_peers,
+                languages: $languages,
                 ..CREATION
             },
         }
@@ -37,11 +37,11 @@ macro_rules! size {
 
 /// From the smallest to the largest, for which peers have neither the memory nor the time.
 pub const SIZES: [Size; 5] = [
-    size!(1000, false),
-    size!(10000, false),
-    size!(100000, false),
-    size!(1000000, false),
-    size!(10000000, true),
+    size!(1000, COMMON.languages),
+    size!(10000, COMMON.languages),
+    size!(100000, COMMON.languages),
+    size!(1000000, COMMON.languages),
+    size!(10000000, &[]),
 ];
 
 #[cfg(test)]

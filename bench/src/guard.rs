@@ -1,0 +1,114 @@
+//! Guards what a few kernels cost: counts the instructions of one operation of each, and fails if one has grown without
+//! a new record. `./test` runs it, so whoever makes something dearer says so, in the same commit.
+//!
+//! Instructions, because they hardly differ from run to run, on busy machines too. Another processor, C library or
+//! version of Valgrind changes them a little: that is what the margin is for.
+
+mod comparison;
+mod kernel;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::places;
+use comparison::has_grown;
+use kernel::Counter;
+use record::Counts;
+
+/// How often a kernel that seems to have grown is counted before that is believed.
+const TRIES: usize = 3;
+
+/// Beside the kernels.
+const RECORD: &str = "instructions.json";
+
+const HINT: &str = "If that is meant, record it in the same commit:
+
+    cargo run --release -p drystone-bench -- guard --bless
+";
+
+/// What is counted, and what becomes of the counts.
+#[derive(Args)]
+pub struct Guard {
+    /// Records the counts: then they may be what they are.
+    #[arg(long)]
+    bless: bool,
+    /// Where the kernels are, with their record.
+    #[arg(long, value_name = "FOLDER", default_value_os_t = places::kernels())]
+    kernels: PathBuf,
+}
+
+impl Guard {
+    /// Counts, shows, and compares or records.
+    pub fn run(self) -> Result<(), String> {
+        let path = self.kernels.join(RECORD);
+        let recorded = record::read(&path)?;
+        let now = count(&self.kernels, &recorded)?;
+        print!("{}", comparison::table(&recorded, &now));
+        if self.bless {
+            eprintln!("recorded in {}", path.display());
+            return record::write(&path, &now);
+        }
+        comparison::check(&recorded, &now).map_err(|failed| format!("{failed}\n{HINT}"))
+    }
+}
+
+fn count(folder: &Path, recorded: &Counts) -> Result<Counts, String> {
+    let counter = Counter::new()?;
+    let mut counts = Counts::new();
+    for kernel in kernel::all(folder)? {
+        let count = least(recorded.get(&kernel.name).copied(), || counter.operation(&kernel))?;
+        counts.insert(kernel.name, count);
+    }
+    Ok(counts)
+}
+
+/// The least of some counts: what disturbs one only adds to it. The first will do if it is not above its record.
+fn least(recorded: Option<f64>, mut count: impl FnMut() -> Result<f64, String>) -> Result<f64, String> {
+    let mut least = count()?;
+    for _ in 1..TRIES {
+        if recorded.is_none_or(|recorded| !has_grown(recorded, least)) {
+            break;
+        }
+        least = least.min(count()?);
+    }
+    Ok(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_recorded() {
+        let kernels = kernel::all(&places::kernels()).unwrap();
+        let recorded = record::read(&places::kernels().join(RECORD)).unwrap();
+        assert!(kernels.iter().map(|kernel| &kernel.name).eq(recorded.keys()));
+    }
+
+    fn least_of(recorded: Option<f64>, counts: &[f64]) -> (f64, usize) {
+        let mut counted = 0;
+        let least = least(recorded, || {
+            counted += 1;
+            Ok(counts[counted - 1])
+        });
+        (least.unwrap(), counted)
+    }
+
+    #[test]
+    fn a_count_that_is_not_above_its_record_is_believed() {
+        assert_eq!(least_of(Some(100.0), &[104.0]), (104.0, 1));
+        assert_eq!(least_of(None, &[104.0]), (104.0, 1));
+    }
+
+    #[test]
+    fn a_disturbed_count_is_made_again() {
+        assert_eq!(least_of(Some(100.0), &[120.0, 101.0]), (101.0, 2));
+    }
+
+    #[test]
+    fn what_has_grown_stays_so() {
+        assert_eq!(least_of(Some(100.0), &[120.0, 119.0, 121.0]), (119.0, 3));
+    }
+}

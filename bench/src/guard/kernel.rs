@@ -1,0 +1,155 @@
+//! Small programs that do one thing N times, and how many instructions it takes them.
+//!
+//! Each is made into an executable with two sizes, its own N and a larger one, and run under Valgrind's callgrind, which
+//! counts what all threads execute. What the larger size takes more, divided by how much larger it is, is one operation;
+//! what comes before and after the loop does not count.
+//!
+//! Counts are the same in every run but for the ticks of the clock: where the first one comes, another segment of the
+//! program goes on, which may be better or worse by some instructions. Beside twenty million in a run, which is what N
+//! should be chosen for, that is nothing.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::record::rounded;
+use crate::child::with_constant;
+use crate::execute::execute;
+use crate::places;
+
+/// How many times a kernel's own size the larger one is.
+const LARGER: u64 = 6;
+
+/// For making an executable, or for running it: much more than either takes.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A kernel: its name is that of the file.
+pub struct Kernel {
+    /// As it stands in the record.
+    pub name: String,
+    source: PathBuf,
+}
+
+/// All kernels of a folder, by name.
+pub fn all(folder: &Path) -> Result<Vec<Kernel>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let programs = files.filter(|path| path.extension().is_some_and(|extension| extension == "dry"));
+    let mut kernels: Vec<_> = programs.filter_map(Kernel::from).collect();
+    kernels.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(kernels)
+}
+
+impl Kernel {
+    fn from(source: PathBuf) -> Option<Kernel> {
+        Some(Kernel { name: source.file_stem()?.to_str()?.to_string(), source })
+    }
+
+    /// Its text with its own size, that, and its text with the larger size.
+    fn texts(&self) -> Result<(String, u64, String), String> {
+        let fail = |problem: String| format!("{}: {problem}", self.source.display());
+        let text = fs::read_to_string(&self.source).map_err(|error| fail(error.to_string()))?;
+        let own = size(&text).ok_or_else(|| fail("no line `N = NUMBER;`".into()))?;
+        let larger = with_constant(&text, "N", &(LARGER * own).to_string()).expect("it was just found");
+        Ok((text, own, larger))
+    }
+}
+
+/// The number in the line `N = NUMBER;`.
+fn size(text: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.trim_start().strip_prefix("N = "))?;
+    rest.split_once(';')?.0.parse().ok().filter(|&size| size > 0)
+}
+
+/// What counts instructions.
+pub struct Counter {
+    drystone: PathBuf,
+    /// Where executables are made.
+    folder: TempDir,
+}
+
+impl Counter {
+    /// Finds what it needs: Valgrind, and a command that is up to date.
+    pub fn new() -> Result<Counter, String> {
+        find_valgrind()?;
+        let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+        Ok(Counter { drystone: places::drystone()?, folder })
+    }
+
+    /// Instructions of one operation.
+    pub fn operation(&self, kernel: &Kernel) -> Result<f64, String> {
+        let (text, size, larger) = kernel.texts()?;
+        let count = |text| self.instructions(text).map_err(|error| format!("{}: {error}", kernel.name));
+        let more = count(&larger)?.saturating_sub(count(&text)?);
+        Ok(rounded(more as f64 / ((LARGER - 1) * size) as f64))
+    }
+
+    /// Those of a whole run.
+    fn instructions(&self, text: &str) -> Result<u64, String> {
+        let [source, executable, log] = ["dry", "out", "log"]
+            .map(|extension| self.folder.path().join("kernel").with_extension(extension));
+        fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
+        execute(Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable), 1, LIMIT)?;
+        // On one core nothing depends on which of two threads is first.
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(log_file(&log));
+        let run = execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, LIMIT);
+        let told = fs::read_to_string(&log).unwrap_or_default();
+        run.map_err(|error| format!("{error}\n{told}"))?;
+        collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
+    }
+}
+
+fn find_valgrind() -> Result<(), String> {
+    match Command::new("valgrind").arg("--version").output() {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err("no valgrind: install it (Debian and Ubuntu: apt-get install valgrind)".into())
+        }
+        Err(error) => Err(format!("valgrind cannot be run: {error}")),
+    }
+}
+
+fn log_file(path: &Path) -> String {
+    format!("--log-file={}", path.display())
+}
+
+/// The number in `==4711== Collected : 1058389`.
+fn collected(log: &str) -> Option<u64> {
+    let line = log.lines().find(|line| line.contains("Collected"))?;
+    line.rsplit_once(':')?.1.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_two_sizes() {
+        let kernels = all(&places::kernels()).unwrap();
+        assert!(!kernels.is_empty());
+        for kernel in kernels {
+            let (text, own, larger) = kernel.texts().unwrap();
+            assert_eq!(size(&text), Some(own));
+            assert_eq!(size(&larger), Some(LARGER * own));
+        }
+    }
+
+    #[test]
+    fn a_size_is_a_positive_number() {
+        assert_eq!(size("CONSTANT\n  N = 600; (* times *)\n"), Some(600));
+        assert_eq!(size("CONSTANT\n  N = 0;\n"), None);
+        assert_eq!(size("CONSTANT\n  NN = 600;\n"), None);
+    }
+
+    #[test]
+    fn the_number_is_found_in_what_valgrind_tells() {
+        let log = "==1== Command: ./kernel\n==1== Events    : Ir\n==1== Collected : 1058389\n==1==\n";
+        assert_eq!(collected(log), Some(1_058_389));
+        assert_eq!(collected("==1== Command: ./kernel\n"), None);
+    }
+}

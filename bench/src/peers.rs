@@ -1,0 +1,118 @@
+//! The peers in other languages: each is built where its language is installed; of the others it is told why they are
+//! missing, and they have no figures.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::contender::{Contender, Manner, Start};
+use crate::places;
+
+/// A language, and how its peers are built.
+struct Language {
+    mirror: &'static str,
+    best: &'static str,
+    folder: &'static str,
+    build: fn(&Path, &Path) -> Result<Start, String>,
+}
+
+const LANGUAGES: [Language; 4] = [
+    Language { mirror: "go-mirror", best: "go-best", folder: "bench/peers/go", build: go },
+    Language { mirror: "java-mirror", best: "java-best", folder: "bench/peers/java", build: java },
+    Language { mirror: "erlang-mirror", best: "erlang-best", folder: "bench/peers/erlang", build: erlang },
+    Language { mirror: "tokio-mirror", best: "tokio-best", folder: "bench/peers/tokio", build: tokio },
+];
+
+/// Builds them all; tells on standard error which are missing, and why.
+pub fn all() -> Vec<Contender> {
+    LANGUAGES.iter().flat_map(contenders).collect()
+}
+
+fn contenders(language: &Language) -> [Contender; 2] {
+    let &Language { mirror, best, folder, build } = language;
+    eprintln!("building {mirror}");
+    let sources = places::root().join(folder);
+    let built = places::peers().join(folder.rsplit('/').next().expect("a folder has a name"));
+    let start = fs::create_dir_all(&built)
+        .map_err(|error| format!("{}: {error}", built.display()))
+        .and_then(|()| build(&sources, &built));
+    if let Err(why) = &start {
+        eprintln!("{mirror} and {best} are missing: {why}");
+    }
+    [(mirror, Manner::Mirror), (best, Manner::Best)].map(|(name, manner)| Contender {
+        name,
+        manner,
+        start: start.clone(),
+        folder,
+    })
+}
+
+fn go(sources: &Path, built: &Path) -> Result<Start, String> {
+    let executable = built.join("peers");
+    run(Command::new("go").args(["build", "-o"]).arg(&executable).arg(".").current_dir(sources))?;
+    Ok(Start { words: vec![executable.into()], ..Start::default() })
+}
+
+/// The least that has virtual threads which do not hold on to their carriers.
+const JAVA: u32 = 25;
+
+/// What suits these programs best: bench/peers/java/README.md says why.
+const JAVA_OPTIONS: [&str; 3] = ["-XX:+UseSerialGC", "-Xmx4g", "-Dwarm.ms=1000"];
+
+fn java(sources: &Path, built: &Path) -> Result<Start, String> {
+    let home = java_homes().into_iter().find(|home| is_java(home)).ok_or_else(|| {
+        format!("no JDK {JAVA} or newer in JAVA_HOME, in /usr/lib/jvm or in the PATH: see bench/peers/java/README.md")
+    })?;
+    let mut compile = Command::new(home.join("bin/javac"));
+    let mut files: Vec<PathBuf> = fs::read_dir(sources)
+        .map_err(|error| format!("{}: {error}", sources.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "java"))
+        .collect();
+    files.sort();
+    run(compile.arg("-d").arg(built).args(files))?;
+    let mut words: Vec<OsString> = vec![home.join("bin/java").into()];
+    words.extend(JAVA_OPTIONS.map(OsString::from));
+    words.extend(["-cp".into(), built.into(), "Main".into()]);
+    Ok(Start { words, ..Start::default() })
+}
+
+fn java_homes() -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    homes.push("/usr".into());
+    homes.extend(
+        fs::read_dir("/usr/lib/jvm").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())),
+    );
+    homes
+}
+
+fn is_java(home: &Path) -> bool {
+    let version = run(Command::new(home.join("bin/javac")).arg("-version")).unwrap_or_default();
+    let number = version.trim().strip_prefix("javac ").and_then(|text| text.split('.').next()?.parse().ok());
+    number.is_some_and(|number: u32| number >= JAVA)
+}
+
+fn erlang(sources: &Path, built: &Path) -> Result<Start, String> {
+    let folder = fs::read_dir(sources.join("src")).map_err(|error| format!("erlang/src: {error}"))?;
+    let files = folder.filter_map(|entry| Some(entry.ok()?.path()));
+    let modules = files.filter(|path| path.extension().is_some_and(|extension| extension == "erl"));
+    run(Command::new("erlc").arg("-o").arg(built).args(modules))?;
+    Ok(Start { words: vec![sources.join("run").into()], environment: vec![("ERLANG_BEAMS", built.into())] })
+}
+
+fn tokio(sources: &Path, built: &Path) -> Result<Start, String> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "--locked", "--quiet", "--target-dir"]).arg(built);
+    run(build.current_dir(sources))?;
+    Ok(Start { words: vec![built.join("release/peers").into()], ..Start::default() })
+}
+
+/// What a short command says, or why it cannot.
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("failed").to_string()),
+    }
+}

@@ -1,0 +1,34 @@
+//! A program that keeps a processor busy beside what is measured.
+
+use std::process::{Child, Command, Stdio};
+
+use crate::places;
+
+/// It runs until this is dropped.
+pub struct Busy(Child);
+
+impl Busy {
+    /// Starts it.
+    pub fn start() -> Result<Busy, String> {
+        let child = Command::new(places::executable()).arg("busy").stdin(Stdio::null()).spawn();
+        child.map(Busy).map_err(|error| format!("the busy program: {error}"))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        // It can only have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Computes for some minutes at most, should nobody end it.
+pub fn run() {
+    let start = std::time::Instant::now();
+    while start.elapsed().as_secs() < 600 {
+        for _ in 0..1_000_000 {
+            std::hint::spin_loop();
+        }
+    }
+}
