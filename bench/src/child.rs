@@ -11,6 +11,8 @@ use drystone_language::render::{self, Colour};
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
 
+use crate::memory;
+
 /// What is run, and how often.
 #[derive(Args)]
 pub struct Child {
@@ -25,6 +27,9 @@ pub struct Child {
     /// Measured runs.
     #[arg(long, default_value_t = 1)]
     runs: usize,
+    /// Most bytes for the program's components and processes; 0: as much as there is.
+    #[arg(long, default_value_t = 0)]
+    memory: usize,
     /// Gives a constant of the program another value.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -39,7 +44,8 @@ impl Child {
         let time_slices = if self.without_time_slices { TimeSlices::LeftOut } else { TimeSlices::Kept };
         let program = compile(&self.file, &self.set, time_slices)?;
         let source_directory = self.file.parent().map(PathBuf::from);
-        let options = Options { cores: self.cores, source_directory, ..Options::default() };
+        let options =
+            Options { cores: self.cores, memory: self.memory, source_directory, ..Options::default() };
         for run in 0..self.warm + self.runs {
             let start = Instant::now();
             let (outcome, output) = drystone_linux::run_quietly(program, &options)?;
@@ -49,7 +55,10 @@ impl Child {
             }
             if run >= self.warm {
                 let result = String::from_utf8_lossy(&output);
-                println!("{}", serde_json::json!({"ms": ms, "messages": outcome.messages, "result": result}));
+                let line = serde_json::json!({
+                    "ms": ms, "messages": outcome.messages, "result": result, "peak": memory::peak()?,
+                });
+                println!("{line}");
             }
         }
         Ok(())

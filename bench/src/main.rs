@@ -17,9 +17,12 @@
 mod chart;
 mod child;
 mod contender;
+mod curves;
 mod execute;
 mod guard;
 mod machine;
+mod maps;
+mod memory;
 mod page;
 mod peers;
 mod places;
@@ -50,6 +53,9 @@ enum Subject {
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
+    /// Measures one of Rust's maps in this process; `processes` starts it.
+    #[command(hide = true)]
+    Map(maps::Trial),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -64,6 +70,9 @@ struct Extent {
     /// An object a line for each row on standard output, instead of a page.
     #[arg(long)]
     json: bool,
+    /// Only how cost grows, for who works on that.
+    #[arg(long, hide = true)]
+    growth: bool,
 }
 
 fn main() -> ExitCode {
@@ -71,6 +80,7 @@ fn main() -> ExitCode {
         Subject::Processes(extent) => processes(extent),
         Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
+        Subject::Map(trial) => trial.run(),
         Subject::Busy => {
             processes::busy::run();
             Ok(())
@@ -89,7 +99,7 @@ fn processes(extent: Extent) -> Result<(), String> {
     let effort = if extent.quick { processes::Effort::QUICK } else { processes::Effort::FULL };
     let mut rows = Vec::new();
     let mut output = io::stdout();
-    processes::measure(effort, &mut |row| {
+    let mut tell = |row: row::Row| {
         eprintln!("{row}");
         if extent.json {
             // Line by line: whoever reads it sees how far it has come.
@@ -97,12 +107,21 @@ fn processes(extent: Extent) -> Result<(), String> {
         }
         rows.push(row);
         Ok(())
-    })?;
+    };
+    match extent.growth {
+        true => processes::growth::measure_alone(&mut tell)?,
+        false => processes::measure(effort, &mut tell)?,
+    }
+    let sections = processes::growth::sections(&rows)?;
     match (extent.json, extent.quick) {
         (true, _) => {}
+        (false, _) if extent.growth => {
+            page::write_plots(&sections)?;
+            print!("{}", page::told(&sections));
+        }
         (false, true) => print!("{}", page::table(&rows)),
         (false, false) => {
-            page::write("processes", processes::TITLE, &processes::notes(), &rows)?;
+            page::write("processes", processes::TITLE, &processes::notes(), &rows, &sections)?;
             readme::write(&rows)?;
         }
     }

@@ -3,15 +3,32 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
+use std::path::PathBuf;
 
+use crate::processes::growth;
 use crate::row::{Better, Row, cores};
 use crate::statistics::{Figure, rounded};
 use crate::{chart, machine, places};
 
+/// Rows that belong together, told in their own way.
+pub struct Section {
+    /// Of the section.
+    pub title: &'static str,
+    /// What stands under it.
+    pub text: String,
+    /// A file beside the page, and what is in it.
+    pub plot: Option<(&'static str, String)>,
+}
+
 /// Rewrites `docs/figures/SUBJECT.md` and its plots.
-pub fn write(subject: &str, title: &str, notes: &str, rows: &[Row]) -> Result<(), String> {
-    let folder = places::root().join("docs/figures");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+pub fn write(
+    subject: &str,
+    title: &str,
+    notes: &str,
+    rows: &[Row],
+    sections: &[Section],
+) -> Result<(), String> {
+    let folder = folder()?;
     let mut plots = Vec::new();
     for n in [1, 2] {
         let plot = format!("{subject}-{n}.svg");
@@ -21,13 +38,36 @@ pub fn write(subject: &str, title: &str, notes: &str, rows: &[Row]) -> Result<()
             .map_err(|error| format!("{plot}: {error}"))?;
         plots.push(format!("![Times on {}]({plot})\n", cores(n)));
     }
-    let page = text(subject, title, notes, rows, &plots.concat());
+    write_plots(sections)?;
+    let page = text(subject, title, notes, rows, &plots.concat(), sections);
     let path = folder.join(subject).with_extension("md");
     fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str) -> String {
-    let (headlines, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| is_headline(row));
+/// Rewrites what belongs to these sections in files of their own.
+pub fn write_plots(sections: &[Section]) -> Result<(), String> {
+    let folder = folder()?;
+    for (plot, svg) in sections.iter().filter_map(|section| section.plot.as_ref()) {
+        fs::write(folder.join(plot), svg).map_err(|error| format!("{plot}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn folder() -> Result<PathBuf, String> {
+    let folder = places::root().join("docs/figures");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Sections as they stand on a page.
+pub fn told(sections: &[Section]) -> String {
+    let told = sections.iter().map(|Section { title, text, .. }| format!("## {title}\n\n{text}\n"));
+    told.collect()
+}
+
+fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str, sections: &[Section]) -> String {
+    let (headlines, others): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().filter(|row| !growth::is_growth(row)).partition(|row| is_headline(row));
     let misses = misses(rows);
     let machine = machine::description();
     let remarks = remarks(rows);
@@ -35,6 +75,7 @@ fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str) -> S
     if !others.is_empty() {
         let _ = write!(page, "## More\n\n{}\n", table(others));
     }
+    page += &told(sections);
     let _ = write!(
         page,
         "## How these figures are made\n\n    cargo run --release -p drystone-bench -- {subject}\n\n{machine}\n{notes}"
@@ -44,9 +85,8 @@ fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str) -> S
 
 /// Headline rows have names without a prefix, which would be written small.
 fn is_headline(row: &Row) -> bool {
-    !["cold ", "scaling ", "busy ", "time slices ", "ten million: "]
-        .iter()
-        .any(|prefix| row.row.starts_with(prefix))
+    !growth::is_growth(row)
+        && !["cold ", "scaling ", "busy ", "time slices "].iter().any(|prefix| row.row.starts_with(prefix))
 }
 
 fn misses(rows: &[Row]) -> String {
@@ -155,7 +195,7 @@ mod tests {
     fn misses_stand_first_the_worst_at_the_top() {
         let city = Row { row: "City".into(), target: Some(7.0), ..token_ring() };
         let news = Row { row: "News".into(), target: Some(3.55), ..token_ring() };
-        let page = text("processes", "Processes", "", &[token_ring(), city, news], "");
+        let page = text("processes", "Processes", "", &[token_ring(), city, news], "", &[]);
         let start = "# Processes\n\nTargets that are missed:\n\n\
                      * News, 1 core: 7.1 ms instead of 3.55, 2.00 x too much\n\
                      * City, 1 core: 7.1 ms instead of 7, 1.01 x too much\n\n| | cores |";
@@ -165,7 +205,7 @@ mod tests {
     #[test]
     fn without_misses_the_page_says_so() {
         assert!(
-            text("processes", "P", "", &[token_ring()], "")
+            text("processes", "P", "", &[token_ring()], "", &[])
                 .starts_with("# P\n\nEvery target is reached.\n\n|")
         );
     }

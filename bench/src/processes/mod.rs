@@ -2,6 +2,7 @@
 //! much run times vary.
 
 pub mod busy;
+pub mod growth;
 pub mod programs;
 mod time_slices;
 
@@ -118,7 +119,7 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
                 tell(bench.cold(program, cores))?;
             }
         }
-        tell(bench.bytes(&TEN_MILLION, 1))?;
+        growth::measure(bench, tell)?;
     }
     Ok(())
 }

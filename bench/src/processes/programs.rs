@@ -1,5 +1,7 @@
 //! The programs that are measured: their sizes, what they must give, and what Drystone shall reach with them.
 
+pub mod growing;
+
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -232,15 +234,6 @@ pub const BYTES: Program = Program {
     folder: "bench/programs",
     target: Target::At(80.0),
     ..COMMON
-};
-
-/// Ten million servers alive, in 1 GiB.
-pub const TEN_MILLION: Program = Program {
-    row: "ten million: bytes per process",
-    sizes: &[("N", 10_000_000)],
-    target: Target::At((1 << 30) as f64 / 1e7),
-    languages: &[],
-    ..BYTES
 };
 
 /// A small ring, many times.

@@ -1,0 +1,44 @@
+//! How cost grows: with the number of processes, with the memory that there is for them, and with the elements of
+//! collections. What Drystone's programs do here they measure by themselves, see [`trial`].
+
+mod collections;
+mod curves;
+mod room;
+mod tables;
+mod trial;
+
+use std::time::Duration;
+
+use super::{Bench, Effort};
+use crate::contender::Contender;
+use crate::peers;
+use crate::row::Row;
+
+pub use tables::{is_growth, sections};
+
+/// Who is told about each row.
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+/// There are many rows, and each has neighbours that confirm it.
+const EFFORT: Effort = Effort {
+    rounds: 3,
+    budget: Duration::from_secs(2),
+    runs: 3,
+    heavy: (1, 0),
+    limit: Duration::from_secs(120),
+    ..Effort::FULL
+};
+
+/// Measures row after row.
+pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
+    let bench = Bench { effort: EFFORT, ..bench };
+    curves::measure(&bench, tell)?;
+    room::measure(tell)?;
+    collections::measure(tell)
+}
+
+/// The same without all the rest of the subject.
+pub fn measure_alone(tell: Tell) -> Result<(), String> {
+    let (drystone, peers) = (Contender::drystone(), peers::all());
+    measure(Bench { effort: EFFORT, drystone, peers, slowness: 1.0 }, tell)
+}

@@ -1,0 +1,91 @@
+//! Trials: processes that measure themselves and write lines of `NAME FIGURE`.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::EFFORT;
+use crate::execute::execute;
+use crate::places;
+use crate::statistics::Figure;
+
+/// What a trial has told.
+pub struct Trial {
+    figures: BTreeMap<String, f64>,
+    /// Most resident bytes of its process.
+    pub peak: f64,
+}
+
+/// Constants of a program, or options of a map's trial.
+pub type Sizes<'a> = &'a [(&'a str, u64)];
+
+impl Trial {
+    /// Runs a program of the bench with other constants, and so many bytes of memory (0: all that there are).
+    pub fn of_program(name: &str, sizes: Sizes, memory: u64) -> Result<Trial, String> {
+        let source = places::root().join("bench/programs").join(name).with_extension("dry");
+        let mut command = Command::new(places::executable());
+        command.arg("child").arg(source).args(["--warm", "0", "--memory", &memory.to_string()]);
+        if memory > 0 {
+            // It runs out of memory, and says so.
+            command.stderr(Stdio::null());
+        }
+        for (constant, value) in sizes {
+            command.arg("--set").arg(format!("{constant}={value}"));
+        }
+        Trial::of(&mut command)
+    }
+
+    /// Runs one of Rust's maps.
+    pub fn of_map(name: &str, sizes: Sizes) -> Result<Trial, String> {
+        let mut command = Command::new(places::executable());
+        command.arg("map").arg(name);
+        for (option, value) in sizes {
+            command.arg(format!("--{}", option.to_lowercase())).arg(value.to_string());
+        }
+        Trial::of(&mut command)
+    }
+
+    fn of(command: &mut Command) -> Result<Trial, String> {
+        #[derive(Deserialize)]
+        struct Line {
+            result: String,
+            peak: f64,
+        }
+        let execution = execute(command, 1, EFFORT.limit)?;
+        let line: Line = serde_json::from_str(&execution.output).map_err(|error| error.to_string())?;
+        let figures = line.result.lines().filter_map(|line| {
+            let (name, figure) = line.rsplit_once(' ')?;
+            Some((name.to_string(), figure.parse().ok()?))
+        });
+        Ok(Trial { figures: figures.collect(), peak: line.peak })
+    }
+
+    /// What it told by that name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.figures.get(name).copied()
+    }
+}
+
+/// Trial after trial, as many as [`EFFORT`] has rounds and time for; none if one fails, and the reason is told.
+pub fn repeated(trial: impl Fn() -> Result<Trial, String>) -> Vec<Trial> {
+    let start = Instant::now();
+    let mut trials = Vec::new();
+    while trials.is_empty() || trials.len() < EFFORT.rounds && start.elapsed() < EFFORT.budget {
+        match trial() {
+            Ok(trial) => trials.push(trial),
+            Err(why) => {
+                eprintln!("no figure: {why}");
+                return Vec::new();
+            }
+        }
+    }
+    trials
+}
+
+/// What trials say together of a figure.
+pub fn figure(trials: &[Trial], name: &str) -> Option<Figure> {
+    let samples: Option<Vec<f64>> = trials.iter().map(|trial| trial.get(name)).collect();
+    Figure::of(&samples?)
+}
