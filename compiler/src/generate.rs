@@ -15,7 +15,7 @@ use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
 use crate::emit::{self, Functions};
 use crate::entries;
 use crate::lower::{self, Unit};
-use crate::mir::{BlockId, Code};
+use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
 use crate::shims;
 
@@ -52,6 +52,7 @@ pub(crate) fn generate<M: Module>(
         entries,
         descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
         sizes: &unit.facts.sizes,
+        natives_make_arrays: cuts.iter().any(|cut| cut.code.native && makes_arrays(&cut.code)),
         time_slices,
     };
     for (number, cut) in cuts.iter().enumerate() {
@@ -82,6 +83,13 @@ pub(crate) fn generate<M: Module>(
     let entry = program.entry.expect("the checker found the entry");
     let places = &unit.places.table;
     functions.descriptors.program(module, program, entry, files, places, &points, enter, native)
+}
+
+fn makes_arrays(code: &Code) -> bool {
+    let mut instructions = code.blocks.iter().flat_map(|block| &block.instructions);
+    instructions.any(
+        |instruction| matches!(instruction, Inst::Call(_, entry, _) if entry.name == entries::ARRAY_NEW.name),
+    )
 }
 
 fn body_keys(program: &Program) -> Vec<BodyKey> {

@@ -68,9 +68,12 @@ const INLINED_SIZE: usize = 160;
 
 /// Cuts code that is not native; gives every register a slot that needs one.
 pub fn cut(mut code: Code) -> Cut {
+    let predecessors = liveness::predecessors(&code);
+    if !code.native {
+        answer_at_once(&mut code, &predecessors);
+    }
     let uses = liveness::uses(&code);
     let live = liveness::live_in(&code, &uses);
-    let predecessors = liveness::predecessors(&code);
     let ranges = Ranges::new(&code);
     if code.native {
         return Cut {
@@ -84,7 +87,6 @@ pub fn cut(mut code: Code) -> Cut {
             waiting: Vec::new(),
         };
     }
-    answer_at_once(&mut code, &predecessors);
     let short = ranges.short_loops(&code);
     for block in &mut code.blocks {
         // No time slice ends in a short loop, so its header is a block like any other.

@@ -105,7 +105,7 @@ pub struct Fmt {
 pub struct Graph {
     #[command(flatten)]
     pub source: Source,
-    /// Text for Graphviz instead of a drawing (SVG)
+    /// Text for Graphviz instead of a drawing (SVG); also if OUT ends in .dot
     #[arg(long)]
     pub dot: bool,
     /// Where to save it [default: standard output]

@@ -13,11 +13,24 @@ use crate::{Status, fail, sources};
 
 use picture::Picture;
 
+/// The output's name says what is wanted, unless `--dot` does.
+fn wants_dot(command: &Graph) -> Result<bool, Status> {
+    let extension = command.output.as_ref().and_then(|path| path.extension()?.to_str());
+    match extension {
+        Some("dot" | "gv") => Ok(true),
+        Some("svg") | None => Ok(command.dot),
+        Some(_) if command.dot => Ok(true),
+        Some(other) => Err(fail(format_args!(
+            "a drawing is SVG (-o NAME.svg) or text for Graphviz (-o NAME.dot), not .{other}"
+        ))),
+    }
+}
+
 /// Draws the program.
 pub fn graph(command: &Graph) -> Result<(), Status> {
     let loaded = sources::load(&command.source)?;
     let picture = Picture::of(&loaded.program, &loaded.files);
-    let text = if command.dot { dot::write(&picture) } else { svg::write(&picture) };
+    let text = if wants_dot(command)? { dot::write(&picture) } else { svg::write(&picture) };
     match &command.output {
         Some(path) => fs::write(path, text)
             .map_err(|error| fail(format_args!("cannot write {}: {error}", path.display()))),

@@ -54,7 +54,7 @@ impl Effort {
     /// As good as it gets.
     pub const FULL: Effort = Effort {
         rounds: 7,
-        budget: Duration::from_secs(20),
+        budget: Duration::from_secs(8),
         runs: 5,
         heavy: (1, 1),
         peers_jitter: JITTER_RUNS,

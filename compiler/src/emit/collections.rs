@@ -108,11 +108,12 @@ impl<M: Module> Build<'_, '_, M> {
         found: Block,
         absent: Block,
     ) {
-        let array = match self.arrays.get(&(collection.base, collection.offset)) {
-            Some(array) => array.clone(),
-            None => self.load_array(variable, collection, keys.len()),
+        let (array, is_made) = match self.arrays.get(&(collection.base, collection.offset)) {
+            Some(array) => (array.clone(), self.arrays_are_made),
+            None => (self.load_array(variable, collection, keys.len()), false),
         };
-        if let (Sizes::Known(_), false) = (&array.sizes, self.arrays_are_made) {
+        // Else the sizes are 0, and no index is inside.
+        if matches!(array.sizes, Sizes::Known(_)) && !is_made {
             self.branch_unless(array.made, absent);
         }
         let mut index = None;
@@ -188,6 +189,10 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Loads what describes the arrays that are used in loops, if nothing here makes or deletes one.
     pub(super) fn look_at_arrays(&mut self, blocks: &[BlockId]) {
+        if self.functions.natives_make_arrays {
+            // One of them may be called here, or by a condition that an UNLOCK on the way tests.
+            return;
+        }
         let code = self.code();
         let changes = |entry: &Entry| {
             entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
@@ -201,7 +206,6 @@ impl<M: Module> Build<'_, '_, M> {
             }
             for instruction in &block.instructions {
                 match instruction {
-                    Inst::CallNative(..) => return,
                     Inst::Call(_, entry, _) if changes(entry) => return,
                     Inst::Find(_, variable, collection, keys, _) if block.in_loop.is_some() => {
                         let declared = &self.functions.program.variables[variable.index()].collection;

@@ -80,6 +80,8 @@ pub(crate) struct Functions<'a> {
     pub descriptors: Descriptors,
     /// Arrays that have one size for each dimension whenever they are there.
     pub sizes: &'a HashMap<VariableId, Vec<i64>>,
+    /// Whether any procedure on the processor's stack makes an array; none deletes one.
+    pub natives_make_arrays: bool,
     /// Whether time slices end.
     pub time_slices: TimeSlices,
 }
@@ -267,7 +269,6 @@ pub(crate) fn native<M: Module>(
         build.set(reg, value);
     }
     let all: Vec<BlockId> = (0..code.blocks.len() as u32).map(BlockId).collect();
-    build.look_at_arrays(&all);
     build.body(&all);
     build.finish();
 }
@@ -395,7 +396,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     fn segment(&mut self, segment: &Segment) {
         let code = self.code();
         let block = code.block(segment.entry);
-        self.look_at_arrays(&segment.blocks);
         if code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume {
             self.check_time_slice(segment.entry);
         }
@@ -408,6 +408,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     /// Translates the blocks of a segment or procedure, the first of which is entered now: twice, if that saves
     /// tests in loops.
     fn body(&mut self, blocks: &[BlockId]) {
+        self.look_at_arrays(blocks);
         if let Some(made) = self.all_known_arrays_are_made() {
             let (quick, careful) = (self.builder.create_block(), self.builder.create_block());
             self.builder.set_cold_block(careful);

@@ -37,3 +37,19 @@ fn a_file_with_errors_is_left_alone() {
     assert_eq!(bad.expect("it is there"), "COMPONENT A;;BEGIN ( END A;");
     assert_eq!(good.expect("it is there"), "COMPONENT B;\nEND B;\n");
 }
+
+#[test]
+fn the_projects_own_programs_are_laid_out() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
+    let folders = ["programs", "programs/lessons", "bench/programs", "bench/kernels", "drystone/src/project"];
+    let mut files = Vec::new();
+    for folder in folders {
+        let entries = std::fs::read_dir(root.join(folder)).expect("a folder with programs");
+        files.extend(entries.map(|entry| entry.expect("an entry").path()));
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "dry"));
+    let mut arguments = vec!["fmt", "--check"];
+    arguments.extend(files.iter().map(|path| path.to_str().expect("names are text")));
+    let output = drystone(root, &arguments);
+    assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -43,7 +43,9 @@ impl Directory {
             b"rw" => options(|options| options.create(true)).open(existing),
             b"w" => options(|options| options.create(true).truncate(true)).open(path),
             b"x" => options(|options| options.create_new(true)).open(path),
-            _ => Err(io::Error::other("Unknown mode")),
+            _ => Err(io::Error::other(
+                "Unknown mode: r (read), rw (read and write), w (write anew) or x (make) is expected",
+            )),
         }
     }
 

@@ -24,7 +24,7 @@ pub fn program(seed: u64) -> String {
     let own = if random.one_in(10) { String::new() } else { self::made(&mut random, "g", 1) };
     let (first, second) = (statements(&mut random, 0), statements(&mut random, 0));
     format!(
-        "INTERFACE Go; IN Go OUT Done END Go;
+        "INTERFACE Go; IN Go OUT Gone IN Await OUT Done END Go;
 COMPONENT T OFFERS Go;
 VARIABLE g[i: INTEGER]: INTEGER {{ARRAY}};
 IMPLEMENTATION Go;
@@ -32,15 +32,16 @@ VARIABLE
 a[i: INTEGER], c[i: INTEGER]: INTEGER {{ARRAY}}; b[i, j: INTEGER]: INTEGER {{ARRAY}};
 i, j, k, s, fuel: INTEGER;
 BEGIN {{EXCLUSIVE}}
-?Go; {};
+{};
+?Go; !Gone;
 {first};
 {second};
 WRITE(s); WRITE(\" \"); WRITE(i); WRITE(\" \"); WRITE(j); WRITE(\" \"); WRITE(k);
-!Done
+?Await; !Done
 END Go;
 BEGIN {own}
 END T;
-COMPONENT Main; VARIABLE t: T; BEGIN NEW(t); t!Go; t?Done; WRITELINE END Main;
+COMPONENT Main; VARIABLE t: T; BEGIN NEW(t); t!Go; t?Gone; t!Await; t?Done; WRITELINE END Main;
 ",
         made.join("; ")
     )

@@ -45,14 +45,23 @@ fn setting(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// A setting that is a number, if it is one; else 0, which leaves the choice to the system.
+/// A setting that is a number; 0, which leaves the choice to the system, if there is none.
 fn number(name: &str) -> usize {
     let text = setting(name);
+    if text.is_empty() {
+        return 0;
+    }
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
         Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
         _ => (&text[..], 1),
     };
-    digits.parse::<usize>().unwrap_or(0).saturating_mul(unit)
+    match digits.parse::<usize>() {
+        Ok(n) => n.saturating_mul(unit),
+        Err(_) => {
+            eprintln!("error: {name}={text}: not a number");
+            std::process::exit(2)
+        }
+    }
 }
