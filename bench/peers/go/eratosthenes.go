@@ -23,8 +23,8 @@ func newSieve(before <-chan int64, messages, moved *atomic.Int64) sieve {
 			close(s.discovery)
 		}()
 		if !found {
+			messages.Add(2) // the stream's end and none, before the main program hears of it
 			close(s.stream)
-			messages.Add(2) // the stream's end and none
 			return
 		}
 		received := int64(1)
@@ -34,9 +34,9 @@ func newSieve(before <-chan int64, messages, moved *atomic.Int64) sieve {
 				s.stream <- x
 			}
 		}
-		close(s.stream)
 		moved.Add(received)
 		messages.Add(received + 2) // and the stream's end and the prime
+		close(s.stream)
 	}()
 	return s
 }

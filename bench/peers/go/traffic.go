@@ -190,8 +190,8 @@ func (n *network) navigation() navigation {
 			c.passes <- pass{n.simulation.roads[road].street(), seconds}
 			<-c.next
 		}
-		close(c.passes)
 		n.simulation.messages.Add(2 + 4*int64(len(route))) // pass, next, enter, entered
+		close(c.passes)
 	}()
 	return c
 }
