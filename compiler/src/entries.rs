@@ -25,7 +25,7 @@ macro_rules! entries {
 }
 
 /// Those that are called where something unusual has happened: calls that keep the caller's registers, so that the usual
-/// way through a segment needs neither a stack frame nor anything saved.
+/// way through a segment has little to save.
 pub static UNUSUAL: &[&Entry] = &[
     &FAIL,
     &PREEMPT,
