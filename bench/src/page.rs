@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::processes::growth;
+use crate::processes::{growth, reasons};
 use crate::row::{Better, Row, cores};
 use crate::statistics::{Figure, rounded};
 use crate::{chart, machine, places};
@@ -108,6 +108,10 @@ fn misses(rows: &[Row]) -> String {
             row.unit,
             if row.better == Better::Lower { "much" } else { "little" }
         );
+        if let Some(reason) = reasons::of(&row.row) {
+            text.pop();
+            let _ = writeln!(text, " ({reason})");
+        }
     }
     if text.is_empty() {
         "Every target is reached.\n".into()
@@ -194,10 +198,10 @@ mod tests {
     #[test]
     fn misses_stand_first_the_worst_at_the_top() {
         let city = Row { row: "City".into(), target: Some(7.0), ..token_ring() };
-        let news = Row { row: "News".into(), target: Some(3.55), ..token_ring() };
-        let page = text("processes", "Processes", "", &[token_ring(), city, news], "", &[]);
+        let some = Row { row: "Some".into(), target: Some(3.55), ..token_ring() };
+        let page = text("processes", "Processes", "", &[token_ring(), city, some], "", &[]);
         let start = "# Processes\n\nTargets that are missed:\n\n\
-                     * News, 1 core: 7.1 ms instead of 3.55, 2.00 x too much\n\
+                     * Some, 1 core: 7.1 ms instead of 3.55, 2.00 x too much\n\
                      * City, 1 core: 7.1 ms instead of 7, 1.01 x too much\n\n| | cores |";
         assert!(page.starts_with(start), "{page}");
     }

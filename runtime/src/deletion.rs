@@ -23,7 +23,7 @@ use crate::communication;
 use crate::connection::*;
 use crate::fault::{Failure, ds_fail};
 use crate::heap::heap_of;
-use crate::instance::{rare_if_any, template_of, *};
+use crate::instance::*;
 use crate::layout::*;
 use crate::process::{self, home, live, ready};
 

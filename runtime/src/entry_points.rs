@@ -24,7 +24,7 @@ entry_points! {
         ds_reach ds_reach_held;
     crate::deletion: ds_delete ds_delete_collection ds_delete_held;
     crate::fault: ds_fail ds_halt;
-    crate::instance: ds_arrive ds_component ds_conforms ds_depart ds_exists ds_is ds_move ds_new ds_requires;
+    crate::instance: ds_arrive ds_conforms ds_depart ds_exists ds_is ds_move ds_new ds_requires;
     crate::math: ds_arccos ds_arcsin ds_arctan ds_cos ds_sin ds_tan;
     crate::monitor: ds_await ds_lock ds_unlock;
     crate::native: ds_native;

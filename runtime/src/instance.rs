@@ -224,17 +224,6 @@ pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
     !is_empty(instance) as u32
 }
 
-/// The container must have a component.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_component(
-    w: *mut Worker,
-    p: *mut Process,
-    instance: *mut Instance,
-    place: u32,
-) -> Status {
-    if instance.is_null() { fail(w, p, Fault::EmptyContainer, place) } else { Status::Done }
-}
-
 unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, place: u32) -> Status {
     ds_fail(w, p, fault as u32, place);
     Status::Leave

@@ -20,7 +20,7 @@ use crate::communication::{self, detach, interface_of, make_gone, payload};
 use crate::connection::*;
 use crate::deletion::{self, Customer, Deletion, drop_owned};
 use crate::heap::heap_of;
-use crate::instance::{rare_if_any, template_of, *};
+use crate::instance::*;
 use crate::layout::*;
 use crate::monitor;
 use crate::process::{self, Queue, body_of, home};

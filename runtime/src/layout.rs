@@ -55,7 +55,7 @@ pub struct Process {
     pub body: u16,
     /// *inline* How it holds its component's lock: `LOCK_NONE`, `LOCK_SHARED`, `LOCK_EXCLUSIVE`.
     pub lock: u8,
-    /// What it waits for and what became of it; the scheduler's.
+    /// *inline* What it waits for and what became of it.
     pub status: u8,
     /// The scheduler's: for the choice of what runs in parallel, and waking times.
     pub score: u32,
@@ -259,7 +259,8 @@ const _: () = {
     use core::mem::{offset_of, size_of};
     assert!(offset_of!(Worker, attention) == 16 && offset_of!(Worker, away) == 20);
     assert!(offset_of!(Worker, result) == 24 && offset_of!(Worker, switches) == 32);
-    assert!(offset_of!(Worker, messages) == 40);
+    assert!(offset_of!(Worker, messages) == 40 && offset_of!(Worker, nested) == 48);
+    assert!(offset_of!(Worker, answer) == 56 && offset_of!(Process, status) == 27);
     assert!(size_of::<Process>() == 32 && offset_of!(Process, lock) == 26);
     assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
     assert!(size_of::<Communication>() == PAYLOAD);

@@ -4,6 +4,7 @@
 pub mod busy;
 pub mod growth;
 pub mod programs;
+pub mod reasons;
 mod time_slices;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,5 @@
 //! Operations that may wait, at the beginning of a segment: nothing has to be saved if they do.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::program::LockMode;
@@ -191,15 +190,9 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Waits here if the result of an entry point says so.
     pub(super) fn wait_on(&mut self, failure: Failure, result: Value) {
-        let wait = match failure {
-            Failure::Never => return,
-            Failure::NotZero => result,
-            Failure::Zero => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 0),
-            Failure::MinusOne => self.builder.ins().icmp_imm_s(IntCC::Equal, result, -1),
-            Failure::Two => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 2),
-            Failure::Smallest => self.builder.ins().icmp_imm_s(IntCC::Equal, result, i64::MIN),
-        };
-        self.wait_if(wait);
+        if let Some(wait) = self.is_failure(failure, result) {
+            self.wait_if(wait);
+        }
     }
 
     /// Whether a condition depends on the component alone, not on the process that awaits it.

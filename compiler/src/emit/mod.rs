@@ -701,17 +701,22 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         values
     }
 
+    /// Not 0 if the result of an entry point means failure; none if it cannot fail.
+    fn is_failure(&mut self, failure: Failure, result: Value) -> Option<Value> {
+        let failed = match failure {
+            Failure::Never => return None,
+            Failure::NotZero => return Some(result),
+            Failure::Zero => 0,
+            Failure::MinusOne => -1,
+            Failure::Two => 2,
+            Failure::Smallest => i64::MIN,
+        };
+        Some(self.builder.ins().icmp_imm_s(IntCC::Equal, result, failed))
+    }
+
     /// Leaves if the result says so.
     fn check_failure(&mut self, failure: Failure, result: Option<Value>) {
-        let Some(result) = result else { return };
-        let failed = match failure {
-            Failure::Never => return,
-            Failure::NotZero => result,
-            Failure::Zero => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 0),
-            Failure::MinusOne => self.builder.ins().icmp_imm_s(IntCC::Equal, result, -1),
-            Failure::Two => self.builder.ins().icmp_imm_s(IntCC::Equal, result, 2),
-            Failure::Smallest => self.builder.ins().icmp_imm_s(IntCC::Equal, result, i64::MIN),
-        };
+        let Some(failed) = result.and_then(|result| self.is_failure(failure, result)) else { return };
         let leave = self.leave_block();
         let go_on = self.builder.create_block();
         self.builder.ins().brif(failed, leave, &[], go_on, &[]);

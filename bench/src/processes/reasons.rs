@@ -1,0 +1,53 @@
+//! Why targets are missed, as far as it is known: what profiles say, and what would help.
+
+/// For a row that misses its target.
+pub fn of(row: &str) -> Option<&'static str> {
+    let reason = match row {
+        "ProducerConsumer 1:1" | "ProducerConsumer 5:5" => {
+            "some 700 instructions for each element, of which more than 200 are the hand-over of the monitor: the \
+             runtime tests the conditions of who awaits through a call, though generated code knows them"
+        }
+        "Eratosthenes" => {
+            "some 115 instructions for each number that is moved, half of them for its two switches"
+        }
+        "News" => {
+            "some 370 instructions for each text that is delivered: texts count their holders through calls of the \
+             runtime, and the blocks of a thousand customers are larger than the first cache"
+        }
+        "Library" => {
+            "components are sent and deleted for every book, and slots with a cardinality are looked up by the runtime \
+             for every message (18 % of all instructions)"
+        }
+        "Mandelbrot" => {
+            "four of the thirteen instructions for a point that has left are spills: five arrays and three counters are \
+             more than Cranelift's allocator keeps in registers"
+        }
+        "TrafficSimulation" => {
+            "five million messages and 2.6 million processes in 1.2 s; vehicles, passes and their connections are made \
+             and deleted for every road that is entered, and deletion is the dear part (see creation)"
+        }
+        "bytes per process" => {
+            "the prototype of the target joins a component with its one service and communication; here a component may \
+             have many, so each has a pointer to it and a link of its own"
+        }
+        "creation" => {
+            "2100 instructions from NEW to the end of DELETE, two thirds of the time for deleting: it may have to wait, so \
+             it is a state machine with a record of its own (two allocations)"
+        }
+        "jitter" => {
+            "a run takes less than a millisecond, so one interruption by the machine is many of them; the peers' runs are \
+             longer"
+        }
+        "time slices average" => {
+            "the check is three instructions, and a loop around a message has not many more; where every iteration waits \
+             it could be left out, which is not done yet"
+        }
+        _ if row.starts_with("scaling ") || row.starts_with("busy ") => {
+            "the ratio of two short runs, in which the other processors' business shows; what communicates stays on one \
+             worker by design"
+        }
+        _ if row.starts_with("collection ") => "see the section on collections",
+        _ => return None,
+    };
+    Some(reason)
+}
