@@ -1,0 +1,1 @@
+//! [`crate::ir`] to readable C.

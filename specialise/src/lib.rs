@@ -1,0 +1,16 @@
+//! The specialiser (paper 001, Tempo): layered C code, as LLVM IR text, becomes residual code in which everything that
+//! follows from a known context has been evaluated away, and the buffers between the layers with it.
+//!
+//! The way through it: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is
+//! known, `evaluate` makes the residual module, [`tidy`] and [`reroll`] clean it up and turn long runs of equal copies
+//! into loops, and [`print`](mod@print), [`c`] and [`native`] write it as LLVM IR, as C, or as machine code of this
+//! process.
+
+pub mod c;
+pub mod ir;
+pub mod link;
+pub mod native;
+pub mod parse;
+pub mod print;
+pub mod reroll;
+pub mod tidy;

@@ -1,0 +1,1 @@
+//! Several modules to one.

@@ -1,0 +1,1 @@
+//! [`crate::ir`] to machine code of this process, by Cranelift.

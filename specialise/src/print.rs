@@ -1,0 +1,1 @@
+//! [`crate::ir`] to LLVM IR text.

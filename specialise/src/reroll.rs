@@ -1,0 +1,1 @@
+//! Long runs of equal element copies become loops.

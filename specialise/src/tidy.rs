@@ -1,0 +1,1 @@
+//! Takes out of a residual function what does nothing.
