@@ -7,6 +7,9 @@
 //! process.
 
 pub mod c;
+pub mod context;
+pub mod evaluate;
+mod extract;
 pub mod ir;
 pub mod link;
 pub mod native;
@@ -14,3 +17,5 @@ pub mod parse;
 pub mod print;
 pub mod reroll;
 pub mod tidy;
+pub use context::Context;
+pub use evaluate::{Specialised, specialise};
