@@ -13,6 +13,7 @@ mod extract;
 pub mod ir;
 pub mod link;
 pub mod native;
+mod operands;
 pub mod parse;
 pub mod print;
 pub mod reroll;
