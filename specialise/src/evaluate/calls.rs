@@ -200,7 +200,7 @@ impl Evaluator<'_> {
     }
 
     /// Copies bytes, here if their number and places are known; always done.
-    fn copy_bytes(&mut self, state: &mut State, to: &Value, from: &Value, size: &Value) -> Result<bool, Stop> {
+    pub(super) fn copy_bytes(&mut self, state: &mut State, to: &Value, from: &Value, size: &Value) -> Result<bool, Stop> {
         if let Some(size) = size.known_int() {
             if size == 0 || self.copy(state, to, from, size as u64)? {
                 return Ok(true);

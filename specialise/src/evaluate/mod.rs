@@ -30,7 +30,7 @@ pub use report::{Buffer, Copied, Outcome, Report};
 use crate::context::{Budget, Context};
 use crate::extract;
 use crate::ir::{
-    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Instruction, Module, Op,
+    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op,
     Operand, Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
 };
 use flow::Flow;
@@ -38,7 +38,7 @@ use loops::{Directive, Variant};
 use memory::{Contents, Held, Origin};
 use objects::{Identity, Objects};
 use residual::Residual;
-use state::{Arrival, Frame, PathId, Round, State};
+use state::{Arrival, Frame, PathId, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::rc::Rc;
@@ -396,22 +396,19 @@ impl<'m> Evaluator<'m> {
                     state.memory.insert(copy, Contents::default());
                     locals.push(copy);
                     let to = Value::Pointer(copy, 0);
-                    if !self.copy(state, &to, &arg, size)? {
-                        self.copy_anyhow(state, &to, &arg, size)?;
-                    }
+                    self.copy_bytes(state, &to, &arg, &Value::int(64, u128::from(size)))?;
                     to
                 }
                 _ => arg,
             };
         }
-        let phis = 0;
         state.frames.push(Frame {
             function,
             body,
             flow,
             path,
             block: BlockId(0),
-            index: phis,
+            index: 0,
             values: Rc::new(values),
             locals,
             loops: Vec::new(),
