@@ -14,6 +14,7 @@ mod headers;
 mod instructions;
 mod lexer;
 mod metadata;
+mod parameters;
 #[cfg(test)]
 mod tests;
 mod top;

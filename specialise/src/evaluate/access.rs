@@ -48,10 +48,9 @@ impl Evaluator<'_> {
             return Ok(value);
         }
         if real && pieces.iter().any(|(_, _, held)| !matches!(held, Some(Held::Value(..) | Held::Fill(_)))) {
-            return self.load_known_place(state, object, offset, ty);
+            return self.load_known_place(state, object, offset, ty, align);
         }
-        let value = self.assemble(state, object, offset, &pieces, ty)?;
-        Ok(value)
+        self.assemble(state, object, offset, &pieces, ty)
     }
 
     fn load_parts(&mut self, state: &mut State, object: ObjectId, offset: i64, ty: &Type) -> Result<Value, Stop> {
@@ -74,8 +73,15 @@ impl Evaluator<'_> {
     }
 
     /// A load from real memory of which nothing is known; what it gives is known from then on.
-    fn load_known_place(&mut self, state: &mut State, object: ObjectId, offset: u64, ty: &Type) -> Result<Value, Stop> {
-        let align = self.align_at(object, offset);
+    fn load_known_place(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        offset: u64,
+        ty: &Type,
+        align: u64,
+    ) -> Result<Value, Stop> {
+        let align = self.align_at(object, offset).max(align);
         let from = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
         let op = Op::Load { from, align, access: Access::Plain };
         let value = Value::Dynamic(self.emit(state, ty.clone(), op));
@@ -126,7 +132,7 @@ impl Evaluator<'_> {
         let size = ty.store_size();
         if size > 16 {
             self.materialise(state, object)?;
-            return self.load_known_place(state, object, offset, ty);
+            return self.load_known_place(state, object, offset, ty, 1);
         }
         if let Some(known) = known_bytes(pieces) {
             return self.reinterpret(state, Value::int(size as u32 * 8, known), ty);
@@ -375,7 +381,7 @@ impl Evaluator<'_> {
                 let mut loaded = Vec::new();
                 while done < size {
                     let step = largest_step(size - done);
-                    let value = self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8))?;
+                    let value = self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
                     loaded.push((done, value));
                     done += step;
                 }

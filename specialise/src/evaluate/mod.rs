@@ -101,6 +101,8 @@ struct Evaluator<'m> {
     module: &'m Module,
     context: &'m Context,
     entry: FunctionId,
+    /// The parameters of the entry, with the names of the source.
+    params: Vec<Param>,
     objects: Objects,
     flows: HashMap<FunctionId, (Rc<Body>, Rc<Flow>)>,
     wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
@@ -138,10 +140,22 @@ impl<'m> Evaluator<'m> {
         let entry = module
             .function(&context.entry)
             .ok_or_else(|| Error(format!("there is no function {} in the program", context.entry)))?;
+        let names = module.parameter_names(entry);
+        let params = module.functions[entry.0 as usize].params.iter().zip(names);
+        let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
+        for name in context.argument.keys() {
+            let known = params.iter().enumerate().any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
+            if !known {
+                let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
+                let names = names.join(", ");
+                return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
+            }
+        }
         Ok(Evaluator {
             module,
             context,
             entry,
+            params,
             objects: Objects::default(),
             flows: HashMap::new(),
             wanted: HashMap::new(),
@@ -227,7 +241,7 @@ impl<'m> Evaluator<'m> {
     /// One attempt at the residual function.
     fn attempt(&mut self) -> Result<(), Stop> {
         self.begin();
-        let params: Vec<Param> = self.function(self.entry).params.clone();
+        let params = self.params.clone();
         let mut args = Vec::new();
         for (at, param) in params.iter().enumerate() {
             let value = self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""));
@@ -269,7 +283,7 @@ impl<'m> Evaluator<'m> {
 
     /// What an argument of the entry is known to be.
     fn argument(&mut self, state: &mut State, at: u32, value: ValueId) -> Result<Value, Stop> {
-        let param = self.function(self.entry).params[at as usize].clone();
+        let param = self.params[at as usize].clone();
         let name = param.name.as_deref().unwrap_or("").to_owned();
         let known = self.context.argument.get(&name).or_else(|| self.context.argument.get(&at.to_string()));
         if param.ty != Type::Ptr {
@@ -532,7 +546,7 @@ impl<'m> Evaluator<'m> {
     }
 
     fn may_be_null(&self, state: &State, object: ObjectId) -> bool {
-        self.objects.origin(object).allocated && !state.not_null.contains(&object)
+        self.objects.origin(object).allocated && !self.initialising && !state.not_null.contains(&object)
     }
 
     /// Whether nobody outside of this run can have known an object from before.
@@ -578,7 +592,7 @@ impl<'m> Evaluator<'m> {
         self.begin();
         let name = self.function(self.entry).name.clone();
         self.report.keep(&name, reason);
-        let params: Vec<Param> = self.function(self.entry).params.clone();
+        let params = self.params.clone();
         let mut args = Vec::new();
         for param in &params {
             args.push(Operand::Value(self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""))));
@@ -608,7 +622,7 @@ impl<'m> Evaluator<'m> {
         let entry = self.function(self.entry);
         let residual = Function {
             name: self.context.residual_name().into(),
-            params: entry.params.clone(),
+            params: self.params.clone(),
             result: entry.result.clone(),
             result_extension: entry.result_extension,
             variadic: false,
