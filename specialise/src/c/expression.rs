@@ -72,6 +72,8 @@ pub(super) struct Writer<'a> {
     pub prelude: &'a mut Prelude,
     /// Values that count up from a small number: they never become negative in the time that there is.
     pub counters: BTreeSet<usize>,
+    /// Variables that exist only on edges: each has the type of the variable noted here.
+    pub spares: Vec<usize>,
 }
 
 type Text = Result<Expr, String>;

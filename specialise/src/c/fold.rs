@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::intrinsics;
-use crate::ir::{Access, Binary, Body, Cast, Code, Const, Function, Module, Op, Operand, Terminator, ValueId};
+use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, Terminator, ValueId};
 
 /// Expressions get no larger than this many operations.
 const LARGEST: u32 = 14;

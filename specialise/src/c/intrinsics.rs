@@ -1,7 +1,7 @@
 //! LLVM's intrinsics as C: builtins that gcc and clang share, C's own functions, or small helpers.
 
 use super::expression::{Expr, Want, Writer};
-use super::types::{CType, Prelude, container, signed, unsigned};
+use super::types::{CType, container, signed, unsigned};
 use crate::ir::{Const, Function, Operand, Type};
 
 /// Intrinsics whose result depends on their arguments only.
@@ -331,15 +331,5 @@ fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String
             &format!("by &= {mask};\n    return by ? b >> by | a << ({of} - by) : b;"),
         ),
         _ => None,
-    }
-}
-
-/// The typedefs of 128-bit integers, if the text needs them.
-pub(super) fn wide_integers(text: &str, prelude: &mut Prelude) {
-    if text.contains("u128") {
-        prelude.helper("typedef unsigned __int128 u128;");
-    }
-    if text.contains("i128") {
-        prelude.helper("typedef __int128 i128;");
     }
 }

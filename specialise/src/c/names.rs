@@ -23,11 +23,6 @@ impl Names {
         Names { used: TAKEN.split_whitespace().chain(super::library::names()).map(str::to_string).collect() }
     }
 
-    /// Whether a name can be had as it stands.
-    pub fn is_free(&self, name: &str) -> bool {
-        name == identifier(name) && !self.used.contains(name)
-    }
-
     /// Takes a name that nobody else has, as close to the wanted one as may be.
     pub fn take(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);

@@ -88,7 +88,7 @@ impl Symbols {
             }
         }
         while let Some(id) = pending.pop() {
-            let Some(body) = super::body(module, id)? else { continue };
+            let Some(body) = module.body(id).map_err(|unsupported| unsupported.to_string())? else { continue };
             let mut constants: Vec<&Const> = Vec::new();
             for block in &body.blocks {
                 for instruction in &block.instructions {
@@ -179,5 +179,10 @@ pub(super) fn called(op: &Op) -> Option<FunctionId> {
 
 /// Whether a C name differs from the one at link time.
 pub(super) fn is_renamed(function: &Function, name: &str) -> bool {
-    *function.name != *name
+    is_renamed_to(&function.name, name)
+}
+
+/// Whether a C name differs from the one at link time.
+pub(super) fn is_renamed_to(name: &str, c_name: &str) -> bool {
+    name != c_name
 }

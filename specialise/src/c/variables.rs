@@ -23,11 +23,6 @@ impl Variables {
         self.class[value]
     }
 
-    /// The values that live in a variable.
-    pub fn members(&self, variable: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.class.len()).filter(move |&value| self.class[value] == variable)
-    }
-
     /// Finds the variables of a body.
     pub fn find(body: &Body, params: &[Param], flow: &Flow, plan: &Plan) -> Variables {
         let lives = Lives::of(body, flow, plan);
