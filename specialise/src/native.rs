@@ -22,8 +22,9 @@ mod tests;
 mod unit;
 mod values;
 
-use crate::ir::{Code, FunctionId, GlobalId, Module};
+use crate::ir::{FunctionId, GlobalId, Module};
 pub use error::NativeError;
+use error::Refusal;
 use memory::Loaded;
 use std::collections::HashMap;
 use unit::Unit;
@@ -62,8 +63,13 @@ pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Res
     }
     let mut workshop = function::Workshop::default();
     for (at, function) in module.functions.iter().enumerate() {
-        if let Code::Body(body) = &function.code {
-            workshop.define(&mut unit, FunctionId(at as u32), function, body)?;
+        let id = FunctionId(at as u32);
+        let body = module.body(id).map_err(|unread| {
+            let what = format!("{} (line {} of {})", unread.what, unread.line, unread.file);
+            Refusal(what).in_function(&function.name, None)
+        })?;
+        if let Some(body) = body {
+            workshop.define(&mut unit, id, function, &body)?;
         }
     }
     unit.finish()

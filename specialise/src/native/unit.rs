@@ -4,7 +4,7 @@ use super::Native;
 use super::abi;
 use super::error::{Attempt, NativeError, Refusal, refuse};
 use super::memory::Loaded;
-use crate::ir::{Code, FunctionId, GlobalId, Module};
+use crate::ir::{Code, Const, FunctionId, GlobalId, Module};
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -159,17 +159,27 @@ impl<'a> Unit<'a> {
     pub fn finish(mut self) -> Result<Native, NativeError> {
         self.find_foreign_names().map_err(Refusal::at_large)?;
         self.jit.finalize_definitions().map_err(|error| Refusal::from(error).at_large())?;
-        let functions = self.module.functions.iter().zip(&self.functions);
-        let functions = functions.filter(|(function, _)| matches!(function.code, Code::Body(_)));
-        let functions = functions.filter_map(|(function, known)| {
-            Some((function.name.to_string(), self.jit.get_finalized_function((*known)?)))
-        });
-        let globals = self.module.globals.iter().zip(&self.globals);
-        let globals = globals.filter(|(global, _)| global.initial.is_some());
-        let globals = globals.filter_map(|(global, known)| {
-            Some((global.name.to_string(), self.jit.get_finalized_data((*known)?).0))
-        });
-        let (functions, globals) = (functions.collect(), globals.collect());
+        let mut functions = HashMap::new();
+        for (function, known) in self.module.functions.iter().zip(&self.functions) {
+            if let (Some(known), false) = (known, matches!(function.code, Code::Declared)) {
+                functions.insert(function.name.to_string(), self.jit.get_finalized_function(*known));
+            }
+        }
+        let mut globals = HashMap::new();
+        for (global, known) in self.module.globals.iter().zip(&self.globals) {
+            if let (Some(known), true) = (known, global.initial.is_some()) {
+                globals.insert(global.name.to_string(), self.jit.get_finalized_data(*known).0);
+            }
+        }
+        for alias in &self.module.aliases {
+            let target = match &alias.target {
+                Const::Function(id) => self.functions.get(id.0 as usize).copied().flatten(),
+                _ => None,
+            };
+            if let Some(target) = target {
+                functions.insert(alias.name.to_string(), self.jit.get_address(&target.into()));
+            }
+        }
         Ok(Native { functions, globals, _loaded: Loaded::new(self.jit) })
     }
 
