@@ -10,6 +10,7 @@ pub mod c;
 pub mod ir;
 pub mod link;
 pub mod native;
+mod operands;
 pub mod parse;
 pub mod print;
 pub mod reroll;
