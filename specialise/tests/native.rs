@@ -75,13 +75,18 @@ fn compare(file: &str, level: &[&str]) {
     let foreign = Shared::open(&foreign_object);
     compile(clang, &[level, &["-g", "-emit-llvm", "-S"]].concat(), &source, &text);
     let foreign_name = foreign_object.to_str().expect("its name is text");
-    compile(clang, &[level, &["-shared", "-fPIC", foreign_name]].concat(), &source, &object);
+    compile(
+        clang,
+        &[level, &["-shared", "-fPIC", foreign_name, "-Wl,--no-as-needed", "-lm"]].concat(),
+        &source,
+        &object,
+    );
     let shared = Shared::open(&object);
 
     let text = std::fs::read_to_string(text).expect("the compiler wrote it");
     let module = parse::read(&text, file).expect("the compiler writes what can be read");
-    let native =
-        native::load(&module, &|name| foreign.symbol(name)).unwrap_or_else(|error| panic!("{error}"));
+    let native = native::load(&module, &|name| foreign.symbol(name).or_else(|| shared.symbol(name)))
+        .unwrap_or_else(|error| panic!("{error}"));
     let mut run = 0;
     for function in module.functions.iter().filter(|function| function.name.starts_with("t_")) {
         type Function = extern "C" fn(u64, u64) -> u64;
