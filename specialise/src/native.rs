@@ -20,6 +20,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod unroll;
 mod values;
 
 use crate::ir::{FunctionId, GlobalId, Module};
@@ -69,7 +70,8 @@ pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Res
             Refusal(what).in_function(&function.name, None)
         })?;
         if let Some(body) = body {
-            workshop.define(&mut unit, id, function, &body)?;
+            let unrolled = unroll::unrolled(module, &body);
+            workshop.define(&mut unit, id, function, unrolled.as_ref().unwrap_or(&body))?;
         }
     }
     unit.finish()

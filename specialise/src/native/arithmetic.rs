@@ -5,9 +5,9 @@ use super::error::{Attempt, refuse};
 use super::function::Translation;
 use super::shape;
 use super::values::Held;
-use crate::ir::{Binary, Cast, Compare, FloatCompare, Operand, Type};
+use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Operand, Type};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
 
 impl Translation<'_, '_, '_> {
     /// The width of an operand that is an integer or an address.
@@ -79,7 +79,7 @@ impl Translation<'_, '_, '_> {
         let value = match operation {
             Binary::Add => ins.iadd(a, b),
             Binary::Sub => ins.isub(a, b),
-            Binary::Mul => ins.imul(a, b),
+            Binary::Mul => self.multiplied(a, b),
             Binary::UDiv => return Ok(ins.udiv(a, b)),
             Binary::SDiv => ins.sdiv(a, b),
             Binary::URem => return Ok(ins.urem(a, b)),
@@ -95,6 +95,41 @@ impl Translation<'_, '_, '_> {
             }
         };
         Ok(self.trimmed(value, bits))
+    }
+
+    /// A product. A multiplication takes three cycles, what the machine can do with an address one.
+    fn multiplied(&mut self, a: Value, b: Value) -> Value {
+        let shift = match self.constant(b) {
+            Some(3) => 1,
+            Some(5) => 2,
+            Some(9) => 3,
+            _ => return self.builder.ins().imul(a, b),
+        };
+        let shift = self.number(types::I8, shift);
+        let more = self.builder.ins().ishl(a, shift);
+        self.builder.ins().iadd(a, more)
+    }
+
+    /// The number that a value was made of.
+    fn constant(&self, value: Value) -> Option<i64> {
+        let function = &self.builder.func;
+        let instruction = function.dfg.value_def(value).inst()?;
+        match function.dfg.insts[instruction] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+
+    /// An address or a word and a constant, which is left to the loads and stores that it is for.
+    pub fn add(&mut self, a: &Operand, b: &Operand) -> Attempt<Held> {
+        if let (Type::Int(64), Operand::Const(Const::Int { value, .. })) = (self.body.type_of(a), b) {
+            let (base, before) = self.place(a)?;
+            let offset = (*value as i64).wrapping_add(i64::from(before));
+            if let Ok(offset) = i32::try_from(offset) {
+                return Ok(Held::Beyond(base, offset));
+            }
+        }
+        Ok(Held::One(self.binary(Binary::Add, a, b)?))
     }
 
     /// A comparison of integers or addresses.

@@ -46,7 +46,8 @@ impl Translation<'_, '_, '_> {
                 offset = offset.wrapping_add(index.wrapping_mul(*scale));
                 continue;
             }
-            let index = self.index(index)?;
+            let (index, more) = self.index(index)?;
+            offset = offset.wrapping_add(more.wrapping_mul(*scale));
             let distance = match scale {
                 1 => index,
                 _ if *scale > 0 && scale.count_ones() == 1 => {
@@ -67,16 +68,21 @@ impl Translation<'_, '_, '_> {
         })
     }
 
-    /// An index, sign-extended to the width of an address.
-    fn index(&mut self, index: &Operand) -> Attempt<Value> {
+    /// An index, sign-extended to the width of an address, and what is to be added to it.
+    fn index(&mut self, index: &Operand) -> Attempt<(Value, i64)> {
         let bits = self.bits(index)?;
+        if bits == 64 {
+            let (value, more) = self.place(index)?;
+            return Ok((value, i64::from(more)));
+        }
         let value = self.scalar(index)?;
         let value = self.signed(value, bits);
-        match self.register_of(value) {
-            types::I64 => Ok(value),
-            types::I128 => Ok(self.builder.ins().ireduce(types::I64, value)),
-            _ => Ok(self.builder.ins().sextend(types::I64, value)),
-        }
+        let value = match self.register_of(value) {
+            types::I64 => value,
+            types::I128 => self.builder.ins().ireduce(types::I64, value),
+            _ => self.builder.ins().sextend(types::I64, value),
+        };
+        Ok((value, 0))
     }
 
     /// A value from memory.
