@@ -14,6 +14,7 @@ mod error;
 mod flow;
 mod function;
 mod intrinsics;
+mod linear;
 mod memory;
 mod places;
 mod shape;

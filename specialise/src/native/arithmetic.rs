@@ -5,7 +5,7 @@ use super::error::{Attempt, refuse};
 use super::function::Translation;
 use super::shape;
 use super::values::Held;
-use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Operand, Type};
+use crate::ir::{Binary, Cast, Compare, FloatCompare, Operand, Type};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
 
@@ -111,25 +111,13 @@ impl Translation<'_, '_, '_> {
     }
 
     /// The number that a value was made of.
-    fn constant(&self, value: Value) -> Option<i64> {
+    pub fn constant(&self, value: Value) -> Option<i64> {
         let function = &self.builder.func;
         let instruction = function.dfg.value_def(value).inst()?;
         match function.dfg.insts[instruction] {
             InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
             _ => None,
         }
-    }
-
-    /// An address or a word and a constant, which is left to the loads and stores that it is for.
-    pub fn add(&mut self, a: &Operand, b: &Operand) -> Attempt<Held> {
-        if let (Type::Int(64), Operand::Const(Const::Int { value, .. })) = (self.body.type_of(a), b) {
-            let (base, before) = self.place(a)?;
-            let offset = (*value as i64).wrapping_add(i64::from(before));
-            if let Ok(offset) = i32::try_from(offset) {
-                return Ok(Held::Beyond(base, offset));
-            }
-        }
-        Ok(Held::One(self.binary(Binary::Add, a, b)?))
     }
 
     /// A comparison of integers or addresses.

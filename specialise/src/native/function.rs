@@ -6,7 +6,7 @@ use super::unit::Unit;
 use super::values::Held;
 use super::{abi, flow};
 use crate::ir::{
-    Binary, Block, BlockId, Body, Function, FunctionId, GlobalId, Instruction, Op, Terminator, Type, ValueId,
+    Block, BlockId, Body, Function, FunctionId, GlobalId, Instruction, Op, Terminator, Type, ValueId,
 };
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{self as clif, FuncRef, GlobalValue, InstBuilder, StackSlot, TrapCode};
@@ -202,8 +202,7 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
         let Instruction { result, ty, op, .. } = instruction;
         let held = match op {
             Op::Phi(_) => return Ok(()),
-            Op::Binary(Binary::Add, a, b) => self.add(a, b)?,
-            Op::Binary(operation, a, b) => Held::One(self.binary(*operation, a, b)?),
+            Op::Binary(operation, a, b) => self.arithmetic(*operation, a, b)?,
             Op::FNeg(a) => {
                 let a = self.scalar(a)?;
                 Held::One(self.builder.ins().fneg(a))

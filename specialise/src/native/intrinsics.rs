@@ -145,8 +145,11 @@ impl Translation<'_, '_, '_> {
 
     /// The lowest bits of a register that hold the result of turning a narrower number round.
     fn from_the_top(&mut self, value: Value, bits: u32) -> Value {
+        if shape::fills(bits) {
+            return value;
+        }
         let register = self.register_of(value);
-        let beyond = self.number(types::I32, u128::from(register.bits().saturating_sub(bits)));
+        let beyond = self.number(types::I32, u128::from(register.bits() - bits));
         self.builder.ins().ushr(value, beyond)
     }
 

@@ -1,6 +1,6 @@
 //! Counted loops of one short block, as re-rolling makes them, get a second form that does several rounds between two
-//! tests; Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so that whatever
-//! follows it finds its values where they were.
+//! tests, or no test at all; Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so
+//! that whatever follows it finds its values where they were.
 //!
 //! It refuses to know loops of more than one block, steps other than one, and loops that call functions.
 
@@ -14,6 +14,8 @@ use std::collections::HashMap;
 const ROUNDS: u128 = 4;
 /// Loops of more instructions gain nothing.
 const LONGEST: usize = 16;
+/// A loop that does no more rounds than this each time has no test at all.
+const FEW: u128 = 8;
 
 /// The body with its short loops unrolled; none if it has none.
 pub(super) fn unrolled(module: &Module, body: &Body) -> Option<Body> {
@@ -38,6 +40,10 @@ struct Counted {
     goes_on: Compare,
     bound: Operand,
     bits: u32,
+    /// Where it goes on after the loop.
+    exit: BlockId,
+    /// How many rounds it does, if that is plain to see and not many.
+    few: Option<u128>,
 }
 
 impl Counted {
@@ -65,7 +71,7 @@ impl Counted {
         let from_itself = incoming.iter().find(|(_, from)| *from == id)?;
         let Some(Type::Int(bits @ 8..=64)) = body.types.get(counter.0 as usize) else { return None };
         let is_fixed = !matches!(bound, Operand::Value(value) if defined.contains_key(value));
-        if from_itself.0 != Operand::Value(*next) || !is_fixed || is_short(incoming, id, bound) {
+        if from_itself.0 != Operand::Value(*next) || !is_fixed {
             return None;
         }
         let is_copied = |instruction: &Instruction| match &instruction.op {
@@ -87,6 +93,8 @@ impl Counted {
             goes_on,
             bound: bound.clone(),
             bits: *bits,
+            exit: if *yes == id { *no } else { *yes },
+            few: few_rounds(incoming, id, bound, *bits),
         })
     }
 
@@ -99,6 +107,9 @@ impl Counted {
             }
         }
         let original = body.blocks[self.block.0 as usize].clone();
+        if let Some(rounds) = self.few {
+            return self.unroll_wholly(body, &original, &ways, rounds);
+        }
         let (guard, entry, count) = self.guard(body, &original, &ways);
         let (main, latest) = self.main(body, &original, &ways, &entry, count);
         body.blocks.extend([guard, main]);
@@ -110,15 +121,39 @@ impl Counted {
         }
     }
 
-    /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
-    /// are at first, and that number.
-    fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
+    /// All rounds but the last come before the block, which then goes on without a test.
+    fn unroll_wholly(&self, body: &mut Body, original: &Block, ways: &Ways, rounds: u128) {
         let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut latest = self.entry(&mut draft, original);
+        for _ in 1..rounds {
+            latest = self.round(&mut draft, original, latest);
+        }
+        let before = draft.block(Terminator::Jump(self.block));
+        body.blocks.push(before);
+        let last = &mut body.blocks[self.block.0 as usize];
+        last.terminator = Terminator::Jump(self.exit);
+        for instruction in &mut last.instructions {
+            if let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) {
+                *incoming = vec![(latest[&result].clone(), ways.guard)];
+            }
+        }
+    }
+
+    /// What the phis of the loop are at first.
+    fn entry(&self, draft: &mut Draft, original: &Block) -> Values {
         let mut entry = HashMap::new();
         for (result, ty, incoming) in phis(original) {
             let outside = incoming.iter().filter(|(_, from)| *from != self.block).cloned().collect();
             entry.insert(result, draft.add(ty.clone(), Op::Phi(outside)));
         }
+        entry
+    }
+
+    /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
+    /// are at first, and that number.
+    fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
+        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let entry = self.entry(&mut draft, original);
         let ty = Type::Int(self.bits);
         let number = |value: u128| Operand::Const(Const::int(self.bits, value));
         let first = entry[&self.counter].clone();
@@ -239,13 +274,16 @@ fn phis(block: &Block) -> impl Iterator<Item = (ValueId, &Type, &[(Operand, Bloc
     })
 }
 
-/// Whether it is plain to see that the loop does a few rounds only.
-fn is_short(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand) -> bool {
-    let Operand::Const(Const::Int { value: bound, .. }) = bound else { return false };
-    incoming.iter().filter(|(_, from)| *from != id).any(|(first, _)| match first {
-        Operand::Const(Const::Int { value: first, .. }) => bound.wrapping_sub(*first) < 2 * ROUNDS,
-        _ => false,
-    })
+/// How many rounds a loop does if it always starts at the same number and does a few only.
+fn few_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bits: u32) -> Option<u128> {
+    let Operand::Const(Const::Int { value: bound, .. }) = bound else { return None };
+    let mut outside = incoming.iter().filter(|(_, from)| *from != id);
+    let (start, _) = outside.next()?;
+    let Operand::Const(Const::Int { value: first, .. }) = start else { return None };
+    let rounds = bound.checked_sub(*first).filter(|rounds| (1..=FEW).contains(rounds))?;
+    // From a positive number to a negative one a signed comparison sees no way up.
+    let is_one_sign = (bound ^ first) >> (bits - 1) == 0;
+    (is_one_sign && outside.all(|(other, _)| other == start)).then_some(rounds)
 }
 
 fn redirect(terminator: &mut Terminator, from: BlockId, to: BlockId) {

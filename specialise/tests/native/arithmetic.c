@@ -179,6 +179,36 @@ uint64_t t_loops(uint64_t a, uint64_t b) {
     return h;
 }
 
+__attribute__((noinline)) static uint64_t sum_to(const uint16_t *in, uint16_t *out, unsigned char first, unsigned char last) {
+    uint64_t sum = 0;
+    unsigned char i = first;
+    do { out[i & 63] = in[i & 63] ^ i; sum = sum * 7 + in[(i * 2 + 1) & 63]; i++; } while (i != last);
+    return sum + i;
+}
+__attribute__((noinline)) static uint64_t sum_below(const uint16_t *in, uint16_t *out, int first, int last) {
+    uint64_t sum = 0;
+    int i = first;
+    do { sum = sum * 5 + in[i & 63]; out[(i * 4 + 3) & 63] = (uint16_t)sum; i++; } while (i < last);
+    return sum * (uint64_t)i;
+}
+__attribute__((noinline)) static uint64_t sum_unsigned(const uint16_t *in, uint16_t *out, uint64_t last) {
+    uint64_t before = 1, sum = 0;
+    for (uint64_t i = 0; i < last; i++) { out[2 * i | 1] = in[2 * i]; out[2 * i] = in[2 * i + 1] + (uint16_t)before; sum ^= before; before = in[i] * 3u; }
+    return sum + before;
+}
+uint64_t t_counted(uint64_t a, uint64_t b) {
+    uint16_t in[64], out[64]; uint64_t h = 0;
+    for (int i = 0; i < 64; i++) { in[i] = (uint16_t)(a >> (i & 31)) + (uint16_t)i; out[i] = (uint16_t)b; }
+    MIX(h, sum_to(in, out, (unsigned char)a, (unsigned char)b)); MIX(h, sum_to(in, out, 250, (unsigned char)(a & 7)));
+    MIX(h, sum_below(in, out, (int)(a & 15), (int)(b & 31))); MIX(h, sum_below(in, out, -3, (int)(a & 3) - 1));
+    MIX(h, sum_below(in, out, -5, -2)); MIX(h, sum_below(in, out, 2147483640, 2147483646));
+    MIX(h, sum_unsigned(in, out, b & 31)); MIX(h, sum_unsigned(in, out, 5)); MIX(h, sum_unsigned(in, out, 0));
+    for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    for (int i = 0; i < 7; i++) { h += out[i] * 3u; out[i + 1] ^= (uint16_t)h; }
+    for (int i = 2; i < 10; i++) { h += out[i] * 5u; out[i * 2] ^= (uint16_t)h; }
+    return h ^ out[9] ^ out[18];
+}
+
 uint64_t t_atomics(uint64_t a, uint64_t b) {
     uint64_t h = 0, cell = a, expected = a ^ (b & 1);
     uint32_t small = (uint32_t)b; uint8_t tiny = (uint8_t)a; void *pointer = &h;
