@@ -46,7 +46,6 @@ impl Workshop {
         let at = translation.at;
         let Translation { builder, unit, .. } = translation;
         if let Err(refusal) = outcome {
-            drop(builder);
             self.builder = FunctionBuilderContext::new();
             return Err(refusal.in_function(&function.name, at.and_then(|at| at.describe(module, body))));
         }

@@ -99,11 +99,11 @@ impl Translation<'_, '_, '_> {
         match (root, values) {
             ("bswap", &[a]) => {
                 let swapped = self.builder.ins().bswap(a);
-                Ok(self.from_the_top(swapped, bits))
+                Ok(self.brought_down(swapped, bits))
             }
             ("bitreverse", &[a]) => {
                 let reversed = self.builder.ins().bitrev(a);
-                Ok(self.from_the_top(reversed, bits))
+                Ok(self.brought_down(reversed, bits))
             }
             ("ctpop", &[a]) => Ok(self.builder.ins().popcnt(a)),
             ("ctlz", &[a, _]) => {
@@ -144,7 +144,7 @@ impl Translation<'_, '_, '_> {
     }
 
     /// The lowest bits of a register that hold the result of turning a narrower number round.
-    fn from_the_top(&mut self, value: Value, bits: u32) -> Value {
+    fn brought_down(&mut self, value: Value, bits: u32) -> Value {
         if shape::fills(bits) {
             return value;
         }

@@ -110,8 +110,8 @@ impl Counted {
         if let Some(rounds) = self.few {
             return self.unroll_wholly(body, &original, &ways, rounds);
         }
-        let (guard, entry, count) = self.guard(body, &original, &ways);
-        let (main, latest) = self.main(body, &original, &ways, &entry, count);
+        let (guard, entry, stop) = self.guard(body, &original, &ways);
+        let (main, latest) = self.main(body, &original, &ways, &entry, stop);
         body.blocks.extend([guard, main]);
         for instruction in &mut body.blocks[self.block.0 as usize].instructions {
             let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) else { break };
@@ -150,7 +150,7 @@ impl Counted {
     }
 
     /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
-    /// are at first, and that number.
+    /// are at first, and what the counter is after those rounds.
     fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
         let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
         let entry = self.entry(&mut draft, original);
@@ -165,9 +165,12 @@ impl Counted {
             let below = draft.add(Type::Int(1), Op::Compare(self.goes_on, first, self.bound.clone()));
             after = draft.add(ty.clone(), Op::Select(below, after, number(0)));
         }
-        let count = draft.add(ty, Op::Binary(Binary::And, after, number(!(ROUNDS - 1))));
+        // Masking the rest out at once would be shorter, but Cranelift would do it again in each round.
+        let rest = draft.add(ty.clone(), Op::Binary(Binary::And, after.clone(), number(ROUNDS - 1)));
+        let count = draft.add(ty.clone(), Op::Binary(Binary::Sub, after, rest));
         let any = draft.add(Type::Int(1), Op::Compare(Compare::Ne, count.clone(), number(0)));
-        (draft.block(Terminator::Branch(any, ways.main, self.block)), entry, count)
+        let stop = draft.add(ty, Op::Binary(Binary::Add, entry[&self.counter].clone(), count));
+        (draft.block(Terminator::Branch(any, ways.main, self.block)), entry, stop)
     }
 
     /// The unrolled form. Gives also what the loop's phis are after it.
@@ -177,11 +180,9 @@ impl Counted {
         original: &Block,
         ways: &Ways,
         entry: &Values,
-        count: Operand,
+        stop: Operand,
     ) -> (Block, Values) {
         let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
-        let ty = Type::Int(self.bits);
-        let left = draft.add(ty.clone(), Op::Phi(vec![(count, ways.guard)]));
         let mut latest = HashMap::new();
         for (result, ty, _) in phis(original) {
             latest.insert(result, draft.add(ty.clone(), Op::Phi(vec![(entry[&result].clone(), ways.guard)])));
@@ -189,12 +190,9 @@ impl Counted {
         for _ in 0..ROUNDS {
             latest = self.round(&mut draft, original, latest);
         }
-        let step = Operand::Const(Const::int(self.bits, ROUNDS.wrapping_neg()));
-        let still_left = draft.add(ty, Op::Binary(Binary::Add, left, step));
-        let zero = Operand::Const(Const::int(self.bits, 0));
-        let again = draft.add(Type::Int(1), Op::Compare(Compare::Ne, still_left.clone(), zero));
-        let after =
-            std::iter::once(still_left).chain(phis(original).map(|(result, ..)| latest[&result].clone()));
+        let again = Op::Compare(Compare::Ne, latest[&self.counter].clone(), stop);
+        let again = draft.add(Type::Int(1), again);
+        let after = phis(original).map(|(result, ..)| latest[&result].clone());
         let mut main = draft.block(Terminator::Branch(again, ways.main, self.block));
         for (instruction, after) in main.instructions.iter_mut().zip(after) {
             if let Op::Phi(incoming) = &mut instruction.op {
