@@ -1,5 +1,5 @@
 //! Specialises IR files to a context and prints what comes of it.
-use drystone_specialise::{Context, ir::Module, link, parse, print, specialise};
+use drystone_specialise::{Context, c, ir::Module, link, parse, print, specialise};
 use std::time::Instant;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -13,5 +13,5 @@ fn main() {
     let all = start.elapsed();
     eprintln!("read {read:?}, all {all:?}; attempts {}, evaluated {}, residual {}", done.report.attempts, done.report.evaluated, done.report.residual);
     for (name, why) in &done.report.kept { eprintln!("kept {name}: {why}"); }
-    println!("{}", print::print(&done.module));
+    if std::env::var("IR").is_ok() { println!("{}", print::print(&done.module)) } else { println!("{}", c::print(&done.module).unwrap_or_else(|e| panic!("{e}"))) }
 }

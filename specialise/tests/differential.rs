@@ -25,9 +25,6 @@ const ENOUGH: usize = 10;
 #[test]
 fn specialised_programs_do_the_same() {
     let Some(clang) = Compiler::clang() else { return };
-    if !residual::IS_SPECIALISED {
-        eprintln!("the originals only: nothing is specialised yet");
-    }
     for_all_seeds("specialised", number("DRYSTONE_CASES", 300), |seed, size, folder| {
         compare_specialised(&clang, seed, &Program::new(seed, size), folder)
     });

@@ -28,7 +28,7 @@ mod value;
 pub use report::{Buffer, Copied, Outcome, Report};
 
 use crate::context::{Budget, Context};
-use crate::extract;
+use crate::{extract, tidy};
 use crate::ir::{
     BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op,
     Operand, Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
@@ -632,7 +632,8 @@ impl<'m> Evaluator<'m> {
             code: Code::Body(Rc::new(body)),
             comment: format!("{}, specialised", entry.name),
         };
-        let module = extract::extract(self.module, self.extra, vec![residual]).map_err(Error)?;
+        let mut module = extract::extract(self.module, self.extra, vec![residual]).map_err(Error)?;
+        tidy::polish(&mut module);
         Ok(Specialised { module, report: self.report })
     }
 }

@@ -1,5 +1,6 @@
 //! The way from C sources and a context to files with the specialised function in them.
 
+use drystone_specialise::{Context, c, link, parse, print, specialise};
 use std::path::{Path, PathBuf};
 
 /// The specialised function, in one of the languages that it can be written in.
@@ -10,20 +11,28 @@ pub struct Form {
     pub file: PathBuf,
 }
 
-/// Whether what [`write`] writes is specialised; as long as there is no evaluator, it is the original function under
-/// another name, which shows that the tests around it are sound.
-pub const IS_SPECIALISED: bool = false;
-
 /// Specialises the program that these IR files are, and writes every form of the result into the folder, C first. The
 /// specialised function's parameters are those of the entry function.
-pub fn write(_ir: &[PathBuf], context: &str, folder: &Path) -> Result<Vec<Form>, String> {
-    let context: toml::Table = context.parse().map_err(|error| format!("the context: {error}"))?;
-    let text = |key: &str| {
-        context.get(key).and_then(|value| value.as_str()).ok_or(format!("the context says no `{key}`"))
-    };
-    let (entry, name) = (text("entry")?, text("name")?.to_string());
-    let file = folder.join("special.c");
-    let jump = format!("__asm__(\".globl {name}\\n{name}: jmp {entry}\\n\");\n");
-    std::fs::write(&file, jump).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(vec![Form { name, file }])
+pub fn write(ir: &[PathBuf], context: &str, folder: &Path) -> Result<Vec<Form>, String> {
+    let context = Context::read(context).map_err(|error| error.to_string())?;
+    let mut modules = Vec::new();
+    for file in ir {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        modules.push(parse::read(&text, &file.display().to_string()).map_err(|error| error.to_string())?);
+    }
+    let program = link::link(modules).map_err(|error| error.to_string())?;
+    let as_c = specialise(&program, &context).map_err(|error| error.to_string())?;
+    let text = c::print(&as_c.module).map_err(|error| error.to_string())?;
+    let name = context.residual_name();
+    let as_ir = Context { name: Some(format!("{name}_ir")), ..context };
+    let other = specialise(&program, &as_ir).map_err(|error| error.to_string())?;
+    Ok(vec![
+        form(name, folder.join("special.c"), &text)?,
+        form(as_ir.residual_name(), folder.join("special.ll"), &print::print(&other.module))?,
+    ])
+}
+
+fn form(name: String, file: PathBuf, text: &str) -> Result<Form, String> {
+    std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(Form { name, file })
 }
