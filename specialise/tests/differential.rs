@@ -113,7 +113,9 @@ fn compare_compilers(
     let (watched, optimised) = (folder.join("watched"), folder.join("optimised"));
     let watching = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"];
     clang.link(&watching, &inputs, &watched)?;
-    other.link(&["-O2"], &inputs, &optimised)?;
+    // With temporary expression replacement, GCC 12 delays a vector load past stores that may overlap it; a program
+    // in which it did so does the same without that pass, with GCC's other levels, and with clang at all of them.
+    other.link(&["-O2", "-fno-tree-ter"], &inputs, &optimised)?;
     let (watched, optimised) = (run(&watched)?, run(&optimised)?);
     if watched == optimised {
         return Ok(());
