@@ -184,7 +184,7 @@ impl Writer<'_> {
                 let bytes = (u128::from(*size) * value).max(1);
                 let name = &self.names[variable];
                 let align = if *align > 1 { format!("_Alignas({align}) ") } else { String::new() };
-                top.push_str(&format!("    {align}uint8_t {name}[{bytes}];\n"));
+                top.push_str(&format!("    {align}char {name}[{bytes}];\n"));
                 continue;
             }
             types.insert(variable, self.prelude.name(&self.body.types[variable])?);
