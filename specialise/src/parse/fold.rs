@@ -112,7 +112,7 @@ pub(super) fn binary(operation: Binary, left: Const, right: Const) -> Result<Con
             (Const::Global(one, from), Const::Global(other, to)) if one == other => {
                 Ok(Const::int(*bits, from.wrapping_sub(*to) as i128 as u128))
             }
-            _ => unknown(),
+            _ => Err("a distance between two addresses; clang makes no such tables with -fno-pic".into()),
         },
         _ => unknown(),
     }
