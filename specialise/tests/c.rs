@@ -54,12 +54,17 @@ fn refusals_name_what_they_refuse() {
 }
 
 fn first_there(names: &[&str]) -> Option<String> {
-    let is_there = |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    let is_there =
+        |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
     names.iter().find(is_there).map(|name| name.to_string())
 }
 
 fn run(program: &str, args: &[&str], folder: &Path) -> Output {
-    Command::new(program).args(args).current_dir(folder).output().unwrap_or_else(|error| panic!("{program}: {error}"))
+    Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"))
 }
 
 /// Runs a compiler, which must succeed.

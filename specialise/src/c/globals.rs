@@ -5,7 +5,11 @@ use super::types::{Prelude, number};
 use crate::ir::{Const, Global, GlobalId, Module, Type};
 
 /// All global variables that the functions need: first what others may refer to, then the contents.
-pub(super) fn globals(module: &Module, symbols: &Symbols, prelude: &mut Prelude) -> Result<String, (String, String)> {
+pub(super) fn globals(
+    module: &Module,
+    symbols: &Symbols,
+    prelude: &mut Prelude,
+) -> Result<String, (String, String)> {
     let mut declarations = String::new();
     let mut definitions = String::new();
     for &at in &symbols.needed_globals {
@@ -131,7 +135,8 @@ fn value(symbols: &Symbols, constant: &Const) -> Result<String, String> {
             None => rows(bytes.iter().map(|byte| format!("0x{byte:02x}")).collect()),
         },
         Const::Aggregate(_, members) => {
-            let members = members.iter().map(|member| value(symbols, member)).collect::<Result<Vec<_>, _>>()?;
+            let members =
+                members.iter().map(|member| value(symbols, member)).collect::<Result<Vec<_>, _>>()?;
             rows(members)
         }
         Const::Address(64, inner) => format!("(uintptr_t){}", value(symbols, inner)?),
