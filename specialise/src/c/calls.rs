@@ -244,6 +244,9 @@ pub(super) fn declarations(
         let declaration = declaration(prelude, function, symbols.function(FunctionId(at)))
             .map_err(|what| (function.name.to_string(), what))?;
         if let Some(declaration) = declaration {
+            if module.weak.contains(&function.name) {
+                text.push_str("__attribute__((weak)) ");
+            }
             text.push_str(&declaration);
             text.push('\n');
         }

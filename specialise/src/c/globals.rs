@@ -33,9 +33,10 @@ fn write(
     global: &Global,
 ) -> Result<(String, String), String> {
     let name = symbols.global(id);
+    let weak = if module.weak.contains(&global.name) { " __attribute__((weak))" } else { "" };
     let label = match is_renamed_to(&global.name, name) && !global.internal {
-        true => format!(" __asm__(\"{}\")", global.name.escape_default()),
-        false => String::new(),
+        true => format!(" __asm__(\"{}\"){weak}", global.name.escape_default()),
+        false => weak.to_string(),
     };
     let thread = if global.thread_local { "_Thread_local " } else { "" };
     let constant = if global.constant && global.initial.is_some() { "const " } else { "" };
