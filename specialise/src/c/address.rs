@@ -25,7 +25,8 @@ impl Writer<'_> {
             };
             let sign = if *scale < 0 { '-' } else { '+' };
             let level = if *scale < 0 { 13 } else { 12 };
-            sum = Expr::new(format!("{} {sign} {}", sum.at(12), term.at(level)), 12, CType::Other).reading(&[&sum, &term]);
+            sum = Expr::new(format!("{} {sign} {}", sum.at(12), term.at(level)), 12, CType::Other)
+                .reading(&[&sum, &term]);
         }
         if offset != 0 {
             let sign = if offset < 0 { '-' } else { '+' };
@@ -45,13 +46,15 @@ impl Writer<'_> {
                 *offset = offset.wrapping_add(*more);
                 Operand::Const(Const::Global(*id, 0))
             }
-            Operand::Value(value) if self.plan.folded[value.0 as usize] => match self.plan.op(self.body, *value) {
-                Some(Op::Address { base, offset: more, terms }) if terms.is_empty() => {
-                    *offset = offset.wrapping_add(*more);
-                    self.with_offset(base, offset)
+            Operand::Value(value) if self.plan.folded[value.0 as usize] => {
+                match self.plan.op(self.body, *value) {
+                    Some(Op::Address { base, offset: more, terms }) if terms.is_empty() => {
+                        *offset = offset.wrapping_add(*more);
+                        self.with_offset(base, offset)
+                    }
+                    _ => base.clone(),
                 }
-                _ => base.clone(),
-            },
+            }
             _ => base.clone(),
         }
     }
@@ -65,7 +68,10 @@ impl Writer<'_> {
         // Multiplied in 64 bits, as the IR does.
         match signed.ty == CType::Signed(64) || matches!(index, Operand::Const(_)) {
             true => Ok(signed),
-            false => Ok(Expr::new(format!("(int64_t){}", signed.at(15)), 15, CType::Signed(64)).reading(&[&signed])),
+            false => {
+                Ok(Expr::new(format!("(int64_t){}", signed.at(15)), 15, CType::Signed(64))
+                    .reading(&[&signed]))
+            }
         }
     }
 
@@ -79,8 +85,12 @@ impl Writer<'_> {
         }
         match self.plan.op(self.body, *value) {
             Some(Op::Cast(crate::ir::Cast::ZExt, _)) => true,
-            Some(Op::Binary(crate::ir::Binary::And, _, Operand::Const(Const::Int { value, .. }))) => *value >> 62 == 0,
-            Some(Op::Binary(crate::ir::Binary::LShr, _, Operand::Const(Const::Int { value, .. }))) => *value > 0,
+            Some(Op::Binary(crate::ir::Binary::And, _, Operand::Const(Const::Int { value, .. }))) => {
+                *value >> 62 == 0
+            }
+            Some(Op::Binary(crate::ir::Binary::LShr, _, Operand::Const(Const::Int { value, .. }))) => {
+                *value > 0
+            }
             _ => false,
         }
     }
@@ -159,10 +169,12 @@ impl Writer<'_> {
             let Op::InsertValue(from, value, path) = op else { return Err("a malformed insertvalue".into()) };
             changes.push((path.clone(), value.clone()));
             match from {
-                Operand::Value(value) if self.plan.folded[value.0 as usize] => match self.plan.op(self.body, *value) {
-                    Some(next @ Op::InsertValue(..)) => op = next,
-                    _ => break from.clone(),
-                },
+                Operand::Value(value) if self.plan.folded[value.0 as usize] => {
+                    match self.plan.op(self.body, *value) {
+                        Some(next @ Op::InsertValue(..)) => op = next,
+                        _ => break from.clone(),
+                    }
+                }
                 _ => break from.clone(),
             }
         };
@@ -215,7 +227,9 @@ impl Writer<'_> {
         if let Operand::Const(constant) = base {
             let member = path.iter().try_fold(constant.clone(), |constant, &at| member_of(&constant, at));
             let text = match member {
-                Some(member) if member.ty().is_scalar() => self.expr(&Operand::Const(member), Want::Modulo)?.text,
+                Some(member) if member.ty().is_scalar() => {
+                    self.expr(&Operand::Const(member), Want::Modulo)?.text
+                }
                 Some(member) => self.members(&member)?,
                 None => "0".to_string(),
             };
@@ -249,8 +263,10 @@ impl Writer<'_> {
 
     /// Whether a value is room on the stack that has a name of its own.
     pub fn is_local(&self, value: ValueId) -> bool {
-        matches!(self.plan.op(self.body, value), Some(Op::Alloca { count: Operand::Const(Const::Int { .. }), .. }))
-            && self.plan.definition[value.0 as usize].is_some_and(|(block, _)| block == 0)
+        matches!(
+            self.plan.op(self.body, value),
+            Some(Op::Alloca { count: Operand::Const(Const::Int { .. }), .. })
+        ) && self.plan.definition[value.0 as usize].is_some_and(|(block, _)| block == 0)
     }
 }
 

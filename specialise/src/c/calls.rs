@@ -23,7 +23,8 @@ pub(super) fn parameter_type(
 
 /// Whether a structure is returned through the first parameter, whose address the function gives back.
 pub(super) fn returns_through_parameter(function: &Function) -> bool {
-    function.result == Type::Void && function.params.first().is_some_and(|param| param.attributes.sret.is_some())
+    function.result == Type::Void
+        && function.params.first().is_some_and(|param| param.attributes.sret.is_some())
 }
 
 fn result_type(prelude: &mut Prelude, function: &Function) -> Result<String, String> {
@@ -111,7 +112,9 @@ fn fits(function: &Function, args: &[Type], result: &Type) -> bool {
 impl Writer<'_> {
     /// A call as an expression.
     pub fn call(&mut self, op: &Op, ty: &Type) -> Result<Expr, String> {
-        let Op::Call { callee, args, variadic, attributes } = op else { return Err("a malformed call".into()) };
+        let Op::Call { callee, args, variadic, attributes } = op else {
+            return Err("a malformed call".into());
+        };
         let types: Vec<Type> = args.iter().map(|arg| self.body.type_of(arg)).collect();
         if let Some(id) = called(op) {
             let function = self.function_of(id)?;
@@ -137,7 +140,8 @@ impl Writer<'_> {
             (false, true) => names.push("void".into()),
             _ => {}
         }
-        let returns = attributes.params.first().is_some_and(|param| param.sret.is_some()) && *ty == Type::Void;
+        let returns =
+            attributes.params.first().is_some_and(|param| param.sret.is_some()) && *ty == Type::Void;
         let result = if returns { "void *".to_string() } else { self.prelude.name(ty)? };
         let callee = self.expr(callee, Want::Exact)?;
         let target = format!("(({} (*)({})){})", result.trim_end(), names.join(", "), callee.at(15));
@@ -145,7 +149,10 @@ impl Writer<'_> {
     }
 
     fn function_of(&self, id: FunctionId) -> Result<&Function, String> {
-        self.module.functions.get(id.0 as usize).ok_or_else(|| "a call of a function that isn't there".to_string())
+        self.module
+            .functions
+            .get(id.0 as usize)
+            .ok_or_else(|| "a call of a function that isn't there".to_string())
     }
 
     fn call_by_name(&mut self, id: FunctionId, args: &[Operand]) -> Result<Expr, String> {
@@ -170,7 +177,8 @@ impl Writer<'_> {
 
     fn applied(&self, target: &str, parts: &[Expr], ty: CType) -> Expr {
         let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        Expr::new(format!("{target}({})", texts.join(", ")), 16, ty).reading(&parts.iter().collect::<Vec<_>>())
+        Expr::new(format!("{target}({})", texts.join(", ")), 16, ty)
+            .reading(&parts.iter().collect::<Vec<_>>())
     }
 
     fn passed(
@@ -197,7 +205,9 @@ impl Writer<'_> {
     /// An argument for a parameter of its type.
     pub fn argument(&mut self, arg: &Operand) -> Result<Expr, String> {
         match arg {
-            Operand::Const(Const::Global(id, 0)) => Ok(Expr::new(self.symbols.argument(*id), 15, CType::Other)),
+            Operand::Const(Const::Global(id, 0)) => {
+                Ok(Expr::new(self.symbols.argument(*id), 15, CType::Other))
+            }
             _ => {
                 let is_whole = matches!(self.body.type_of(arg), Type::Int(bits) if container(bits) == bits);
                 self.expr(arg, if is_whole { Want::Modulo } else { Want::Number })
@@ -234,6 +244,9 @@ pub(super) fn declarations(
         let declaration = declaration(prelude, function, symbols.function(FunctionId(at)))
             .map_err(|what| (function.name.to_string(), what))?;
         if let Some(declaration) = declaration {
+            if module.weak.contains(&function.name) {
+                text.push_str("__attribute__((weak)) ");
+            }
             text.push_str(&declaration);
             text.push('\n');
         }

@@ -16,14 +16,16 @@ pub(super) struct Scopes<'a> {
 impl Scopes<'_> {
     /// Declares variables in a list of statements, which is all that mentions them.
     pub fn declare(&self, list: &mut Vec<Stmt>) {
-        let variables: BTreeSet<usize> = mentions_of(list).into_iter().filter(|v| self.types.contains_key(v)).collect();
+        let variables: BTreeSet<usize> =
+            mentions_of(list).into_iter().filter(|v| self.types.contains_key(v)).collect();
         self.place(list, variables);
     }
 
     /// Declares all at the top, for functions with jumps against the order of the text.
     pub fn declare_first(&self, list: &mut Vec<Stmt>) {
         let variables = mentions_of(list);
-        let declarations = variables.into_iter().filter_map(|v| Some(Stmt::Declare(v, self.types.get(&v)?.clone())));
+        let declarations =
+            variables.into_iter().filter_map(|v| Some(Stmt::Declare(v, self.types.get(&v)?.clone())));
         list.splice(0..0, declarations.collect::<Vec<_>>());
     }
 

@@ -38,7 +38,9 @@ impl Writer<'_> {
                 let value = self.store(value, to, *align, *access, list)?;
                 list.extend(value);
             }
-            (Op::Fence, _) => list.push(Stmt::Do(Expr::new("__atomic_thread_fence(__ATOMIC_SEQ_CST)", 16, CType::Other))),
+            (Op::Fence, _) => {
+                list.push(Stmt::Do(Expr::new("__atomic_thread_fence(__ATOMIC_SEQ_CST)", 16, CType::Other)))
+            }
             (Op::AtomicUpdate(..), _) => {
                 let value = self.atomic_update(instruction)?;
                 self.keep(instruction, value, list);
@@ -61,7 +63,9 @@ impl Writer<'_> {
     /// A value as its variable takes it by assignment.
     fn fit_variable(&self, value: Expr, ty: &Type) -> Expr {
         match ty {
-            Type::Int(bits) if container(*bits) == *bits => super::expression::fit(value, *bits, Want::Modulo),
+            Type::Int(bits) if container(*bits) == *bits => {
+                super::expression::fit(value, *bits, Want::Modulo)
+            }
             Type::Int(bits) => super::expression::fit(value, *bits, Want::Number),
             _ => value,
         }
@@ -112,7 +116,9 @@ impl Writer<'_> {
                 None => {
                     let address = self.argument(to)?;
                     let text = format!("{}({}, {})", self.prelude.store(&ty)?, address.text, stored.text);
-                    return Ok(Some(Stmt::Do(Expr::new(text, 16, CType::Other).reading(&[&address, &stored]))));
+                    return Ok(Some(Stmt::Do(
+                        Expr::new(text, 16, CType::Other).reading(&[&address, &stored]),
+                    )));
                 }
             };
             let place = place.unwrap_or(stored.clone());
@@ -128,7 +134,9 @@ impl Writer<'_> {
     }
 
     fn atomic_update(&mut self, instruction: &Instruction) -> Result<Expr, String> {
-        let Op::AtomicUpdate(name, to, by) = &instruction.op else { return Err("a malformed atomicrmw".into()) };
+        let Op::AtomicUpdate(name, to, by) = &instruction.op else {
+            return Err("a malformed atomicrmw".into());
+        };
         let align = instruction.ty.layout().size;
         let address = self.argument(to)?;
         let value = self.assigned(by)?;
@@ -141,17 +149,25 @@ impl Writer<'_> {
             "or" => "__atomic_fetch_or",
             "xor" => "__atomic_fetch_xor",
             "nand" => "__atomic_fetch_nand",
-            "max" | "min" | "umax" | "umin" => return self.atomic_choice(name, &instruction.ty, &address, &value),
+            "max" | "min" | "umax" | "umin" => {
+                return self.atomic_choice(name, &instruction.ty, &address, &value);
+            }
             _ => return Err(format!("the atomic operation `{name}`")),
         };
         let text = format!("{function}(({short} *){}, {}, __ATOMIC_SEQ_CST)", address.at(15), value.text);
-        let ty = if let Type::Int(bits) = instruction.ty { CType::Unsigned(container(bits)) } else { CType::Other };
+        let ty = if let Type::Int(bits) = instruction.ty {
+            CType::Unsigned(container(bits))
+        } else {
+            CType::Other
+        };
         Ok(Expr::new(text, 16, ty).reading(&[&address, &value]))
     }
 
     /// The larger or smaller one is kept, by a loop, for which gcc has no builtin.
     fn atomic_choice(&mut self, name: &str, ty: &Type, address: &Expr, value: &Expr) -> Result<Expr, String> {
-        let Type::Int(bits) = ty else { return Err("an atomic comparison of something that is no integer".into()) };
+        let Type::Int(bits) = ty else {
+            return Err("an atomic comparison of something that is no integer".into());
+        };
         let short = self.prelude.aliasing(ty, ty.layout().size)?;
         let c_name = self.prelude.name(ty)?;
         let view = if name.starts_with('u') { c_name.clone() } else { signed(*bits).to_string() };
@@ -198,7 +214,8 @@ impl Writer<'_> {
     fn fill_overflow(&mut self, op: &Op, value: ValueId, list: &mut Vec<Stmt>) -> Result<(), String> {
         let Op::Call { args, .. } = op else { return Err("a malformed call".into()) };
         let name = callee(self.module, op).map_or("", |function| &function.name);
-        let (Some((builtin, signedness)), [a, b]) = (intrinsics::overflow_builtin(name), args.as_slice()) else {
+        let (Some((builtin, signedness)), [a, b]) = (intrinsics::overflow_builtin(name), args.as_slice())
+        else {
             return Err(format!("the intrinsic `{name}`"));
         };
         let bits = self.body.type_of(a).bits() as u32;
@@ -225,7 +242,8 @@ impl Writer<'_> {
             "static inline {c_name} {helper}({view} a, {view} b)\n{{\n    {c_name} r;\n    \
              r.f1 = {builtin}(a, b, {cast}&r.f0);\n    return r;\n}}"
         ));
-        let call = Expr::new(format!("{helper}({}, {})", a.text, b.text), 16, CType::Other).reading(&[&a, &b]);
+        let call =
+            Expr::new(format!("{helper}({}, {})", a.text, b.text), 16, CType::Other).reading(&[&a, &b]);
         self.assign(value, call, list);
         Ok(())
     }
@@ -251,7 +269,9 @@ impl Writer<'_> {
         }
         let operand = match operand {
             Some(Operand::Value(value)) => match self.plan.op(self.body, *value) {
-                Some(Op::Phi(incoming)) if self.plan.definition[value.0 as usize].is_some_and(|(b, _)| b == to) => {
+                Some(Op::Phi(incoming))
+                    if self.plan.definition[value.0 as usize].is_some_and(|(b, _)| b == to) =>
+                {
                     incoming.iter().find(|(_, block)| block.0 as usize == from).map(|(operand, _)| operand)
                 }
                 _ if self.plan.folded[value.0 as usize] => return Ok(None),
@@ -267,7 +287,8 @@ impl Writer<'_> {
         let mut pending: Vec<Move> = Vec::new();
         for instruction in &self.body.blocks[to].instructions {
             let (Op::Phi(incoming), Some(phi)) = (&instruction.op, instruction.result) else { break };
-            let operand = incoming.iter().find(|(_, block)| block.0 as usize == from).map(|(operand, _)| operand);
+            let operand =
+                incoming.iter().find(|(_, block)| block.0 as usize == from).map(|(operand, _)| operand);
             let Some(operand) = operand.filter(|_| self.plan.uses[phi.0 as usize] > 0) else { continue };
             let variable = self.variables.of(phi.0 as usize);
             let constant = match operand {
@@ -293,7 +314,10 @@ impl Writer<'_> {
         while !pending.is_empty() {
             let free = (0..pending.len()).find(|&at| {
                 let target = pending[at].variable;
-                pending.iter().enumerate().all(|(other, one)| other == at || !one.value.reads.contains(&target))
+                pending
+                    .iter()
+                    .enumerate()
+                    .all(|(other, one)| other == at || !one.value.reads.contains(&target))
             });
             let (variable, value, constant) = match free {
                 Some(at) => {

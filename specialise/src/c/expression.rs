@@ -9,7 +9,9 @@ use super::fold::Plan;
 use super::symbols::Symbols;
 use super::types::{CType, Prelude, container, float, number, signed, signed_number, unsigned, with_sign};
 use super::variables::Variables;
-use crate::ir::{Access, Binary, Body, Cast, Compare, Const, FloatCompare, Function, Module, Op, Operand, Type, ValueId};
+use crate::ir::{
+    Access, Binary, Body, Cast, Compare, Const, FloatCompare, Function, Module, Op, Operand, Type, ValueId,
+};
 
 /// A piece of C and what one must know of it to use it.
 #[derive(Clone)]
@@ -308,9 +310,12 @@ impl Writer<'_> {
             Operand::Const(_) => false,
             Operand::Value(value) => match self.plan.op(self.body, *value) {
                 Some(Op::Binary(Binary::And, _, Operand::Const(Const::Int { value, .. }))) => *value < limit,
-                Some(Op::Binary(Binary::URem, _, Operand::Const(Const::Int { value, .. }))) => *value <= limit,
+                Some(Op::Binary(Binary::URem, _, Operand::Const(Const::Int { value, .. }))) => {
+                    *value <= limit
+                }
                 Some(Op::Cast(Cast::ZExt, inner)) => {
-                    self.is_below(inner, limit as u32) || 1u128 << self.body.type_of(inner).bits().min(100) <= limit
+                    self.is_below(inner, limit as u32)
+                        || 1u128 << self.body.type_of(inner).bits().min(100) <= limit
                 }
                 _ => false,
             },
@@ -325,7 +330,8 @@ impl Writer<'_> {
         if let Operand::Const(Const::Int { value, .. }) = operand {
             let text = signed_number(bits, *value);
             let level = if text.starts_with(['-', '(']) && !text.starts_with("(-") { 15 } else { 16 };
-            let width = if with_sign(bits, *value).is_some_and(|v| i32::try_from(v).is_ok()) { 32 } else { 128 };
+            let width =
+                if with_sign(bits, *value).is_some_and(|v| i32::try_from(v).is_ok()) { 32 } else { 128 };
             return Ok(Expr::new(text, level, CType::Signed(width)));
         }
         if let Operand::Value(value) = operand
@@ -346,7 +352,9 @@ impl Writer<'_> {
         }
         let width = container(bits);
         match width - bits {
-            _ if bits == 1 => Ok(Expr::new(format!("-{}", inner.at(16)), 15, CType::Signed(8)).reading(&[&inner])),
+            _ if bits == 1 => {
+                Ok(Expr::new(format!("-{}", inner.at(16)), 15, CType::Signed(8)).reading(&[&inner]))
+            }
             0 => Ok(inner.cast(signed(bits), CType::Signed(width))),
             gap => {
                 let shifted = format!("(({})({} << {gap}) >> {gap})", signed(bits), {
@@ -380,7 +388,10 @@ impl Writer<'_> {
             Type::Ptr if level == 9 => (self.expr(a, Want::Exact)?, self.expr(b, Want::Exact)?),
             Type::Ptr => {
                 let name = if is_signed { "intptr_t" } else { "uintptr_t" };
-                (self.expr(a, Want::Exact)?.cast(name, CType::Other), self.expr(b, Want::Exact)?.cast(name, CType::Other))
+                (
+                    self.expr(a, Want::Exact)?.cast(name, CType::Other),
+                    self.expr(b, Want::Exact)?.cast(name, CType::Other),
+                )
             }
             Type::Int(_) if is_signed => (self.signed(a)?, self.signed(b)?),
             Type::Int(_) => (self.expr(a, Want::Number)?, self.expr(b, Want::Number)?),
@@ -445,8 +456,12 @@ impl Writer<'_> {
                 (Some(0), Some(1)) => return self.negated(condition),
                 (Some(1), _) => return Ok(logical(&chosen, "||", &self.expr(b, Want::Number)?)),
                 (_, Some(0)) => return Ok(logical(&chosen, "&&", &self.expr(a, Want::Number)?)),
-                (Some(0), _) => return Ok(logical(&self.negated(condition)?, "&&", &self.expr(b, Want::Number)?)),
-                (_, Some(1)) => return Ok(logical(&self.negated(condition)?, "||", &self.expr(a, Want::Number)?)),
+                (Some(0), _) => {
+                    return Ok(logical(&self.negated(condition)?, "&&", &self.expr(b, Want::Number)?));
+                }
+                (_, Some(1)) => {
+                    return Ok(logical(&self.negated(condition)?, "||", &self.expr(a, Want::Number)?));
+                }
                 _ => {}
             }
         }
@@ -480,13 +495,19 @@ impl Writer<'_> {
             }
             (Cast::ZExt, ..) => {
                 let a = self.expr(a, Want::Number)?;
-                Ok(if want == Want::Exact { a.cast(&target, CType::Unsigned(container(bits))) } else { Expr { ty: CType::Number, ..a } })
+                Ok(if want == Want::Exact {
+                    a.cast(&target, CType::Unsigned(container(bits)))
+                } else {
+                    Expr { ty: CType::Number, ..a }
+                })
             }
             (Cast::SExt, ..) => {
                 let inner = self.signed(a)?;
                 Ok(Expr { ty: CType::Modulo, ..inner })
             }
-            (Cast::FpToUi, ..) => Ok(self.expr(a, Want::Exact)?.cast(&target, CType::Unsigned(container(bits)))),
+            (Cast::FpToUi, ..) => {
+                Ok(self.expr(a, Want::Exact)?.cast(&target, CType::Unsigned(container(bits))))
+            }
             (Cast::FpToSi, ..) => {
                 Ok(self.expr(a, Want::Exact)?.cast(signed(bits), CType::Signed(container(bits))))
             }
@@ -496,7 +517,13 @@ impl Writer<'_> {
             }
             (Cast::PtrToInt, ..) => {
                 let word = self.expr(a, Want::Exact)?.cast("uintptr_t", CType::Unsigned(64));
-                Ok(if bits == 64 { word } else if bits < 64 { Expr { ty: CType::Modulo, ..word } } else { word.cast(&target, CType::Unsigned(128)) })
+                Ok(if bits == 64 {
+                    word
+                } else if bits < 64 {
+                    Expr { ty: CType::Modulo, ..word }
+                } else {
+                    word.cast(&target, CType::Unsigned(128))
+                })
             }
             (Cast::IntToPtr, ..) => {
                 let a = self.expr(a, Want::Number)?;
@@ -506,7 +533,8 @@ impl Writer<'_> {
             (Cast::BitCast, from, _) if from.is_scalar() && ty.is_scalar() => {
                 let a = self.expr(a, Want::Modulo)?;
                 let name = self.prelude.reinterpret(from, ty)?;
-                let result = if matches!(ty, Type::Int(_)) { CType::Unsigned(container(bits)) } else { CType::Other };
+                let result =
+                    if matches!(ty, Type::Int(_)) { CType::Unsigned(container(bits)) } else { CType::Other };
                 Ok(Expr::new(format!("{name}({})", a.text), 16, result).reading(&[&a]))
             }
             _ => Err("a conversion of a vector".into()),
@@ -556,7 +584,9 @@ impl Writer<'_> {
         Ok(match constant {
             Const::Int { bits, value } => exact(number(*bits, *value), *bits),
             Const::Undef(Type::Int(bits)) | Const::Zero(Type::Int(bits)) => exact("0".into(), *bits),
-            Const::Undef(Type::Ptr) | Const::Zero(Type::Ptr) | Const::Null => Expr::new("NULL", 16, CType::Other),
+            Const::Undef(Type::Ptr) | Const::Zero(Type::Ptr) | Const::Null => {
+                Expr::new("NULL", 16, CType::Other)
+            }
             Const::Undef(Type::Float) | Const::Zero(Type::Float) => Expr::new("0.0f", 16, CType::Other),
             Const::Undef(Type::Double) | Const::Zero(Type::Double) => Expr::new("0.0", 16, CType::Other),
             Const::Float(bits) => {
@@ -609,9 +639,7 @@ pub(super) fn fit(expr: Expr, bits: u32, want: Want) -> Expr {
         Want::Exact if is_number => expr.cast(unsigned(bits), CType::Unsigned(width)),
         Want::Number if is_number => expr,
         Want::Modulo if bits > 1 || is_number => expr,
-        _ if bits == 1 => {
-            Expr::new(format!("{} & 1", expr.at(14)), 8, CType::Number).reading(&[&expr])
-        }
+        _ if bits == 1 => Expr::new(format!("{} & 1", expr.at(14)), 8, CType::Number).reading(&[&expr]),
         _ if width == bits => expr.cast(unsigned(bits), CType::Unsigned(width)),
         _ => {
             let mask = number(bits, (1 << bits) - 1);
@@ -631,14 +659,24 @@ fn join(left: &Expr, left_level: u8, sign: &str, right: &Expr, right_level: u8, 
     join_at(left, left_level, sign, right, right_level, level, ty)
 }
 
-fn join_at(left: &Expr, left_level: u8, sign: &str, right: &Expr, right_level: u8, level: u8, ty: CType) -> Expr {
-    Expr::new(format!("{} {sign} {}", left.at(left_level), right.at(right_level)), level, ty).reading(&[left, right])
+fn join_at(
+    left: &Expr,
+    left_level: u8,
+    sign: &str,
+    right: &Expr,
+    right_level: u8,
+    level: u8,
+    ty: CType,
+) -> Expr {
+    Expr::new(format!("{} {sign} {}", left.at(left_level), right.at(right_level)), level, ty)
+        .reading(&[left, right])
 }
 
 fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
     let level = if sign == "&&" { 5 } else { 4 };
     let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(6) };
-    Expr::new(format!("{} {sign} {}", side(left), side(right)), level, CType::Unsigned(1)).reading(&[left, right])
+    Expr::new(format!("{} {sign} {}", side(left), side(right)), level, CType::Unsigned(1))
+        .reading(&[left, right])
 }
 
 /// Adding a negative number is subtracting a positive one.
@@ -653,7 +691,8 @@ fn with_small_constant(binary: Binary, b: &Operand, bits: u32) -> (Binary, Opera
     (binary, b.clone())
 }
 
-fn opposite(compare: Compare) -> Compare {
+/// The comparison that holds when another one doesn't.
+pub(super) fn opposite(compare: Compare) -> Compare {
     match compare {
         Compare::Eq => Compare::Ne,
         Compare::Ne => Compare::Eq,

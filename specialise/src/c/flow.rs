@@ -43,7 +43,8 @@ impl Flow {
     /// The graph of a body.
     pub fn of(body: &Body) -> Flow {
         let count = body.blocks.len();
-        let successors: Vec<Vec<usize>> = body.blocks.iter().map(|block| targets(&block.terminator)).collect();
+        let successors: Vec<Vec<usize>> =
+            body.blocks.iter().map(|block| targets(&block.terminator)).collect();
         let order = reverse_postorder(&successors);
         let mut position = vec![None; count];
         for (at, &block) in order.iter().enumerate() {
@@ -90,13 +91,18 @@ impl Flow {
 
     /// Whether some cycle has more than one entrance.
     pub fn is_irreducible(&self) -> bool {
-        self.order.iter().any(|&block| self.entries(block).any(|from| self.position[from] >= self.position[block]))
+        self.order
+            .iter()
+            .any(|&block| self.entries(block).any(|from| self.position[from] >= self.position[block]))
     }
 
     fn find_loops(&mut self) {
         for &header in &self.order {
-            let latches: Vec<usize> =
-                self.predecessors[header].iter().copied().filter(|&from| self.dominates(header, from)).collect();
+            let latches: Vec<usize> = self.predecessors[header]
+                .iter()
+                .copied()
+                .filter(|&from| self.dominates(header, from))
+                .collect();
             if latches.is_empty() {
                 continue;
             }

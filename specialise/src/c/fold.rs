@@ -61,10 +61,15 @@ pub(super) fn operands(op: &Op) -> Vec<&Operand> {
         Op::Load { from, .. } => vec![from],
         Op::Store { value, to, .. } => vec![value, to],
         Op::Alloca { count, .. } => vec![count],
-        Op::Address { base, terms, .. } => [base].into_iter().chain(terms.iter().map(|(index, _)| index)).collect(),
+        Op::Address { base, terms, .. } => {
+            [base].into_iter().chain(terms.iter().map(|(index, _)| index)).collect()
+        }
         Op::Call { callee, args, .. } => [callee].into_iter().chain(args).collect(),
         Op::Phi(incoming) => incoming.iter().map(|(operand, _)| operand).collect(),
-        Op::InsertValue(a, b, _) | Op::ExtractElement(a, b) | Op::Shuffle(a, b, _) | Op::AtomicUpdate(_, a, b) => {
+        Op::InsertValue(a, b, _)
+        | Op::ExtractElement(a, b)
+        | Op::Shuffle(a, b, _)
+        | Op::AtomicUpdate(_, a, b) => {
             vec![a, b]
         }
         Op::Fence => Vec::new(),
@@ -148,7 +153,10 @@ impl Plan {
         for &block in &flow.order {
             for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
                 let must = kind(module, &instruction.op) == Kind::Effect;
-                if must && !matches!(instruction.op, Op::Alloca { .. }) && !is_left_out(module, &instruction.op) {
+                if must
+                    && !matches!(instruction.op, Op::Alloca { .. })
+                    && !is_left_out(module, &instruction.op)
+                {
                     needed.insert((block, at));
                     for operand in operands(&instruction.op) {
                         count(operand, Use::Instruction(block, at), &mut pending);
@@ -166,7 +174,8 @@ impl Plan {
             }
             match &body.blocks[block].instructions[at].op {
                 Op::Phi(incoming) => {
-                    for (operand, from) in incoming.iter().filter(|(_, from)| flow.position[from.0 as usize].is_some())
+                    for (operand, from) in
+                        incoming.iter().filter(|(_, from)| flow.position[from.0 as usize].is_some())
                     {
                         count(operand, Use::End(from.0 as usize), &mut pending);
                     }
@@ -195,11 +204,16 @@ impl Plan {
                 continue;
             };
             let mut types = sites[value].iter().map(|site| match site {
-                Use::Instruction(block, at) => whole_access(body, &body.blocks[*block].instructions[*at], value),
+                Use::Instruction(block, at) => {
+                    whole_access(body, &body.blocks[*block].instructions[*at], value)
+                }
                 Use::End(_) => None,
             });
             let Some(Some(first)) = types.next() else { continue };
-            if first.layout().size == *size && first.is_scalar() && types.all(|ty| ty.as_ref() == Some(&first)) {
+            if first.layout().size == *size
+                && first.is_scalar()
+                && types.all(|ty| ty.as_ref() == Some(&first))
+            {
                 self.scalars.insert(value, first);
             }
         }
@@ -231,7 +245,11 @@ impl Plan {
 }
 
 /// The type that an instruction reads or writes a whole variable by, if that is all it does with its address.
-fn whole_access(body: &Body, instruction: &crate::ir::Instruction, address: usize) -> Option<crate::ir::Type> {
+fn whole_access(
+    body: &Body,
+    instruction: &crate::ir::Instruction,
+    address: usize,
+) -> Option<crate::ir::Type> {
     let is_address = |operand: &Operand| *operand == Operand::Value(ValueId(address as u32));
     match &instruction.op {
         Op::Load { access: Access::Plain, .. } => Some(instruction.ty.clone()),
@@ -332,7 +350,9 @@ impl Folding<'_> {
         }
         match self.sites[value].as_slice() {
             [Use::Instruction(to, _) | Use::End(to)] if *to == block => {
-                !(kind == Kind::Effect && matches!(self.sites[value][0], Use::End(_)) && self.ends_in_moves(block))
+                !(kind == Kind::Effect
+                    && matches!(self.sites[value][0], Use::End(_))
+                    && self.ends_in_moves(block))
             }
             [Use::Instruction(to, _) | Use::End(to)] => {
                 kind == Kind::Pure && self.flow.depth[*to] <= self.flow.depth[block]
@@ -343,9 +363,7 @@ impl Folding<'_> {
 
     /// Whether leaving a block by any edge sets the phis of another.
     fn ends_in_moves(&self, block: usize) -> bool {
-        let starts_with_phi = |to: &usize| {
-            matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)))
-        };
+        let starts_with_phi = |to: &usize| matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)));
         self.flow.successors[block].iter().any(starts_with_phi)
     }
 

@@ -8,7 +8,7 @@ use super::expression::Writer;
 use super::flow::Flow;
 use super::fold::Plan;
 use super::names::{Names, plain};
-use super::polish::polish;
+use super::polish::{polish, unguard};
 use super::statement::{Printer, Stmt, comment};
 use super::structure::Structure;
 use super::symbols::Symbols;
@@ -54,13 +54,18 @@ pub(super) fn write(
     let scopes = Scopes { types: &types, live_in: &variables.live_in };
     match jumps_back {
         true => scopes.declare_first(&mut list),
-        false => scopes.declare(&mut list),
+        false => {
+            scopes.declare(&mut list);
+            unguard(&mut list);
+        }
     }
-    let mut printer = Printer { names: &writer.names, labels: &|block| format!("block{block}"), text: String::new() };
+    let mut printer =
+        Printer { names: &writer.names, labels: &|block| format!("block{block}"), text: String::new() };
     printer.list(&list, 1);
     let statements = printer.text;
     let head = head(writer.prelude, function, &c_name, Some(&parameters))?;
-    let said = if function.comment.is_empty() { String::new() } else { format!("{}\n", comment(&function.comment)) };
+    let said =
+        if function.comment.is_empty() { String::new() } else { format!("{}\n", comment(&function.comment)) };
     Ok(format!("{said}{head}\n{{\n{top}{statements}}}\n"))
 }
 
@@ -184,7 +189,7 @@ impl Writer<'_> {
                 let bytes = (u128::from(*size) * value).max(1);
                 let name = &self.names[variable];
                 let align = if *align > 1 { format!("_Alignas({align}) ") } else { String::new() };
-                top.push_str(&format!("    {align}uint8_t {name}[{bytes}];\n"));
+                top.push_str(&format!("    {align}char {name}[{bytes}];\n"));
                 continue;
             }
             types.insert(variable, self.prelude.name(&self.body.types[variable])?);

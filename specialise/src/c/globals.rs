@@ -5,7 +5,11 @@ use super::types::{Prelude, number};
 use crate::ir::{Const, Global, GlobalId, Module, Type};
 
 /// All global variables that the functions need: first what others may refer to, then the contents.
-pub(super) fn globals(module: &Module, symbols: &Symbols, prelude: &mut Prelude) -> Result<String, (String, String)> {
+pub(super) fn globals(
+    module: &Module,
+    symbols: &Symbols,
+    prelude: &mut Prelude,
+) -> Result<String, (String, String)> {
     let mut declarations = String::new();
     let mut definitions = String::new();
     for &at in &symbols.needed_globals {
@@ -29,9 +33,10 @@ fn write(
     global: &Global,
 ) -> Result<(String, String), String> {
     let name = symbols.global(id);
+    let weak = if module.weak.contains(&global.name) { " __attribute__((weak))" } else { "" };
     let label = match is_renamed_to(&global.name, name) && !global.internal {
-        true => format!(" __asm__(\"{}\")", global.name.escape_default()),
-        false => String::new(),
+        true => format!(" __asm__(\"{}\"){weak}", global.name.escape_default()),
+        false => weak.to_string(),
     };
     let thread = if global.thread_local { "_Thread_local " } else { "" };
     let constant = if global.constant && global.initial.is_some() { "const " } else { "" };
@@ -131,7 +136,8 @@ fn value(symbols: &Symbols, constant: &Const) -> Result<String, String> {
             None => rows(bytes.iter().map(|byte| format!("0x{byte:02x}")).collect()),
         },
         Const::Aggregate(_, members) => {
-            let members = members.iter().map(|member| value(symbols, member)).collect::<Result<Vec<_>, _>>()?;
+            let members =
+                members.iter().map(|member| value(symbols, member)).collect::<Result<Vec<_>, _>>()?;
             rows(members)
         }
         Const::Address(64, inner) => format!("(uintptr_t){}", value(symbols, inner)?),

@@ -51,7 +51,9 @@ pub(super) fn is_left_out(name: &str) -> bool {
 
 /// Whether a function is an intrinsic that gives a structure, which C fills in place.
 pub(super) fn fills_structure(function: Option<&Function>) -> bool {
-    function.is_some_and(|function| function.name.starts_with("llvm.") && function.name.contains(".with.overflow"))
+    function.is_some_and(|function| {
+        function.name.starts_with("llvm.") && function.name.contains(".with.overflow")
+    })
 }
 
 /// The builtin of C that fills the structure of an intrinsic, and whether its operands are signed.
@@ -89,7 +91,8 @@ impl Writer<'_> {
             return self.expr(args.first().ok_or_else(unknown)?, Want::Exact);
         }
         if let Type::Int(bits) = ty
-            && let Some(text) = helper(plain, args, *bits, &self.body.type_of(args.first().ok_or_else(unknown)?))
+            && let Some(text) =
+                helper(plain, args, *bits, &self.body.type_of(args.first().ok_or_else(unknown)?))
         {
             return self.call_helper(text, args, *bits);
         }
@@ -134,7 +137,11 @@ impl Writer<'_> {
                 continue;
             }
             let part = if is_call { self.argument(arg)? } else { self.expr(arg, Want::Exact)? };
-            let text = if is_call && !format.contains(&format!("*){hole}")) { part.text.clone() } else { part.at(15) };
+            let text = if is_call && !format.contains(&format!("*){hole}")) {
+                part.text.clone()
+            } else {
+                part.at(15)
+            };
             expr.text = expr.text.replace(&hole, &text);
             expr = expr.reading(&[&part]);
             if level == 0 {
@@ -156,12 +163,21 @@ impl Writer<'_> {
         };
         let parts = args.iter().map(|arg| self.expr(arg, Want::Exact)).collect::<Result<Vec<_>, _>>()?;
         let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        let ty = if name.contains("rint") && name != "rint" || name.ends_with("lround") { CType::Signed(64) } else { CType::Other };
+        let ty = if name.contains("rint") && name != "rint" || name.ends_with("lround") {
+            CType::Signed(64)
+        } else {
+            CType::Other
+        };
         let text = format!("__builtin_{name}{suffix}({})", texts.join(", "));
         Ok(Expr::new(text, 16, ty).reading(&parts.iter().collect::<Vec<_>>()))
     }
 
-    fn call_helper(&mut self, (name, text): (String, String), args: &[Operand], bits: u32) -> Result<Expr, String> {
+    fn call_helper(
+        &mut self,
+        (name, text): (String, String),
+        args: &[Operand],
+        bits: u32,
+    ) -> Result<Expr, String> {
         if !text.is_empty() {
             self.prelude.helper(&text);
         }
@@ -181,7 +197,8 @@ impl Writer<'_> {
         let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
         let is_count = name.starts_with("__builtin_popcount");
         let ty = if is_count { CType::Number } else { CType::Unsigned(container(bits)) };
-        Ok(Expr::new(format!("{name}({})", texts.join(", ")), 16, ty).reading(&parts.iter().collect::<Vec<_>>()))
+        Ok(Expr::new(format!("{name}({})", texts.join(", ")), 16, ty)
+            .reading(&parts.iter().collect::<Vec<_>>()))
     }
 
     fn volatile_copy(&mut self, plain: &str) -> (&'static str, u8) {
@@ -221,7 +238,10 @@ impl Writer<'_> {
         let (source, short) = (self.prelude.name(&from)?, self.prelude.short(&from)?);
         let is_signed = plain == "fptosi.sat";
         let to = if is_signed { signed(*bits) } else { unsigned(*bits) };
-        let name = format!("{}_saturated_of_{short}", if is_signed { format!("i{bits}") } else { format!("u{bits}") });
+        let name = format!(
+            "{}_saturated_of_{short}",
+            if is_signed { format!("i{bits}") } else { format!("u{bits}") }
+        );
         let (low, high) = match is_signed {
             true => (format!("-0x1p{}", bits - 1), format!("0x1p{}", bits - 1)),
             false => ("0".to_string(), format!("0x1p{bits}")),
@@ -271,7 +291,9 @@ fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String
         "bitreverse" => inline(
             name("bitreverse"),
             &format!("{u} v"),
-            &format!("{u} r = 0;\n    for (int i = 0; i < {of}; i++)\n        r = r << 1 | (v >> i & 1);\n    return r;"),
+            &format!(
+                "{u} r = 0;\n    for (int i = 0; i < {of}; i++)\n        r = r << 1 | (v >> i & 1);\n    return r;"
+            ),
         ),
         "ctpop" if of <= 32 => Some(("__builtin_popcount".into(), String::new())),
         "ctpop" if of == 64 => Some(("__builtin_popcountl".into(), String::new())),
@@ -285,9 +307,11 @@ fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String
             let code = match (plain, of) {
                 ("ctlz", 8 | 16) => format!("return v ? __builtin_clz(v) - {} : {of};", 32 - of),
                 ("ctlz", 128) => "return v >> 64 ? __builtin_clzl((uint64_t)(v >> 64)) : \
-                                  (uint64_t)v ? 64 + __builtin_clzl((uint64_t)v) : 128;".into(),
+                                  (uint64_t)v ? 64 + __builtin_clzl((uint64_t)v) : 128;"
+                    .into(),
                 (_, 128) => "return (uint64_t)v ? __builtin_ctzl((uint64_t)v) : \
-                             v >> 64 ? 64 + __builtin_ctzl((uint64_t)(v >> 64)) : 128;".into(),
+                             v >> 64 ? 64 + __builtin_ctzl((uint64_t)(v >> 64)) : 128;"
+                    .into(),
                 (_, 64) => format!("return v ? {builtin}l(v) : 64;"),
                 _ => format!("return v ? {builtin}(v) : {of};"),
             };
@@ -299,10 +323,14 @@ fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String
         "umax" => inline(name("umax"), &two, "return a > b ? a : b;"),
         "umin" => inline(name("umin"), &two, "return a < b ? a : b;"),
         "ucmp" => inline(format!("ucmp_u{of}_u{bits}"), &two, "return (a > b) - (a < b);"),
-        "scmp" => {
-            inline(format!("scmp_u{of}_u{bits}"), &two, &format!("return (({s})a > ({s})b) - (({s})a < ({s})b);"))
+        "scmp" => inline(
+            format!("scmp_u{of}_u{bits}"),
+            &two,
+            &format!("return (({s})a > ({s})b) - (({s})a < ({s})b);"),
+        ),
+        "uadd.sat" => {
+            inline(name("uadd_sat"), &two, &format!("{u} r = a + b;\n    return r < a ? ({u})-1 : r;"))
         }
-        "uadd.sat" => inline(name("uadd_sat"), &two, &format!("{u} r = a + b;\n    return r < a ? ({u})-1 : r;")),
         "usub.sat" => inline(name("usub_sat"), &two, "return a > b ? a - b : 0;"),
         "sadd.sat" | "ssub.sat" => {
             let kind = &plain[1..4];

@@ -63,8 +63,7 @@ impl From<(String, String)> for Refusal {
 /// The functions that are visible from outside of a module, and all that they need, as the text of a C file.
 pub fn print(module: &Module) -> Result<String, Refusal> {
     let mut names = Names::new();
-    let symbols =
-        Symbols::of(module, &mut names).map_err(|what| Refusal { name: String::new(), what })?;
+    let symbols = Symbols::of(module, &mut names).map_err(|what| Refusal { name: String::new(), what })?;
     let mut prelude = Prelude::default();
     let mut functions = String::new();
     let mut multiplies = Contraction::CannotHappen;
@@ -75,13 +74,16 @@ pub fn print(module: &Module) -> Result<String, Refusal> {
             continue;
         }
         let refusal = |what: String| Refusal { name: function.name.to_string(), what };
-        let Some(body) = module.body(id).map_err(|unsupported| refusal(unsupported.to_string()))? else { continue };
+        let Some(body) = module.body(id).map_err(|unsupported| refusal(unsupported.to_string()))? else {
+            continue;
+        };
         let mut operations = body.blocks.iter().flat_map(|block| &block.instructions).map(|one| &one.op);
         if operations.any(|op| matches!(op, Op::Binary(Binary::FMul, ..))) {
             multiplies = Contraction::MustNotHappen;
         }
         functions.push('\n');
-        let text = function::write(module, function, &body, &symbols, &names, &mut prelude).map_err(refusal)?;
+        let text =
+            function::write(module, function, &body, &symbols, &names, &mut prelude).map_err(refusal)?;
         functions.push_str(&text);
     }
     let declarations = calls::declarations(module, &symbols, &mut prelude)?;

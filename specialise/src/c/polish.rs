@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::expression::Expr;
 use super::statement::{Condition, Form, Stmt, Test, ends, inner, inner_mut, own_mentions};
-use crate::ir::Compare;
+use crate::ir::{Compare, Const, Operand};
 
 /// Rewrites the statements of a function.
 pub(super) fn polish(list: &mut Vec<Stmt>) {
@@ -78,6 +78,7 @@ fn rewrite(list: &mut Vec<Stmt>) {
         }
     }
     turn_round(list);
+    set_before(list);
     merge_choices(list);
     while wrap_jumped_over(list) {}
     merge_choices(list);
@@ -118,6 +119,100 @@ fn turn_round(list: &mut Vec<Stmt>) {
     *list = done;
 }
 
+/// What both sides of a choice begin by setting to the same number is set before it.
+fn set_before(list: &mut Vec<Stmt>) {
+    let mut done: Vec<Stmt> = Vec::with_capacity(list.len());
+    for mut statement in std::mem::take(list) {
+        if let Stmt::If { condition, then, otherwise } = &mut statement
+            && is_set_by(otherwise, then, condition)
+        {
+            let set: Vec<usize> = then.iter().filter_map(set_number).map(|(variable, _)| variable).collect();
+            otherwise.retain(|one| !set_number(one).is_some_and(|(variable, _)| set.contains(&variable)));
+            done.append(then);
+            if !otherwise.is_empty() {
+                let (condition, then) = (condition.clone().not(), std::mem::take(otherwise));
+                done.push(Stmt::If { condition, then, otherwise: Vec::new() });
+            }
+            continue;
+        }
+        done.push(statement);
+    }
+    *list = done;
+}
+
+/// The variable and number of an assignment of a number.
+fn set_number(statement: &Stmt) -> Option<(usize, u128)> {
+    match statement {
+        Stmt::Assign { variable, constant: Some(number), .. } => Some((*variable, *number)),
+        _ => None,
+    }
+}
+
+/// Whether the numbers that one side sets, and nothing else, are set at the beginning of the other side too, by its only
+/// assignments of numbers to these variables at this depth.
+fn is_set_by(whole: &[Stmt], part: &[Stmt], condition: &Condition) -> bool {
+    let begins: Vec<(usize, u128)> = whole.iter().map_while(set_number).collect();
+    let later = whole.iter().skip(begins.len());
+    let is_set_later =
+        |variable: usize| later.clone().filter_map(set_number).any(|(other, _)| other == variable);
+    !part.is_empty()
+        && part.iter().all(|statement| {
+            set_number(statement).is_some_and(|set| {
+                begins.contains(&set) && !condition.yes.reads.contains(&set.0) && !is_set_later(set.0)
+            })
+        })
+}
+
+/// `if (n != 0) { int i = 0; do { .. i++; } while (i < n); }` is a `for`, if the condition says the same before the
+/// first round; `i` is declared there, so nothing behind can see it.
+pub(super) fn unguard(list: &mut [Stmt]) {
+    for statement in list {
+        for inner in inner_mut(statement) {
+            unguard(inner);
+        }
+        let Stmt::If { condition: guard, then, otherwise } = statement else { continue };
+        let [
+            Stmt::Assign { variable, declares: Some(_), .. },
+            Stmt::Loop { form: Form::DoWhile(again), body, .. },
+        ] = then.as_slice()
+        else {
+            continue;
+        };
+        let mut count = Words::default();
+        words(body, Within::Loop, &mut count);
+        let steps = |statement: &Stmt| match statement {
+            Stmt::Assign { variable: other, value, .. } if other == variable => {
+                value.reads.contains(variable).then_some(*variable)
+            }
+            _ => None,
+        };
+        let is_same =
+            otherwise.is_empty() && count.continues == 0 && says_the_same(guard, again, &then[0], *variable);
+        let (true, Some((step_at, _))) = (is_same, last_movable(body, &steps)) else { continue };
+        let (Some(Stmt::Loop { header, form: Form::DoWhile(condition), mut body }), Some(start)) =
+            (then.pop(), then.pop())
+        else {
+            continue;
+        };
+        let step = Box::new(body.remove(step_at));
+        let form = Form::For { start: Some(Box::new(start)), condition, step };
+        *statement = Stmt::Loop { header, form, body };
+    }
+}
+
+/// Whether a guard holds just when a loop's condition does with the variable at its first value, 0.
+fn says_the_same(guard: &Condition, again: &Condition, start: &Stmt, variable: usize) -> bool {
+    let (Some(guard), Some(again)) = (&guard.compared, &again.compared) else { return false };
+    let is_zero = matches!(guard.right, Operand::Const(Const::Int { value: 0, .. }));
+    let counts = matches!(set_number(start), Some((counted, 0)) if counted == variable);
+    let agrees = match again.compare {
+        Compare::Ult | Compare::Ne => matches!(guard.compare, Compare::Ne | Compare::Ugt),
+        Compare::Slt => guard.compare == Compare::Sgt,
+        _ => false,
+    };
+    is_zero && counts && agrees && again.variable == Some(variable) && guard.left == again.right
+}
+
 /// `if (a) { if (b) { .. } }` is `if (a && b) { .. }`.
 fn merge_choices(list: &mut [Stmt]) {
     for statement in list {
@@ -138,14 +233,18 @@ fn wrap_jumped_over(list: &mut Vec<Stmt>) -> bool {
     for at in 0..list.len() {
         let Stmt::If { then, otherwise, .. } = &list[at] else { continue };
         let ([Stmt::Goto(label)], []) = (then.as_slice(), otherwise.as_slice()) else { continue };
-        let Some(end) = list[at..].iter().position(|one| matches!(one, Stmt::Label(other) if other == label)) else {
+        let Some(end) = list[at..].iter().position(|one| matches!(one, Stmt::Label(other) if other == label))
+        else {
             continue;
         };
         let end = at + end;
         let jumped_over: Vec<Stmt> = list.drain(at + 1..end).collect();
         let Stmt::If { condition, .. } = list.remove(at) else { return false };
         if !jumped_over.is_empty() {
-            list.insert(at, Stmt::If { condition: condition.not(), then: jumped_over, otherwise: Vec::new() });
+            list.insert(
+                at,
+                Stmt::If { condition: condition.not(), then: jumped_over, otherwise: Vec::new() },
+            );
         }
         return true;
     }

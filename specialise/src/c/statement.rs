@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::expression::Expr;
-use crate::ir::Compare;
+use crate::ir::{Compare, Operand};
 
 /// A condition, and its opposite.
 #[derive(Clone)]
@@ -12,6 +12,18 @@ pub(super) struct Condition {
     pub no: Expr,
     /// What it compares, if that is a variable with a number.
     pub test: Option<Test>,
+    /// The comparison that it is, if it is one.
+    pub compared: Option<Comparison>,
+}
+
+/// A comparison of two operands.
+#[derive(Clone)]
+pub(super) struct Comparison {
+    pub compare: Compare,
+    pub left: Operand,
+    pub right: Operand,
+    /// The variable that the left one is, if it is one.
+    pub variable: Option<usize>,
 }
 
 /// A comparison of a variable with a number.
@@ -29,7 +41,9 @@ impl Condition {
     /// Its opposite.
     pub fn not(self) -> Condition {
         let test = self.test.map(|test| Test { holds: !test.holds, ..test });
-        Condition { yes: self.no, no: self.yes, test }
+        let compared =
+            self.compared.map(|one| Comparison { compare: super::expression::opposite(one.compare), ..one });
+        Condition { yes: self.no, no: self.yes, test, compared }
     }
 
     /// Whether both hold.
@@ -39,7 +53,8 @@ impl Condition {
             let text = format!("{} {sign} {}", side(a), side(b));
             Expr::new(text, level, super::types::CType::Unsigned(1)).reading(&[a, b])
         };
-        Condition { yes: both("&&", &self.yes, &other.yes, 5), no: both("||", &self.no, &other.no, 4), test: None }
+        let (yes, no) = (both("&&", &self.yes, &other.yes, 5), both("||", &self.no, &other.no, 4));
+        Condition { yes, no, test: None, compared: None }
     }
 }
 
@@ -59,9 +74,20 @@ pub(super) enum Stmt {
     /// Something that is done.
     Do(Expr),
     Return(Option<Expr>),
-    If { condition: Condition, then: Vec<Stmt>, otherwise: Vec<Stmt> },
-    Loop { header: usize, form: Form, body: Vec<Stmt> },
-    Switch { on: Expr, arms: Vec<Arm> },
+    If {
+        condition: Condition,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    Loop {
+        header: usize,
+        form: Form,
+        body: Vec<Stmt>,
+    },
+    Switch {
+        on: Expr,
+        arms: Vec<Arm>,
+    },
     Goto(usize),
     Label(usize),
     Break,
@@ -164,7 +190,10 @@ impl Printer<'_> {
                         | Some(Stmt::Assign { declares: None, .. })
                 );
                 let name = (self.labels)(*label);
-                self.line(depth.saturating_sub(1), &format!("{name}:{}", if needs_statement { ";" } else { "" }));
+                self.line(
+                    depth.saturating_sub(1),
+                    &format!("{name}:{}", if needs_statement { ";" } else { "" }),
+                );
             } else {
                 self.statement(statement, depth);
             }
@@ -239,12 +268,21 @@ impl Printer<'_> {
         }
     }
 
-    fn choice(&mut self, condition: &Condition, then: &[Stmt], otherwise: &[Stmt], depth: usize, before: &str) {
+    fn choice(
+        &mut self,
+        condition: &Condition,
+        then: &[Stmt],
+        otherwise: &[Stmt],
+        depth: usize,
+        before: &str,
+    ) {
         self.line(depth, &format!("{before}if ({}) {{", condition.yes.text));
         self.list(then, depth + 1);
         match otherwise {
             [] => self.line(depth, "}"),
-            [Stmt::If { condition, then, otherwise }] => self.choice(condition, then, otherwise, depth, "} else "),
+            [Stmt::If { condition, then, otherwise }] => {
+                self.choice(condition, then, otherwise, depth, "} else ")
+            }
             _ => {
                 self.line(depth, "} else {");
                 self.list(otherwise, depth + 1);

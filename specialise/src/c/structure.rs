@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::expression::{Want, Writer};
 use super::flow::Flow;
-use super::statement::{Arm, Condition, Form, Stmt, Test, ends};
+use super::statement::{Arm, Comparison, Condition, Form, Stmt, Test, ends};
 use super::types::number;
 use crate::ir::{Const, Op, Operand, Terminator};
 
@@ -121,7 +121,8 @@ impl<'w, 'a> Structure<'w, 'a> {
             .filter(|child| !members.contains(child) && !self.hoisted.contains(child))
             .collect();
         candidates.sort_by_key(|&block| self.flow.position[block]);
-        let merges: Vec<usize> = candidates.iter().copied().filter(|block| self.placed.contains(block)).collect();
+        let merges: Vec<usize> =
+            candidates.iter().copied().filter(|block| self.placed.contains(block)).collect();
         if !merges.is_empty() {
             return merges;
         }
@@ -164,7 +165,10 @@ impl<'w, 'a> Structure<'w, 'a> {
     }
 
     fn is_written_at_its_edge(&self, from: usize, to: usize) -> bool {
-        self.flow.dominator[to] == from && to != from && !self.placed.contains(&to) && !self.hoisted.contains(&to)
+        self.flow.dominator[to] == from
+            && to != from
+            && !self.placed.contains(&to)
+            && !self.hoisted.contains(&to)
     }
 
     fn terminator(
@@ -182,13 +186,16 @@ impl<'w, 'a> Structure<'w, 'a> {
             }
             Terminator::Unreachable => list.push(Stmt::Unreachable),
             Terminator::Jump(to) => return self.edge(block, to.0 as usize, ways, list),
-            Terminator::Branch(_, yes, no) if yes == no => return self.edge(block, yes.0 as usize, ways, list),
+            Terminator::Branch(_, yes, no) if yes == no => {
+                return self.edge(block, yes.0 as usize, ways, list);
+            }
             Terminator::Branch(condition, yes, no) => {
                 let condition = self.condition(condition)?;
                 return self.choice(block, condition, (yes.0 as usize, no.0 as usize), ways, list);
             }
             Terminator::Switch(on, default, cases) => {
-                let cases: Vec<(u128, usize)> = cases.iter().map(|(value, to)| (*value, to.0 as usize)).collect();
+                let cases: Vec<(u128, usize)> =
+                    cases.iter().map(|(value, to)| (*value, to.0 as usize)).collect();
                 self.switch(block, (on, default.0 as usize, &cases), ways, chained, list)?;
             }
         }
@@ -237,16 +244,32 @@ impl<'w, 'a> Structure<'w, 'a> {
         let yes = self.writer.expr(operand, Want::Number)?;
         let no = self.writer.negated(operand)?;
         let mut test = None;
+        let mut compared = None;
         if let Operand::Value(value) = operand
             && self.writer.plan.folded[value.0 as usize]
-            && let Some(Op::Compare(compare, Operand::Value(tested), Operand::Const(Const::Int { bits, value }))) =
-                self.writer.plan.op(self.writer.body, *value)
+            && let Some(Op::Compare(compare, a, b)) = self.writer.plan.op(self.writer.body, *value)
+        {
+            let variable = match a {
+                Operand::Value(a) if !self.writer.plan.folded[a.0 as usize] => {
+                    Some(self.writer.variables.of(a.0 as usize))
+                }
+                _ => None,
+            };
+            compared = Some(Comparison { compare: *compare, left: a.clone(), right: b.clone(), variable });
+        }
+        if let Operand::Value(value) = operand
+            && self.writer.plan.folded[value.0 as usize]
+            && let Some(Op::Compare(
+                compare,
+                Operand::Value(tested),
+                Operand::Const(Const::Int { bits, value }),
+            )) = self.writer.plan.op(self.writer.body, *value)
             && !self.writer.plan.folded[tested.0 as usize]
         {
             let variable = self.writer.variables.of(tested.0 as usize);
             test = Some(Test { variable, compare: *compare, bits: *bits, constant: *value, holds: true });
         }
-        Ok(Condition { yes, no, test })
+        Ok(Condition { yes, no, test, compared })
     }
 
     /// What happens on the way from one block to another, and in the other if it is entered from here only.
@@ -298,10 +321,15 @@ impl<'w, 'a> Structure<'w, 'a> {
                 self.writer.body.blocks[block].instructions.first(),
                 Some(first) if matches!(first.op, Op::Phi(_))
             );
-            let first = from.next().filter(|_| sets_nothing && targets.contains(&block) && at + 1 < behind.len());
+            let first =
+                from.next().filter(|_| sets_nothing && targets.contains(&block) && at + 1 < behind.len());
             let others = from.any(|arm| Some(arm) != first);
             match first {
-                Some(arm) if !others && chained.iter().all(|(one, _)| *one != arm) && self.may_chain(arm, &left) => {
+                Some(arm)
+                    if !others
+                        && chained.iter().all(|(one, _)| *one != arm)
+                        && self.may_chain(arm, &left) =>
+                {
                     chained.push((arm, block));
                 }
                 _ => left.push(block),
@@ -343,7 +371,8 @@ impl<'w, 'a> Structure<'w, 'a> {
         for target in order {
             let second = chained.iter().find(|(first, _)| *first == target).map(|(_, second)| *second);
             let next = second.or(ways.next);
-            let inside = Ways { next, on_break: ways.next, on_continue: ways.on_continue, depth: ways.depth + 1 };
+            let inside =
+                Ways { next, on_break: ways.next, on_continue: ways.on_continue, depth: ways.depth + 1 };
             let mut body = Vec::new();
             if chained.iter().any(|(_, second)| *second == target) {
                 self.block(target, inside, &mut body)?;

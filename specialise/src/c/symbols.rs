@@ -51,7 +51,11 @@ impl Symbols {
             functions: vec![String::new(); module.functions.len()],
             globals: vec![String::new(); module.globals.len()],
             shapes: module.globals.iter().map(shape).collect(),
-            constants: module.globals.iter().map(|global| global.constant && global.initial.is_some()).collect(),
+            constants: module
+                .globals
+                .iter()
+                .map(|global| global.constant && global.initial.is_some())
+                .collect(),
             needed_functions: BTreeSet::new(),
             needed_globals: BTreeSet::new(),
         };
@@ -62,7 +66,8 @@ impl Symbols {
                 let function = &module.functions[at as usize];
                 if function.internal == internal && !function.name.starts_with("llvm.") {
                     let is_main = &*function.name == "main" && !internal;
-                    let is_library = matches!(function.code, Code::Declared) && super::library::known(function).is_some();
+                    let is_library =
+                        matches!(function.code, Code::Declared) && super::library::known(function).is_some();
                     let keeps_name = is_main || is_library;
                     symbols.functions[at as usize] =
                         if keeps_name { function.name.to_string() } else { names.take(&function.name) };
@@ -88,7 +93,9 @@ impl Symbols {
             }
         }
         while let Some(id) = pending.pop() {
-            let Some(body) = module.body(id).map_err(|unsupported| unsupported.to_string())? else { continue };
+            let Some(body) = module.body(id).map_err(|unsupported| unsupported.to_string())? else {
+                continue;
+            };
             let mut constants: Vec<&Const> = Vec::new();
             for block in &body.blocks {
                 for instruction in &block.instructions {

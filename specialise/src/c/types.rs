@@ -197,7 +197,9 @@ impl Prelude {
         let declaration = self.declare(ty, &name)?;
         let value = self.declare(ty, "v")?;
         let text = match ty {
-            Type::Int(1) => format!("static inline bool {name}(const void *p) {{ return *(const uint8_t *)p & 1; }}"),
+            Type::Int(1) => {
+                format!("static inline bool {name}(const void *p) {{ return *(const uint8_t *)p & 1; }}")
+            }
             Type::Int(bits) if container(*bits) != *bits => format!(
                 "static inline {declaration}(const void *p) {{ {value} = 0; memcpy(&v, p, {}); return v & {}; }}",
                 ty.store_size(),

@@ -141,7 +141,8 @@ impl Lives {
             self.read(body, plan, operand, (block, usize::MAX));
         }
         for &to in &flow.successors[block] {
-            for instruction in body.blocks[to].instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))) {
+            for instruction in body.blocks[to].instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_)))
+            {
                 let (Op::Phi(incoming), Some(phi)) = (&instruction.op, instruction.result) else { continue };
                 let operand = incoming.iter().find(|(_, from)| from.0 as usize == block);
                 if let Some((operand, _)) = operand.filter(|_| plan.uses[phi.0 as usize] > 0) {

@@ -1,0 +1,123 @@
+//! The C of modules: small IR texts against expected C (`BLESS=1 cargo test` rewrites the expectations), and C programs
+//! that must do the same after their IR has become C again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use drystone_specialise::{c, parse};
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == extension));
+    files.sort();
+    files
+}
+
+fn print(ir: &Path) -> String {
+    let text = fs::read_to_string(ir).unwrap();
+    let module = parse::read(&text, &ir.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
+    c::print(&module).unwrap_or_else(|refusal| panic!("{}: {refusal}", ir.display()))
+}
+
+#[test]
+fn c_reads_as_expected() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut differences = String::new();
+    let texts = files(&tests().join("c"), "ll");
+    assert!(!texts.is_empty(), "no IR texts in tests/c");
+    for ir in texts {
+        let printed = print(&ir);
+        let expected = ir.with_extension("c");
+        if bless {
+            fs::write(&expected, &printed).unwrap();
+        } else if fs::read_to_string(&expected).unwrap_or_default() != printed {
+            differences.push_str(&format!("{}:\n{printed}\n", expected.display()));
+        }
+    }
+    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+}
+
+#[test]
+fn refusals_name_what_they_refuse() {
+    let ir = "declare i32 @llvm.strange.thing.i32(i32)\n\
+              define i32 @f(i32 %x) {\n  %r = call i32 @llvm.strange.thing.i32(i32 %x)\n  ret i32 %r\n}\n";
+    let module = parse::read(ir, "strange.ll").unwrap_or_else(|error| panic!("{error}"));
+    let refusal = c::print(&module).unwrap_err();
+    assert_eq!(refusal.name, "f");
+    assert!(refusal.to_string().contains("llvm.strange.thing.i32"), "{refusal}");
+}
+
+fn first_there(names: &[&str]) -> Option<String> {
+    let is_there =
+        |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    names.iter().find(is_there).map(|name| name.to_string())
+}
+
+fn run(program: &str, args: &[&str], folder: &Path) -> Output {
+    Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"))
+}
+
+/// Runs a compiler, which must succeed.
+fn compile(program: &str, args: &[&str], folder: &Path) {
+    let output = run(program, args, folder);
+    assert!(output.status.success(), "{program} {args:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn programs_do_the_same_after_their_ir_became_c() {
+    let Some(clang) = first_there(&["clang-16", "clang-19", "clang"]) else {
+        println!("skipped: there is no clang in PATH");
+        return;
+    };
+    let mut compilers = vec![(clang.clone(), "-O2")];
+    match first_there(&["gcc"]) {
+        Some(gcc) => compilers.extend([(gcc.clone(), "-O2"), (gcc, "-fsanitize=undefined")]),
+        None => println!("there is no gcc in PATH: clang only"),
+    }
+    let mut programs = files(&tests().join("c/run"), "c");
+    programs.extend(files(&tests().join("corpus"), "c"));
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let mut failures = String::new();
+    for program in programs {
+        let source = program.display().to_string();
+        for level in [["-O1", "-g"].as_slice(), &["-O2", "-fno-vectorize", "-fno-slp-vectorize"]] {
+            let with = |more: &[&'static str]| -> Vec<&str> {
+                level
+                    .iter()
+                    .copied()
+                    .chain(["-w", "-fno-pic", source.as_str()])
+                    .chain(more.iter().copied())
+                    .collect()
+            };
+            compile(&clang, &with(&["-no-pie", "-o", "original", "-lm"]), at);
+            compile(&clang, &with(&["-S", "-emit-llvm", "-o", "program.ll"]), at);
+            let expected = run("./original", &[], at);
+            fs::write(at.join("program.c"), print(&at.join("program.ll"))).unwrap();
+            for (compiler, flag) in &compilers {
+                compile(compiler, &[flag, "-w", "program.c", "-no-pie", "-o", "residual", "-lm"], at);
+                let found = run("./residual", &[], at);
+                if (&found.status, &found.stdout, &found.stderr)
+                    != (&expected.status, &expected.stdout, &expected.stderr)
+                {
+                    failures.push_str(&format!(
+                        "{source} {level:?}, C by {compiler} {flag}: {}\n{}\n",
+                        found.status,
+                        String::from_utf8_lossy(&found.stderr)
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
