@@ -63,7 +63,10 @@ fn main() {
             // SAFETY: the library is open; all kernels have this type; the buffers are larger than what they touch.
             let (mine, theirs) = unsafe {
                 let theirs = dlsym(library, c_name.as_ptr());
-                (std::mem::transmute::<_, Kernel>(mine), std::mem::transmute::<_, Kernel>(theirs))
+                (
+                    std::mem::transmute::<*const u8, Kernel>(mine),
+                    std::mem::transmute::<*mut c_void, Kernel>(theirs),
+                )
             };
             let (mine, theirs) = (time(mine), time(theirs));
             println!(

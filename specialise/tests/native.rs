@@ -93,8 +93,12 @@ fn compare(file: &str, level: &[&str]) {
         let mine = native.function(&function.name).expect("it is defined");
         let theirs = shared.symbol(&function.name).expect("it is exported");
         // SAFETY: all these functions have this type, and `native` lives.
-        let (mine, theirs) =
-            unsafe { (std::mem::transmute::<_, Function>(mine), std::mem::transmute::<_, Function>(theirs)) };
+        let (mine, theirs) = unsafe {
+            (
+                std::mem::transmute::<*const u8, Function>(mine),
+                std::mem::transmute::<*const u8, Function>(theirs),
+            )
+        };
         for (a, b) in numbers() {
             assert_eq!(mine(a, b), theirs(a, b), "{} of {a:#x} and {b:#x}, {level:?}", function.name);
         }
