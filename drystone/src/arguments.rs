@@ -34,6 +34,11 @@ pub enum Action {
     Graph(Graph),
     /// Make a small project to start from
     New(New),
+    /// Collapse the layers of C code for what is known of a call
+    ///
+    /// The program is given as LLVM IR text: `clang-16 -O1 -g -fno-discard-value-names -emit-llvm -S` of each C file.
+    /// The context is a TOML file that names the function and says what is known of its arguments and of memory.
+    Specialise(Specialise),
 }
 
 /// A program's text.
@@ -118,6 +123,22 @@ pub struct New {
     /// The folder to make
     #[arg(value_hint = ValueHint::DirPath)]
     pub name: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Specialise {
+    /// LLVM IR files; together they are the program
+    #[arg(required = true, value_name = "FILE.ll", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// What is known
+    #[arg(short, long, value_name = "CONTEXT.toml", value_hint = ValueHint::FilePath)]
+    pub context: PathBuf,
+    /// Where to write the residual program: C, or LLVM IR if OUT ends in .ll [default: C, to standard output]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Also write what became of each line of the source (listing.txt) and what was copied where (copies.svg)
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub explain: Option<PathBuf>,
 }
 
 /// `512M` as a number of bytes.

@@ -10,6 +10,7 @@ mod graph;
 mod project;
 mod run;
 mod sources;
+mod specialise;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ fn act(action: Action) -> i32 {
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(&command),
         Action::New(command) => project::make(&command),
+        Action::Specialise(command) => specialise::run(&command),
     };
     done.map_or_else(|Status(status)| status, |()| 0)
 }

@@ -19,6 +19,9 @@
 //! [global.options]
 //! constant = true                 # keeps the value that it has after the initialisers
 //!
+//! [global.scratch]
+//! temporary = true                # holds nothing before the entry, and nobody reads it afterwards
+//!
 //! [budget]
 //! instructions = 20_000_000       # evaluated before giving up
 //! ```
@@ -94,12 +97,12 @@ pub struct Content {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalVariable {
-    /// Whether it keeps the value that it has after the initialisers.
+    /// Whether it keeps the value that it has after the initialisers, but for what the entry itself changes in it.
     #[serde(default)]
     pub constant: bool,
-    /// Whether it may hold anything, whatever the initialisers left in it.
+    /// Whether it is only there while the entry runs: it holds nothing before, and nobody reads it afterwards.
     #[serde(default)]
-    pub unknown: bool,
+    pub temporary: bool,
 }
 
 /// How much may be spent before generic code is kept.

@@ -9,9 +9,11 @@
 pub mod c;
 pub mod context;
 pub mod evaluate;
+pub mod explain;
 mod extract;
 pub mod ir;
 pub mod link;
+#[cfg(feature = "native")]
 pub mod native;
 mod operands;
 pub mod parse;

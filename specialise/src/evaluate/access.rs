@@ -85,6 +85,9 @@ impl Evaluator<'_> {
         let from = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
         let op = Op::Load { from, align, access: Access::Plain };
         let value = Value::Dynamic(self.emit(state, ty.clone(), op));
+        if let Value::Dynamic(value) = value {
+            self.loaded.insert(value, (object, offset));
+        }
         if ty.bits() == ty.store_size() * 8 {
             self.put(state, object, offset, ty.store_size(), Self::held(value.clone()));
         }
@@ -208,6 +211,7 @@ impl Evaluator<'_> {
             && let Value::Pointer(object, offset) = *to
             && offset >= 0
         {
+            self.note_store(object, offset as u64, &value, ty.store_size());
             self.ensure(state, object);
             let Some(contents) = state.memory.get(object) else { return Ok(()) };
             if !contents.real {
@@ -518,7 +522,11 @@ impl Evaluator<'_> {
             && !contents.cells.is_empty()
             && let Some(contents) = state.memory.get_mut(object)
         {
-            contents.cells.clear();
+            // What is said to be constant stays, whoever may write elsewhere in the same variable.
+            match self.initial.get(&object) {
+                Some(initial) => contents.cells.retain(|at, cell| initial.cells.get(at) == Some(cell)),
+                None => contents.cells.clear(),
+            }
         }
     }
 

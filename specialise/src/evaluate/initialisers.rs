@@ -1,10 +1,9 @@
 //! What is known of memory before the entry is called: the initial values of variables that don't change, and what
 //! initialisers left.
 //!
-//! What an initialiser left in a variable that isn't constant is known only as long as the entry itself doesn't change
-//! it, for it may be called again: that is checked, and what it changes is taken to be unknown. Memory that an
-//! initialiser allocated is found again through the variable that points to it; it is taken for granted that the
-//! allocator had some.
+//! What stands in a variable that the context calls constant is known as long as the entry itself doesn't change it: that
+//! is checked, and what it changes is taken to be unknown from the beginning. Memory that an initialiser allocated is
+//! found again through the variable that points to it; it is taken for granted that the allocator had some.
 
 use super::memory::{Cell, Contents, Held, Memory};
 use super::objects::Identity;
@@ -12,7 +11,7 @@ use super::state::{Arrival, State};
 use super::value::{ObjectId, Value};
 use super::{Error, Evaluator, Stop};
 use crate::ir::{Const, GlobalId, Type};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 impl Evaluator<'_> {
     /// Runs the initialisers of the context and remembers what they leave in memory.
@@ -101,80 +100,62 @@ impl Evaluator<'_> {
         self.finished = Some(memory);
     }
 
-    /// Takes over what is known after the initialisers.
+    /// Takes over what the initialisers left in variables that the context calls constant, and in the allocated memory
+    /// that these lead to.
     fn remember(&mut self, memory: &Memory) {
-        let mut allocated: VecDeque<ObjectId> = VecDeque::new();
-        let objects: Vec<ObjectId> = memory.iter().map(|(object, _)| object).collect();
-        for object in &objects {
-            if matches!(self.objects.identity(*object), Identity::Global(_)) {
-                allocated.push_back(*object);
-            }
-        }
-        let mut seen: BTreeSet<ObjectId> = allocated.iter().copied().collect();
-        while let Some(object) = allocated.pop_front() {
+        let globals = memory.iter().map(|(object, _)| object).filter(|object| self.is_invariant(*object));
+        let mut to_do: VecDeque<ObjectId> = globals.collect();
+        let mut seen: BTreeSet<ObjectId> = to_do.iter().copied().collect();
+        while let Some(object) = to_do.pop_front() {
             let Some(contents) = memory.get(object) else { continue };
-            let unknown = match self.objects.identity(object) {
-                Identity::Global(global) => {
-                    let name = &self.module.globals[global.0 as usize].name;
-                    self.context.global.get(&**name).is_some_and(|said| said.unknown)
-                }
-                _ => false,
-            };
             let mut known = Contents { real: true, escaped: true, ..Contents::default() };
-            for (at, cell) in contents.cells.iter().filter(|_| !unknown) {
-                if !is_known(&cell.held) {
-                    continue;
-                }
-                if let Held::Value(Value::Pointer(target, _), _) = &cell.held
-                    && matches!(self.objects.identity(*target), Identity::Allocated(..))
-                    && seen.insert(*target)
+            for (at, cell) in contents.cells.iter().filter(|(_, cell)| is_known(&cell.held)) {
+                if let Held::Value(Value::Pointer(target, offset), _) = cell.held
+                    && matches!(self.objects.identity(target), Identity::Allocated(..))
+                    && !seen.contains(&target)
                 {
-                    let Held::Value(Value::Pointer(_, 0), 0) = &cell.held else {
-                        seen.remove(target);
+                    if offset != 0 {
                         continue;
-                    };
-                    self.found_at.insert(*target, (object, *at));
-                    self.objects.origin_mut(*target).allocated = false;
-                    allocated.push_back(*target);
+                    }
+                    seen.insert(target);
+                    self.found_at.insert(target, (object, *at));
+                    self.objects.origin_mut(target).allocated = false;
+                    to_do.push_back(target);
                 }
                 known.cells.insert(*at, cell.clone());
             }
-            // What nothing was written to is undefined in memory that was allocated, and zero nowhere.
-            if !self.objects.origin(object).constant {
-                let bytes = known.cells.iter().map(|(at, cell)| (*at, cell.size)).collect();
-                self.invariant.insert(object, bytes);
-            }
             self.initial.insert(object, known);
-        }
-        let found: BTreeSet<ObjectId> = self.initial.keys().copied().collect();
-        for contents in self.initial.values_mut() {
-            contents.cells.retain(|_, cell| match &cell.held {
-                Held::Value(value, _) => value.object().is_none_or(|object| found.contains(&object)),
-                _ => true,
-            });
         }
     }
 
-    /// The entry writes to memory: if an initialiser had left something known there, it is not known any more.
+    /// Whether the context says of a variable that the initialisers' values stay in it.
+    fn is_invariant(&self, object: ObjectId) -> bool {
+        let Identity::Global(global) = self.objects.identity(object) else { return false };
+        let variable = &self.module.globals[global.0 as usize];
+        variable.constant || self.context.global.get(&*variable.name).is_some_and(|said| said.constant)
+    }
+
+    /// The entry writes to memory: if something was known to stand there always, it is not known any more.
     pub fn check_invariant(&mut self, object: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
-        let Some(bytes) = self.invariant.get_mut(&object) else { return Ok(()) };
-        let end = at.saturating_add(size);
-        let changed: Vec<(u64, u64)> = bytes.iter().copied().filter(|(from, len)| *from < end && at < from + len).collect();
-        if changed.is_empty() || self.initialising {
+        if self.initialising || self.objects.origin(object).constant {
             return Ok(());
         }
-        let pointers: BTreeMap<(ObjectId, u64), ObjectId> =
-            self.found_at.iter().map(|(found, place)| (*place, *found)).collect();
-        for cell in changed {
-            bytes.remove(&cell);
-            if let Some(contents) = self.initial.get_mut(&object) {
-                contents.cells.remove(&cell.0);
-            }
-            if pointers.contains_key(&(object, cell.0)) {
-                return Err(Stop::Fail("it changes a pointer to memory that an initialiser allocated".into()));
+        let Some(initial) = self.initial.get_mut(&object) else { return Ok(()) };
+        let end = at.saturating_add(size);
+        let cells = initial.cells.iter().filter(|(from, cell)| **from < end && at < **from + cell.size);
+        let changed: Vec<u64> = cells.map(|(from, _)| *from).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        initial.cells.retain(|from, _| !changed.contains(from));
+        let lost = self.found_at.iter().find(|(_, (holder, at))| *holder == object && changed.contains(at));
+        match lost {
+            None => Err(Stop::Again),
+            Some((found, _)) => {
+                let name = &self.objects.origin(*found).name;
+                Err(Stop::Fail(format!("it changes a pointer to memory that an initialiser allocated ({name})")))
             }
         }
-        Err(Stop::Again)
     }
 
     /// What is known of a global variable when no initialiser has run.
@@ -182,8 +163,11 @@ impl Evaluator<'_> {
         let object = self.global(global);
         let module = self.module;
         let variable = &module.globals[global.0 as usize];
+        if self.context.global.get(&*variable.name).is_some_and(|said| said.temporary) {
+            return Contents::default();
+        }
         let mut contents = Contents { real: true, escaped: true, ..Contents::default() };
-        if let Some(initial) = variable.initial.as_ref().filter(|_| self.objects.origin(object).constant) {
+        if let Some(initial) = variable.initial.as_ref().filter(|_| self.is_invariant(object)) {
             self.fill_in(&mut contents, 0, initial);
         }
         contents

@@ -242,6 +242,11 @@ impl Evaluator<'_> {
                 return Ok(Value::bool(holds));
             }
         }
+        if let Type::Int(bits) = *ty
+            && let Some(result) = out_of_range(op, bits, &a, &b)
+        {
+            return Ok(Value::bool(result));
+        }
         let mut operands = Vec::new();
         for value in [&a, &b] {
             operands.push(self.operand(state, value, ty, Leak::No)?);
@@ -437,6 +442,24 @@ impl Evaluator<'_> {
         let inner = fields[*at as usize].clone();
         fields[*at as usize] = self.insert(state, &inner, field, rest, &field_type(ty, *at))?;
         Ok(Value::Aggregate(fields.into()))
+    }
+}
+
+/// A comparison that one operand decides, because it is the least or the greatest of its type.
+fn out_of_range(op: Compare, bits: u32, a: &Value, b: &Value) -> Option<bool> {
+    let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+    let (least, greatest) = (1 << (bits - 1), ones >> 1);
+    match (op, a.known_int(), b.known_int()) {
+        _ if a == b => Some(matches!(op, Compare::Eq | Compare::Uge | Compare::Ule | Compare::Sge | Compare::Sle)),
+        (Compare::Ugt, Some(0), _) | (Compare::Ult, _, Some(0)) => Some(false),
+        (Compare::Ule, Some(0), _) | (Compare::Uge, _, Some(0)) => Some(true),
+        (Compare::Ult, Some(x), _) | (Compare::Ugt, _, Some(x)) if x == ones => Some(false),
+        (Compare::Uge, Some(x), _) | (Compare::Ule, _, Some(x)) if x == ones => Some(true),
+        (Compare::Slt, Some(x), _) | (Compare::Sgt, _, Some(x)) if x == greatest => Some(false),
+        (Compare::Sge, Some(x), _) | (Compare::Sle, _, Some(x)) if x == greatest => Some(true),
+        (Compare::Sgt, Some(x), _) | (Compare::Slt, _, Some(x)) if x == least => Some(false),
+        (Compare::Sle, Some(x), _) | (Compare::Sge, _, Some(x)) if x == least => Some(true),
+        _ => None,
     }
 }
 

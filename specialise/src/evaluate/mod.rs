@@ -112,8 +112,6 @@ struct Evaluator<'m> {
     directives: HashMap<(PathId, BlockId), Directive>,
     /// What is known of memory when the entry is called.
     initial: BTreeMap<ObjectId, Contents>,
-    /// Bytes of `initial` that the entry must not change, because they are known only as long as they stay.
-    invariant: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
     /// Where the address of memory that an initialiser allocated is found.
     found_at: HashMap<ObjectId, (ObjectId, u64)>,
     report: Report,
@@ -126,6 +124,8 @@ struct Evaluator<'m> {
     /// The object that a residual pointer points into.
     pointees: HashMap<ValueId, ObjectId>,
     bases: HashMap<ObjectId, Operand>,
+    /// The bytes that a residual value was loaded from.
+    loaded: HashMap<ValueId, (ObjectId, u64)>,
     evaluated: u64,
     /// Whether an initialiser is being run, and the memory after it.
     initialising: bool,
@@ -162,7 +162,6 @@ impl<'m> Evaluator<'m> {
             extra: Vec::new(),
             directives: HashMap::new(),
             initial: BTreeMap::new(),
-            invariant: BTreeMap::new(),
             found_at: HashMap::new(),
             report: Report::default(),
             residual: Residual::default(),
@@ -171,6 +170,7 @@ impl<'m> Evaluator<'m> {
             variants: HashMap::new(),
             pointees: HashMap::new(),
             bases: HashMap::new(),
+            loaded: HashMap::new(),
             evaluated: 0,
             initialising: false,
             finished: None,
@@ -277,6 +277,7 @@ impl<'m> Evaluator<'m> {
         self.variants.clear();
         self.pointees.clear();
         self.bases.clear();
+        self.loaded.clear();
         self.evaluated = 0;
         self.report.begin();
     }
@@ -350,12 +351,11 @@ impl<'m> Evaluator<'m> {
         }
         let module = self.module;
         let variable = &module.globals[global.0 as usize];
-        let said = self.context.global.get(&*variable.name);
         self.objects.intern(Identity::Global(global), || Origin {
             name: variable.name.clone(),
             size: variable.initial.as_ref().map(|_| variable.ty.layout().size),
             align: variable.align.max(1),
-            constant: variable.constant || said.is_some_and(|said| said.constant),
+            constant: variable.constant,
             shared: false,
             allocated: false,
         })

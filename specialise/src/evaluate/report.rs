@@ -1,11 +1,14 @@
 //! What became of the source: for each place of it whether it was computed, left out or kept, what was copied where, and
 //! which calls stayed generic.
 
-use super::value::ObjectId;
+use super::value::{ObjectId, Value};
 use super::{Evaluator, instructions};
-use crate::ir::{Instruction, Op, PlaceId};
+use crate::ir::{Instruction, Op, Operand, PlaceId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// Conversions that may lie between a load and a store of the same bytes.
+const STEPS: usize = 6;
 
 /// How often an instruction of the source came to what.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -98,12 +101,39 @@ impl Evaluator<'_> {
 
     pub(super) fn note_copy(&mut self, to: ObjectId, to_offset: u64, from: ObjectId, from_offset: u64, size: u64) {
         let (from, to) = (self.buffer(from), self.buffer(to));
+        if let Some(last) = self.report.copies.last_mut()
+            && (last.from, last.to) == (from, to)
+            && (last.from_offset + last.size, last.to_offset + last.size) == (from_offset, to_offset)
+        {
+            last.size += size;
+            return;
+        }
         self.report.copies.push(Copied { from, from_offset, to, to_offset, size });
     }
 
     pub(super) fn note_materialised(&mut self, object: ObjectId) {
         let buffer = self.buffer(object);
         self.report.buffers[buffer].real = true;
+    }
+
+    /// Notes that a value which may have come from memory goes to memory: a copy, whatever was done to it on the way.
+    pub(super) fn note_store(&mut self, to: ObjectId, offset: u64, value: &Value, size: u64) {
+        let Value::Dynamic(mut value) = *value else { return };
+        for _ in 0..STEPS {
+            if let Some((from, from_offset)) = self.loaded.get(&value) {
+                let (from, from_offset) = (*from, *from_offset);
+                return self.note_copy(to, offset, from, from_offset, size);
+            }
+            let next = match self.residual.definition(value) {
+                Some(Op::Cast(_, Operand::Value(from))) => *from,
+                Some(Op::Call { args, .. }) => match args.first() {
+                    Some(Operand::Value(from)) => *from,
+                    _ => return,
+                },
+                _ => return,
+            };
+            value = next;
+        }
     }
 
     fn buffer(&mut self, object: ObjectId) -> usize {

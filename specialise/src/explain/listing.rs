@@ -1,0 +1,88 @@
+//! The source with a mark on each line: computed when the program was specialised, an access to memory that is no
+//! longer there, or code of the residual program.
+
+use crate::evaluate::{Outcome, Report};
+use crate::ir::Module;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::rc::Rc;
+
+/// Lines that are shown around those that were evaluated.
+const AROUND: u32 = 2;
+
+/// The listing of all files in which something was evaluated. `read` gives a file's text by the name that the compiler
+/// was given; of one that can't be read only the numbers of the lines are told.
+pub fn listing(module: &Module, report: &Report, read: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut files: BTreeMap<Rc<str>, BTreeMap<u32, Outcome>> = BTreeMap::new();
+    for (place, outcome) in &report.outcomes {
+        let place = module.place(*place);
+        if place.line > 0 {
+            files.entry(place.file).or_default().entry(place.line).or_default().add(*outcome);
+        }
+    }
+    let mut text = String::from(
+        "What became of each line, and how often it was met:\n\
+         \x20 static      computed when the program was specialised\n\
+         \x20 eliminated  an access to memory that is no longer there\n\
+         \x20 dynamic     code of the residual program\n",
+    );
+    if files.is_empty() {
+        text.push_str("\nThe IR has no places of the source: compile with -g.\n");
+    }
+    for (file, lines) in &files {
+        let _ = writeln!(text, "\n== {file}");
+        let source = read(file);
+        let source: Option<Vec<&str>> = source.as_ref().map(|source| source.lines().collect());
+        let mut before = 0;
+        for number in shown(lines) {
+            if number > before + 1 && before > 0 {
+                text.push_str("      ...\n");
+            }
+            before = number;
+            let line = source.as_ref().and_then(|source| source.get(number as usize - 1)).unwrap_or(&"");
+            let (mark, times) = lines.get(&number).map_or((String::new(), String::new()), |outcome| {
+                (outcome.mark().to_owned(), format!("{}", outcome.times()))
+            });
+            let row = format!("{mark:<10} {times:>6} {number:>6} | {line}");
+            let _ = writeln!(text, "{}", row.trim_end());
+        }
+    }
+    if !report.kept.is_empty() {
+        text.push_str("\n== calls that were left, and why\n");
+        for (name, reason) in &report.kept {
+            let _ = writeln!(text, "{name}: {reason}");
+        }
+    }
+    text
+}
+
+/// The lines that were evaluated and some around them.
+fn shown(lines: &BTreeMap<u32, Outcome>) -> Vec<u32> {
+    let mut shown: Vec<u32> =
+        lines.keys().flat_map(|line| line.saturating_sub(AROUND).max(1)..=line + AROUND).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+impl Outcome {
+    fn add(&mut self, other: Outcome) {
+        self.known += other.known;
+        self.eliminated += other.eliminated;
+        self.residual += other.residual;
+    }
+
+    /// A line is dynamic if anything of it is left.
+    fn mark(&self) -> &'static str {
+        match self {
+            Outcome { residual: 1.., .. } => "dynamic",
+            Outcome { eliminated: 1.., .. } => "eliminated",
+            _ => "static",
+        }
+    }
+
+    /// How many instructions of the line were evaluated.
+    fn times(&self) -> u32 {
+        self.known + self.eliminated + self.residual
+    }
+}
