@@ -127,7 +127,7 @@ fn same_anchor(a: &Stretch, b: &Stretch) -> bool {
 
 /// What a run does if it only fills or only copies, bytes that follow each other from repetition to repetition.
 fn meaning<'a>(steps: &Steps<'a>, fit: &Fit<'a>, scene: &Scene) -> Option<Meaning<'a>> {
-    let mut reader = Reader { steps, fit, slots: fit.slots.iter(), loads: Vec::new() };
+    let mut reader = Reader { slots: fit.slots.iter(), loads: Vec::new() };
     let mut fills: Vec<(Stretch, u8)> = Vec::new();
     let mut copies: Vec<(Stretch, Stretch)> = Vec::new();
     for position in 0..fit.period {
@@ -223,10 +223,6 @@ fn joined<'a>(fit: &Fit, stretches: &[Stretch<'a>]) -> Option<Stretch<'a>> {
 
 /// Reads the operands of a group.
 struct Reader<'r, 'a> {
-    /// The block.
-    steps: &'r Steps<'a>,
-    /// The run.
-    fit: &'r Fit<'a>,
     /// The operands that are still to be read.
     slots: std::slice::Iter<'r, Slot<'a>>,
     /// What has been loaded but not stored, by position in the group.

@@ -35,21 +35,16 @@ impl Place {
             .and_then(|size| i64::try_from(size).ok())
             .map_or(i64::MAX, |size| self.offset.saturating_add(size))
     }
-
-    /// Whether an access there may touch the bytes of another.
-    pub(crate) fn clashes(&self, other: &Place) -> bool {
-        if self.anchor == other.anchor && self.size.is_some() && other.size.is_some() {
-            return self.offset < other.end() && other.offset < self.end();
-        }
-        self.root.may_alias(other.root)
-    }
 }
+
+/// Base, offset and terms of an address.
+pub(crate) type Parts = (Operand, i64, Rc<[(Operand, i64)]>);
 
 /// The addresses that were computed so far, by value, for taking pointers apart.
 #[derive(Default)]
 pub(crate) struct Addresses {
     /// Base, offset and terms of what is an address.
-    known: HashMap<ValueId, (Operand, i64, Rc<[(Operand, i64)]>)>,
+    known: HashMap<ValueId, Parts>,
     /// No terms, shared.
     none: Rc<[(Operand, i64)]>,
 }
@@ -64,7 +59,7 @@ impl Addresses {
     }
 
     /// Base, offset and terms of a pointer.
-    pub(crate) fn parts(&self, pointer: &Operand) -> (Operand, i64, Rc<[(Operand, i64)]>) {
+    pub(crate) fn parts(&self, pointer: &Operand) -> Parts {
         use crate::ir::Const;
         match pointer {
             Operand::Value(value) => match self.known.get(value) {
