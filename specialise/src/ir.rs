@@ -573,8 +573,6 @@ pub struct Alias {
     pub name: Rc<str>,
     /// What it names: a function, or a place in a global variable.
     pub target: Const,
-    /// Whether only its module sees it.
-    pub internal: bool,
 }
 
 /// Places in the source text, shared by all that refer to them; more are added as bodies are read.
@@ -603,6 +601,8 @@ impl Places {
 /// A program or a part of one.
 #[derive(Debug, Default)]
 pub struct Module {
+    /// What messages call it: the file that it was read from.
+    pub name: Rc<str>,
     /// Its functions.
     pub functions: Vec<Function>,
     /// Its global variables.

@@ -7,6 +7,7 @@
 mod attributes;
 mod body;
 mod calls;
+mod check;
 mod constants;
 mod cursor;
 pub(crate) mod fold;

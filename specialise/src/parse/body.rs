@@ -1,6 +1,7 @@
 //! The body of a function: blocks of instructions.
 
 use super::calls;
+use super::check;
 use super::constants::{Constants, Mention};
 use super::cursor::{Cursor, Fail, Parsed};
 use super::instructions;
@@ -29,8 +30,9 @@ pub(super) fn read(function: &Function, scope: &Scope, start: usize) -> Parsed<B
     }
     reader.blocks()?;
     let Reader { values, mut body, cursor, .. } = reader;
-    values.settle(&mut body).map_err(|what| Fail { at: start, ..cursor.wrong(what) })?;
-
+    let whole = |what| Fail { at: start, ..cursor.wrong(what) };
+    values.settle(&mut body).map_err(whole)?;
+    check::body(&body).map_err(whole)?;
     Ok(body)
 }
 

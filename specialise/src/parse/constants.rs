@@ -198,22 +198,21 @@ impl Constants<'_> {
 
     fn aggregate(&self, cursor: &mut Cursor, ty: &Type, depth: u32) -> Parsed<Const> {
         let at = *cursor;
-        let mut ends = Vec::new();
-        for (open, close) in [('<', '>'), ('[', ']'), ('{', '}')] {
-            if (open != '[' || ends.is_empty()) && cursor.take(open) {
-                ends.insert(0, close);
-            }
-        }
-        let last = ends.first().copied().unwrap_or(']');
+        let ends: &[char] = match cursor.advance() {
+            Token::Mark('[') => &[']'],
+            Token::Mark('{') => &['}'],
+            _ if cursor.take('{') => &['}', '>'],
+            _ => &['>'],
+        };
         let mut elements = Vec::new();
-        while cursor.token() != Token::Mark(last) {
+        while cursor.token() != Token::Mark(ends[0]) {
             if !elements.is_empty() {
                 cursor.expect(',')?;
             }
             elements.push(self.typed_at(cursor, depth + 1)?);
         }
         for end in ends {
-            cursor.expect(end)?;
+            cursor.expect(*end)?;
         }
         let fits = match ty {
             Type::Array(count, element) => {

@@ -9,7 +9,6 @@ use super::metadata::Numbered;
 use super::types::Types;
 use super::unread::{File, Scope, UnreadBody};
 use crate::ir::{Alias, Code, Const, FunctionId, Global, GlobalId, Module, Type};
-use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -39,13 +38,17 @@ pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
         metadata: Numbered::default(),
     };
     let statements = statements(&text, &mut file)?;
-    let mut reader = Reader { types: &file.types, module: Module::default(), symbols: Symbols::new() };
+    let mut reader = Reader {
+        types: &file.types,
+        module: Module { name: name.into(), ..Module::default() },
+        symbols: Symbols::new(),
+    };
     let bodies = reader.functions(&text, &file, &statements.functions)?;
     reader.variables(&text, &statements.variables)?;
     let Reader { mut module, symbols, .. } = reader;
     let scope = Rc::new(Scope::new(Rc::new(file), symbols, module.places.clone()));
     for (function, start) in bodies {
-        let code = UnreadBody { scope: scope.clone(), start, result: OnceCell::new() };
+        let code = UnreadBody::new(scope.clone(), start);
         module.functions[function].code = Code::Unread(code);
     }
     Ok(module)
@@ -285,7 +288,10 @@ impl Reader<'_> {
                 if header.weak {
                     self.module.weak.insert(name.clone());
                 }
-                self.module.aliases.push(Alias { name: name.clone(), target, internal: header.internal });
+                // One that nobody else sees has done its work when this module is read.
+                if !header.internal {
+                    self.module.aliases.push(Alias { name: name.clone(), target });
+                }
                 symbol
             }
             Err(Fail { kind: Kind::Unsupported, what, .. }) => {

@@ -2,12 +2,12 @@
 
 use super::attributes::Groups;
 use super::body;
-use super::constants::Symbols;
+use super::constants::{Symbol, Symbols};
 use super::cursor::Fail;
 use super::metadata::Numbered;
 use super::types::Types;
 use super::{Unsupported, excerpt, line};
-use crate::ir::{Body, Code, FunctionId, Module, PlaceId, Places};
+use crate::ir::{Body, Code, Const, FunctionId, Module, PlaceId, Places};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
@@ -41,12 +41,27 @@ impl Scope {
     }
 }
 
+impl Scope {
+    /// The same names in another module, where they stand for other things.
+    pub(crate) fn with<E>(
+        &self,
+        places: Rc<Places>,
+        moved: impl Fn(&Const) -> Result<Const, E>,
+    ) -> Result<Scope, E> {
+        let symbols = self.symbols.iter().map(|(name, symbol)| {
+            let value = symbol.value.as_ref().map(&moved).transpose()?;
+            Ok((name.clone(), Symbol { value, trouble: symbol.trouble.clone() }))
+        });
+        Ok(Scope::new(self.file.clone(), symbols.collect::<Result<_, E>>()?, places))
+    }
+}
+
 /// The text of a function's body that nobody has asked for yet, or what it came to.
 pub struct UnreadBody {
     pub(crate) scope: Rc<Scope>,
     /// Where the body begins, at its brace.
-    pub(super) start: usize,
-    pub(super) result: OnceCell<Result<Rc<Body>, Unsupported>>,
+    start: usize,
+    result: OnceCell<Result<Rc<Body>, Unsupported>>,
 }
 
 impl fmt::Debug for UnreadBody {
@@ -75,6 +90,16 @@ impl Module {
 }
 
 impl UnreadBody {
+    /// The body of which the text begins here, with names that stand for things of a module.
+    pub(crate) fn new(scope: Rc<Scope>, start: usize) -> Self {
+        UnreadBody { scope, start, result: OnceCell::new() }
+    }
+
+    /// Where its text begins.
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
     fn unsupported(&self, function: &Rc<str>, fail: Fail) -> Unsupported {
         let file = &self.scope.file;
         Unsupported {
