@@ -86,7 +86,11 @@ fn check(bodies: &[String]) -> Option<String> {
     writeln!(driver, "#define COUNT {}\n{DRIVER}", bodies.len()).expect("a string");
     std::fs::write(at.join("x.c"), source).expect("written");
     std::fs::write(at.join("main.c"), driver).expect("written");
-    run(at, clang, &["-O1", "-fno-strict-aliasing", "-DNAME(n)=new_##n", "-emit-llvm", "-S", "x.c", "-o", "x.ll"]);
+    run(
+        at,
+        clang,
+        &["-O1", "-fno-strict-aliasing", "-DNAME(n)=new_##n", "-emit-llvm", "-S", "x.c", "-o", "x.ll"],
+    );
     run(at, clang, &["-O1", "-fno-strict-aliasing", "-DNAME(n)=old_##n", "-c", "x.c", "-o", "old.o"]);
     let text = std::fs::read_to_string(at.join("x.ll")).expect("IR");
     let mut module = parse::read(&text, "x.ll").expect("clang's IR is read");

@@ -10,7 +10,7 @@ use crate::ir::{Access, CallAttributes, Const, FunctionId, Instruction, Op, Oper
 use crate::tidy::{Known, Root, Roots, Surroundings, known_call};
 use std::rc::Rc;
 
-/// Fills and copies of no more bytes are left to wide accesses.
+/// Fills, and copies between what is apart, of no more bytes are left to wide accesses.
 const SMALL: i64 = 32;
 
 /// What choosing needs to know.
@@ -45,7 +45,10 @@ enum Meaning<'a> {
 /// What becomes of a run; none if it is to stay as it is.
 pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh) -> Option<Change> {
     let made = match meaning(steps, fit, scene) {
-        Some(meaning) if whole(fit, &meaning) <= SMALL => return None,
+        Some(Meaning::Fill(to, _)) if whole(fit, &to) <= SMALL => return None,
+        Some(Meaning::Copy(to, from)) if whole(fit, &to) <= SMALL && apart(fit, &to, &from, scene) => {
+            return None;
+        }
         Some(Meaning::Fill(to, byte)) => {
             let byte = Operand::Const(Const::int(8, u128::from(byte)));
             Made::Bulk(call(steps, fit, scene.bulk.fill, to, |_| byte, fresh))
@@ -60,8 +63,7 @@ pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh)
 }
 
 /// How many bytes a run touches.
-fn whole(fit: &Fit, meaning: &Meaning) -> i64 {
-    let (Meaning::Fill(to, _) | Meaning::Copy(to, _)) = meaning;
+fn whole(fit: &Fit, to: &Stretch) -> i64 {
     to.size.saturating_mul(fit.repetitions as i64)
 }
 
