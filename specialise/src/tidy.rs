@@ -8,6 +8,7 @@ mod calls;
 mod dead;
 mod flow;
 mod forward;
+mod hash;
 mod memory;
 mod number;
 pub(crate) mod operands;
@@ -15,6 +16,7 @@ mod roots;
 mod widen;
 
 pub(crate) use calls::{Known, known_call};
+pub(crate) use hash::{Mixer, Table};
 pub(crate) use roots::{Root, Roots};
 
 use crate::ir::{Body, Code, FunctionId, Module, Param};
