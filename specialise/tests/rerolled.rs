@@ -142,6 +142,14 @@ fn known_shapes_become_loops() {
         ("last value", format!("u32 v;\n{} return v;", unrolled(90, "v = AT(32, a, K*8) * 3; AT(32, b, K*4) = v;")), 1),
         ("downwards", unrolled(120, "AT(16, a, 400-K*2) = AT(16, b, K*2) + 1;"), 1),
         ("neighbours", unrolled(120, "AT(32, r, K*4) = AT(32, a, K*4) + AT(32, a, K*4+4);"), 1),
+        (
+            "two beginnings",
+            format!(
+                "u64 y = x >> 7, z = x >> 9; AT(64, a, 0) = y; AT(64, a, 8) = z; u64 v = (z * 3) ^ (y + 1);\n{} return v;",
+                unrolled(20, "v = (v * 3) ^ (v + 1);")
+            ),
+            1,
+        ),
         ("list", format!("u8 *p = a;\n{} return p - a;", unrolled(40, "p += AT(8, p, 3) & 7;")), 1),
     ];
     let bodies: Vec<String> = shapes.iter().map(|(_, body, _)| format!("{body}\nreturn x;")).collect();
@@ -151,6 +159,23 @@ fn known_shapes_become_loops() {
         let function = function.split("\n}").next().unwrap_or_default();
         assert_eq!(loops(function), *count, "{name}:\n{function}");
     }
+}
+
+#[test]
+fn short_copies_are_joined_where_they_may() {
+    let bodies = [
+        unrolled(6, "AT(8, a, K) = AT(8, b, K);") + "return x;",
+        unrolled(6, "AT(8, r, K) = AT(8, b, K);") + "return x;",
+        String::from("u8 s = AT(8, b, 0), t = AT(8, b, 1); AT(8, a, 0) = s; AT(8, a, 1) = t; return x;"),
+        [(0, 8), (1, 9), (8, 16), (9, 17), (2, 10), (3, 11)]
+            .map(|(to, from)| format!("AT(8, a, {to}) = AT(8, a, {from});"))
+            .concat()
+            + "return x;",
+    ];
+    let Some(polished) = check(&bodies) else { return };
+    let stores: Vec<usize> =
+        polished.split("\ndefine ").skip(1).map(|function| function.matches("store ").count()).collect();
+    assert_eq!(stores, [6, 2, 1, 6], "{polished}");
 }
 
 #[test]
