@@ -8,6 +8,7 @@ mod calls;
 mod dead;
 mod flow;
 mod forward;
+mod hash;
 mod memory;
 mod number;
 pub(crate) mod operands;
@@ -15,6 +16,7 @@ mod roots;
 mod widen;
 
 pub(crate) use calls::{Known, known_call};
+pub(crate) use hash::{Mixer, Table};
 pub(crate) use roots::{Root, Roots};
 
 use crate::ir::{Body, Code, FunctionId, Module, Param};
@@ -59,9 +61,11 @@ pub fn widen(body: &mut Body, around: &Surroundings) {
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     for at in 0..module.functions.len() {
-        let Code::Body(body) = &mut module.functions[at].code else { continue };
-        let mut body = Rc::unwrap_or_clone(std::mem::take(body));
-        let around = Surroundings::of(module, FunctionId(at as u32));
+        let id = FunctionId(at as u32);
+        let Ok(Some(body)) = module.body(id) else { continue };
+        module.functions[at].code = Code::Declared; // so that the body is ours alone, and not copied
+        let mut body = Rc::unwrap_or_clone(body);
+        let around = Surroundings::of(module, id);
         tidy(&mut body, &around);
         crate::reroll::reroll(&mut body, &around, &bulk);
         widen(&mut body, &around);

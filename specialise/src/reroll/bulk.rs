@@ -10,7 +10,7 @@ use crate::ir::{Access, CallAttributes, Const, FunctionId, Instruction, Op, Oper
 use crate::tidy::{Known, Root, Roots, Surroundings, known_call};
 use std::rc::Rc;
 
-/// Fills and copies of no more bytes are left to wide accesses.
+/// Fills, and copies between what is apart, of no more bytes are left to wide accesses.
 const SMALL: i64 = 32;
 
 /// What choosing needs to know.
@@ -45,7 +45,10 @@ enum Meaning<'a> {
 /// What becomes of a run; none if it is to stay as it is.
 pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh) -> Option<Change> {
     let made = match meaning(steps, fit, scene) {
-        Some(meaning) if whole(fit, &meaning) <= SMALL => return None,
+        Some(Meaning::Fill(to, _)) if whole(fit, &to) <= SMALL => return None,
+        Some(Meaning::Copy(to, from)) if whole(fit, &to) <= SMALL && apart(fit, &to, &from, scene) => {
+            return None;
+        }
         Some(Meaning::Fill(to, byte)) => {
             let byte = Operand::Const(Const::int(8, u128::from(byte)));
             Made::Bulk(call(steps, fit, scene.bulk.fill, to, |_| byte, fresh))
@@ -60,8 +63,7 @@ pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh)
 }
 
 /// How many bytes a run touches.
-fn whole(fit: &Fit, meaning: &Meaning) -> i64 {
-    let (Meaning::Fill(to, _) | Meaning::Copy(to, _)) = meaning;
+fn whole(fit: &Fit, to: &Stretch) -> i64 {
     to.size.saturating_mul(fit.repetitions as i64)
 }
 
@@ -127,7 +129,7 @@ fn same_anchor(a: &Stretch, b: &Stretch) -> bool {
 
 /// What a run does if it only fills or only copies, bytes that follow each other from repetition to repetition.
 fn meaning<'a>(steps: &Steps<'a>, fit: &Fit<'a>, scene: &Scene) -> Option<Meaning<'a>> {
-    let mut reader = Reader { steps, fit, slots: fit.slots.iter(), loads: Vec::new() };
+    let mut reader = Reader { slots: fit.slots.iter(), loads: Vec::new() };
     let mut fills: Vec<(Stretch, u8)> = Vec::new();
     let mut copies: Vec<(Stretch, Stretch)> = Vec::new();
     for position in 0..fit.period {
@@ -223,10 +225,6 @@ fn joined<'a>(fit: &Fit, stretches: &[Stretch<'a>]) -> Option<Stretch<'a>> {
 
 /// Reads the operands of a group.
 struct Reader<'r, 'a> {
-    /// The block.
-    steps: &'r Steps<'a>,
-    /// The run.
-    fit: &'r Fit<'a>,
     /// The operands that are still to be read.
     slots: std::slice::Iter<'r, Slot<'a>>,
     /// What has been loaded but not stored, by position in the group.

@@ -3,8 +3,8 @@
 //! is looked at if three repetitions of it hash alike. What is found here is a guess; [`super::fit`] proves it.
 
 use super::steps::{Steps, What};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use crate::tidy::{Mixer, Table};
+use std::hash::{Hash, Hasher};
 
 /// Lengths of the windows. A group that has no window of its own among these is found by those longer than itself.
 const WINDOWS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
@@ -27,7 +27,7 @@ pub(super) struct Run {
 /// search goes on behind the run.
 pub(super) fn each_run(steps: &Steps, mut take: impl FnMut(Run) -> Option<usize>) {
     let symbols = Symbols::new(steps);
-    let mut last: [Table<usize>; WINDOWS.len()] = Default::default();
+    let mut last: [Table<u64, usize>; WINDOWS.len()] = Default::default();
     let mut floor = 0;
     let mut at = 0;
     while at < steps.list.len() {
@@ -70,12 +70,12 @@ impl Symbols {
     fn new(steps: &Steps) -> Symbols {
         let count = steps.list.len();
         let kinds: Vec<u64> = (0..count).map(|step| kind(steps, step)).collect();
-        let mut last: Table<usize> = Table::default();
+        let mut last: Table<u64, usize> = Table::default();
         let mut hashes = vec![0u64];
         let mut powers = vec![1u64];
         let mut symbols = Vec::with_capacity(count);
         for (step, kind) in kinds.iter().enumerate() {
-            let mut hasher = Mixer(*kind);
+            let mut hasher = Mixer::from(*kind);
             if let Some(before) = last.insert(*kind, step) {
                 for (now, before) in steps.operands(step).iter().zip(steps.operands(before)) {
                     hasher.write_u64((now.number.wrapping_sub(before.number) & now.mask()) as u64);
@@ -121,7 +121,7 @@ impl Symbols {
 /// The hash of what a step does, apart from its numbers and from which results of the block it uses.
 fn kind(steps: &Steps, step: usize) -> u64 {
     let instruction = steps.instruction(step);
-    let mut hasher = Mixer(0);
+    let mut hasher = Mixer::default();
     std::mem::discriminant(&instruction.op).hash(&mut hasher);
     instruction.ty.hash(&mut hasher);
     if let crate::ir::Op::Binary(binary, ..) = &instruction.op {
@@ -135,37 +135,4 @@ fn kind(steps: &Steps, step: usize) -> u64 {
         }
     }
     hasher.finish()
-}
-
-/// A table whose keys are hashes already.
-type Table<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
-
-/// A hash function that is fast and good enough for guesses.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(23) ^ value).wrapping_mul(BASE);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
-    }
 }

@@ -3,12 +3,12 @@
 
 use super::Surroundings;
 use super::calls::{Known, effects, known_call};
+use super::hash::{Mixer, Table};
 use super::memory::{Addresses, Memory, Place};
 use super::operands::{each, each_mut, known, of_terminator_mut};
 use super::roots::Roots;
 use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, ValueId};
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
 /// What stands for values that need not be computed.
@@ -71,12 +71,12 @@ pub(crate) fn forward(body: &mut Body, around: &Surroundings) {
         roots,
         replaced: Replaced::new(body),
         addresses: Addresses::default(),
-        computed: HashMap::new(),
+        computed: Table::default(),
         memory: Memory::default(),
     };
     let mut blocks = std::mem::take(&mut body.blocks);
     for block in &mut blocks {
-        pass.computed = HashMap::new();
+        pass.computed = Table::default();
         pass.memory = Memory::default();
         let old = std::mem::take(&mut block.instructions);
         block.instructions.reserve(old.len());
@@ -105,7 +105,7 @@ struct Forward<'a> {
     /// All addresses so far.
     addresses: Addresses,
     /// Where in the new block something was computed, by its hash.
-    computed: HashMap<u64, usize>,
+    computed: Table<u64, usize>,
     /// Operands that are what memory holds.
     memory: Memory<Operand>,
 }
@@ -270,7 +270,7 @@ impl Forward<'_> {
             }
             _ => {}
         }
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Mixer::default();
         discriminant(&instruction.op).hash(&mut hasher);
         if let Op::Address { offset, .. } = &instruction.op {
             offset.hash(&mut hasher);

@@ -1,9 +1,10 @@
 //! What is known about bytes of memory at a point of a block, and what an access takes from that knowledge. Every
 //! entry is taken out at most once, so a block costs no more than it has accesses.
 
+use super::hash::Table;
 use super::roots::{Root, Roots};
 use crate::ir::{Op, Operand, Type, ValueId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// An address without its constant part.
@@ -35,21 +36,16 @@ impl Place {
             .and_then(|size| i64::try_from(size).ok())
             .map_or(i64::MAX, |size| self.offset.saturating_add(size))
     }
-
-    /// Whether an access there may touch the bytes of another.
-    pub(crate) fn clashes(&self, other: &Place) -> bool {
-        if self.anchor == other.anchor && self.size.is_some() && other.size.is_some() {
-            return self.offset < other.end() && other.offset < self.end();
-        }
-        self.root.may_alias(other.root)
-    }
 }
+
+/// Base, offset and terms of an address.
+pub(crate) type Parts = (Operand, i64, Rc<[(Operand, i64)]>);
 
 /// The addresses that were computed so far, by value, for taking pointers apart.
 #[derive(Default)]
 pub(crate) struct Addresses {
     /// Base, offset and terms of what is an address.
-    known: HashMap<ValueId, (Operand, i64, Rc<[(Operand, i64)]>)>,
+    known: Vec<Option<Parts>>,
     /// No terms, shared.
     none: Rc<[(Operand, i64)]>,
 }
@@ -59,17 +55,21 @@ impl Addresses {
     pub(crate) fn note(&mut self, result: Option<ValueId>, op: &Op) {
         if let (Some(result), Op::Address { base, offset, terms }) = (result, op) {
             let terms = if terms.is_empty() { self.none.clone() } else { terms.as_slice().into() };
-            self.known.insert(result, (base.clone(), *offset, terms));
+            let at = result.0 as usize;
+            if self.known.len() <= at {
+                self.known.resize(at + 1, None);
+            }
+            self.known[at] = Some((base.clone(), *offset, terms));
         }
     }
 
     /// Base, offset and terms of a pointer.
-    pub(crate) fn parts(&self, pointer: &Operand) -> (Operand, i64, Rc<[(Operand, i64)]>) {
+    pub(crate) fn parts(&self, pointer: &Operand) -> Parts {
         use crate::ir::Const;
         match pointer {
-            Operand::Value(value) => match self.known.get(value) {
-                Some(parts) => parts.clone(),
-                None => (pointer.clone(), 0, self.none.clone()),
+            Operand::Value(value) => match self.known.get(value.0 as usize) {
+                Some(Some(parts)) => parts.clone(),
+                _ => (pointer.clone(), 0, self.none.clone()),
             },
             Operand::Const(Const::Global(global, offset)) => {
                 (Operand::Const(Const::Global(*global, 0)), *offset, self.none.clone())
@@ -94,18 +94,18 @@ impl Addresses {
 type Group<T> = BTreeMap<i64, (i64, T)>;
 
 /// What is known of the bytes of one root.
-type Groups<T> = HashMap<Anchor, Group<T>>;
+type Groups<T> = Table<Anchor, Group<T>>;
 
 /// What is known of memory; roots that an access may reach together are kept together.
 pub(crate) struct Memory<T> {
     /// By private object.
-    private: HashMap<ValueId, Groups<T>>,
+    private: Table<ValueId, Groups<T>>,
     /// By object of this function's whose address has gone somewhere.
-    local: HashMap<Root, Groups<T>>,
+    local: Table<Root, Groups<T>>,
     /// By parameter.
-    params: HashMap<ValueId, Groups<T>>,
+    params: Table<ValueId, Groups<T>>,
     /// By global variable.
-    globals: HashMap<Root, Groups<T>>,
+    globals: Table<Root, Groups<T>>,
     /// Through pointers of which nothing is known.
     unknown: Groups<T>,
 }
@@ -113,11 +113,11 @@ pub(crate) struct Memory<T> {
 impl<T> Default for Memory<T> {
     fn default() -> Memory<T> {
         Memory {
-            private: HashMap::new(),
-            local: HashMap::new(),
-            params: HashMap::new(),
-            globals: HashMap::new(),
-            unknown: HashMap::new(),
+            private: Table::default(),
+            local: Table::default(),
+            params: Table::default(),
+            globals: Table::default(),
+            unknown: Table::default(),
         }
     }
 }
@@ -153,20 +153,20 @@ impl<T> Memory<T> {
         }
         match place.root {
             Root::Private(_) => {}
-            Root::Local(_) | Root::Exclusive(_) => self.unknown = HashMap::new(),
+            Root::Local(_) | Root::Exclusive(_) => self.unknown = Table::default(),
             Root::Param(own) => {
                 self.params.retain(|param, _| *param == own);
-                self.globals = HashMap::new();
-                self.unknown = HashMap::new();
+                self.globals = Table::default();
+                self.unknown = Table::default();
             }
             Root::Global(_) => {
                 self.params.clear();
-                self.unknown = HashMap::new();
+                self.unknown = Table::default();
             }
             Root::Unknown => {
-                self.local = HashMap::new();
+                self.local = Table::default();
                 self.params.clear();
-                self.globals = HashMap::new();
+                self.globals = Table::default();
             }
         }
     }
@@ -192,11 +192,11 @@ impl<T> Memory<T> {
 /// clearing a table that was once large costs its size.
 fn forget_overlap<T>(groups: &mut Groups<T>, place: &Place) {
     let Some(mut group) = groups.remove(&place.anchor) else {
-        *groups = HashMap::new();
+        *groups = Table::default();
         return;
     };
     if !groups.is_empty() {
-        *groups = HashMap::new();
+        *groups = Table::default();
     }
     if place.size.is_some() {
         forget_range(&mut group, place);

@@ -213,10 +213,8 @@ impl Scan<'_> {
             | Op::AtomicUpdate(..)
             | Op::CompareExchange(..)
             | Op::Fence => self.settle_all(room),
-            op @ Op::Call { .. } => {
-                if known_call(self.around.module, op) != Some(Known::Pure) {
-                    self.settle_all(room);
-                }
+            op @ Op::Call { .. } if known_call(self.around.module, op) != Some(Known::Pure) => {
+                self.settle_all(room);
             }
             _ => {}
         }

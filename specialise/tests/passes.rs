@@ -1,0 +1,74 @@
+//! What tidying and re-rolling make of IR text: each `tests/passes/*.ll` becomes the `.expected` beside it. `BLESS=1
+//! cargo test` rewrites the expectations.
+
+use drystone_specialise::{parse, print, tidy};
+use std::fmt::Write;
+use std::time::Instant;
+
+#[test]
+fn golden() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut differences = String::new();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(&directory).expect("the directory of the passes") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "ll") {
+            continue;
+        }
+        seen += 1;
+        let name = path.display().to_string();
+        let mut module =
+            parse::read(&std::fs::read_to_string(&path).expect("IR"), &name).expect("IR that can be read");
+        tidy::polish(&mut module);
+        let is = print::print(&module);
+        let expected = path.with_extension("expected");
+        if bless {
+            std::fs::write(&expected, &is).expect("written");
+        }
+        if std::fs::read_to_string(&expected).unwrap_or_default() != is {
+            writeln!(differences, "{name} became\n{is}").expect("a string");
+        }
+    }
+    assert!(seen > 0, "no passes to test in {}", directory.display());
+    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+}
+
+/// The text of a function that swaps so many elements one by one.
+fn straight(elements: usize) -> String {
+    let mut text = String::from("declare i32 @llvm.bswap.i32(i32)\ndefine void @f(ptr %s, ptr %d) {\n");
+    for k in 0..elements {
+        let (from, to) = (k * 4, k * 4 + 28);
+        writeln!(
+            text,
+            "%a{k} = getelementptr inbounds i8, ptr %s, i64 {from}\n%v{k} = load i32, ptr %a{k}, align 4"
+        )
+        .expect("a string");
+        writeln!(text, "%w{k} = call i32 @llvm.bswap.i32(i32 %v{k})").expect("a string");
+        writeln!(
+            text,
+            "%b{k} = getelementptr inbounds i8, ptr %d, i64 {to}\nstore i32 %w{k}, ptr %b{k}, align 4"
+        )
+        .expect("a string");
+    }
+    text + "ret void\n}\n"
+}
+
+#[test]
+fn time_grows_with_size_only() {
+    let time = |elements: usize| {
+        let mut module = parse::read(&straight(elements), "straight.ll").expect("IR that can be read");
+        let function = module.function("f").expect("it is there");
+        module.body(function).expect("a body that can be read");
+        let start = Instant::now();
+        tidy::polish(&mut module);
+        let took = start.elapsed();
+        let body = module.body(function).expect("a body").expect("a body");
+        let left: usize = body.blocks.iter().map(|block| block.instructions.len()).sum();
+        assert!(left < 20, "{left} instructions are left of {elements} elements");
+        println!("{elements} elements: {took:?}");
+        took
+    };
+    let (small, large) = (time(10_000), time(160_000));
+    assert!(large < small * 80, "16 times the size takes {large:?} after {small:?}");
+}
