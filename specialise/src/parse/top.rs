@@ -235,7 +235,7 @@ impl Reader<'_> {
         let mut align = ty.layout().align;
         while cursor.take(',') {
             match cursor.advance() {
-                Token::Word("align") => align = cursor.number_in_parentheses()?,
+                Token::Word("align") => align = cursor.alignment()?,
                 Token::Metadata(_) | Token::Word("section" | "partition" | "code_model") => {
                     cursor.advance();
                 }
