@@ -227,7 +227,7 @@ pub(super) fn parameter(cursor: &mut Cursor, types: &Types) -> Parsed<ParamAttri
                     "readnone" => (said.readonly, said.writeonly) = (true, true),
                     "zeroext" => said.extension = Some(Extension::Zero),
                     "signext" => said.extension = Some(Extension::Sign),
-                    "align" => said.align = Some(cursor.number_in_parentheses()?),
+                    "align" => said.align = Some(cursor.alignment()?),
                     "inalloca" | "preallocated" | "swifterror" => {
                         return Err(cursor.unsupported(format!("a parameter that is `{word}`")));
                     }

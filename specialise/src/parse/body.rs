@@ -211,13 +211,7 @@ impl<'f> Reader<'f> {
         let mut found = Trailing::default();
         while self.cursor.take(',') {
             match self.cursor.advance() {
-                Token::Word("align") => {
-                    let align: u64 = self.cursor.number()?;
-                    if !align.is_power_of_two() {
-                        return Err(self.cursor.wrong("an alignment is a power of two"));
-                    }
-                    found.align = Some(align);
-                }
+                Token::Word("align") => found.align = Some(self.cursor.alignment()?),
                 Token::Metadata(kind) => {
                     if let Token::Metadata(value) = self.cursor.advance() {
                         if kind == "dbg"

@@ -123,9 +123,6 @@ impl Constants<'_> {
                 let element = self.typed_at(cursor, depth + 1)?;
                 cursor.expect(')')?;
                 let Type::Vector(count, _) = ty else { return Err(at.wrong("`splat` is a vector")) };
-                if *count > 1 << 16 {
-                    return Err(at.unsupported("a vector of so many elements"));
-                }
                 Const::Aggregate(ty.clone(), vec![element; *count as usize].into())
             }
             "dso_local_equivalent" | "no_cfi" => self.value(cursor, ty, depth + 1)?,

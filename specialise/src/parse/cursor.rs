@@ -125,6 +125,17 @@ impl<'t> Cursor<'t> {
         Ok(number)
     }
 
+    /// What an address is a multiple of, behind the word `align`.
+    pub(super) fn alignment(&mut self) -> Parsed<u64> {
+        let at = *self;
+        let align = self.number_in_parentheses()?;
+        if align.is_power_of_two() && align <= 1 << 32 {
+            Ok(align)
+        } else {
+            Err(at.wrong("an alignment is a power of two"))
+        }
+    }
+
     /// Goes over brackets and all that is in them, if one opens here.
     pub(super) fn skip_brackets(&mut self) {
         let mut depth = 0usize;

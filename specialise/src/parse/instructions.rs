@@ -335,7 +335,7 @@ fn element(reader: &mut Reader, word: &str) -> Parsed<Line> {
 /// The constant vector that says where the elements come from.
 fn order(reader: &mut Reader) -> Parsed<Vec<i32>> {
     let ty = reader.ty()?;
-    let Type::Vector(count @ 0..=0x1_0000, _) = ty else {
+    let Type::Vector(count, _) = ty else {
         return Err(reader.cursor.wrong("a vector of positions is expected before this"));
     };
     let position = |constant: &Const| fold::signed(constant).map_or(-1, |position| position as i32);

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::lexer::{Token, plain};
-use super::unread::Scope;
+use super::unread::{Scope, Surroundings};
 use crate::ir::{Place, PlaceId};
 use std::rc::Rc;
 
@@ -73,7 +73,7 @@ impl Scope {
     }
 
     /// The file and the function that a scope stands in.
-    fn surroundings(&self, scope: u32) -> (Rc<str>, Rc<str>) {
+    fn surroundings(&self, scope: u32) -> Surroundings {
         if let Some((file, function)) = self.surroundings.borrow().get(&scope) {
             return (file.clone(), function.clone());
         }
@@ -89,7 +89,7 @@ impl Scope {
             next = fields.scope;
         }
         let name = file.and_then(|file| self.fields(file)).and_then(|fields| fields.filename).unwrap_or("");
-        let found: (Rc<str>, Rc<str>) = (self.shared(name), self.shared(function));
+        let found: Surroundings = (self.shared(name), self.shared(function));
         self.surroundings.borrow_mut().insert(scope, found.clone());
         found
     }

@@ -142,7 +142,7 @@ impl Reader<'_> {
             let name = found.function.name.clone();
             // What debuggers and the like are told has no address, and no declaration that could be printed.
             let slot = found.trouble.is_none() || !name.starts_with("llvm.");
-            let value = slot.then(|| Const::Function(FunctionId(self.module.functions.len() as u32)));
+            let value = slot.then_some(Const::Function(FunctionId(self.module.functions.len() as u32)));
             self.name(&cursor, &name, Symbol { value, trouble: found.trouble.clone() })?;
             if !slot {
                 continue;
@@ -235,7 +235,7 @@ impl Reader<'_> {
         let mut align = ty.layout().align;
         while cursor.take(',') {
             match cursor.advance() {
-                Token::Word("align") => align = cursor.number_in_parentheses()?,
+                Token::Word("align") => align = cursor.alignment()?,
                 Token::Metadata(_) | Token::Word("section" | "partition" | "code_model") => {
                     cursor.advance();
                 }

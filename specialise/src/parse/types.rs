@@ -11,6 +11,8 @@ use std::rc::Rc;
 /// every walk through a type to end soon.
 const DEPTH: u32 = 64;
 const PARTS: u64 = 1 << 16;
+/// How long a vector may be: longer than any machine's.
+const LANES: u32 = 1 << 12;
 /// How large a value may be: more than the address space of a process.
 const BYTES: u64 = 1 << 47;
 
@@ -154,6 +156,9 @@ impl Types {
         cursor.expect_word("x")?;
         let element = self.measured(cursor, depth + 1)?;
         cursor.expect('>')?;
+        if count > LANES {
+            return Err(cursor.unsupported(format!("vectors of more than {LANES} elements")));
+        }
         if !element.ty.is_scalar() || count == 0 {
             return Err(cursor.wrong("a vector has one or more integers, floats or pointers"));
         }

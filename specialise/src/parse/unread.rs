@@ -32,8 +32,11 @@ pub(crate) struct Scope {
     /// Places by the number of their metadata.
     pub(super) known: RefCell<HashMap<u32, Option<PlaceId>>>,
     /// File and function of a scope, by the number of its metadata.
-    pub(super) surroundings: RefCell<HashMap<u32, (Rc<str>, Rc<str>)>>,
+    pub(super) surroundings: RefCell<HashMap<u32, Surroundings>>,
 }
+
+/// A file and a function in it.
+pub(super) type Surroundings = (Rc<str>, Rc<str>);
 
 impl Scope {
     pub(super) fn new(file: Rc<File>, symbols: Symbols, places: Rc<Places>) -> Self {
