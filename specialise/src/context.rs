@@ -127,7 +127,15 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { instructions: 20_000_000, residual: 1_000_000, attempts: 400, variants: 4, rounds: 32, recursion: 2, depth: 200 }
+        Budget {
+            instructions: 20_000_000,
+            residual: 1_000_000,
+            attempts: 400,
+            variants: 4,
+            rounds: 32,
+            recursion: 2,
+            depth: 200,
+        }
     }
 }
 

@@ -112,7 +112,8 @@ impl Extraction<'_> {
             Const::Address(bits, inner) => Const::Address(*bits, Rc::new(self.constant(inner)?)),
             Const::Pointer(inner) => Const::Pointer(Rc::new(self.constant(inner)?)),
             Const::Aggregate(ty, fields) => {
-                let fields: Result<Vec<Const>, String> = fields.iter().map(|field| self.constant(field)).collect();
+                let fields: Result<Vec<Const>, String> =
+                    fields.iter().map(|field| self.constant(field)).collect();
                 Const::Aggregate(ty.clone(), fields?.into())
             }
             other => other.clone(),
@@ -133,7 +134,9 @@ impl Extraction<'_> {
                 self.instruction(instruction)?;
             }
             match &mut block.terminator {
-                Terminator::Return(Some(value)) | Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => {
+                Terminator::Return(Some(value))
+                | Terminator::Branch(value, ..)
+                | Terminator::Switch(value, ..) => {
                     self.operand(value)?;
                 }
                 _ => {}

@@ -15,6 +15,8 @@ pub(crate) mod operands;
 mod roots;
 mod widen;
 
+pub use widen::Constants;
+
 pub(crate) use calls::{Known, known_call};
 pub(crate) use hash::{Mixer, Table};
 pub(crate) use roots::{Root, Roots};
@@ -51,8 +53,8 @@ pub fn tidy(body: &mut Body, around: &Surroundings) {
 
 /// Stores of constants and copies that lie side by side become wider ones. It comes after re-rolling, which finds the
 /// pattern of the elements only while they are apart.
-pub fn widen(body: &mut Body, around: &Surroundings) {
-    widen::widen(body, around);
+pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
+    widen::widen(body, around, constants);
     tidy(body, around);
 }
 
@@ -68,7 +70,7 @@ pub fn polish(module: &mut Module) {
         let around = Surroundings::of(module, id);
         tidy(&mut body, &around);
         crate::reroll::reroll(&mut body, &around, &bulk);
-        widen(&mut body, &around);
+        widen(&mut body, &around, Constants::Words);
         module.functions[at].code = Code::Body(Rc::new(body));
     }
 }

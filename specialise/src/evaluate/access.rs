@@ -14,7 +14,14 @@ const LONGEST_MOVED: u64 = 16;
 
 impl Evaluator<'_> {
     /// Reads a value of a type.
-    pub fn load(&mut self, state: &mut State, from: &Value, ty: &Type, access: Access, align: u64) -> Result<Value, Stop> {
+    pub fn load(
+        &mut self,
+        state: &mut State,
+        from: &Value,
+        ty: &Type,
+        access: Access,
+        align: u64,
+    ) -> Result<Value, Stop> {
         if access != Access::Plain {
             return self.load_as_it_stands(state, from, ty, access, align);
         }
@@ -53,7 +60,13 @@ impl Evaluator<'_> {
         self.assemble(state, object, offset, &pieces, ty)
     }
 
-    fn load_parts(&mut self, state: &mut State, object: ObjectId, offset: i64, ty: &Type) -> Result<Value, Stop> {
+    fn load_parts(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        offset: i64,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
         let parts: Vec<(u64, Type)> = match ty {
             Type::Struct { fields, .. } => ty.offsets().into_iter().zip(fields.iter().cloned()).collect(),
             Type::Array(count, element) => {
@@ -67,7 +80,13 @@ impl Evaluator<'_> {
         };
         let mut values = Vec::new();
         for (at, ty) in parts {
-            values.push(self.load(state, &Value::Pointer(object, offset + at as i64), &ty, Access::Plain, 1)?);
+            values.push(self.load(
+                state,
+                &Value::Pointer(object, offset + at as i64),
+                &ty,
+                Access::Plain,
+                1,
+            )?);
         }
         Ok(Value::Aggregate(values.into()))
     }
@@ -95,7 +114,13 @@ impl Evaluator<'_> {
     }
 
     /// A load through a pointer that is a value of the residual program.
-    fn load_anywhere(&mut self, state: &mut State, from: &Value, ty: &Type, align: u64) -> Result<Value, Stop> {
+    fn load_anywhere(
+        &mut self,
+        state: &mut State,
+        from: &Value,
+        ty: &Type,
+        align: u64,
+    ) -> Result<Value, Stop> {
         if let Some(object) = self.pointee(from) {
             self.materialise(state, object)?;
         }
@@ -173,7 +198,12 @@ impl Evaluator<'_> {
     }
 
     /// If the bytes are all those of one value in their order, or in the opposite one: that value, or its swap.
-    fn from_one_origin(&mut self, state: &State, pieces: &[(u64, u64, Option<Held>)], size: u64) -> Option<Value> {
+    fn from_one_origin(
+        &mut self,
+        state: &State,
+        pieces: &[(u64, u64, Option<Held>)],
+        size: u64,
+    ) -> Option<Value> {
         let mut bytes = Vec::new();
         for (_, piece_size, held) in pieces {
             let Some(Held::Value(Value::Dynamic(value), start)) = held else { return None };
@@ -244,7 +274,14 @@ impl Evaluator<'_> {
     }
 
     /// A store to an object that is only held.
-    fn hold(&mut self, state: &mut State, object: ObjectId, offset: u64, value: Value, ty: &Type) -> Result<(), Stop> {
+    fn hold(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        offset: u64,
+        value: Value,
+        ty: &Type,
+    ) -> Result<(), Stop> {
         if !ty.is_scalar() {
             if value.is_undef() {
                 return Ok(());
@@ -285,7 +322,8 @@ impl Evaluator<'_> {
             return Ok(false);
         }
         let (to_offset, from_offset) = (*to_offset as u64, *from_offset as u64);
-        let (Some(target_contents), Some(source_contents)) = (state.memory.get(target), state.memory.get(source))
+        let (Some(target_contents), Some(source_contents)) =
+            (state.memory.get(target), state.memory.get(source))
         else {
             return Ok(true);
         };
@@ -346,7 +384,14 @@ impl Evaluator<'_> {
     }
 
     /// Makes the residual program write what a cell holds to a real object.
-    fn write_held(&mut self, state: &mut State, object: ObjectId, offset: u64, size: u64, held: &Held) -> Result<(), Stop> {
+    fn write_held(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        offset: u64,
+        size: u64,
+        held: &Held,
+    ) -> Result<(), Stop> {
         match held {
             Held::Value(value, _) if value.is_undef() => {}
             Held::Value(value, 0) if self.type_of(value).store_size() == size => {
@@ -385,7 +430,8 @@ impl Evaluator<'_> {
                 let mut loaded = Vec::new();
                 while done < size {
                     let step = largest_step(size - done);
-                    let value = self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
+                    let value =
+                        self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
                     loaded.push((done, value));
                     done += step;
                 }
@@ -397,7 +443,8 @@ impl Evaluator<'_> {
             }
             Held::Copy(origin, from) => {
                 let to = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
-                let from = self.operand(state, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
+                let from =
+                    self.operand(state, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
                 let size = Operand::Const(Const::int(64, u128::from(size)));
                 self.emit_memory_call(state, "memcpy", vec![to, from, size])?;
             }
@@ -405,7 +452,13 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn emit_store(&mut self, state: &mut State, object: ObjectId, offset: u64, value: Operand) -> Result<(), Stop> {
+    fn emit_store(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        offset: u64,
+        value: Operand,
+    ) -> Result<(), Stop> {
         let align = self.align_at(object, offset);
         let to = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
         self.effect(state, Op::Store { value, to, align, access: Access::Plain });
@@ -427,7 +480,8 @@ impl Evaluator<'_> {
         if let Some(contents) = state.memory.get_mut(object) {
             // What stands in memory is known only as far as it can be read back as it was written.
             contents.cells.retain(|_, cell| {
-                matches!(&cell.held, Held::Value(value, 0) if !value.is_undef()) || matches!(cell.held, Held::Fill(_))
+                matches!(&cell.held, Held::Value(value, 0) if !value.is_undef())
+                    || matches!(cell.held, Held::Fill(_))
             });
         }
         self.note_materialised(object);
@@ -479,7 +533,9 @@ impl Evaluator<'_> {
         };
         for object in written {
             let (at, size) = match (to, size) {
-                (Value::Pointer(target, offset), Some(size)) if *target == object && *offset >= 0 => (*offset as u64, size),
+                (Value::Pointer(target, offset), Some(size)) if *target == object && *offset >= 0 => {
+                    (*offset as u64, size)
+                }
                 _ => (0, u64::MAX),
             };
             if self.pointee(to) == Some(object) {
@@ -642,7 +698,8 @@ fn joined(pieces: Vec<(u64, u64, Option<Held>)>, source: Option<(ObjectId, u64)>
             (None, Some((object, offset))) => Held::Copy(object, offset + at),
             (None, None) => continue,
         };
-        if let (Some((before, before_size, Held::Copy(a, from))), Held::Copy(b, next)) = (joined.last_mut(), &held)
+        if let (Some((before, before_size, Held::Copy(a, from))), Held::Copy(b, next)) =
+            (joined.last_mut(), &held)
             && a == b
             && *from + *before_size == *next
             && *before + *before_size == at

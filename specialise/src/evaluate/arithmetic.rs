@@ -144,8 +144,12 @@ pub(super) fn cast(op: Cast, value: &Const, to: &Type) -> Option<Const> {
         (Cast::SiToFp, Const::Int { bits, value }, Type::Float) => {
             Some(Const::Float((signed(*bits, *value) as f32).to_bits()))
         }
-        (Cast::UiToFp, Const::Int { value, .. }, Type::Double) => Some(Const::Double((*value as f64).to_bits())),
-        (Cast::UiToFp, Const::Int { value, .. }, Type::Float) => Some(Const::Float((*value as f32).to_bits())),
+        (Cast::UiToFp, Const::Int { value, .. }, Type::Double) => {
+            Some(Const::Double((*value as f64).to_bits()))
+        }
+        (Cast::UiToFp, Const::Int { value, .. }, Type::Float) => {
+            Some(Const::Float((*value as f32).to_bits()))
+        }
         (Cast::BitCast, Const::Double(bits), Type::Int(64)) => Some(Const::int(64, u128::from(*bits))),
         (Cast::BitCast, Const::Float(bits), Type::Int(32)) => Some(Const::int(32, u128::from(*bits))),
         (Cast::BitCast, Const::Int { value, .. }, Type::Double) => Some(Const::Double(*value as u64)),

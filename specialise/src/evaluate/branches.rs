@@ -10,7 +10,11 @@ use std::rc::Rc;
 
 impl Evaluator<'_> {
     /// Ends a block; gives the path back if it goes on alone.
-    pub(super) fn terminate(&mut self, mut state: State, terminator: &Terminator) -> Result<Option<State>, Stop> {
+    pub(super) fn terminate(
+        &mut self,
+        mut state: State,
+        terminator: &Terminator,
+    ) -> Result<Option<State>, Stop> {
         match terminator {
             Terminator::Unreachable => {
                 self.residual.end(state.block, Terminator::Unreachable);
@@ -38,7 +42,13 @@ impl Evaluator<'_> {
         }
     }
 
-    fn branch(&mut self, mut state: State, condition: &Value, yes: BlockId, no: BlockId) -> Result<Option<State>, Stop> {
+    fn branch(
+        &mut self,
+        mut state: State,
+        condition: &Value,
+        yes: BlockId,
+        no: BlockId,
+    ) -> Result<Option<State>, Stop> {
         let operand = self.operand(&mut state, condition, &Type::Int(1), Leak::No)?;
         let (yes_block, no_block) = (self.residual.block(String::new()), self.residual.block(String::new()));
         self.residual.end(state.block, Terminator::Branch(operand, yes_block, no_block));
@@ -53,6 +63,23 @@ impl Evaluator<'_> {
             self.suspend(side);
         }
         Ok(None)
+    }
+
+    /// Parts a path at the instruction where it stands, by a condition: on each side the condition is known. The sides
+    /// don't wait for each other there, since they would only meet to part again.
+    pub(super) fn part_here(&mut self, state: &mut State, condition: ValueId) -> Stop {
+        let (yes, no) = (self.residual.block(String::new()), self.residual.block(String::new()));
+        self.residual.end(state.block, Terminator::Branch(Operand::Value(condition), yes, no));
+        state.branches += 1;
+        for (side, (holds, block)) in [(true, yes), (false, no)].into_iter().enumerate() {
+            let mut part = state.clone();
+            part.block = block;
+            self.refine(&mut part, condition, holds);
+            let mut key = part.key();
+            key.extend([u32::MAX, self.evaluated as u32, side as u32]);
+            self.waiting.entry(key).or_default().push(part);
+        }
+        Stop::Parted
     }
 
     fn switch(
@@ -73,7 +100,10 @@ impl Evaluator<'_> {
         let ty = state.top().body.clone().type_of(operand);
         let operand = self.operand(&mut state, &value, &ty, Leak::No)?;
         let mut by_target: BTreeMap<BlockId, Vec<u128>> = BTreeMap::new();
-        cases.iter().filter(|(_, to)| *to != default).for_each(|(case, to)| by_target.entry(*to).or_default().push(*case));
+        cases
+            .iter()
+            .filter(|(_, to)| *to != default)
+            .for_each(|(case, to)| by_target.entry(*to).or_default().push(*case));
         let otherwise = self.residual.block(String::new());
         let mut residual_cases = Vec::new();
         state.branches += 1;
@@ -102,9 +132,15 @@ impl Evaluator<'_> {
         let Some(definition) = self.residual.definition(condition).cloned() else { return };
         match definition {
             Op::Compare(op @ (Compare::Eq | Compare::Ne), a, b) if (op == Compare::Eq) == holds => {
-                if let Some(object) = self.allocated_at(state, &a).filter(|_| b == Operand::Const(Const::Null)) {
+                if let Some(object) =
+                    self.allocated_at(state, &a).filter(|_| b == Operand::Const(Const::Null))
+                {
                     forget_null(state, object);
-                } else if let (Operand::Value(value), Operand::Const(constant @ (Const::Int { .. } | Const::Null))) = (a, b) {
+                } else if let (
+                    Operand::Value(value),
+                    Operand::Const(constant @ (Const::Int { .. } | Const::Null)),
+                ) = (a, b)
+                {
                     substitute(state, &Value::Dynamic(value), &Value::Const(constant));
                 }
             }
@@ -135,7 +171,8 @@ impl Evaluator<'_> {
     /// The object that may be null whose address an operand is.
     fn allocated_at(&self, state: &State, operand: &Operand) -> Option<ObjectId> {
         let Operand::Value(value) = operand else { return None };
-        let by_state = state.memory.iter().find(|(_, contents)| contents.base == Some(*value)).map(|(object, _)| object);
+        let by_state =
+            state.memory.iter().find(|(_, contents)| contents.base == Some(*value)).map(|(object, _)| object);
         by_state.or_else(|| {
             let by_name = self.bases.iter().find(|(_, base)| *base == operand).map(|(object, _)| *object);
             by_name.filter(|object| self.objects.origin(*object).allocated)
@@ -184,6 +221,7 @@ impl Evaluator<'_> {
                 dynamic_exit: false,
                 reasons: Vec::new(),
                 former_reasons: None,
+                variables: Vec::new(),
             });
             if stays {
                 state.arrival = Arrival::Header;
@@ -270,7 +308,9 @@ fn known_leaves(
         });
     match computed {
         Some(op) if depth > 0 => {
-            super::flow::each_operand(op, |operand| known_leaves(body, definitions, values, operand, depth - 1, into));
+            super::flow::each_operand(op, |operand| {
+                known_leaves(body, definitions, values, operand, depth - 1, into)
+            });
         }
         _ => match &values[value.0 as usize] {
             Value::Const(constant) => into.push(constant.clone()),
@@ -286,10 +326,14 @@ fn known_leaves(
 fn substitute(state: &mut State, old: &Value, new: &Value) {
     for frame in &mut state.frames {
         if frame.values.contains(old) {
-            Rc::make_mut(&mut frame.values).iter_mut().filter(|value| *value == old).for_each(|value| *value = new.clone());
+            Rc::make_mut(&mut frame.values)
+                .iter_mut()
+                .filter(|value| *value == old)
+                .for_each(|value| *value = new.clone());
         }
     }
-    let held: Vec<ObjectId> = state.memory.iter().filter(|(_, contents)| contents.holds(old)).map(|(o, _)| o).collect();
+    let held: Vec<ObjectId> =
+        state.memory.iter().filter(|(_, contents)| contents.holds(old)).map(|(o, _)| o).collect();
     for object in held {
         if let Some(contents) = state.memory.get_mut(object) {
             contents.substitute(old, new);

@@ -6,9 +6,16 @@ use super::state::State;
 use super::value::Value;
 use super::{Evaluator, Stop};
 use crate::ir::{
-    Binary, CallAttributes, Compare, Const, Effects, FunctionId, Instruction, Op, Operand, ParamAttributes, Type,
+    Binary, CallAttributes, Compare, Const, Effects, FunctionId, Instruction, Op, Operand, ParamAttributes,
+    Type,
 };
 use std::rc::Rc;
+
+/// The functions of the C library that are done here.
+const LIBRARY: [&str; 12] = [
+    "memcpy", "memmove", "memset", "memcmp", "bcmp", "bcopy", "bzero", "strlen", "strcmp", "malloc",
+    "calloc", "free",
+];
 
 impl Evaluator<'_> {
     pub(super) fn call(
@@ -73,7 +80,9 @@ impl Evaluator<'_> {
     ) -> Result<Value, Stop> {
         let effects = self.effects(callee, attributes);
         let declared: Vec<ParamAttributes> = match callee {
-            Value::Const(Const::Function(f)) => self.function(*f).params.iter().map(|p| p.attributes.clone()).collect(),
+            Value::Const(Const::Function(f)) => {
+                self.function(*f).params.iter().map(|p| p.attributes.clone()).collect()
+            }
             _ => Vec::new(),
         };
         let said = |at: usize, what: fn(&ParamAttributes) -> bool| {
@@ -86,7 +95,8 @@ impl Evaluator<'_> {
         let (mut passed, mut lent) = (Vec::new(), Vec::new());
         for (at, arg) in args.iter().enumerate() {
             let ty = operands.get(at).map_or_else(|| self.type_of(arg), |operand| body.type_of(operand));
-            let kept = !(effects == Effects::None || said(at, |p| p.nocapture) || said(at, |p| p.byval.is_some()));
+            let kept =
+                !(effects == Effects::None || said(at, |p| p.nocapture) || said(at, |p| p.byval.is_some()));
             if let Some(object) = self.pointee(arg) {
                 if kept {
                     self.escape(state, object)?;
@@ -128,7 +138,7 @@ impl Evaluator<'_> {
         if let Some(intrinsic) = name.strip_prefix("llvm.") {
             return self.llvm(state, instruction, intrinsic, args);
         }
-        if self.is_defined(name) {
+        if !LIBRARY.contains(&name) || self.is_defined(name) {
             return Ok(None);
         }
         let size = |at: usize| args.get(at).and_then(Value::known_int).map(|n| n as u64);
@@ -141,14 +151,19 @@ impl Evaluator<'_> {
                 let byte = self.cast(state, crate::ir::Cast::Trunc, byte.clone(), &Type::Int(8))?;
                 Ok(self.set_bytes(state, to, &byte, &args[2])?.then(|| to.clone()))
             }
-            ("bzero", [to, _]) => Ok(self.set_bytes(state, to, &Value::int(8, 0), &args[1])?.then_some(nothing)),
-            ("strlen", [text]) => Ok(self.known_string(state, text).map(|text| Value::int(64, text.len() as u128))),
+            ("bzero", [to, _]) => {
+                Ok(self.set_bytes(state, to, &Value::int(8, 0), &args[1])?.then_some(nothing))
+            }
+            ("strlen", [text]) => {
+                Ok(self.known_string(state, text).map(|text| Value::int(64, text.len() as u128)))
+            }
             ("memcmp" | "bcmp", [a, b, _]) => {
                 let Some(size) = size(2).filter(|size| *size <= 256) else { return Ok(None) };
                 if size == 0 {
                     return Ok(Some(Value::int(32, 0)));
                 }
-                let (Some(a), Some(b)) = (self.known_text(state, a, size), self.known_text(state, b, size)) else {
+                let (Some(a), Some(b)) = (self.known_text(state, a, size), self.known_text(state, b, size))
+                else {
                     return Ok(None);
                 };
                 Ok(Some(Value::int(32, a.cmp(&b) as i32 as u128)))
@@ -200,7 +215,13 @@ impl Evaluator<'_> {
     }
 
     /// Copies bytes, here if their number and places are known; always done.
-    pub(super) fn copy_bytes(&mut self, state: &mut State, to: &Value, from: &Value, size: &Value) -> Result<bool, Stop> {
+    pub(super) fn copy_bytes(
+        &mut self,
+        state: &mut State,
+        to: &Value,
+        from: &Value,
+        size: &Value,
+    ) -> Result<bool, Stop> {
         if let Some(size) = size.known_int() {
             if size == 0 || self.copy(state, to, from, size as u64)? {
                 return Ok(true);
@@ -273,12 +294,19 @@ impl Evaluator<'_> {
         Ok(Some(Value::Pointer(object, 0)))
     }
 
-    fn free(&mut self, state: &mut State, instruction: &Instruction, pointer: &Value) -> Result<Option<Value>, Stop> {
+    fn free(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        pointer: &Value,
+    ) -> Result<Option<Value>, Stop> {
         let Value::Pointer(object, 0) = *pointer else { return Ok(None) };
         if !self.objects.origin(object).allocated || state.memory.get(object).is_none() {
             return Ok(None);
         }
-        let Op::Call { callee: Operand::Const(callee), attributes, .. } = &instruction.op else { return Ok(None) };
+        let Op::Call { callee: Operand::Const(callee), attributes, .. } = &instruction.op else {
+            return Ok(None);
+        };
         let base = self.base(state, object);
         self.end_of_life(state, object)?;
         let op = Op::Call {
@@ -325,7 +353,9 @@ impl Evaluator<'_> {
                 }
                 return Ok(nothing);
             }
-            ("assume" | "dbg" | "experimental" | "donothing" | "invariant" | "prefetch" | "var", _) => return Ok(nothing),
+            ("assume" | "dbg" | "experimental" | "donothing" | "invariant" | "prefetch" | "var", _) => {
+                return Ok(nothing);
+            }
             ("expect", [value, ..]) => return Ok(Some(value.clone())),
             ("is", _) if name.starts_with("is.constant") => {
                 return Ok(Some(Value::bool(args.iter().all(Value::is_static))));
@@ -343,9 +373,11 @@ impl Evaluator<'_> {
     fn object_size(&self, pointer: &Value, least: &Value, ty: &Type) -> Value {
         let Type::Int(bits) = *ty else { return Value::undef(ty) };
         let known = match pointer {
-            Value::Pointer(object, offset) => {
-                self.objects.origin(*object).size.and_then(|size| size.checked_sub(u64::try_from(*offset).ok()?))
-            }
+            Value::Pointer(object, offset) => self
+                .objects
+                .origin(*object)
+                .size
+                .and_then(|size| size.checked_sub(u64::try_from(*offset).ok()?)),
             _ => None,
         };
         match known {
@@ -395,7 +427,13 @@ impl Evaluator<'_> {
     }
 
     /// Whether a call of a known function is unfolded.
-    fn unfolds(&mut self, state: &State, function: FunctionId, args: &[Value], name: &str) -> Result<bool, Stop> {
+    fn unfolds(
+        &mut self,
+        state: &State,
+        function: FunctionId,
+        args: &[Value],
+        name: &str,
+    ) -> Result<bool, Stop> {
         if self.context.keep.iter().any(|kept| kept == name) {
             self.report_kept(name, "the context says so");
             return Ok(false);
@@ -415,8 +453,9 @@ impl Evaluator<'_> {
                 return Ok(false);
             }
         }
-        if self.function(function).params.len() != args.len() {
-            self.report_kept(name, "it is called with other arguments than it takes");
+        // More than it takes are passed in vain, as the calling convention allows; fewer can't be.
+        if self.function(function).params.len() > args.len() {
+            self.report_kept(name, "it is called with fewer arguments than it takes");
             return Ok(false);
         }
         let active = state.frames.iter().rev().filter(|frame| frame.function == function);
@@ -438,7 +477,12 @@ impl Evaluator<'_> {
     }
 
     /// A call of an intrinsic, to be appended.
-    pub(super) fn intrinsic(&mut self, name: &str, params: &[Type], result: &Type) -> Option<impl Fn(Vec<Operand>) -> Op + use<>> {
+    pub(super) fn intrinsic(
+        &mut self,
+        name: &str,
+        params: &[Type],
+        result: &Type,
+    ) -> Option<impl Fn(Vec<Operand>) -> Op + use<>> {
         let function = self.external(name, params, result, Effects::None);
         Some(move |args| Op::Call {
             callee: Operand::Const(Const::Function(function)),
@@ -449,7 +493,12 @@ impl Evaluator<'_> {
     }
 
     /// Appends a call of `memcpy`, `memmove` or `memset`.
-    pub(super) fn emit_memory_call(&mut self, state: &State, name: &str, mut args: Vec<Operand>) -> Result<(), Stop> {
+    pub(super) fn emit_memory_call(
+        &mut self,
+        state: &State,
+        name: &str,
+        mut args: Vec<Operand>,
+    ) -> Result<(), Stop> {
         let (full, second) = match name {
             "memset" => ("llvm.memset.p0.i64".to_owned(), Type::Int(8)),
             _ => (format!("llvm.{name}.p0.p0.i64"), Type::Ptr),
@@ -485,7 +534,11 @@ fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) 
         ("cttz", [a, _]) => u128::from(a.trailing_zeros().min(bits)),
         ("abs", [a, _]) => signed(bits, *a).unsigned_abs(),
         ("smax" | "smin" | "umax" | "umin", [a, b]) => {
-            if compare(comparison(base)?, bits, *a, *b) { *a } else { *b }
+            if compare(comparison(base)?, bits, *a, *b) {
+                *a
+            } else {
+                *b
+            }
         }
         ("fshl", [a, b, by]) => {
             let by = by % u128::from(bits);
@@ -525,4 +578,3 @@ fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) 
     let Type::Int(width) = ty else { return None };
     Some(Value::int(*width, value))
 }
-

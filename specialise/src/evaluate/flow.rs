@@ -15,6 +15,8 @@ pub(super) struct Flow {
     live: Vec<Bits>,
     /// Where each value is defined: block and index.
     definitions: OnceCell<Vec<Option<(u32, u32)>>>,
+    /// Whether an address or a switch is computed from each value.
+    steering: OnceCell<Vec<bool>>,
 }
 
 /// A set of values.
@@ -68,7 +70,9 @@ pub(super) fn successors(terminator: &Terminator) -> Vec<BlockId> {
 /// Calls `f` with each operand of an operation.
 pub(super) fn each_operand<'a>(op: &'a Op, mut f: impl FnMut(&'a Operand)) {
     match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => [a, b].into_iter().for_each(f),
+        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => {
+            [a, b].into_iter().for_each(f)
+        }
         Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => f(a),
         Op::Load { from, .. } => f(from),
         Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
@@ -105,7 +109,7 @@ impl Flow {
         let dominators = dominators(&postorder, &order, &predecessors);
         let nest = nest(body, &order, &predecessors, &dominators);
         let live = liveness(body, &postorder);
-        Flow { order, nest, live, definitions: OnceCell::new() }
+        Flow { order, nest, live, definitions: OnceCell::new(), steering: OnceCell::new() }
     }
 
     /// Values wanted at the start of a block, after its phis.
@@ -150,10 +154,54 @@ impl Flow {
         })
     }
 
+    /// Whether an address or a switch is computed from a value.
+    pub fn steers(&self, body: &Body, value: ValueId) -> bool {
+        self.steering.get_or_init(|| steering(body, self.definitions(body)))[value.0 as usize]
+    }
+
     /// Whether a block lies in the loop with that header.
     pub fn is_in(&self, block: BlockId, header: BlockId) -> bool {
         self.nest[block.0 as usize].contains(&header)
     }
+}
+
+/// Values from which, through arithmetic and phis, an address that is loaded from or a switch is computed.
+fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
+    let mut steers = vec![false; body.types.len()];
+    let mut work: Vec<ValueId> = Vec::new();
+    let mut begin = |operand: &Operand| {
+        if let Operand::Value(value) = operand {
+            work.push(*value);
+        }
+    };
+    for block in &body.blocks {
+        for instruction in &block.instructions {
+            if let Op::Load { from, .. } = &instruction.op {
+                begin(from);
+            }
+        }
+        if let Terminator::Switch(value, ..) = &block.terminator {
+            begin(value);
+        }
+    }
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut steers[value.0 as usize], true) {
+            continue;
+        }
+        let Some((block, index)) = definitions[value.0 as usize] else { continue };
+        let op = &body.blocks[block as usize].instructions[index as usize].op;
+        if matches!(
+            op,
+            Op::Binary(..) | Op::Cast(..) | Op::Select(..) | Op::Address { .. } | Op::Phi(_) | Op::Freeze(_)
+        ) {
+            each_operand(op, |operand| {
+                if let Operand::Value(value) = operand {
+                    work.push(*value);
+                }
+            });
+        }
+    }
+    steers
 }
 
 fn add(operand: &Operand, live: &mut Bits) {
@@ -239,7 +287,8 @@ fn dominators(postorder: &[BlockId], order: &[u32], predecessors: &[Vec<BlockId>
                     Some(other) => {
                         let (mut a, mut b) = (*predecessor, other);
                         while a != b {
-                            let last = if order[a.0 as usize] > order[b.0 as usize] { &mut a } else { &mut b };
+                            let last =
+                                if order[a.0 as usize] > order[b.0 as usize] { &mut a } else { &mut b };
                             *last = dominators[last.0 as usize].unwrap_or(entry);
                         }
                         a
@@ -257,7 +306,12 @@ fn dominators(postorder: &[BlockId], order: &[u32], predecessors: &[Vec<BlockId>
 
 /// The natural loops around each block, outermost first. A cycle entered in its middle is no loop here; the evaluator's
 /// budgets end it.
-fn nest(body: &Body, order: &[u32], predecessors: &[Vec<BlockId>], dominators: &[BlockId]) -> Vec<Vec<BlockId>> {
+fn nest(
+    body: &Body,
+    order: &[u32],
+    predecessors: &[Vec<BlockId>],
+    dominators: &[BlockId],
+) -> Vec<Vec<BlockId>> {
     let dominates = |a: BlockId, mut b: BlockId| loop {
         if a == b {
             return true;
@@ -296,6 +350,7 @@ fn liveness(body: &Body, postorder: &[BlockId]) -> Vec<Bits> {
         nest: Vec::new(),
         live: vec![Bits::new(body.types.len()); body.blocks.len()],
         definitions: OnceCell::new(),
+        steering: OnceCell::new(),
     };
     let mut changed = true;
     while changed {

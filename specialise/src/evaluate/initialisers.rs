@@ -24,7 +24,8 @@ impl Evaluator<'_> {
             let object = self.global(GlobalId(at as u32));
             let variable = &self.module.globals[at];
             if let Some(initial) = &variable.initial {
-                let mut contents = Contents { real: variable.constant, escaped: variable.constant, ..Contents::default() };
+                let mut contents =
+                    Contents { real: variable.constant, escaped: variable.constant, ..Contents::default() };
                 self.fill_in(&mut contents, 0, initial);
                 memory.insert(object, contents);
             }
@@ -34,8 +35,10 @@ impl Evaluator<'_> {
             memory = loop {
                 match self.run_initialiser(name, memory.clone()) {
                     Ok(after) => break after,
-                    Err(Stop::Again) => {}
-                    Err(Stop::Fail(reason)) => return Err(Error(format!("the initialiser {name}: {reason}"))),
+                    Err(Stop::Again | Stop::Parted) => {}
+                    Err(Stop::Fail(reason)) => {
+                        return Err(Error(format!("the initialiser {name}: {reason}")));
+                    }
                 }
             };
         }
@@ -153,7 +156,9 @@ impl Evaluator<'_> {
             None => Err(Stop::Again),
             Some((found, _)) => {
                 let name = &self.objects.origin(*found).name;
-                Err(Stop::Fail(format!("it changes a pointer to memory that an initialiser allocated ({name})")))
+                Err(Stop::Fail(format!(
+                    "it changes a pointer to memory that an initialiser allocated ({name})"
+                )))
             }
         }
     }

@@ -7,6 +7,9 @@ use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
 use crate::ir::{Access, Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, ValueId};
 
+/// A path that has parted so often does not part at a choice any more.
+const MOST_PARTED: u32 = 10_000;
+
 impl Evaluator<'_> {
     /// Evaluates the instruction that a path stands at and goes on to the next; calls may enter another function.
     pub fn step(&mut self, state: &mut State, instruction: &Instruction) -> Result<(), Stop> {
@@ -47,6 +50,11 @@ impl Evaluator<'_> {
             Op::Select(condition, yes, no) => {
                 let (condition, yes, no) =
                     (self.value(state, condition), self.value(state, yes), self.value(state, no));
+                if let Value::Dynamic(unknown) = condition
+                    && self.leads_on(state, instruction, &yes, &no)
+                {
+                    return Err(self.part_here(state, unknown));
+                }
                 self.select(state, condition, yes, no, ty)?
             }
             Op::Load { from, align, access } => {
@@ -124,7 +132,14 @@ impl Evaluator<'_> {
     }
 
     /// Arithmetic; the type is that of both operands and of the result.
-    pub fn binary(&mut self, state: &mut State, op: Binary, a: Value, b: Value, ty: &Type) -> Result<Value, Stop> {
+    pub fn binary(
+        &mut self,
+        state: &mut State,
+        op: Binary,
+        a: Value,
+        b: Value,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
         if let (Value::Const(a), Value::Const(b)) = (&a, &b)
             && matches!(ty, Type::Float | Type::Double)
             && let Some(result) = arithmetic::float_binary(op, a, b)
@@ -133,7 +148,8 @@ impl Evaluator<'_> {
         }
         if let Type::Int(bits) = *ty {
             if let (Some(x), Some(y)) = (a.known_int(), b.known_int()) {
-                return Ok(arithmetic::binary(op, bits, x, y).map_or_else(|| Value::undef(ty), |v| Value::int(bits, v)));
+                return Ok(arithmetic::binary(op, bits, x, y)
+                    .map_or_else(|| Value::undef(ty), |v| Value::int(bits, v)));
             }
             if let Some(result) = self.identity(op, bits, &a, &b) {
                 return Ok(result);
@@ -144,7 +160,11 @@ impl Evaluator<'_> {
             if let Some((base, offset)) = self.sum(op, bits, &a, &b) {
                 let operand = Operand::Const(Const::int(bits, offset));
                 let op = Op::Binary(Binary::Add, Operand::Value(base), operand);
-                return Ok(if offset == 0 { Value::Dynamic(base) } else { Value::Dynamic(self.emit(state, ty.clone(), op)) });
+                return Ok(if offset == 0 {
+                    Value::Dynamic(base)
+                } else {
+                    Value::Dynamic(self.emit(state, ty.clone(), op))
+                });
             }
         }
         let a = self.operand(state, &a, ty, Leak::Yes)?;
@@ -176,7 +196,8 @@ impl Evaluator<'_> {
     /// Arithmetic on known addresses, as far as it gives something known.
     fn address_arithmetic(&self, op: Binary, a: &Value, b: &Value) -> Option<Value> {
         match (op, a, b) {
-            (Binary::Add, Value::Address(object, offset), other) | (Binary::Add, other, Value::Address(object, offset)) => {
+            (Binary::Add, Value::Address(object, offset), other)
+            | (Binary::Add, other, Value::Address(object, offset)) => {
                 Some(Value::Address(*object, offset.wrapping_add(other.known_int()? as i64)))
             }
             (Binary::Sub, Value::Address(a, x), Value::Address(b, y)) if a == b => {
@@ -194,9 +215,8 @@ impl Evaluator<'_> {
                 }
                 // Rounding down to an alignment.
                 let kept = mask | (mask.wrapping_neg() & mask).wrapping_sub(1);
-                (kept == u64::MAX && mask.wrapping_neg() <= align).then(|| {
-                    Value::Address(*object, offset & mask as i64)
-                })
+                (kept == u64::MAX && mask.wrapping_neg() <= align)
+                    .then(|| Value::Address(*object, offset & mask as i64))
             }
             _ => None,
         }
@@ -224,7 +244,14 @@ impl Evaluator<'_> {
     }
 
     /// A comparison of integers or pointers of a type.
-    pub fn compare(&mut self, state: &mut State, op: Compare, a: Value, b: Value, ty: &Type) -> Result<Value, Stop> {
+    pub fn compare(
+        &mut self,
+        state: &mut State,
+        op: Compare,
+        a: Value,
+        b: Value,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
         if let (Some(x), Some(y), Type::Int(bits)) = (a.known_int(), b.known_int(), ty) {
             return Ok(Value::bool(arithmetic::compare(op, *bits, x, y)));
         }
@@ -270,17 +297,31 @@ impl Evaluator<'_> {
                 (!self.may_overlap(*x, *y) && !self.may_be_null(state, *x) && !self.may_be_null(state, *y))
                     .then_some(Ordering::Less)
             }
-            (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(state, *x, other, null(other)),
-            (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(state, *x, other, null(other)),
-            (Value::Const(Const::Function(f)), Value::Const(Const::Function(g))) if f != g => Some(Ordering::Less),
-            (Value::Const(Const::Function(_)), other) | (other, Value::Const(Const::Function(_))) if null(other) => {
+            (Value::Pointer(x, _) | Value::Address(x, _), other) => {
+                self.differs(state, *x, other, null(other))
+            }
+            (other, Value::Pointer(x, _) | Value::Address(x, _)) => {
+                self.differs(state, *x, other, null(other))
+            }
+            (Value::Const(Const::Function(f)), Value::Const(Const::Function(g))) if f != g => {
+                Some(Ordering::Less)
+            }
+            (Value::Const(Const::Function(_)), other) | (other, Value::Const(Const::Function(_)))
+                if null(other) =>
+            {
                 Some(Ordering::Less)
             }
             _ => None,
         }
     }
 
-    fn differs(&mut self, state: &State, object: ObjectId, other: &Value, null: bool) -> Option<std::cmp::Ordering> {
+    fn differs(
+        &mut self,
+        state: &State,
+        object: ObjectId,
+        other: &Value,
+        null: bool,
+    ) -> Option<std::cmp::Ordering> {
         let apart = match other {
             _ if null => !self.may_be_null(state, object),
             Value::Const(Const::Function(_)) => !self.may_be_null(state, object),
@@ -318,7 +359,8 @@ impl Evaluator<'_> {
         }
         if let Value::Dynamic(residual) = &value
             && op == Cast::Trunc
-            && let Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(inner))) = self.residual.definition(*residual)
+            && let Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(inner))) =
+                self.residual.definition(*residual)
             && self.residual.type_of(*inner) == ty
         {
             return Ok(Value::Dynamic(*inner));
@@ -333,8 +375,26 @@ impl Evaluator<'_> {
         Ok(Value::Dynamic(self.emit(state, ty.clone(), Op::Cast(op, operand))))
     }
 
+    /// Whether it pays to know which of two known values is chosen, because an address or a branch follows from it.
+    fn leads_on(&mut self, state: &mut State, instruction: &Instruction, yes: &Value, no: &Value) -> bool {
+        let known = yes.is_static() && no.is_static() && yes != no && !yes.is_undef() && !no.is_undef();
+        if !known || state.branches >= MOST_PARTED {
+            return false;
+        }
+        let frame = state.top();
+        let body = frame.body.clone();
+        instruction.result.is_some_and(|result| frame.flow.steers(&body, result))
+    }
+
     /// One of two values.
-    pub fn select(&mut self, state: &mut State, condition: Value, yes: Value, no: Value, ty: &Type) -> Result<Value, Stop> {
+    pub fn select(
+        &mut self,
+        state: &mut State,
+        condition: Value,
+        yes: Value,
+        no: Value,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
         if let Some(known) = condition.known_int() {
             return Ok(if known != 0 { yes } else { no });
         }
@@ -384,7 +444,13 @@ impl Evaluator<'_> {
         found
     }
 
-    fn address(&mut self, state: &mut State, base: &Operand, offset: i64, terms: &[(Operand, i64)]) -> Result<Value, Stop> {
+    fn address(
+        &mut self,
+        state: &mut State,
+        base: &Operand,
+        offset: i64,
+        terms: &[(Operand, i64)],
+    ) -> Result<Value, Stop> {
         let base = self.value(state, base);
         let body = state.top().body.clone();
         let mut offset = offset;
@@ -436,7 +502,14 @@ impl Evaluator<'_> {
         self.known_or_dynamic(operand)
     }
 
-    fn insert(&mut self, state: &mut State, whole: &Value, field: Value, path: &[u32], ty: &Type) -> Result<Value, Stop> {
+    fn insert(
+        &mut self,
+        state: &mut State,
+        whole: &Value,
+        field: Value,
+        path: &[u32],
+        ty: &Type,
+    ) -> Result<Value, Stop> {
         let Some((at, rest)) = path.split_first() else { return Ok(field) };
         let mut fields = self.fields(state, whole, ty)?.to_vec();
         let inner = fields[*at as usize].clone();
@@ -450,7 +523,9 @@ fn out_of_range(op: Compare, bits: u32, a: &Value, b: &Value) -> Option<bool> {
     let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
     let (least, greatest) = (1 << (bits - 1), ones >> 1);
     match (op, a.known_int(), b.known_int()) {
-        _ if a == b => Some(matches!(op, Compare::Eq | Compare::Uge | Compare::Ule | Compare::Sge | Compare::Sle)),
+        _ if a == b => {
+            Some(matches!(op, Compare::Eq | Compare::Uge | Compare::Ule | Compare::Sge | Compare::Sle))
+        }
         (Compare::Ugt, Some(0), _) | (Compare::Ult, _, Some(0)) => Some(false),
         (Compare::Ule, Some(0), _) | (Compare::Uge, _, Some(0)) => Some(true),
         (Compare::Ult, Some(x), _) | (Compare::Ugt, _, Some(x)) if x == ones => Some(false),

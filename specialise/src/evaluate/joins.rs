@@ -1,5 +1,6 @@
 //! Where paths meet: those that know the same go on as one.
 
+use super::memory::Held;
 use super::slots::{LONGEST_CELL, Slot};
 use super::state::{Arrival, State};
 use super::value::{ObjectId, Value};
@@ -7,12 +8,22 @@ use super::{Evaluator, Stop};
 use crate::ir::{Operand, Terminator, Type};
 use std::collections::BTreeSet;
 
+/// What paths must not forget by going on as one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// Anything that one of them knows, of values and of memory.
+    Everything,
+    /// Values that both know, and that differ.
+    KnownValues,
+}
+
 impl Evaluator<'_> {
     /// What goes on from a place when all paths that come there are there.
     pub fn join(&mut self, key: &[u32], arrivals: Vec<State>) -> Result<Vec<State>, Stop> {
         let mut on = Vec::new();
         for group in same_place(arrivals) {
-            let (back, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(|state| state.arrival == Arrival::Back);
+            let (back, rest): (Vec<_>, Vec<_>) =
+                group.into_iter().partition(|state| state.arrival == Arrival::Back);
             let header = rest.iter().any(|state| state.arrival == Arrival::Header);
             for class in self.classes(rest) {
                 let state = self.merge(class)?;
@@ -25,27 +36,37 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place by what they know; if that makes too many, they all become one.
+    /// Divides paths at one place by what they know; if that makes too many, by what they know for certain of values
+    /// alone; and if that makes too many, they all become one.
     fn classes(&mut self, states: Vec<State>) -> Vec<Vec<State>> {
         if states.len() <= 1 {
             return states.into_iter().map(|state| vec![state]).collect();
         }
-        let mut classes: Vec<Vec<State>> = Vec::new();
-        for state in states {
-            match classes.iter().position(|class| !self.conflict(&class[0], &state)) {
-                Some(at) => classes[at].push(state),
-                None => classes.push(vec![state]),
+        let limit = self.budget().variants;
+        for care in [Care::Everything, Care::KnownValues] {
+            let mut classes: Vec<Vec<usize>> = Vec::new();
+            for at in 0..states.len() {
+                match classes.iter().position(|class| !self.conflict(&states[class[0]], &states[at], care)) {
+                    Some(class) => classes[class].push(at),
+                    None => classes.push(vec![at]),
+                }
+            }
+            if classes.len() <= limit {
+                let mut states: Vec<Option<State>> = states.into_iter().map(Some).collect();
+                let take = |class: Vec<usize>| class.into_iter().filter_map(|at| states[at].take()).collect();
+                return classes.into_iter().map(take).collect();
             }
         }
-        if classes.len() > self.budget().variants {
-            classes = vec![classes.into_iter().flatten().collect()];
-        }
-        classes
+        vec![states]
     }
 
     /// Whether one of two paths knows something that going on as one would forget.
-    fn conflict(&mut self, a: &State, b: &State) -> bool {
-        let differ = |x: &Value, y: &Value| x != y && (x.is_static() || y.is_static()) && !x.is_undef() && !y.is_undef();
+    fn conflict(&mut self, a: &State, b: &State, care: Care) -> bool {
+        let defined = |x: &Value, y: &Value| !x.is_undef() && !y.is_undef();
+        let differ = |x: &Value, y: &Value| match care {
+            Care::Everything => x != y && (x.is_static() || y.is_static()) && defined(x, y),
+            Care::KnownValues => x != y && x.is_static() && y.is_static() && defined(x, y),
+        };
         for depth in 0..a.frames.len() {
             if std::rc::Rc::ptr_eq(&a.frames[depth].values, &b.frames[depth].values) {
                 continue;
@@ -56,29 +77,22 @@ impl Evaluator<'_> {
                 return true;
             }
         }
-        let objects: Vec<ObjectId> = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(o, _)| o).collect();
-        for object in objects {
-            let other = b.memory.get(object);
-            if other.is_some_and(|contents| contents.real) {
-                continue;
-            }
-            for (at, size) in self.differing_cells(a, b, object) {
-                let known = |state: &State| {
-                    state.memory.get(object).is_some_and(|contents| {
-                        contents.pieces(at, size).iter().any(|(_, _, held)| {
-                            matches!(held, Some(super::memory::Held::Value(value, _)) if value.is_static() && !value.is_undef())
-                        })
-                    })
-                };
-                let there = |state: &State| {
-                    state.memory.get(object).is_some_and(|c| c.pieces(at, size).iter().all(|(_, _, held)| held.is_some()))
-                };
-                if size <= LONGEST_CELL && there(a) && there(b) && (known(a) || known(b)) {
-                    return true;
-                }
-            }
-        }
-        false
+        care == Care::Everything && self.memory_conflict(a, b)
+    }
+
+    /// The same for what they hold in memory.
+    fn memory_conflict(&mut self, a: &State, b: &State) -> bool {
+        let objects: Vec<ObjectId> =
+            a.memory.iter().filter(|(_, contents)| !contents.real).map(|(o, _)| o).collect();
+        objects.into_iter().any(|object| {
+            let (Some(x), Some(y)) = (a.memory.get(object), b.memory.get(object)) else { return false };
+            !y.real
+                && self.differing_cells(a, b, object).into_iter().any(|(at, size)| {
+                    let (x, y) = (x.pieces(at, size), y.pieces(at, size));
+                    let there = |pieces: &[Piece]| pieces.iter().all(|(_, _, held)| held.is_some());
+                    size <= LONGEST_CELL && there(&x) && there(&y) && (is_known(&x) || is_known(&y))
+                })
+        })
     }
 
     /// Makes one path of several at the same place.
@@ -152,7 +166,8 @@ impl Evaluator<'_> {
     fn even_out_modes(&mut self, states: &mut [State]) -> Result<(), Stop> {
         loop {
             let before: Vec<_> = states.iter().map(modes).collect();
-            let objects: BTreeSet<ObjectId> = states.iter().flat_map(|s| s.memory.iter().map(|(o, _)| o)).collect();
+            let objects: BTreeSet<ObjectId> =
+                states.iter().flat_map(|s| s.memory.iter().map(|(o, _)| o)).collect();
             for object in objects {
                 states.iter_mut().for_each(|state| self.ensure(state, object));
                 let is = |what: fn(&super::memory::Contents) -> bool, states: &[State]| {
@@ -224,7 +239,12 @@ impl Evaluator<'_> {
         }
     }
 
-    fn common_object(&mut self, states: &mut [State], slot: Slot, ty: &Type) -> Result<Option<ObjectId>, Stop> {
+    fn common_object(
+        &mut self,
+        states: &mut [State],
+        slot: Slot,
+        ty: &Type,
+    ) -> Result<Option<ObjectId>, Stop> {
         if *ty != Type::Ptr || matches!(slot, Slot::Base(_)) {
             return Ok(None);
         }
@@ -260,6 +280,16 @@ impl Evaluator<'_> {
             }
         }
     }
+}
+
+/// Bytes of an object: from where, how many, and what is held there.
+type Piece = (u64, u64, Option<Held>);
+
+/// Whether one of the pieces is a value that is known.
+fn is_known(pieces: &[Piece]) -> bool {
+    pieces.iter().any(
+        |(_, _, held)| matches!(held, Some(Held::Value(value, _)) if value.is_static() && !value.is_undef()),
+    )
 }
 
 /// Which objects a path has made real or given away.

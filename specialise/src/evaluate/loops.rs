@@ -37,9 +37,13 @@ impl Evaluator<'_> {
         let branches = state.branches;
         let frame = state.top();
         let path = frame.path;
+        let phis = &frame.body.blocks[frame.block.0 as usize].instructions[..frame.index];
+        let values = phis.iter().filter_map(|phi| Some(frame.values[phi.result?.0 as usize].clone()));
+        let variables: Vec<Value> = values.filter(Value::is_static).collect();
         let Some(round) = frame.loops.last_mut() else { return Ok(()) };
         if round.branches != branches {
-            let progress = !round.reasons.is_empty() && round.former_reasons.as_ref() != Some(&round.reasons);
+            let moved = round.former_reasons.as_ref() != Some(&round.reasons) || round.variables != variables;
+            let progress = !round.reasons.is_empty() && moved;
             if !progress || (round.dynamic_exit && round.number >= limit) {
                 let header = round.header;
                 return self.keep_loop(path, header);
@@ -48,6 +52,7 @@ impl Evaluator<'_> {
         round.number += 1;
         round.branches = branches;
         round.dynamic_exit = false;
+        round.variables = variables;
         round.former_reasons = Some(std::mem::take(&mut round.reasons));
         Ok(())
     }
@@ -59,7 +64,8 @@ impl Evaluator<'_> {
 
     /// The budget is spent: the innermost of the loops that were unrolled most stays a loop.
     pub fn give_up_longest_loop(&mut self, state: &State) -> Result<(), Stop> {
-        let rounds = state.frames.iter().flat_map(|frame| frame.loops.iter().map(move |round| (frame, round)));
+        let rounds =
+            state.frames.iter().flat_map(|frame| frame.loops.iter().map(move |round| (frame, round)));
         let longest = rounds
             .filter(|(frame, round)| !self.directives.contains_key(&(frame.path, round.header)))
             .max_by_key(|(_, round)| round.number);
@@ -69,7 +75,10 @@ impl Evaluator<'_> {
                 self.report.keep(&name, "a loop in it has too many rounds to be unrolled");
                 self.keep_loop(frame.path, round.header)
             }
-            _ => Err(Stop::Fail(format!("the budget of {} instructions was not enough", self.budget().instructions))),
+            _ => Err(Stop::Fail(format!(
+                "the budget of {} instructions was not enough",
+                self.budget().instructions
+            ))),
         }
     }
 
@@ -111,11 +120,12 @@ impl Evaluator<'_> {
         for slot in slots {
             let ty = self.slot_type(&state, slot);
             let value = self.slot(&mut state, slot, &ty)?;
-            let object = if ty == Type::Ptr && !directive.anywhere.contains(&slot) && !matches!(slot, Slot::Base(_)) {
-                self.pointee(&value)
-            } else {
-                None
-            };
+            let object =
+                if ty == Type::Ptr && !directive.anywhere.contains(&slot) && !matches!(slot, Slot::Base(_)) {
+                    self.pointee(&value)
+                } else {
+                    None
+                };
             inputs.push(self.slot_operand(&mut state, slot, &ty, object)?);
             typed.push((slot, ty, object));
         }
@@ -221,13 +231,17 @@ impl Evaluator<'_> {
         missing.may_be_null.extend(header.not_null.difference(&state.not_null));
         let objects: Vec<ObjectId> = header.memory.iter().map(|(object, _)| object).collect();
         for object in objects {
-            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else { continue };
+            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else {
+                continue;
+            };
             if there.base != here.base && !is_slot(&Slot::Base(object)) {
                 missing.slots.insert(Slot::Base(object));
             }
             if there.real {
                 for (at, cell) in &there.cells {
-                    if here.cells.get(at) != Some(cell) && here.pieces(*at, cell.size) != there.pieces(*at, cell.size) {
+                    if here.cells.get(at) != Some(cell)
+                        && here.pieces(*at, cell.size) != there.pieces(*at, cell.size)
+                    {
                         missing.forgotten.insert((object, *at, cell.size));
                     }
                 }
@@ -241,7 +255,9 @@ impl Evaluator<'_> {
                 if covered {
                     continue;
                 }
-                if size > LONGEST_CELL || there.cells.get(&at).is_some_and(|cell| matches!(cell.held, Held::Copy(..))) {
+                if size > LONGEST_CELL
+                    || there.cells.get(&at).is_some_and(|cell| matches!(cell.held, Held::Copy(..)))
+                {
                     missing.real.insert(object);
                 } else {
                     missing.slots.insert(Slot::Cell(object, at, size));
@@ -264,7 +280,9 @@ impl Evaluator<'_> {
             }
         }
         for object in objects {
-            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else { continue };
+            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else {
+                continue;
+            };
             if here.real && !there.real {
                 missing.real.insert(object);
             }

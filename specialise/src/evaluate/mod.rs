@@ -28,11 +28,11 @@ mod value;
 pub use report::{Buffer, Copied, Outcome, Report};
 
 use crate::context::{Budget, Context};
-use crate::{extract, tidy};
 use crate::ir::{
-    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op,
-    Operand, Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
+    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op, Operand,
+    Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
 };
+use crate::{extract, tidy};
 use flow::Flow;
 use loops::{Directive, Variant};
 use memory::{Contents, Held, Origin};
@@ -73,6 +73,8 @@ enum Stop {
     Again,
     /// It can't be done; why.
     Fail(String),
+    /// The path became two at an instruction; both wait.
+    Parted,
 }
 
 /// Specialises a program to a context.
@@ -88,7 +90,7 @@ pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Err
             Err(Stop::Again) if evaluator.report.attempts >= context.budget.attempts => {
                 reason = Some(format!("{} attempts did not come to an end", evaluator.report.attempts));
             }
-            Err(Stop::Again) => {}
+            Err(Stop::Again | Stop::Parted) => {}
         }
     }
     if let Some(reason) = reason {
@@ -144,7 +146,10 @@ impl<'m> Evaluator<'m> {
         let params = module.functions[entry.0 as usize].params.iter().zip(names);
         let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
         for name in context.argument.keys() {
-            let known = params.iter().enumerate().any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
+            let known = params
+                .iter()
+                .enumerate()
+                .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
             if !known {
                 let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
                 let names = names.join(", ");
@@ -199,7 +204,11 @@ impl<'m> Evaluator<'m> {
         if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
             return FunctionId(known + at as u32);
         }
-        let params = params.iter().map(|ty| Param { ty: ty.clone(), name: None, attributes: ParamAttributes::default() });
+        let params = params.iter().map(|ty| Param {
+            ty: ty.clone(),
+            name: None,
+            attributes: ParamAttributes::default(),
+        });
         self.extra.push(Function {
             name: name.into(),
             params: params.collect(),
@@ -232,7 +241,9 @@ impl<'m> Evaluator<'m> {
         if function.0 as usize >= self.module.functions.len() {
             return Ok(None);
         }
-        let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else { return Ok(None) };
+        let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else {
+            return Ok(None);
+        };
         let flow = Rc::new(Flow::new(&body));
         self.flows.insert(function, (body.clone(), flow.clone()));
         Ok(Some((body, flow)))
@@ -257,8 +268,10 @@ impl<'m> Evaluator<'m> {
             not_null: BTreeSet::new(),
             arrival: Arrival::Plain,
         };
-        let args: Vec<Value> =
-            args.into_iter().map(|(at, value)| self.argument(&mut state, at, value)).collect::<Result<_, _>>()?;
+        let args: Vec<Value> = args
+            .into_iter()
+            .map(|(at, value)| self.argument(&mut state, at, value))
+            .collect::<Result<_, _>>()?;
         self.enter(&mut state, self.entry, args, &Rc::default())?;
         self.suspend(state);
         while let Some((key, arrivals)) = self.waiting.pop_first() {
@@ -307,7 +320,10 @@ impl<'m> Evaluator<'m> {
             align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
             constant: false,
             shared: !unaliased,
-            allocated: said.size.is_none() && said.align.is_none() && !said.unaliased && said.contents.is_empty(),
+            allocated: said.size.is_none()
+                && said.align.is_none()
+                && !said.unaliased
+                && said.contents.is_empty(),
         });
         let mut contents = Contents { real: true, escaped: !unaliased, ..Contents::default() };
         for content in &said.contents {
@@ -327,10 +343,17 @@ impl<'m> Evaluator<'m> {
             };
             return Ok((value, 8));
         }
-        let bits = content.kind.strip_prefix('i').and_then(|bits| bits.parse().ok()).filter(|b| [8, 16, 32, 64].contains(b));
+        let bits = content
+            .kind
+            .strip_prefix('i')
+            .and_then(|bits| bits.parse().ok())
+            .filter(|b| [8, 16, 32, 64].contains(b));
         match (bits, content.value) {
             (Some(bits), Some(value)) => Ok((Value::int(bits, value as u128), u64::from(bits) / 8)),
-            _ => Err(Stop::Fail(format!("the content at {} is neither ptr nor i8 to i64 with a value", content.at))),
+            _ => Err(Stop::Fail(format!(
+                "the content at {} is neither ptr nor i8 to i64 with a value",
+                content.at
+            ))),
         }
     }
 
@@ -394,7 +417,8 @@ impl<'m> Evaluator<'m> {
         };
         let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
         let mut locals = Vec::new();
-        for (at, arg) in args.into_iter().enumerate() {
+        let taken = self.function(function).params.len();
+        for (at, arg) in args.into_iter().take(taken).enumerate() {
             let declared = self.function(function).params[at].attributes.byval;
             let byval = declared.or_else(|| attributes.params.get(at).and_then(|p| p.byval));
             values[at] = match byval {
@@ -453,7 +477,10 @@ impl<'m> Evaluator<'m> {
             self.spend(&state)?;
             self.place = instruction.place;
             let before = self.residual.size;
-            self.step(&mut state, instruction)?;
+            match self.step(&mut state, instruction) {
+                Err(Stop::Parted) => return Ok(()),
+                other => other?,
+            }
             self.report.note(instruction, before != self.residual.size);
         }
     }
@@ -486,7 +513,14 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Local variables.
-    fn alloca(&mut self, state: &mut State, result: ValueId, size: u64, count: &Value, align: u64) -> Result<Value, Stop> {
+    fn alloca(
+        &mut self,
+        state: &mut State,
+        result: ValueId,
+        size: u64,
+        count: &Value,
+        align: u64,
+    ) -> Result<Value, Stop> {
         let frame = state.top();
         let path = frame.path;
         let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
@@ -595,7 +629,9 @@ impl<'m> Evaluator<'m> {
         let params = self.params.clone();
         let mut args = Vec::new();
         for param in &params {
-            args.push(Operand::Value(self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""))));
+            args.push(Operand::Value(
+                self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or("")),
+            ));
         }
         let block = self.residual.block(format!("generic, because {reason}"));
         let attributes = CallAttributes {

@@ -45,7 +45,9 @@ impl Evaluator<'_> {
             Type::Float => Value::Const(Const::Float(0)),
             Type::Double => Value::Const(Const::Double(0)),
             Type::Ptr => Value::Const(Const::Null),
-            Type::Struct { fields, .. } => Value::Aggregate(fields.iter().map(|field| self.zero(field)).collect()),
+            Type::Struct { fields, .. } => {
+                Value::Aggregate(fields.iter().map(|field| self.zero(field)).collect())
+            }
             Type::Array(count, element) if *count <= 64 => {
                 Value::Aggregate((0..*count).map(|_| self.zero(element)).collect())
             }
@@ -56,9 +58,7 @@ impl Evaluator<'_> {
     /// What an operand of the instruction that a path stands at is known to be.
     pub fn value(&mut self, state: &State, operand: &Operand) -> Value {
         match operand {
-            Operand::Value(value) => {
-                state.frames[state.frames.len() - 1].values[value.0 as usize].clone()
-            }
+            Operand::Value(value) => state.frames[state.frames.len() - 1].values[value.0 as usize].clone(),
             Operand::Const(constant) => self.constant(constant),
         }
     }
@@ -70,9 +70,10 @@ impl Evaluator<'_> {
             Value::Pointer(..) => Type::Ptr,
             Value::Address(..) => Type::WORD,
             Value::Dynamic(value) => self.residual.type_of(*value).clone(),
-            Value::Aggregate(fields) => {
-                Type::Struct { fields: fields.iter().map(|field| self.type_of(field)).collect(), packed: false }
-            }
+            Value::Aggregate(fields) => Type::Struct {
+                fields: fields.iter().map(|field| self.type_of(field)).collect(),
+                packed: false,
+            },
         }
     }
 
@@ -85,7 +86,13 @@ impl Evaluator<'_> {
     }
 
     /// A value as an operand of the type that the program gives it.
-    pub fn operand(&mut self, state: &mut State, value: &Value, ty: &Type, leak: Leak) -> Result<Operand, Stop> {
+    pub fn operand(
+        &mut self,
+        state: &mut State,
+        value: &Value,
+        ty: &Type,
+        leak: Leak,
+    ) -> Result<Operand, Stop> {
         if let (Leak::Yes, Some(object)) = (leak, value.object()) {
             self.escape(state, object)?;
         }
@@ -97,7 +104,8 @@ impl Evaluator<'_> {
             }
             Value::Address(object, offset) => {
                 self.escape(state, *object)?;
-                let pointer = self.operand(state, &Value::Pointer(*object, *offset), &Type::Ptr, Leak::Yes)?;
+                let pointer =
+                    self.operand(state, &Value::Pointer(*object, *offset), &Type::Ptr, Leak::Yes)?;
                 Operand::Value(self.emit(state, Type::WORD, Op::Cast(Cast::PtrToInt, pointer)))
             }
             Value::Dynamic(value) => Operand::Value(*value),
@@ -157,7 +165,9 @@ impl Evaluator<'_> {
             Type::Int(width) if width == bits => operand,
             Type::Int(_) => Operand::Value(self.emit(state, wide, Op::Cast(Cast::ZExt, operand))),
             Type::Ptr => Operand::Value(self.emit(state, wide, Op::Cast(Cast::PtrToInt, operand))),
-            Type::Float | Type::Double => Operand::Value(self.emit(state, wide, Op::Cast(Cast::BitCast, operand))),
+            Type::Float | Type::Double => {
+                Operand::Value(self.emit(state, wide, Op::Cast(Cast::BitCast, operand)))
+            }
             _ => return Err(Stop::Fail(format!("part of a value of type {ty:?} is needed"))),
         };
         Ok((operand, bits))
@@ -175,7 +185,8 @@ impl Evaluator<'_> {
         let (mut operand, bits) = self.as_bits(state, value)?;
         if start > 0 {
             let by = Operand::Const(Const::int(bits, u128::from(start) * 8));
-            operand = Operand::Value(self.emit(state, Type::Int(bits), Op::Binary(Binary::LShr, operand, by)));
+            operand =
+                Operand::Value(self.emit(state, Type::Int(bits), Op::Binary(Binary::LShr, operand, by)));
         }
         if width < bits {
             operand = Operand::Value(self.emit(state, Type::Int(width), Op::Cast(Cast::Trunc, operand)));
@@ -200,8 +211,12 @@ impl Evaluator<'_> {
             (Value::Address(object, offset), Type::Ptr) => Value::Pointer(*object, *offset),
             (Value::Const(Const::Null), Type::Int(bits)) => Value::int(*bits, 0),
             (Value::Const(Const::Int { value: 0, .. }), Type::Ptr) => Value::Const(Const::Null),
-            (Value::Const(Const::Int { value, .. }), Type::Double) => Value::Const(Const::Double(*value as u64)),
-            (Value::Const(Const::Int { value, .. }), Type::Float) => Value::Const(Const::Float(*value as u32)),
+            (Value::Const(Const::Int { value, .. }), Type::Double) => {
+                Value::Const(Const::Double(*value as u64))
+            }
+            (Value::Const(Const::Int { value, .. }), Type::Float) => {
+                Value::Const(Const::Float(*value as u32))
+            }
             (Value::Const(Const::Int { value, .. }), Type::Int(bits)) => Value::int(*bits, *value),
             (Value::Const(Const::Double(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),
             (Value::Const(Const::Float(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),

@@ -99,7 +99,14 @@ impl Evaluator<'_> {
         }
     }
 
-    pub(super) fn note_copy(&mut self, to: ObjectId, to_offset: u64, from: ObjectId, from_offset: u64, size: u64) {
+    pub(super) fn note_copy(
+        &mut self,
+        to: ObjectId,
+        to_offset: u64,
+        from: ObjectId,
+        from_offset: u64,
+        size: u64,
+    ) {
         let (from, to) = (self.buffer(from), self.buffer(to));
         if let Some(last) = self.report.copies.last_mut()
             && (last.from, last.to) == (from, to)

@@ -1,7 +1,9 @@
 //! The residual function while it grows: blocks that are open until it is known where they lead, phis whose inputs come
 //! one by one. Instructions that are plainly trivial are not made at all; the rest is left to `tidy`.
 
-use crate::ir::{Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId};
+use crate::ir::{
+    Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId,
+};
 use std::rc::Rc;
 
 /// A residual function.
@@ -103,7 +105,9 @@ impl Residual {
     pub fn address(&mut self, block: BlockId, base: Operand, offset: i64, place: Option<PlaceId>) -> Operand {
         match &base {
             _ if offset == 0 => base,
-            Operand::Const(Const::Global(global, at)) => Operand::Const(Const::Global(*global, at.wrapping_add(offset))),
+            Operand::Const(Const::Global(global, at)) => {
+                Operand::Const(Const::Global(*global, at.wrapping_add(offset)))
+            }
             Operand::Value(value) => {
                 let op = match self.definition(*value) {
                     Some(Op::Address { base, offset: inner, terms }) => {
@@ -138,15 +142,21 @@ impl Residual {
         let step = match self.definition(value) {
             Some(Op::Cast(Cast::Trunc, from)) => operand(from).map(|from| (from, byte)),
             Some(Op::Cast(Cast::ZExt, from)) => operand(from)
-                .filter(|from| u64::from(byte) < self.type_of(*from).store_size() && self.type_of(*from).bits() % 8 == 0)
+                .filter(|from| {
+                    u64::from(byte) < self.type_of(*from).store_size() && self.type_of(*from).bits() % 8 == 0
+                })
                 .map(|from| (from, byte)),
             Some(Op::Binary(Binary::LShr, from, by)) => {
                 let bytes = self.type_of(value).store_size() as u32;
-                operand(from).zip(amount(by)).filter(|(_, by)| byte + by < bytes).map(|(from, by)| (from, byte + by))
+                operand(from)
+                    .zip(amount(by))
+                    .filter(|(_, by)| byte + by < bytes)
+                    .map(|(from, by)| (from, byte + by))
             }
-            Some(Op::Binary(Binary::Shl, from, by)) => {
-                operand(from).zip(amount(by)).filter(|(_, by)| byte >= *by).map(|(from, by)| (from, byte - by))
-            }
+            Some(Op::Binary(Binary::Shl, from, by)) => operand(from)
+                .zip(amount(by))
+                .filter(|(_, by)| byte >= *by)
+                .map(|(from, by)| (from, byte - by)),
             _ => None,
         };
         match step {

@@ -20,7 +20,7 @@ pub(super) enum Slot {
 }
 
 /// The longest difference between what two paths hold that becomes phis; a longer one makes the object real.
-pub(super) const LONGEST_CELL: u64 = 16;
+pub(super) const LONGEST_CELL: u64 = 64;
 
 impl Evaluator<'_> {
     /// The values of a frame that are still wanted where it stands.

@@ -24,6 +24,8 @@ pub(super) struct Round {
     /// The known values that decided, in this round and in the one before, to stay in the loop.
     pub reasons: Vec<Const>,
     pub former_reasons: Option<Vec<Const>>,
+    /// What is known of the phis of the header in this round.
+    pub variables: Vec<Value>,
 }
 
 /// A function that is being evaluated.

@@ -98,7 +98,8 @@ fn draw_copy(svg: &mut String, copy: &Copied, from: &Drawn, to: &Drawn) {
 /// Bytes of a buffer: as many as it has, or as were copied.
 fn extent(report: &Report, buffer: usize) -> u64 {
     report.buffers[buffer].size.unwrap_or_else(|| {
-        let from = report.copies.iter().filter(|copy| copy.from == buffer).map(|copy| copy.from_offset + copy.size);
+        let from =
+            report.copies.iter().filter(|copy| copy.from == buffer).map(|copy| copy.from_offset + copy.size);
         let to = report.copies.iter().filter(|copy| copy.to == buffer).map(|copy| copy.to_offset + copy.size);
         from.chain(to).max().unwrap_or(1)
     })

@@ -8,7 +8,8 @@ impl Module {
     /// The names of a function's parameters: those of the IR, or else those that its debug information tells.
     pub fn parameter_names(&self, id: FunctionId) -> Vec<Option<Rc<str>>> {
         let function = &self.functions[id.0 as usize];
-        let mut names: Vec<Option<Rc<str>>> = function.params.iter().map(|param| param.name.clone()).collect();
+        let mut names: Vec<Option<Rc<str>>> =
+            function.params.iter().map(|param| param.name.clone()).collect();
         if let Code::Unread(unread) = &function.code {
             for (position, name) in unread.variables_of_arguments() {
                 if let Some(slot @ None) = names.get_mut(position) {

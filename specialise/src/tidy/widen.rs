@@ -20,8 +20,26 @@ const OPEN: usize = 8;
 /// The widths in bytes that accesses are joined to.
 const WIDTHS: [i64; 3] = [8, 4, 2];
 
+/// How wide stores of constants become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Constants {
+    /// At most four bytes: a C compiler makes vectors of these, but not of wider ones.
+    Words,
+    /// At most eight bytes, as machine code wants them.
+    DoubleWords,
+}
+
+impl Constants {
+    fn widths(self) -> &'static [i64] {
+        match self {
+            Constants::Words => &WIDTHS[1..],
+            Constants::DoubleWords => &WIDTHS,
+        }
+    }
+}
+
 /// Does it in every block.
-pub(crate) fn widen(body: &mut Body, around: &Surroundings) {
+pub(crate) fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     let roots = Roots::new(body, around);
     let mut uses = vec![0u32; body.types.len()];
     let mut addresses = Addresses::default();
@@ -39,6 +57,7 @@ pub(crate) fn widen(body: &mut Body, around: &Surroundings) {
         };
         let mut scan = Scan {
             around,
+            widths: constants.widths(),
             roots: &roots,
             addresses: &addresses,
             uses: &uses,
@@ -85,13 +104,13 @@ fn overlaps<T>(pieces: &Pieces<T>, from: i64, to: i64) -> bool {
 }
 
 /// Cuts what lies without a gap into parts that are as wide as an access can be; only parts of several pieces are given.
-fn parts<T: Copy>(pieces: &Pieces<T>) -> Vec<(i64, Vec<(i64, T)>)> {
+fn parts<T: Copy>(pieces: &Pieces<T>, widths: &[i64]) -> Vec<(i64, Vec<(i64, T)>)> {
     let all: Vec<(i64, i64, T)> = pieces.iter().map(|(start, (end, piece))| (*start, *end, *piece)).collect();
     let mut parts = Vec::new();
     let mut at = 0;
     while at < all.len() {
         let start = all[at].0;
-        let joined = WIDTHS.iter().find_map(|width| {
+        let joined = widths.iter().find_map(|width| {
             let mut end = start;
             let mut next = at;
             while next < all.len() && all[next].0 == end && end < start + width {
@@ -138,8 +157,8 @@ impl Fill {
     }
 
     /// Makes wider stores of them.
-    fn settle(self, room: &mut Room) {
-        for (width, part) in parts(&self.pieces) {
+    fn settle(self, widths: &[i64], room: &mut Room) {
+        for (width, part) in parts(&self.pieces, widths) {
             let start = part[0].0;
             let bits = part.iter().fold(0, |bits, (at, piece)| bits | piece.bits << ((at - start) * 8));
             let last = part.iter().map(|(_, piece)| piece.position).max().unwrap_or_default();
@@ -175,6 +194,8 @@ fn bits(value: &Operand) -> Option<u64> {
 struct Scan<'a> {
     /// The module.
     around: &'a Surroundings<'a>,
+    /// How wide stores of constants become, the widest first.
+    widths: &'static [i64],
     /// What pointers point into.
     roots: &'a Roots,
     /// All addresses.
@@ -228,7 +249,7 @@ impl Scan<'_> {
             return;
         }
         if self.fills.len() == OPEN {
-            self.fills.remove(0).settle(room);
+            self.fills.remove(0).settle(self.widths, room);
         }
         self.fills.push(Fill { place, pieces: BTreeMap::from([(from, (to, constant))]) });
     }
@@ -236,13 +257,13 @@ impl Scan<'_> {
     /// Settles the groups of stores that an access clashes with.
     fn settle_fills(&mut self, place: &Place, room: &mut Room) {
         for fill in self.fills.extract_if(.., |fill| fill.clashes(place)) {
-            fill.settle(room);
+            fill.settle(self.widths, room);
         }
     }
 
     /// Settles everything: what comes may touch any memory.
     fn settle_all(&mut self, room: &mut Room) {
-        self.fills.drain(..).for_each(|fill| fill.settle(room));
+        self.fills.drain(..).for_each(|fill| fill.settle(self.widths, room));
         self.copies.barrier(room);
     }
 }

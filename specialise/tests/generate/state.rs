@@ -349,7 +349,7 @@ fn structure(name: &str, members: &[Member]) -> String {
         text += &match kind {
             Kind::Integer(size) => format!("u{} {name};\n", size * 8),
             Kind::Bytes(size) => format!("u8 {name}[{size}];\n"),
-            Kind::Flags => format!("u32 {name}_a : 3;\nu32 {name}_b : 9;\nu32 {name}_c : 20;\n"),
+            Kind::Flags => format!("u32 : 0;\nu32 {name}_a : 3;\nu32 {name}_b : 9;\nu32 {name}_c : 20;\n"),
             Kind::Operation(level) => format!("operation{level} *{name};\n"),
             Kind::Place => format!("u8 *{name};\n"),
         };

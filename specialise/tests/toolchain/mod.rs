@@ -29,7 +29,11 @@ impl Compiler {
     /// Makes LLVM IR of a C file, as the specialiser wants it.
     pub fn to_ir(&self, source: &Path, ir: &Path) -> Result<(), String> {
         let mut command = Command::new(&self.0);
-        command.args(["-O1", "-g", "-fno-discard-value-names", "-w", "-S", "-emit-llvm"]).arg(source).arg("-o").arg(ir);
+        command
+            .args(["-O1", "-g", "-fno-discard-value-names", "-w", "-S", "-emit-llvm"])
+            .arg(source)
+            .arg("-o")
+            .arg(ir);
         finished(command)
     }
 

@@ -1,7 +1,7 @@
 //! Loads whose value goes into one store and nowhere else. One group is open at a time: code that copies several
 //! objects in turn does so rarely enough.
 
-use super::{Pieces, Room, overlaps, parts, range};
+use super::{Pieces, Room, WIDTHS, overlaps, parts, range};
 use crate::ir::{Instruction, Op, Operand, Type, ValueId};
 use crate::tidy::memory::Place;
 use std::collections::{BTreeMap, HashMap};
@@ -80,7 +80,7 @@ impl Group {
 
     /// Makes wider copies of them.
     fn settle(self, room: &mut Room) {
-        for (width, part) in parts(&self.pieces) {
+        for (width, part) in parts(&self.pieces, &WIDTHS) {
             let ty = Type::Int(width as u32 * 8);
             let value = room.value(ty.clone());
             let last_load = part.iter().map(|(_, copy)| copy.load).max().unwrap_or_default();
