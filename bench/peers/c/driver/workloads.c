@@ -85,28 +85,31 @@ static unsigned char *put(unsigned char *at, uint32_t word)
 	return at + sizeof word;
 }
 
-/* A reply whose result has `size` bytes: mostly a good one, else one in which a random word or the length is wrong. */
+/*
+ * A reply whose result has `size` bytes, behind a verifier that may have some: mostly a good one, else one in which a
+ * word is wrong or the length.
+ */
 static void fill_reply(struct message *reply, size_t size, struct random *random)
 {
 	unsigned char *at = reply->bytes;
+	uint32_t verifier = below(random, 16) == 0 ? below(random, 420) : 0;
 
 	reply->xid = (uint32_t)next_random(random);
 	at = put(at, reply->xid);
 	at = put(at, 1);
-	for (int i = 0; i < 4; i++)
-		at = put(at, 0);
+	at = put(at, 0);
+	at = put(at, 0);
+	at = put(at, verifier);
+	fill_bytes(at, verifier, random);
+	at = put(at + (verifier + 3) / 4 * 4, 0);
 	fill_bytes(at, size, random);
-	reply->length = REPLY_HEADER + (uint32_t)size;
+	reply->length = (uint32_t)(at - reply->bytes + size);
 	switch (below(random, 32)) {
 	case 0:
 		put(reply->bytes + 4 * below(random, REPLY_HEADER / 4), below(random, 8));
 		break;
 	case 1:
 		reply->length = below(random, reply->length);
-		break;
-	case 2:
-		/* A verifier that has bytes, which the accepting status and the result come after. */
-		put(reply->bytes + 16, 4);
 		break;
 	}
 }
