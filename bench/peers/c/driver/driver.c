@@ -53,6 +53,9 @@ static void open_stage(const struct workload *work)
 		count = 4;
 	if (count > 512)
 		count = 512;
+	/* A power of two, so that counted calls use each argument as often. */
+	while ((count & (count - 1)) != 0)
+		count &= count - 1;
 	size_t stride = (work->input + 15) & ~(size_t)15;
 	stage.work = work;
 	stage.inputs = aligned_alloc(64, (count * stride + 63) & ~(size_t)63);
@@ -115,9 +118,9 @@ static const char *check(void *function, uint64_t *outcomes, int is_reference)
 	return NULL;
 }
 
-static void fill_pool(void)
+static void fill_pool(uint64_t seed)
 {
-	struct random random = {(uint64_t)time(NULL) | 1};
+	struct random random = {seed | 1};
 
 	for (unsigned char *at = stage.inputs; at != stage.inputs_end; at += stride())
 		stage.work->fill(at, stage.work->size, &random);
@@ -230,7 +233,7 @@ static void measure(struct contender *contenders, int count, int rounds, double 
 	for (int i = 0; i < count; i++)
 		if (contenders[i].error == NULL && (contenders[i].error = check(contenders[i].function, outcomes, i == 0)))
 			contenders[i].error = strdup(contenders[i].error);
-	fill_pool();
+	fill_pool((uint64_t)time(NULL));
 	for (int i = 0; i < count; i++) {
 		contenders[i].samples = calloc((size_t)rounds, sizeof(double));
 		if (contenders[i].error == NULL)
@@ -280,7 +283,7 @@ int drive(int argc, char **argv)
 		fprintf(stderr, "%s\n", contenders[0].error);
 		return 1;
 	}
-	fill_pool();
+	fill_pool(1);
 	repeat(contenders[0].function, strtoull(argv[3], NULL, 10));
 	return 0;
 }

@@ -1,0 +1,146 @@
+//! The specialiser on real layered C: what a call takes in generic code, after whole-program optimisation, specialised
+//! and written by hand; how many instructions are gone; how long specialising takes and how that grows.
+
+mod build;
+mod drive;
+mod layers;
+mod page;
+mod rows;
+mod shell;
+mod sources;
+mod specialiser;
+mod targets;
+mod tools;
+mod workshop;
+
+use crate::places;
+use crate::row::Row;
+use drive::{Contender, Driver, Extent};
+use layers::Which;
+pub use page::{page, sections};
+use rows::{Counts, Measured};
+use specialiser::Specialiser;
+use targets::{GROWTH, TARGETS, Target};
+use tools::Clang;
+use workshop::Workshop;
+
+/// Who is told about each row.
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+/// How much work is put into figures.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    extent: Extent,
+    /// Runs of the specialiser for each time.
+    runs: usize,
+    /// Whether there are more rows than the headline ones.
+    is_full: bool,
+}
+
+impl Effort {
+    /// Within two minutes.
+    pub const QUICK: Effort =
+        Effort { extent: Extent { rounds: 41, microseconds: 100 }, runs: 5, is_full: false };
+
+    /// As good as it gets.
+    pub const FULL: Effort =
+        Effort { extent: Extent { rounds: 401, microseconds: 200 }, runs: 15, is_full: true };
+}
+
+/// Milliseconds that the pair may take to be specialised.
+const TIME_OF_PAIR: f64 = 10.0;
+
+/// Measures row after row. What can't be built has no figures, and it is told why.
+pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
+    let built = places::peers().join("c");
+    shell::make_folder(&built)?;
+    let clang = tools::obtain()?;
+    let bench = Bench { effort, driver: Driver::build(&built)?, specialiser: Specialiser::obtain() };
+    for which in Which::ALL {
+        let targets = TARGETS.iter().filter(|target| target.layers == which);
+        let targets: Vec<_> = targets.filter(|target| effort.is_full || target.is_headline).collect();
+        if targets.is_empty() {
+            continue;
+        }
+        match Workshop::open(which, clang, &built) {
+            Ok(workshop) => {
+                for target in targets {
+                    bench.target(&workshop, target, tell)?;
+                }
+                if which == Which::Rpc {
+                    bench.times(&workshop, tell)?;
+                }
+            }
+            Err(why) => {
+                eprintln!("{which:?} is left out: {why}");
+                for target in targets {
+                    tell(Measured::new(target, &[]).row(target))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What all rows need.
+struct Bench {
+    effort: Effort,
+    driver: Driver,
+    specialiser: Specialiser,
+}
+
+impl Bench {
+    /// The rows of one target.
+    fn target(&self, workshop: &Workshop, target: &Target, tell: Tell) -> Result<(), String> {
+        let mut contenders = workshop.contenders(target, &self.driver);
+        match workshop.specialise(target, &self.specialiser) {
+            Ok(residual) => contenders.extend(workshop.residuals(target, &residual)),
+            Err(why) => eprintln!("{} is not specialised: {why}", target.row),
+        }
+        let outcomes = self.driver.measure(target.row, self.effort.extent, &contenders);
+        let outcomes = outcomes.unwrap_or_else(|why| {
+            eprintln!("{} is not measured: {why}", target.row);
+            Vec::new()
+        });
+        let measured = Measured::new(target, &outcomes);
+        tell(measured.row(target))?;
+        if self.effort.is_full {
+            if target.has_vectors && tools::has_avx2() {
+                tell(measured.avx2_row(target))?;
+            }
+            tell(rows::instructions_row(target, &self.counts(target, &contenders)))?;
+        }
+        Ok(())
+    }
+
+    fn counts(&self, target: &Target, contenders: &[Contender]) -> Counts {
+        let count = |name| {
+            let who = contenders.iter().find(|contender| contender.name == name)?;
+            let counted = self.driver.instructions(target.row, who);
+            counted.inspect_err(|why| eprintln!("{}: {name} is not counted: {why}", target.row)).ok()
+        };
+        Counts {
+            generic: count("generic-clang"),
+            lto: count("lto"),
+            residual: count("residual scalar clang"),
+            hand: count("hand scalar clang"),
+        }
+    }
+
+    /// What specialising takes.
+    fn times(&self, workshop: &Workshop, tell: Tell) -> Result<(), String> {
+        let times = |target: &Target| {
+            let times = workshop.times(target, &self.specialiser, self.effort.runs);
+            times.inspect_err(|why| eprintln!("{} is not timed: {why}", target.entry)).ok()
+        };
+        let pair = times(&TARGETS[0]);
+        tell(rows::time_row("time to specialise pair".into(), pair.as_deref(), Some(TIME_OF_PAIR)))?;
+        if self.effort.is_full {
+            for (count, entry) in GROWTH {
+                let grown = times(&targets::growth(count, entry));
+                tell(rows::time_row(page::growth_row(count), grown.as_deref(), None))?;
+            }
+        }
+        Ok(())
+    }
+}
