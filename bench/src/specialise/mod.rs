@@ -21,7 +21,6 @@ pub use page::{page, sections};
 use rows::{Counts, Measured};
 use specialiser::Specialiser;
 use targets::{GROWTH, TARGETS, Target};
-use tools::Clang;
 use workshop::Workshop;
 
 /// Who is told about each row.
