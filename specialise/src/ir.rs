@@ -5,6 +5,8 @@
 //! It refuses to know names of types, metadata other than places, and the flags that only an optimiser reads (`nsw`,
 //! `nuw`, `exact`, `inbounds`, fast-math): leaving them out never changes what a defined program computes.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// A type; named structures are written out, which always ends because pointers are opaque.
@@ -427,7 +429,7 @@ pub enum Effects {
     Any,
 }
 
-/// A place in the source text, as an index into [`Module::places`].
+/// A place in the source text; [`Module::place`] tells it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct PlaceId(pub u32);
 
@@ -564,21 +566,65 @@ pub struct Global {
     pub align: u64,
 }
 
+/// Another name for something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alias {
+    /// The name at link time.
+    pub name: Rc<str>,
+    /// What it names: a function, or a place in a global variable.
+    pub target: Const,
+}
+
+/// Places in the source text, shared by all that refer to them; more are added as bodies are read.
+#[derive(Debug, Default)]
+pub struct Places(RefCell<Vec<Place>>);
+
+impl Places {
+    /// Adds a place.
+    pub fn add(&self, place: Place) -> PlaceId {
+        let mut places = self.0.borrow_mut();
+        places.push(place);
+        PlaceId(places.len() as u32 - 1)
+    }
+
+    /// A place that was added.
+    pub fn get(&self, id: PlaceId) -> Place {
+        self.0.borrow()[id.0 as usize].clone()
+    }
+
+    /// How many there are so far.
+    pub fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
 /// A program or a part of one.
 #[derive(Debug, Default)]
 pub struct Module {
+    /// What messages call it: the file that it was read from.
+    pub name: Rc<str>,
     /// Its functions.
     pub functions: Vec<Function>,
     /// Its global variables.
     pub globals: Vec<Global>,
+    /// Further names, for other modules; the code of this one refers to what they name.
+    pub aliases: Vec<Alias>,
+    /// Names whose definition here may be replaced by another module's, or whose address may be null if they are only
+    /// declared here (`weak`, `linkonce`, `common`, `extern_weak`).
+    pub weak: HashSet<Rc<str>>,
     /// Places that instructions refer to.
-    pub places: Vec<Place>,
+    pub places: Rc<Places>,
 }
 
 impl Module {
     /// A function by its name at link time.
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.iter().position(|f| &*f.name == name).map(|at| FunctionId(at as u32))
+    }
+
+    /// A place that an instruction of this module refers to.
+    pub fn place(&self, id: PlaceId) -> Place {
+        self.places.get(id)
     }
 
     /// A global variable by its name at link time.

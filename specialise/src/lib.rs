@@ -7,10 +7,16 @@
 //! process.
 
 pub mod c;
+pub mod context;
+pub mod evaluate;
+mod extract;
 pub mod ir;
 pub mod link;
 pub mod native;
+mod operands;
 pub mod parse;
 pub mod print;
 pub mod reroll;
 pub mod tidy;
+pub use context::Context;
+pub use evaluate::{Specialised, specialise};

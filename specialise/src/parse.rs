@@ -1,5 +1,100 @@
-//! LLVM IR text to [`crate::ir`].
+//! LLVM IR text, as clang 16 to 19 print it, to [`crate::ir`]. The bodies of functions are only found here and are read
+//! when they are first asked for, because most of a program is never specialised.
+//!
+//! It refuses to know machines other than x86-64. What [`crate::ir`] has no words for (inline assembly, `long double`,
+//! exceptions, computed jumps, `va_arg`) makes only the function unusable in which it stands.
 
-/// The text of a function's body that nobody has asked for yet.
-#[derive(Debug)]
-pub struct UnreadBody;
+mod attributes;
+mod body;
+mod calls;
+mod constants;
+mod cursor;
+pub(crate) mod fold;
+mod headers;
+mod instructions;
+mod lexer;
+mod metadata;
+mod parameters;
+#[cfg(test)]
+mod tests;
+mod top;
+mod types;
+pub(crate) mod unread;
+mod values;
+
+pub use unread::UnreadBody;
+
+use crate::ir::Module;
+use std::fmt;
+use std::rc::Rc;
+
+/// Why a file could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The file, as it was named to [`read`].
+    pub file: Rc<str>,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// What was expected or not understood.
+    pub what: String,
+    /// The text of the line.
+    pub excerpt: String,
+}
+
+/// Why the code of a function could not be read; all else can be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// The name of the function at link time.
+    pub function: Rc<str>,
+    /// The file that it stands in.
+    pub file: Rc<str>,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// What is not known.
+    pub what: String,
+    /// The text of the line.
+    pub excerpt: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}:{}: {}\n    {}", self.file, self.line, self.what, self.excerpt)
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Unsupported { function, file, line, what, excerpt } = self;
+        write!(f, "{file}:{line}: the function `{function}` cannot be read: {what}\n    {excerpt}")
+    }
+}
+
+impl std::error::Error for ParseError {}
+impl std::error::Error for Unsupported {}
+
+/// Reads the text of an IR file; the name is for messages.
+pub fn read(text: &str, name: &str) -> Result<Module, ParseError> {
+    top::read(text, name).map_err(|fail| ParseError {
+        file: name.into(),
+        line: line(text, fail.at),
+        what: fail.what,
+        excerpt: excerpt(text, fail.at),
+    })
+}
+
+fn line(text: &str, at: usize) -> u32 {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1
+}
+
+/// The line that a place is in, without blanks around it and not endless.
+fn excerpt(text: &str, at: usize) -> String {
+    let at = at.min(text.len());
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or("").trim();
+    let mut short: String = line.chars().take(160).collect();
+    if short.len() < line.len() {
+        short.push_str(" ..");
+    }
+    short
+}

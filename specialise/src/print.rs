@@ -1,1 +1,176 @@
-//! [`crate::ir`] to LLVM IR text.
+//! [`crate::ir`] to LLVM IR text that clang 16 to 19 read.
+//!
+//! Comments become lines that begin with `;`. Places are not printed, and neither is what [`crate::ir`] leaves out. A
+//! function whose body cannot be read is declared only, with the reason before it.
+
+mod body;
+mod constants;
+mod names;
+
+use crate::ir::{Const, Effects, Extension, Function, FunctionId, Global, Module, ParamAttributes, Type};
+use constants::Typed;
+use names::Spelling;
+use std::fmt::Write;
+
+/// Writes a module as LLVM IR text.
+pub fn print(module: &Module) -> String {
+    let mut text = String::from("target triple = \"x86_64-pc-linux-gnu\"\n\n");
+    for global in &module.globals {
+        variable(&mut text, module, global);
+    }
+    for alias in &module.aliases {
+        let weak = if module.weak.contains(&alias.name) { "weak " } else { "" };
+        if is_defined(module, &alias.target) {
+            let target = Typed(module, &alias.target);
+            put(&mut text, format_args!("@{} = {weak}alias i8, {target}\n", Spelling(&alias.name)));
+        } else {
+            put(
+                &mut text,
+                format_args!("; @{} names something that is not defined here\n", Spelling(&alias.name)),
+            );
+        }
+    }
+    for id in 0..module.functions.len() {
+        function(&mut text, module, FunctionId(id as u32));
+    }
+    text
+}
+
+/// Writes to a string, which never fails.
+fn put(text: &mut String, what: std::fmt::Arguments) {
+    let _ = text.write_fmt(what);
+}
+
+/// Writes each line of a comment behind a semicolon.
+fn comment(text: &mut String, lines: &str) {
+    for line in lines.split(['\n', '\r']).filter(|line| !line.is_empty()) {
+        put(text, format_args!("; {line}\n"));
+    }
+}
+
+fn is_defined(module: &Module, target: &Const) -> bool {
+    match target {
+        Const::Function(id) => matches!(module.body(*id), Ok(Some(_))),
+        Const::Global(id, _) => module.globals[id.0 as usize].initial.is_some(),
+        _ => true,
+    }
+}
+
+fn variable(text: &mut String, module: &Module, global: &Global) {
+    let weak = module.weak.contains(&global.name);
+    let linkage = match &global.initial {
+        None if weak => "extern_weak ",
+        None => "external ",
+        // Lists that a linker joins.
+        Some(_) if global.name.starts_with("llvm.") => "appending ",
+        Some(_) if global.internal => "internal ",
+        Some(_) if weak => "weak ",
+        Some(_) => "",
+    };
+    let thread = if global.thread_local { "thread_local " } else { "" };
+    let kind = if global.constant { "constant" } else { "global" };
+    put(text, format_args!("@{} = {linkage}{thread}{kind} ", Spelling(&global.name)));
+    match &global.initial {
+        Some(initial) => put(text, format_args!("{}", Typed(module, initial))),
+        None => put(text, format_args!("{}", global.ty)),
+    }
+    if global.name.starts_with("llvm.") && global.name.ends_with("used") {
+        text.push_str(", section \"llvm.metadata\"");
+    }
+    put(text, format_args!(", align {}\n", global.align));
+}
+
+fn function(text: &mut String, module: &Module, id: FunctionId) {
+    let function = &module.functions[id.0 as usize];
+    text.push('\n');
+    comment(text, &function.comment);
+    let body = module.body(id).unwrap_or_else(|unsupported| {
+        comment(text, &unsupported.to_string());
+        None
+    });
+    let weak = module.weak.contains(&function.name);
+    let Some(body) = body else {
+        put(text, format_args!("declare {}", if weak { "extern_weak " } else { "" }));
+        signature(text, function, |_, _| {});
+        text.push('\n');
+        return;
+    };
+    let linkage = match (function.internal, weak) {
+        (true, _) => "internal ",
+        (false, true) => "weak ",
+        (false, false) => "",
+    };
+    put(text, format_args!("define {linkage}"));
+    let names = names::Names::of(function, &body);
+    signature(text, function, |text, position| put(text, format_args!(" {}", names.values[position])));
+    text.push_str(" {\n");
+    body::print(text, module, &body, &names);
+    text.push_str("}\n");
+}
+
+fn signature(text: &mut String, function: &Function, name: impl Fn(&mut String, usize)) {
+    let extension = function.result_extension.map_or("", spelled);
+    put(text, format_args!("{extension}{} @{}(", function.result, Spelling(&function.name)));
+    for (position, param) in function.params.iter().enumerate() {
+        put(text, format_args!("{}{}", if position > 0 { ", " } else { "" }, param.ty));
+        attributes(text, &param.attributes);
+        name(text, position);
+    }
+    match (function.variadic, function.params.is_empty()) {
+        (true, true) => text.push_str("...)"),
+        (true, false) => text.push_str(", ...)"),
+        (false, _) => text.push(')'),
+    }
+    if function.noreturn {
+        text.push_str(" noreturn");
+    }
+    effects(text, function.memory);
+}
+
+fn spelled(extension: Extension) -> &'static str {
+    match extension {
+        Extension::Zero => "zeroext ",
+        Extension::Sign => "signext ",
+    }
+}
+
+fn effects(text: &mut String, effects: Effects) {
+    text.push_str(match effects {
+        Effects::None => " memory(none)",
+        Effects::Read => " memory(read)",
+        Effects::ReadArguments => " memory(argmem: read)",
+        Effects::Arguments => " memory(argmem: readwrite)",
+        Effects::Inaccessible => " memory(inaccessiblemem: readwrite)",
+        Effects::ArgumentsOrInaccessible => " memory(argmem: readwrite, inaccessiblemem: readwrite)",
+        Effects::Any => "",
+    });
+}
+
+/// What is said about a parameter or an argument, behind its type.
+fn attributes(text: &mut String, said: &ParamAttributes) {
+    let pointee = |size| Type::Array(size, Type::Int(8).into());
+    if let Some((size, align)) = said.byval {
+        put(text, format_args!(" byval({}) align {align}", pointee(size)));
+    }
+    if let Some((size, align)) = said.sret {
+        put(text, format_args!(" sret({}) align {align}", pointee(size)));
+    }
+    if let (Some(align), None, None) = (said.align, said.byval, said.sret) {
+        put(text, format_args!(" align {align}"));
+    }
+    if let Some(extension) = said.extension {
+        put(text, format_args!(" {}", spelled(extension).trim_end()));
+    }
+    let access = match (said.readonly, said.writeonly) {
+        (true, true) => " readnone",
+        (true, false) => " readonly",
+        (false, true) => " writeonly",
+        (false, false) => "",
+    };
+    text.push_str(access);
+    for (holds, word) in [(said.noalias, " noalias"), (said.nocapture, " nocapture")] {
+        if holds {
+            text.push_str(word);
+        }
+    }
+}

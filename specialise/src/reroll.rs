@@ -1,1 +1,95 @@
-//! Long runs of equal element copies become loops.
+//! Long runs of equal groups of instructions become counted loops again: the evaluator unrolls every loop whose bounds
+//! are known, and what is left of a copy of a thousand elements is a thousand copies.
+//!
+//! A run keeps the order of everything it does. What each operand is in one repetition follows from its number: the
+//! same as ever, a result of the same repetition or of the one before, or a number that advances by the same step
+//! (constants, offsets of addresses). Fills and copies without gaps become one call of `memset` or `memcpy`, the latter
+//! only if source and destination are known to be apart.
+//!
+//! It refuses to find runs inside of runs, and to move anything but the computation of addresses.
+
+mod bulk;
+mod counted;
+mod draft;
+mod fit;
+mod periods;
+mod rewrite;
+mod steps;
+
+use crate::ir::{Body, Code, Effects, Extension, Function, FunctionId, Module, Param, ParamAttributes, Type};
+use crate::tidy::{Roots, Surroundings};
+
+/// The functions that whole runs may become calls of.
+#[derive(Clone, Copy, Debug)]
+pub struct Bulk {
+    /// `llvm.memcpy` with 64-bit length.
+    pub copy: FunctionId,
+    /// `llvm.memset` with 64-bit length.
+    pub fill: FunctionId,
+}
+
+impl Bulk {
+    /// Finds the functions in a module, or declares them there.
+    pub fn declare(module: &mut Module) -> Bulk {
+        let copy = [Type::Ptr, Type::Ptr, Type::WORD, Type::Int(1)];
+        let fill = [Type::Ptr, Type::Int(8), Type::WORD, Type::Int(1)];
+        Bulk {
+            copy: declare(module, "llvm.memcpy.p0.p0.i64", copy),
+            fill: declare(module, "llvm.memset.p0.i64", fill),
+        }
+    }
+}
+
+/// A function that only touches what its arguments point to.
+fn declare(module: &mut Module, name: &str, params: [Type; 4]) -> FunctionId {
+    if let Some(there) = module.function(name) {
+        return there;
+    }
+    let param = |ty| Param { ty, name: None, attributes: ParamAttributes::default() };
+    module.functions.push(Function {
+        name: name.into(),
+        params: params.into_iter().map(param).collect(),
+        result: Type::Void,
+        result_extension: None::<Extension>,
+        variadic: false,
+        internal: false,
+        memory: Effects::Arguments,
+        noreturn: false,
+        code: Code::Declared,
+        comment: String::new(),
+    });
+    FunctionId(module.functions.len() as u32 - 1)
+}
+
+/// Makes loops of the runs in all blocks. Time grows with the size of the function, not faster. The body is to be
+/// tidied before (addresses must be folded) and afterwards.
+pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
+    let mut fresh = draft::Fresh::after(body.types.len());
+    let changes: Vec<Vec<rewrite::Change>> = {
+        let uses = steps::Uses::new(body);
+        let roots = Roots::new(body, around);
+        let mut position = vec![steps::NOWHERE; body.types.len()];
+        let mut all = Vec::new();
+        for at in 0..body.blocks.len() {
+            let steps = steps::Steps::new(body, at, &uses, around, position);
+            all.push(find(&steps, &bulk::Scene { around, roots: &roots, bulk }, &mut fresh));
+            position = steps.into_position();
+        }
+        all
+    };
+    if changes.iter().any(|changes| !changes.is_empty()) {
+        rewrite::rewrite(body, changes, fresh);
+    }
+}
+
+/// The runs of a block and what becomes of each.
+fn find(steps: &steps::Steps, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> Vec<rewrite::Change> {
+    let mut changes = Vec::new();
+    periods::each_run(steps, |run| {
+        let runs = fit::fit(steps, run);
+        let end = runs.last().map(|run| run.end());
+        changes.extend(runs.iter().filter_map(|run| bulk::choose(steps, run, scene, fresh)));
+        end
+    });
+    changes
+}

@@ -1,1 +1,0 @@
-//! [`crate::ir`] to readable C.

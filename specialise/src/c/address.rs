@@ -1,0 +1,274 @@
+//! Addresses, and what lies at them if it has a name of its own.
+
+use super::expression::{Expr, Want, Writer, member_path};
+use super::types::{CType, container};
+use crate::ir::{Const, Op, Operand, Type, ValueId};
+
+type Text = Result<Expr, String>;
+
+impl Writer<'_> {
+    /// `base + 4 * i + 8`, in bytes.
+    pub fn address(&mut self, base: &Operand, offset: i64, terms: &[(Operand, i64)]) -> Text {
+        let mut offset = offset;
+        let base = self.with_offset(base, &mut offset);
+        let is_null = matches!(base, Operand::Const(Const::Null | Const::Zero(_) | Const::Undef(_)));
+        let mut sum = match is_null {
+            // Arithmetic with no object behind it is that of integers.
+            true => Expr::new("(uintptr_t)0", 15, CType::Other),
+            false => self.expr(&base, Want::Exact)?,
+        };
+        for (index, scale) in terms {
+            let index = self.index(index)?;
+            let term = match scale.unsigned_abs() {
+                1 => index,
+                by => Expr::new(format!("{by} * {}", index.at(14)), 13, CType::Other).reading(&[&index]),
+            };
+            let sign = if *scale < 0 { '-' } else { '+' };
+            let level = if *scale < 0 { 13 } else { 12 };
+            sum = Expr::new(format!("{} {sign} {}", sum.at(12), term.at(level)), 12, CType::Other).reading(&[&sum, &term]);
+        }
+        if offset != 0 {
+            let sign = if offset < 0 { '-' } else { '+' };
+            sum.text = format!("{} {sign} {}", sum.at(12), offset.unsigned_abs());
+            sum.level = 12;
+        }
+        Ok(match is_null {
+            true => Expr::new(format!("(void *)({})", sum.text), 15, CType::Other).reading(&[&sum]),
+            false => sum,
+        })
+    }
+
+    /// Moves what a folded base adds into `offset`.
+    fn with_offset(&self, base: &Operand, offset: &mut i64) -> Operand {
+        match base {
+            Operand::Const(Const::Global(id, more)) => {
+                *offset = offset.wrapping_add(*more);
+                Operand::Const(Const::Global(*id, 0))
+            }
+            Operand::Value(value) if self.plan.folded[value.0 as usize] => match self.plan.op(self.body, *value) {
+                Some(Op::Address { base, offset: more, terms }) if terms.is_empty() => {
+                    *offset = offset.wrapping_add(*more);
+                    self.with_offset(base, offset)
+                }
+                _ => base.clone(),
+            },
+            _ => base.clone(),
+        }
+    }
+
+    /// An index: of a signed type unless it can't be negative, because C adds it to a pointer as it is.
+    fn index(&mut self, index: &Operand) -> Text {
+        if self.is_never_negative(index) {
+            return self.expr(index, Want::Exact);
+        }
+        let signed = self.signed(index)?;
+        // Multiplied in 64 bits, as the IR does.
+        match signed.ty == CType::Signed(64) || matches!(index, Operand::Const(_)) {
+            true => Ok(signed),
+            false => Ok(Expr::new(format!("(int64_t){}", signed.at(15)), 15, CType::Signed(64)).reading(&[&signed])),
+        }
+    }
+
+    fn is_never_negative(&self, index: &Operand) -> bool {
+        let Operand::Value(value) = index else { return false };
+        if self.body.type_of(index) != Type::WORD {
+            return false;
+        }
+        if self.counters.contains(&(value.0 as usize)) {
+            return true;
+        }
+        match self.plan.op(self.body, *value) {
+            Some(Op::Cast(crate::ir::Cast::ZExt, _)) => true,
+            Some(Op::Binary(crate::ir::Binary::And, _, Operand::Const(Const::Int { value, .. }))) => *value >> 62 == 0,
+            Some(Op::Binary(crate::ir::Binary::LShr, _, Operand::Const(Const::Int { value, .. }))) => *value > 0,
+            _ => false,
+        }
+    }
+
+    /// The variable, global variable or element of one that lies at an address, if all of it has that type.
+    pub fn place(&mut self, address: &Operand, ty: &Type) -> Result<Option<Expr>, String> {
+        if matches!(ty, Type::Int(bits) if container(*bits) != *bits) || !ty.is_scalar() {
+            return Ok(None);
+        }
+        if let Operand::Value(value) = address
+            && self.plan.scalars.contains_key(&(value.0 as usize))
+        {
+            let variable = self.variables.of(value.0 as usize);
+            let mut expr = Expr::new(self.names[variable].clone(), 16, CType::Other);
+            expr.reads.insert(variable);
+            return Ok(Some(expr));
+        }
+        let mut offset = 0;
+        let (base, terms) = self.parts(address, &mut offset);
+        let Operand::Const(Const::Global(id, _)) = base else { return Ok(None) };
+        let global = &self.module.globals[id.0 as usize];
+        let name = self.symbols.global(id);
+        if self.symbols.is_bytes(id) {
+            return Ok(None);
+        }
+        match (&global.ty, terms.as_slice()) {
+            (whole, []) if whole == ty && offset == 0 => Ok(Some(Expr::new(name, 16, CType::Other))),
+            (Type::Array(count, element), terms) if **element == *ty && terms.len() <= 1 => {
+                let size = ty.layout().size as i64;
+                if offset % size != 0 || terms.iter().any(|(_, scale)| *scale != size) {
+                    return Ok(None);
+                }
+                let at = offset / size;
+                let Some((index, _)) = terms.first() else {
+                    let within = u64::try_from(at).is_ok_and(|at| at < *count);
+                    return Ok(within.then(|| Expr::new(format!("{name}[{at}]"), 16, CType::Other)));
+                };
+                let index = self.index(index)?;
+                let text = match at {
+                    0 => index.text.clone(),
+                    1.. => format!("{} + {at}", index.at(12)),
+                    _ => format!("{} - {}", index.at(12), at.unsigned_abs()),
+                };
+                Ok(Some(Expr::new(format!("{name}[{text}]"), 16, CType::Other).reading(&[&index])))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A base and what is added to it, through addresses that are folded.
+    fn parts(&self, address: &Operand, offset: &mut i64) -> (Operand, Vec<(Operand, i64)>) {
+        let base = self.with_offset(address, offset);
+        if let Operand::Value(value) = base
+            && self.plan.folded[value.0 as usize]
+            && let Some(Op::Address { base, offset: more, terms }) = self.plan.op(self.body, value)
+        {
+            *offset = offset.wrapping_add(*more);
+            return (self.with_offset(base, offset), terms.clone());
+        }
+        (base, Vec::new())
+    }
+
+    /// An address that is only read from: constants need no cast then.
+    pub fn source(&mut self, address: &Operand) -> Text {
+        match address {
+            Operand::Const(Const::Global(id, 0)) => Ok(Expr::new(self.symbols.bare(*id), 15, CType::Other)),
+            _ => self.expr(address, Want::Exact),
+        }
+    }
+
+    /// A structure or array with values put into it, as a compound literal.
+    pub fn structure(&mut self, op: &Op, ty: &Type) -> Text {
+        let mut changes: Vec<(Vec<u32>, Operand)> = Vec::new();
+        let mut op = op;
+        let base = loop {
+            let Op::InsertValue(from, value, path) = op else { return Err("a malformed insertvalue".into()) };
+            changes.push((path.clone(), value.clone()));
+            match from {
+                Operand::Value(value) if self.plan.folded[value.0 as usize] => match self.plan.op(self.body, *value) {
+                    Some(next @ Op::InsertValue(..)) => op = next,
+                    _ => break from.clone(),
+                },
+                _ => break from.clone(),
+            }
+        };
+        let name = self.prelude.name(ty)?;
+        let mut literal = Expr::new(String::new(), 16, CType::Other);
+        // The last change of a field is the first in this order.
+        self.write_members(ty, &base, &mut Vec::new(), &changes, &mut literal)?;
+        literal.text = format!("({name}){}", literal.text);
+        Ok(literal)
+    }
+
+    fn write_members(
+        &mut self,
+        ty: &Type,
+        base: &Operand,
+        path: &mut Vec<u32>,
+        changes: &[(Vec<u32>, Operand)],
+        to: &mut Expr,
+    ) -> Result<(), String> {
+        let changed = changes.iter().find(|(changed, _)| path.starts_with(changed));
+        if let Some((changed, value)) = changed {
+            let value = match path.len() - changed.len() {
+                0 => self.expr(value, Want::Modulo)?,
+                _ => {
+                    let from = self.expr(value, Want::Exact)?;
+                    let (rest, _) = member_path(&self.body.type_of(value), &path[changed.len()..])?;
+                    Expr::new(format!("{}{rest}", from.at(16)), 16, CType::Other).reading(&[&from])
+                }
+            };
+            to.text.push_str(&value.text);
+            to.reads.extend(value.reads);
+            return Ok(());
+        }
+        if changes.iter().any(|(changed, _)| changed.starts_with(path)) {
+            // The members of an array lie in the member `e` of its structure.
+            let (open, close) = if matches!(ty, Type::Array(..)) { ("{ { ", " } }") } else { ("{ ", " }") };
+            to.text.push_str(open);
+            for at in 0..member_count(ty) {
+                if at > 0 {
+                    to.text.push_str(", ");
+                }
+                path.push(at);
+                let (_, member) = member_path(ty, &[at])?;
+                self.write_members(&member, base, path, changes, to)?;
+                path.pop();
+            }
+            to.text.push_str(close);
+            return Ok(());
+        }
+        if let Operand::Const(constant) = base {
+            let member = path.iter().try_fold(constant.clone(), |constant, &at| member_of(&constant, at));
+            let text = match member {
+                Some(member) if member.ty().is_scalar() => self.expr(&Operand::Const(member), Want::Modulo)?.text,
+                Some(member) => self.members(&member)?,
+                None => "0".to_string(),
+            };
+            to.text.push_str(&text);
+            return Ok(());
+        }
+        let from = self.expr(base, Want::Exact)?;
+        let (text, _) = member_path(&self.body.type_of(base), path)?;
+        to.text.push_str(&format!("{}{text}", from.at(16)));
+        to.reads.extend(from.reads);
+        Ok(())
+    }
+
+    /// The members of a constant in braces.
+    pub fn members(&mut self, constant: &Const) -> Result<String, String> {
+        let count = member_count(&constant.ty());
+        let mut parts = Vec::new();
+        for at in 0..count {
+            let member = member_of(constant, at).ok_or("a constant of too few members")?;
+            parts.push(match member.ty().is_scalar() {
+                true => self.expr(&Operand::Const(member), Want::Modulo)?.text,
+                false => self.members(&member)?,
+            });
+        }
+        let parts = parts.join(", ");
+        Ok(match constant.ty() {
+            Type::Array(..) => format!("{{ {{ {parts} }} }}"),
+            _ => format!("{{ {parts} }}"),
+        })
+    }
+
+    /// Whether a value is room on the stack that has a name of its own.
+    pub fn is_local(&self, value: ValueId) -> bool {
+        matches!(self.plan.op(self.body, value), Some(Op::Alloca { count: Operand::Const(Const::Int { .. }), .. }))
+            && self.plan.definition[value.0 as usize].is_some_and(|(block, _)| block == 0)
+    }
+}
+
+fn member_count(ty: &Type) -> u32 {
+    match ty {
+        Type::Struct { fields, .. } => fields.len() as u32,
+        Type::Array(count, _) => *count as u32,
+        _ => 0,
+    }
+}
+
+/// A member of a constant; none if it has none.
+pub(super) fn member_of(constant: &Const, at: u32) -> Option<Const> {
+    match constant {
+        Const::Aggregate(_, members) => members.get(at as usize).cloned(),
+        Const::Bytes(bytes) => bytes.get(at as usize).map(|&byte| Const::int(8, byte.into())),
+        Const::Zero(ty) => member_path(ty, &[at]).ok().map(|(_, ty)| Const::Zero(ty)),
+        Const::Undef(ty) => member_path(ty, &[at]).ok().map(|(_, ty)| Const::Undef(ty)),
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! The control flow of a function as a graph: order, dominators, loops. It knows nothing of instructions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::{Body, Terminator};
+
+/// The graph of a body's blocks; blocks that can't be reached from the entry are not part of it.
+pub(super) struct Flow {
+    /// Where each block can go, each target once.
+    pub successors: Vec<Vec<usize>>,
+    /// Where each block can come from, each source once.
+    pub predecessors: Vec<Vec<usize>>,
+    /// The blocks in reverse postorder.
+    pub order: Vec<usize>,
+    /// Where each block stands in `order`; none if it is unreachable.
+    pub position: Vec<Option<usize>>,
+    /// The immediate dominator of each block; the entry's is itself.
+    pub dominator: Vec<usize>,
+    /// The blocks that each block dominates immediately, in reverse postorder.
+    pub children: Vec<Vec<usize>>,
+    /// The blocks of the loop that each header heads.
+    pub loops: BTreeMap<usize, BTreeSet<usize>>,
+    /// How many loops each block stands in.
+    pub depth: Vec<usize>,
+}
+
+/// Where a terminator can go, each target once.
+pub(super) fn targets(terminator: &Terminator) -> Vec<usize> {
+    let mut targets: Vec<usize> = match terminator {
+        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
+        Terminator::Jump(to) => vec![to.0 as usize],
+        Terminator::Branch(_, yes, no) => vec![yes.0 as usize, no.0 as usize],
+        Terminator::Switch(_, default, cases) => {
+            cases.iter().map(|(_, to)| to.0 as usize).chain([default.0 as usize]).collect()
+        }
+    };
+    let mut seen = BTreeSet::new();
+    targets.retain(|to| seen.insert(*to));
+    targets
+}
+
+impl Flow {
+    /// The graph of a body.
+    pub fn of(body: &Body) -> Flow {
+        let count = body.blocks.len();
+        let successors: Vec<Vec<usize>> = body.blocks.iter().map(|block| targets(&block.terminator)).collect();
+        let order = reverse_postorder(&successors);
+        let mut position = vec![None; count];
+        for (at, &block) in order.iter().enumerate() {
+            position[block] = Some(at);
+        }
+        let mut predecessors = vec![Vec::new(); count];
+        for &block in &order {
+            for &to in &successors[block] {
+                predecessors[to].push(block);
+            }
+        }
+        let dominator = dominators(&order, &position, &predecessors);
+        let mut children = vec![Vec::new(); count];
+        for &block in order.iter().skip(1) {
+            children[dominator[block]].push(block);
+        }
+        let mut flow = Flow {
+            successors,
+            predecessors,
+            order,
+            position,
+            dominator,
+            children,
+            loops: BTreeMap::new(),
+            depth: vec![0; count],
+        };
+        flow.find_loops();
+        flow
+    }
+
+    /// Whether every way to `block` passes `over`.
+    pub fn dominates(&self, over: usize, mut block: usize) -> bool {
+        let Some(limit) = self.position[over] else { return false };
+        while self.position[block].is_some_and(|at| at > limit) {
+            block = self.dominator[block];
+        }
+        block == over
+    }
+
+    /// The predecessors from which control comes for the first time, that is, not round a loop.
+    pub fn entries(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
+        self.predecessors[block].iter().copied().filter(move |&from| !self.dominates(block, from))
+    }
+
+    /// Whether some cycle has more than one entrance.
+    pub fn is_irreducible(&self) -> bool {
+        self.order.iter().any(|&block| self.entries(block).any(|from| self.position[from] >= self.position[block]))
+    }
+
+    fn find_loops(&mut self) {
+        for &header in &self.order {
+            let latches: Vec<usize> =
+                self.predecessors[header].iter().copied().filter(|&from| self.dominates(header, from)).collect();
+            if latches.is_empty() {
+                continue;
+            }
+            let mut members = BTreeSet::from([header]);
+            let mut pending = latches;
+            while let Some(block) = pending.pop() {
+                if members.insert(block) {
+                    pending.extend(&self.predecessors[block]);
+                }
+            }
+            self.loops.insert(header, members);
+        }
+        for members in self.loops.values() {
+            for &block in members {
+                self.depth[block] += 1;
+            }
+        }
+    }
+}
+
+fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; successors.len()];
+    let mut stack = Vec::new();
+    if !successors.is_empty() {
+        seen[0] = true;
+        stack.push((0, 0));
+    }
+    while let Some((block, next)) = stack.pop() {
+        // The last target first, so that the first one comes right after its branch in the reversed order.
+        match successors[block].iter().rev().nth(next) {
+            None => order.push(block),
+            Some(&to) => {
+                stack.push((block, next + 1));
+                if !seen[to] {
+                    seen[to] = true;
+                    stack.push((to, 0));
+                }
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// Cooper, Harvey and Kennedy's iteration.
+fn dominators(order: &[usize], position: &[Option<usize>], predecessors: &[Vec<usize>]) -> Vec<usize> {
+    let mut found: Vec<Option<usize>> = vec![None; order.len()];
+    if !order.is_empty() {
+        found[0] = Some(0);
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for at in 1..order.len() {
+            let mut common: Option<usize> = None;
+            for from in predecessors[order[at]].iter().filter_map(|&from| position[from]) {
+                if found[from].is_none() {
+                    continue;
+                }
+                common = Some(common.map_or(from, |other| meet(&found, from, other)));
+            }
+            if common != found[at] {
+                found[at] = common;
+                changed = true;
+            }
+        }
+    }
+    let mut dominator: Vec<usize> = (0..position.len()).collect();
+    for (at, over) in found.iter().enumerate() {
+        dominator[order[at]] = order[over.unwrap_or(at)];
+    }
+    dominator
+}
+
+fn meet(found: &[Option<usize>], mut one: usize, mut other: usize) -> usize {
+    while one != other {
+        if one > other {
+            one = found[one].unwrap_or(0);
+        } else {
+            other = found[other].unwrap_or(0);
+        }
+    }
+    one
+}

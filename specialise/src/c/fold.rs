@@ -1,0 +1,369 @@
+//! Which values become part of the expression that uses them, and which get a variable.
+//!
+//! A value that is used once moves into its use if nothing it could notice happens between: a load doesn't cross a
+//! store or a call, a call crosses nothing. Computations without memory also move over blocks, but never into a loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::flow::Flow;
+use super::intrinsics;
+use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, Terminator, ValueId};
+
+/// Expressions get no larger than this many operations.
+const LARGEST: u32 = 14;
+
+/// What a computation has to do with memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Nothing.
+    Pure,
+    /// It reads.
+    Read,
+    /// It must happen once, where it stands among the others.
+    Effect,
+}
+
+/// A body seen as statements and expressions.
+pub(super) struct Plan {
+    /// The instructions of each block that are not phis, in the order in which they are written.
+    pub order: Vec<Vec<usize>>,
+    /// For each value whether it is part of the expressions that use it.
+    pub folded: Vec<bool>,
+    /// How often each value is used.
+    pub uses: Vec<u32>,
+    /// Where each value is computed: block and instruction.
+    pub definition: Vec<Option<(usize, usize)>>,
+    /// Stack variables that are only read and written as a whole: the variable's type is the value's.
+    pub scalars: BTreeMap<usize, crate::ir::Type>,
+}
+
+/// Where a value is used: in an instruction, or when its block is left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Instruction(usize, usize),
+    End(usize),
+}
+
+/// The function that a call names, if it names one.
+pub(super) fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Function> {
+    match op {
+        Op::Call { callee: Operand::Const(Const::Function(id)), .. } => module.functions.get(id.0 as usize),
+        _ => None,
+    }
+}
+
+/// What an operation works on.
+pub(super) fn operands(op: &Op) -> Vec<&Operand> {
+    match op {
+        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => vec![a, b],
+        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => vec![a],
+        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => vec![a, b, c],
+        Op::Load { from, .. } => vec![from],
+        Op::Store { value, to, .. } => vec![value, to],
+        Op::Alloca { count, .. } => vec![count],
+        Op::Address { base, terms, .. } => [base].into_iter().chain(terms.iter().map(|(index, _)| index)).collect(),
+        Op::Call { callee, args, .. } => [callee].into_iter().chain(args).collect(),
+        Op::Phi(incoming) => incoming.iter().map(|(operand, _)| operand).collect(),
+        Op::InsertValue(a, b, _) | Op::ExtractElement(a, b) | Op::Shuffle(a, b, _) | Op::AtomicUpdate(_, a, b) => {
+            vec![a, b]
+        }
+        Op::Fence => Vec::new(),
+    }
+}
+
+/// What a terminator decides by or gives back.
+pub(super) fn decided_by(terminator: &Terminator) -> Option<&Operand> {
+    match terminator {
+        Terminator::Return(operand) => operand.as_ref(),
+        Terminator::Branch(operand, ..) | Terminator::Switch(operand, ..) => Some(operand),
+        Terminator::Jump(_) | Terminator::Unreachable => None,
+    }
+}
+
+/// What an operation has to do with memory, its operands aside.
+pub(super) fn kind(module: &Module, op: &Op) -> Kind {
+    match op {
+        Op::Load { access: Access::Plain, .. } => Kind::Read,
+        Op::Load { .. } | Op::Store { .. } | Op::Alloca { .. } | Op::Fence => Kind::Effect,
+        Op::AtomicUpdate(..) | Op::CompareExchange(..) => Kind::Effect,
+        Op::Call { .. } => match callee(module, op) {
+            Some(function) if intrinsics::is_pure(&function.name) => Kind::Pure,
+            _ => Kind::Effect,
+        },
+        _ => Kind::Pure,
+    }
+}
+
+fn is_left_out(module: &Module, op: &Op) -> bool {
+    callee(module, op).is_some_and(|function| intrinsics::is_left_out(&function.name))
+}
+
+impl Plan {
+    /// Decides for a body.
+    pub fn of(module: &Module, body: &Body, flow: &Flow) -> Plan {
+        let values = body.types.len();
+        let mut plan = Plan {
+            order: vec![Vec::new(); body.blocks.len()],
+            folded: vec![false; values],
+            uses: vec![0; values],
+            definition: vec![None; values],
+            scalars: BTreeMap::new(),
+        };
+        for &block in &flow.order {
+            for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
+                if let Some(value) = instruction.result {
+                    plan.definition[value.0 as usize] = Some((block, at));
+                }
+            }
+        }
+        let sites = plan.sites(module, body, flow);
+        plan.find_scalars(body, &sites);
+        for &block in &flow.order {
+            plan.order_block(module, body, block, &sites);
+        }
+        let mut folding = Folding { module, body, flow, plan, sites, state: vec![(Kind::Pure, 1); values] };
+        for &block in &flow.order {
+            folding.block(block);
+        }
+        folding.plan
+    }
+
+    /// The operation that computes a value; none for parameters.
+    pub fn op<'b>(&self, body: &'b Body, value: ValueId) -> Option<&'b Op> {
+        let (block, at) = self.definition[value.0 as usize]?;
+        Some(&body.blocks[block].instructions[at].op)
+    }
+
+    /// All uses of all values that are needed, beginning at what must happen; counts them too.
+    fn sites(&mut self, module: &Module, body: &Body, flow: &Flow) -> Vec<Vec<Use>> {
+        let mut sites = vec![Vec::new(); body.types.len()];
+        let mut needed = BTreeSet::new();
+        let mut pending = Vec::new();
+        let mut count = |operand: &Operand, site: Use, pending: &mut Vec<usize>| {
+            if let Operand::Value(value) = operand {
+                sites[value.0 as usize].push(site);
+                pending.push(value.0 as usize);
+            }
+        };
+        for &block in &flow.order {
+            for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
+                let must = kind(module, &instruction.op) == Kind::Effect;
+                if must && !matches!(instruction.op, Op::Alloca { .. }) && !is_left_out(module, &instruction.op) {
+                    needed.insert((block, at));
+                    for operand in operands(&instruction.op) {
+                        count(operand, Use::Instruction(block, at), &mut pending);
+                    }
+                }
+            }
+            if let Some(operand) = decided_by(&body.blocks[block].terminator) {
+                count(operand, Use::End(block), &mut pending);
+            }
+        }
+        while let Some(value) = pending.pop() {
+            let Some((block, at)) = self.definition[value] else { continue };
+            if !needed.insert((block, at)) {
+                continue;
+            }
+            match &body.blocks[block].instructions[at].op {
+                Op::Phi(incoming) => {
+                    for (operand, from) in incoming.iter().filter(|(_, from)| flow.position[from.0 as usize].is_some())
+                    {
+                        count(operand, Use::End(from.0 as usize), &mut pending);
+                    }
+                }
+                op => {
+                    for operand in operands(op) {
+                        count(operand, Use::Instruction(block, at), &mut pending);
+                    }
+                }
+            }
+        }
+        for &(block, at) in &needed {
+            if !matches!(body.blocks[block].instructions[at].op, Op::Phi(_)) {
+                self.order[block].push(at);
+            }
+        }
+        self.uses = sites.iter().map(|sites| sites.len() as u32).collect();
+        sites
+    }
+
+    fn find_scalars(&mut self, body: &Body, sites: &[Vec<Use>]) {
+        for value in 0..body.types.len() {
+            let Some(Op::Alloca { size, count: Operand::Const(Const::Int { value: 1, .. }), .. }) =
+                self.op(body, ValueId(value as u32))
+            else {
+                continue;
+            };
+            let mut types = sites[value].iter().map(|site| match site {
+                Use::Instruction(block, at) => whole_access(body, &body.blocks[*block].instructions[*at], value),
+                Use::End(_) => None,
+            });
+            let Some(Some(first)) = types.next() else { continue };
+            if first.layout().size == *size && first.is_scalar() && types.all(|ty| ty.as_ref() == Some(&first)) {
+                self.scalars.insert(value, first);
+            }
+        }
+    }
+
+    /// Pure computations move down to where something first needs them: a counter's step then stands at the end of
+    /// its loop.
+    fn order_block(&mut self, module: &Module, body: &Body, block: usize, sites: &[Vec<Use>]) {
+        let instructions = &body.blocks[block].instructions;
+        // The instruction that stays where it is and before which each one is needed.
+        let mut anchors: BTreeMap<usize, usize> = BTreeMap::new();
+        for &at in self.order[block].iter().rev() {
+            let instruction = &instructions[at];
+            let anchor = match instruction.result {
+                Some(value) if kind(module, &instruction.op) == Kind::Pure => sites[value.0 as usize]
+                    .iter()
+                    .filter_map(|site| match site {
+                        Use::Instruction(b, user) if *b == block => anchors.get(user).copied(),
+                        _ => None,
+                    })
+                    .min()
+                    .unwrap_or(usize::MAX),
+                _ => at,
+            };
+            anchors.insert(at, anchor);
+        }
+        self.order[block].sort_by_key(|at| (anchors[at], *at));
+    }
+}
+
+/// The type that an instruction reads or writes a whole variable by, if that is all it does with its address.
+fn whole_access(body: &Body, instruction: &crate::ir::Instruction, address: usize) -> Option<crate::ir::Type> {
+    let is_address = |operand: &Operand| *operand == Operand::Value(ValueId(address as u32));
+    match &instruction.op {
+        Op::Load { access: Access::Plain, .. } => Some(instruction.ty.clone()),
+        Op::Store { value, access: Access::Plain, .. } if !is_address(value) => Some(body.type_of(value)),
+        _ => None,
+    }
+}
+
+/// The walk that decides about each value.
+struct Folding<'a> {
+    module: &'a Module,
+    body: &'a Body,
+    flow: &'a Flow,
+    plan: Plan,
+    sites: Vec<Vec<Use>>,
+    /// What each folded value has to do with memory, with all that is folded into it, and how large it is.
+    state: Vec<(Kind, u32)>,
+}
+
+impl Folding<'_> {
+    fn block(&mut self, block: usize) {
+        // Values with memory in them that wait for their use.
+        let mut waiting: Vec<usize> = Vec::new();
+        for at in self.plan.order[block].clone() {
+            let instruction = &self.body.blocks[block].instructions[at];
+            let mut kind = kind(self.module, &instruction.op);
+            let mut size = 1;
+            let operands = operands(&instruction.op);
+            for (index, operand) in operands.iter().enumerate() {
+                let Operand::Value(value) = operand else { continue };
+                let value = value.0 as usize;
+                if !self.plan.folded[value] {
+                    continue;
+                }
+                let (own, weight) = self.state[value];
+                let may_be_skipped = index > 0 && self.may_skip(&instruction.op, &instruction.ty);
+                let grows_too_large = size + weight > LARGEST && self.plan.uses[value] == 1;
+                let is_read_in_pieces = matches!(instruction.op, Op::InsertValue(..)) && own != Kind::Pure;
+                if (own == Kind::Effect && may_be_skipped) || grows_too_large || is_read_in_pieces {
+                    self.settle(value);
+                    waiting.retain(|&other| other != value);
+                    continue;
+                }
+                waiting.retain(|&other| other != value);
+                kind = kind.max(own);
+                size += weight;
+            }
+            // What waits and is not part of this one must be computed first if this one could change it.
+            let own = self::kind(self.module, &instruction.op);
+            let conflicts = |other: Kind| other.max(own) == Kind::Effect && other.min(own) != Kind::Pure;
+            for value in std::mem::take(&mut waiting) {
+                match conflicts(self.state[value].0) {
+                    true => self.settle(value),
+                    false => waiting.push(value),
+                }
+            }
+            let Some(value) = instruction.result.map(|value| value.0 as usize) else { continue };
+            self.state[value] = (kind, size);
+            if self.folds(value, &instruction.op, block) {
+                self.plan.folded[value] = true;
+                if kind != Kind::Pure {
+                    waiting.push(value);
+                }
+            }
+        }
+    }
+
+    /// Gives a value that was to be folded a variable after all.
+    fn settle(&mut self, value: usize) {
+        self.plan.folded[value] = false;
+    }
+
+    /// Whether C leaves operands of this operation uncomputed: those of `?:`, `&&` and `||` after the first.
+    fn may_skip(&self, op: &Op, ty: &crate::ir::Type) -> bool {
+        match op {
+            Op::Select(..) => true,
+            Op::Binary(Binary::And | Binary::Or, ..) => *ty == crate::ir::Type::Int(1),
+            // The value of such an intrinsic may be written more than once.
+            Op::Call { .. } => callee(self.module, op).is_some_and(|f| intrinsics::is_pure(&f.name)),
+            _ => false,
+        }
+    }
+
+    fn folds(&self, value: usize, op: &Op, block: usize) -> bool {
+        let (kind, _) = self.state[value];
+        if matches!(op, Op::Alloca { .. }) {
+            return false;
+        }
+        if intrinsics::fills_structure(callee(self.module, op)) || matches!(op, Op::CompareExchange(..)) {
+            return false;
+        }
+        if let Op::Address { base, terms, .. } = op
+            && terms.is_empty()
+            && self.is_fixed(base)
+            && !self.steps_a_loop(value)
+        {
+            return true;
+        }
+        match self.sites[value].as_slice() {
+            [Use::Instruction(to, _) | Use::End(to)] if *to == block => {
+                !(kind == Kind::Effect && matches!(self.sites[value][0], Use::End(_)) && self.ends_in_moves(block))
+            }
+            [Use::Instruction(to, _) | Use::End(to)] => {
+                kind == Kind::Pure && self.flow.depth[*to] <= self.flow.depth[block]
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether leaving a block by any edge sets the phis of another.
+    fn ends_in_moves(&self, block: usize) -> bool {
+        let starts_with_phi = |to: &usize| {
+            matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)))
+        };
+        self.flow.successors[block].iter().any(starts_with_phi)
+    }
+
+    /// Whether an address never changes while it is in sight: a parameter, a variable of the stack, a constant.
+    fn is_fixed(&self, base: &Operand) -> bool {
+        match base {
+            Operand::Const(_) => true,
+            Operand::Value(value) => match self.plan.op(self.body, *value) {
+                None | Some(Op::Alloca { .. }) => true,
+                Some(Op::Phi(_)) => false,
+                Some(Op::Address { terms, .. }) if terms.is_empty() => true,
+                Some(Op::Cast(Cast::BitCast, _) | Op::Freeze(_)) => false,
+                Some(_) => !self.plan.folded[value.0 as usize],
+            },
+        }
+    }
+
+    fn steps_a_loop(&self, value: usize) -> bool {
+        self.sites[value].len() > 1 && self.sites[value].iter().any(|site| matches!(site, Use::End(_)))
+    }
+}

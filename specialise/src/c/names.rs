@@ -1,0 +1,68 @@
+//! Identifiers: each name once, none that C or the text around it uses.
+
+use std::collections::BTreeSet;
+
+/// Words that mean something to C, to the headers that the text includes, or to the compilers.
+const TAKEN: &str = "auto break case char const continue default do double else enum extern float for goto if inline \
+    int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
+    while asm typeof bool true false NULL memcpy memmove memset memcmp linux unix main alloca \
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t size_t u128 i128 \
+    INT64_C UINT64_C memchr strcpy strncpy strcat strncat strcmp strcoll strncmp strxfrm strchr strcspn strpbrk strrchr \
+    strspn strstr strtok strerror strlen index rindex bcmp bcopy bzero ffs strdup strndup strsep stpcpy stpncpy \
+    strsignal strnlen strcasecmp strncasecmp strtok_r mempcpy memmem memccpy strchrnul strcasestr basename";
+
+/// Names that are in use.
+#[derive(Clone)]
+pub(super) struct Names {
+    used: BTreeSet<String>,
+}
+
+impl Names {
+    /// What every text has taken.
+    pub fn new() -> Names {
+        Names { used: TAKEN.split_whitespace().chain(super::library::names()).map(str::to_string).collect() }
+    }
+
+    /// Takes a name that nobody else has, as close to the wanted one as may be.
+    pub fn take(&mut self, wanted: &str) -> String {
+        let wanted = identifier(wanted);
+        let mut name = wanted.clone();
+        let mut count = 2;
+        while !self.used.insert(name.clone()) {
+            name = match wanted.ends_with(|last: char| last.is_ascii_digit()) {
+                true => format!("{wanted}_{count}"),
+                false => format!("{wanted}{count}"),
+            };
+            count += 1;
+        }
+        name
+    }
+}
+
+/// A text with everything replaced that no identifier can hold.
+fn identifier(text: &str) -> String {
+    let mut name: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert(0, 'v');
+    }
+    name
+}
+
+/// A compiler's name of a value without what passes and inlining have hung on it; empty if nothing is left.
+pub(super) fn plain(name: &str) -> &str {
+    let mut name = name;
+    loop {
+        let Some((head, tail)) = name.rsplit_once('.') else { break };
+        let is_suffix = tail.chars().all(|c| c.is_ascii_digit())
+            || tail.starts_with('i') && tail[1..].chars().all(|c| c.is_ascii_digit())
+            || ["lcssa", "addr", "us", "sroa", "coerce", "ph", "pre", "next", "iv", "prol", "epil", "sink"]
+                .contains(&tail);
+        if !is_suffix {
+            break;
+        }
+        name = head;
+    }
+    let name = if name == "indvars" { "i" } else { name };
+    if name.starts_with(|first: char| first.is_ascii_digit()) { "" } else { name }
+}

@@ -1,0 +1,331 @@
+//! Statements of C, and their text.
+
+use std::collections::BTreeSet;
+
+use super::expression::Expr;
+use crate::ir::Compare;
+
+/// A condition, and its opposite.
+#[derive(Clone)]
+pub(super) struct Condition {
+    pub yes: Expr,
+    pub no: Expr,
+    /// What it compares, if that is a variable with a number.
+    pub test: Option<Test>,
+}
+
+/// A comparison of a variable with a number.
+#[derive(Clone)]
+pub(super) struct Test {
+    pub variable: usize,
+    pub compare: Compare,
+    pub bits: u32,
+    pub constant: u128,
+    /// Whether the condition holds if the comparison does.
+    pub holds: bool,
+}
+
+impl Condition {
+    /// Its opposite.
+    pub fn not(self) -> Condition {
+        let test = self.test.map(|test| Test { holds: !test.holds, ..test });
+        Condition { yes: self.no, no: self.yes, test }
+    }
+
+    /// Whether both hold.
+    pub fn and(self, other: Condition) -> Condition {
+        let both = |sign: &str, a: &Expr, b: &Expr, level: u8| {
+            let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(6) };
+            let text = format!("{} {sign} {}", side(a), side(b));
+            Expr::new(text, level, super::types::CType::Unsigned(1)).reading(&[a, b])
+        };
+        Condition { yes: both("&&", &self.yes, &other.yes, 5), no: both("||", &self.no, &other.no, 4), test: None }
+    }
+}
+
+/// A statement.
+pub(super) enum Stmt {
+    /// `variable = value;`
+    Assign {
+        variable: usize,
+        value: Expr,
+        /// The number that the value is, if it is one.
+        constant: Option<u128>,
+        /// Its type in front, if the variable is declared here.
+        declares: Option<String>,
+    },
+    /// A variable without a value yet.
+    Declare(usize, String),
+    /// Something that is done.
+    Do(Expr),
+    Return(Option<Expr>),
+    If { condition: Condition, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    Loop { header: usize, form: Form, body: Vec<Stmt> },
+    Switch { on: Expr, arms: Vec<Arm> },
+    Goto(usize),
+    Label(usize),
+    Break,
+    Continue,
+    Unreachable,
+    Comment(String),
+}
+
+/// A part of a `switch`: the numbers it is for, or all others.
+pub(super) struct Arm {
+    pub values: Vec<String>,
+    pub is_default: bool,
+    pub body: Vec<Stmt>,
+    /// Whether control goes on into the next arm.
+    pub falls_through: bool,
+}
+
+/// How a loop is written.
+pub(super) enum Form {
+    Forever,
+    While(Condition),
+    DoWhile(Condition),
+    For { start: Option<Box<Stmt>>, condition: Condition, step: Box<Stmt> },
+}
+
+/// Whether control never goes on behind these statements.
+pub(super) fn ends(list: &[Stmt]) -> bool {
+    match list.last() {
+        Some(Stmt::Return(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Continue | Stmt::Unreachable) => true,
+        Some(Stmt::If { then, otherwise, .. }) => ends(then) && ends(otherwise),
+        _ => false,
+    }
+}
+
+/// The lists of statements inside a statement.
+pub(super) fn inner(statement: &Stmt) -> Vec<&Vec<Stmt>> {
+    match statement {
+        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+        Stmt::Loop { body, .. } => vec![body],
+        Stmt::Switch { arms, .. } => arms.iter().map(|arm| &arm.body).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The lists of statements inside a statement, to be changed.
+pub(super) fn inner_mut(statement: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
+    match statement {
+        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+        Stmt::Loop { body, .. } => vec![body],
+        Stmt::Switch { arms, .. } => arms.iter_mut().map(|arm| &mut arm.body).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The variables that a statement itself mentions, outside of the lists in it.
+pub(super) fn own_mentions(statement: &Stmt) -> BTreeSet<usize> {
+    let with = |variable: usize, value: &Expr| {
+        let mut mentioned = value.reads.clone();
+        mentioned.insert(variable);
+        mentioned
+    };
+    match statement {
+        Stmt::Assign { variable, value, .. } => with(*variable, value),
+        Stmt::Declare(variable, _) => BTreeSet::from([*variable]),
+        Stmt::Do(value) | Stmt::Return(Some(value)) | Stmt::Switch { on: value, .. } => value.reads.clone(),
+        Stmt::If { condition, .. } => condition.yes.reads.clone(),
+        Stmt::Loop { form, .. } => match form {
+            Form::Forever => BTreeSet::new(),
+            Form::While(condition) | Form::DoWhile(condition) => condition.yes.reads.clone(),
+            Form::For { start, condition, step } => {
+                let mut mentioned = own_mentions(step);
+                mentioned.extend(start.iter().flat_map(|start| own_mentions(start)));
+                mentioned.extend(&condition.yes.reads);
+                mentioned
+            }
+        },
+        _ => BTreeSet::new(),
+    }
+}
+
+/// Writes statements as text.
+pub(super) struct Printer<'a> {
+    /// What variables are called.
+    pub names: &'a [String],
+    /// What labels are called.
+    pub labels: &'a dyn Fn(usize) -> String,
+    /// The text so far.
+    pub text: String,
+}
+
+impl Printer<'_> {
+    /// Writes a list of statements.
+    pub fn list(&mut self, list: &[Stmt], depth: usize) {
+        for (at, statement) in list.iter().enumerate() {
+            if let Stmt::Label(label) = statement {
+                // A label needs a statement, which neither a declaration nor the end of a block is.
+                let needs_statement = !matches!(
+                    list.get(at + 1),
+                    Some(Stmt::Do(_) | Stmt::Return(_) | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Goto(_))
+                        | Some(Stmt::Assign { declares: None, .. })
+                );
+                let name = (self.labels)(*label);
+                self.line(depth.saturating_sub(1), &format!("{name}:{}", if needs_statement { ";" } else { "" }));
+            } else {
+                self.statement(statement, depth);
+            }
+        }
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        for line in text.lines() {
+            for _ in 0..depth {
+                self.text.push_str("    ");
+            }
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+
+    /// An assignment without its semicolon, counting as people count.
+    fn assignment(&self, variable: usize, value: &Expr, declares: &Option<String>) -> String {
+        let name = &self.names[variable];
+        if let Some(ty) = declares {
+            let gap = if ty.ends_with('*') { "" } else { " " };
+            return format!("{ty}{gap}{name} = {}", value.text);
+        }
+        if let Some(rest) = value.text.strip_prefix(name.as_str())
+            && let Some((sign, amount)) = rest.trim_start().split_once(' ')
+            && value.level >= 6
+            && rest.starts_with(' ')
+            && is_one_operand(amount, sign)
+        {
+            return match (sign, amount) {
+                ("+", "1") => format!("{name}++"),
+                ("-", "1") => format!("{name}--"),
+                _ => format!("{name} {sign}= {amount}"),
+            };
+        }
+        format!("{name} = {}", value.text)
+    }
+
+    fn simple(&self, statement: &Stmt) -> String {
+        match statement {
+            Stmt::Assign { variable, value, declares, .. } => self.assignment(*variable, value, declares),
+            _ => String::new(),
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt, depth: usize) {
+        match statement {
+            Stmt::Assign { variable, value, declares, .. } => {
+                let text = self.assignment(*variable, value, declares);
+                self.line(depth, &format!("{text};"));
+            }
+            Stmt::Declare(variable, ty) => {
+                let gap = if ty.ends_with('*') { "" } else { " " };
+                let text = format!("{ty}{gap}{};", self.names[*variable]);
+                self.line(depth, &text);
+            }
+            Stmt::Do(value) => self.line(depth, &format!("{};", value.text)),
+            Stmt::Return(None) => self.line(depth, "return;"),
+            Stmt::Return(Some(value)) => self.line(depth, &format!("return {};", value.text)),
+            Stmt::If { condition, then, otherwise } => self.choice(condition, then, otherwise, depth, ""),
+            Stmt::Loop { form, body, .. } => self.repetition(form, body, depth),
+            Stmt::Switch { on, arms } => self.switch(on, arms, depth),
+            Stmt::Goto(label) => {
+                let text = format!("goto {};", (self.labels)(*label));
+                self.line(depth, &text);
+            }
+            Stmt::Label(_) => {}
+            Stmt::Break => self.line(depth, "break;"),
+            Stmt::Continue => self.line(depth, "continue;"),
+            Stmt::Unreachable => self.line(depth, "__builtin_unreachable();"),
+            Stmt::Comment(text) => self.line(depth, &comment(text)),
+        }
+    }
+
+    fn choice(&mut self, condition: &Condition, then: &[Stmt], otherwise: &[Stmt], depth: usize, before: &str) {
+        self.line(depth, &format!("{before}if ({}) {{", condition.yes.text));
+        self.list(then, depth + 1);
+        match otherwise {
+            [] => self.line(depth, "}"),
+            [Stmt::If { condition, then, otherwise }] => self.choice(condition, then, otherwise, depth, "} else "),
+            _ => {
+                self.line(depth, "} else {");
+                self.list(otherwise, depth + 1);
+                self.line(depth, "}");
+            }
+        }
+    }
+
+    fn repetition(&mut self, form: &Form, body: &[Stmt], depth: usize) {
+        let head = match form {
+            Form::Forever => "for (;;)".to_string(),
+            Form::While(condition) => format!("while ({})", condition.yes.text),
+            Form::DoWhile(_) => "do".to_string(),
+            Form::For { start, condition, step } => {
+                let start = start.as_ref().map_or(String::new(), |start| self.simple(start));
+                format!("for ({start}; {}; {})", condition.yes.text, self.simple(step))
+            }
+        };
+        self.line(depth, &format!("{head} {{"));
+        self.list(body, depth + 1);
+        match form {
+            Form::DoWhile(condition) => self.line(depth, &format!("}} while ({});", condition.yes.text)),
+            _ => self.line(depth, "}"),
+        }
+    }
+
+    fn switch(&mut self, on: &Expr, arms: &[Arm], depth: usize) {
+        self.line(depth, &format!("switch ({}) {{", on.text));
+        for arm in arms {
+            for value in &arm.values {
+                self.line(depth, &format!("case {value}:"));
+            }
+            if arm.is_default {
+                self.line(depth, "default:");
+            }
+            if matches!(arm.body.first(), Some(Stmt::Assign { declares: Some(_), .. } | Stmt::Declare(..))) {
+                self.line(depth + 1, ";");
+            }
+            self.list(&arm.body, depth + 1);
+            if arm.falls_through {
+                self.line(depth + 1, "/* fall through */");
+            } else if !ends(&arm.body) {
+                self.line(depth + 1, "break;");
+            }
+        }
+        self.line(depth, "}");
+    }
+}
+
+/// Whether what stands behind a sign is all of its right side, so that `x = x + a` is `x += a`.
+fn is_one_operand(text: &str, sign: &str) -> bool {
+    let mut depth = 0;
+    let mut loosest = 16;
+    for word in text.split(' ') {
+        if depth == 0 {
+            loosest = loosest.min(match word {
+                "*" | "/" | "%" => 13,
+                "+" | "-" => 12,
+                "<<" | ">>" => 11,
+                "&" => 8,
+                "^" => 7,
+                "|" => 6,
+                "<" | ">" | "<=" | ">=" | "==" | "!=" | "?" | ":" | "&&" | "||" => 0,
+                _ => 16,
+            });
+        }
+        depth += word.matches(['(', '[', '{']).count() as i32 - word.matches([')', ']', '}']).count() as i32;
+    }
+    match sign {
+        "+" | "-" => loosest > 12,
+        "*" => loosest > 13,
+        "<<" | ">>" => loosest > 11,
+        "&" => loosest >= 8,
+        "^" => loosest >= 7,
+        "|" => loosest >= 6,
+        _ => false,
+    }
+}
+
+/// A text as a comment of C.
+pub(super) fn comment(text: &str) -> String {
+    let text = text.trim().replace("*/", "* /").replace("/*", "/ *");
+    format!("/* {} */", text.replace('\n', "\n   "))
+}

@@ -1,0 +1,374 @@
+//! The blocks of a function as C's structured statements, along the tree of dominators: what is entered from one place
+//! is written there; what several ways lead to comes behind the statement that dominates it; loops are loops. What then
+//! remains of jumps is `break`, `continue`, or `goto` if neither reaches.
+
+use std::collections::BTreeSet;
+
+use super::expression::{Want, Writer};
+use super::flow::Flow;
+use super::statement::{Arm, Condition, Form, Stmt, Test, ends};
+use super::types::number;
+use crate::ir::{Const, Op, Operand, Terminator};
+
+/// Deeper than this nothing is nested; a `goto` leads to it.
+const DEEPEST: usize = 60;
+
+/// Where control goes from the end of the statements being written, and by which words it gets elsewhere.
+#[derive(Clone, Copy, Default)]
+struct Ways {
+    next: Option<usize>,
+    on_break: Option<usize>,
+    on_continue: Option<usize>,
+    depth: usize,
+}
+
+/// Writes the statements of one function.
+pub(super) struct Structure<'w, 'a> {
+    writer: &'w mut Writer<'a>,
+    flow: &'a Flow,
+    /// Blocks that are written behind the loop that they leave.
+    hoisted: BTreeSet<usize>,
+    /// Blocks that are written behind their dominator's statements, or in another arm of its `switch`.
+    placed: BTreeSet<usize>,
+    /// Blocks that are written at the end of the function because they are nested too deeply.
+    deferred: Vec<usize>,
+    /// How many blocks each block dominates, itself among them.
+    below: Vec<usize>,
+    /// Whether a `goto` may lead backwards.
+    jumps_back: bool,
+}
+
+type Written<T> = Result<T, String>;
+
+/// A block that is still to be written, and where control goes from its end.
+type Rest = Option<(usize, Ways)>;
+
+impl<'w, 'a> Structure<'w, 'a> {
+    /// The statements of a function.
+    pub fn write(writer: &'w mut Writer<'a>, flow: &'a Flow) -> Written<(Vec<Stmt>, bool)> {
+        let mut structure = Structure {
+            writer,
+            flow,
+            hoisted: BTreeSet::new(),
+            placed: BTreeSet::new(),
+            deferred: Vec::new(),
+            below: sizes_below(flow),
+            jumps_back: flow.is_irreducible(),
+        };
+        for &block in &flow.order {
+            if flow.entries(block).count() > 1 {
+                structure.placed.insert(block);
+            }
+        }
+        let mut list = Vec::new();
+        structure.block(0, Ways::default(), &mut list)?;
+        while let Some(block) = structure.deferred.pop() {
+            structure.block(block, Ways::default(), &mut list)?;
+        }
+        Ok((list, structure.jumps_back))
+    }
+
+    /// A block and all that it dominates.
+    fn block(&mut self, block: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<()> {
+        // What goes on at the same depth is followed here: recursion is for nesting.
+        let mut rest = Some((block, ways));
+        while let Some((block, ways)) = rest {
+            list.push(Stmt::Label(block));
+            rest = match self.flow.loops.get(&block) {
+                Some(members) => self.repetition(block, members, ways, list)?,
+                None => self.inside(block, ways, list)?,
+            };
+        }
+        Ok(())
+    }
+
+    fn repetition(
+        &mut self,
+        header: usize,
+        members: &BTreeSet<usize>,
+        ways: Ways,
+        list: &mut Vec<Stmt>,
+    ) -> Written<Rest> {
+        let exits = self.exits(members);
+        self.hoisted.extend(&exits);
+        let around = Ways {
+            next: Some(header),
+            on_break: exits.first().copied().or(ways.next),
+            on_continue: Some(header),
+            depth: ways.depth + 1,
+        };
+        let mut body = Vec::new();
+        if let Some((rest, ways)) = self.inside(header, around, &mut body)? {
+            self.block(rest, ways, &mut body)?;
+        }
+        list.push(Stmt::Loop { header, form: Form::Forever, body });
+        self.sequence(&exits, ways, list)
+    }
+
+    /// Blocks one behind the other; the last one is left to the caller.
+    fn sequence(&mut self, blocks: &[usize], ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
+        for pair in blocks.windows(2) {
+            self.block(pair[0], Ways { next: Some(pair[1]), ..ways }, list)?;
+        }
+        Ok(blocks.last().map(|&last| (last, ways)))
+    }
+
+    /// The blocks outside of a loop that its blocks dominate and that are written behind it.
+    fn exits(&self, members: &BTreeSet<usize>) -> Vec<usize> {
+        let mut candidates: Vec<usize> = members
+            .iter()
+            .flat_map(|&member| self.flow.children[member].iter().copied())
+            .filter(|child| !members.contains(child) && !self.hoisted.contains(child))
+            .collect();
+        candidates.sort_by_key(|&block| self.flow.position[block]);
+        let merges: Vec<usize> = candidates.iter().copied().filter(|block| self.placed.contains(block)).collect();
+        if !merges.is_empty() {
+            return merges;
+        }
+        // One of several exits goes on behind the loop: the one with most behind it; the last if they are equal.
+        candidates.into_iter().max_by_key(|&block| self.below[block]).into_iter().collect()
+    }
+
+    /// A block's own statements and what its end leads to; gives what is left to be written behind them.
+    fn inside(&mut self, block: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
+        let body = self.writer.body;
+        let behind: Vec<usize> = self.flow.children[block]
+            .iter()
+            .copied()
+            .filter(|child| self.placed.contains(child) && !self.hoisted.contains(child))
+            .collect();
+        let (behind, chained) = match &body.blocks[block].terminator {
+            Terminator::Switch(_, default, cases) => {
+                let targets: Vec<usize> =
+                    cases.iter().map(|(_, to)| to.0 as usize).chain([default.0 as usize]).collect();
+                self.chains(&targets, behind)
+            }
+            _ => (behind, Vec::new()),
+        };
+        let comment = &body.blocks[block].comment;
+        if !comment.is_empty() {
+            list.push(Stmt::Comment(comment.clone()));
+        }
+        for &at in &self.writer.plan.order[block] {
+            self.writer.statement(block, at, list)?;
+        }
+        let own = Ways { next: behind.first().copied().or(ways.next), ..ways };
+        let rest = self.terminator(block, own, &chained, list)?;
+        if behind.is_empty() {
+            return Ok(rest);
+        }
+        if let Some((rest, ways)) = rest {
+            self.block(rest, ways, list)?;
+        }
+        self.sequence(&behind, ways, list)
+    }
+
+    fn is_written_at_its_edge(&self, from: usize, to: usize) -> bool {
+        self.flow.dominator[to] == from && to != from && !self.placed.contains(&to) && !self.hoisted.contains(&to)
+    }
+
+    fn terminator(
+        &mut self,
+        block: usize,
+        ways: Ways,
+        chained: &[(usize, usize)],
+        list: &mut Vec<Stmt>,
+    ) -> Written<Rest> {
+        let body = self.writer.body;
+        match &body.blocks[block].terminator {
+            Terminator::Return(operand) => {
+                let value = self.writer.returned(operand.as_ref())?;
+                list.push(Stmt::Return(value));
+            }
+            Terminator::Unreachable => list.push(Stmt::Unreachable),
+            Terminator::Jump(to) => return self.edge(block, to.0 as usize, ways, list),
+            Terminator::Branch(_, yes, no) if yes == no => return self.edge(block, yes.0 as usize, ways, list),
+            Terminator::Branch(condition, yes, no) => {
+                let condition = self.condition(condition)?;
+                return self.choice(block, condition, (yes.0 as usize, no.0 as usize), ways, list);
+            }
+            Terminator::Switch(on, default, cases) => {
+                let cases: Vec<(u128, usize)> = cases.iter().map(|(value, to)| (*value, to.0 as usize)).collect();
+                self.switch(block, (on, default.0 as usize, &cases), ways, chained, list)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// A choice: the smaller side first, so that the other one need not be nested if the first one leaves.
+    fn choice(
+        &mut self,
+        block: usize,
+        condition: Condition,
+        (yes, no): (usize, usize),
+        ways: Ways,
+        list: &mut Vec<Stmt>,
+    ) -> Written<Rest> {
+        let weight = |to: usize| if self.is_written_at_its_edge(block, to) { self.below[to] } else { 0 };
+        let deeper = Ways { depth: ways.depth + 1, ..ways };
+        let (condition, first, second) = match weight(no) < weight(yes) {
+            true => (condition.not(), no, yes),
+            false => (condition, yes, no),
+        };
+        let (mut then, mut otherwise) = (Vec::new(), Vec::new());
+        self.whole_edge(block, first, deeper, &mut then)?;
+        if ends(&then) {
+            list.push(Stmt::If { condition, then, otherwise });
+            return self.edge(block, second, ways, list);
+        }
+        self.whole_edge(block, second, deeper, &mut otherwise)?;
+        let (condition, then, otherwise) = match (then.is_empty(), ends(&otherwise)) {
+            (true, _) if otherwise.is_empty() => return Ok(None),
+            (true, _) | (_, true) => (condition.not(), otherwise, then),
+            _ if first == no => (condition.not(), otherwise, then),
+            _ => (condition, then, otherwise),
+        };
+        if ends(&then) {
+            list.push(Stmt::If { condition, then, otherwise: Vec::new() });
+            list.extend(otherwise);
+        } else {
+            list.push(Stmt::If { condition, then, otherwise });
+        }
+        Ok(None)
+    }
+
+    /// A condition and its opposite.
+    fn condition(&mut self, operand: &Operand) -> Written<Condition> {
+        let yes = self.writer.expr(operand, Want::Number)?;
+        let no = self.writer.negated(operand)?;
+        let mut test = None;
+        if let Operand::Value(value) = operand
+            && self.writer.plan.folded[value.0 as usize]
+            && let Some(Op::Compare(compare, Operand::Value(tested), Operand::Const(Const::Int { bits, value }))) =
+                self.writer.plan.op(self.writer.body, *value)
+            && !self.writer.plan.folded[tested.0 as usize]
+        {
+            let variable = self.writer.variables.of(tested.0 as usize);
+            test = Some(Test { variable, compare: *compare, bits: *bits, constant: *value, holds: true });
+        }
+        Ok(Condition { yes, no, test })
+    }
+
+    /// What happens on the way from one block to another, and in the other if it is entered from here only.
+    fn whole_edge(&mut self, from: usize, to: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<()> {
+        match self.edge(from, to, ways, list)? {
+            Some((rest, ways)) => self.block(rest, ways, list),
+            None => Ok(()),
+        }
+    }
+
+    /// What happens on the way from one block to another; gives the other if it is entered from here only.
+    fn edge(&mut self, from: usize, to: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
+        if self.is_written_at_its_edge(from, to) {
+            list.extend(self.writer.moves(from, to)?);
+            if ways.depth < DEEPEST {
+                return Ok(Some((to, ways)));
+            }
+            self.deferred.push(to);
+            self.jumps_back = true;
+            list.push(Stmt::Goto(to));
+            return Ok(None);
+        }
+        let is_near = ways.next == Some(to) || ways.on_break == Some(to) || ways.on_continue == Some(to);
+        if !is_near && let Some(value) = self.writer.returned_through(from, to)? {
+            list.push(Stmt::Return(value));
+            return Ok(None);
+        }
+        list.extend(self.writer.moves(from, to)?);
+        if ways.next != Some(to) {
+            list.push(match to {
+                _ if ways.on_break == Some(to) => Stmt::Break,
+                _ if ways.on_continue == Some(to) => Stmt::Continue,
+                _ => Stmt::Goto(to),
+            });
+        }
+        Ok(None)
+    }
+
+    /// The blocks behind a `switch`, and the pairs of its arms of which one goes on into the other.
+    fn chains(&self, targets: &[usize], behind: Vec<usize>) -> (Vec<usize>, Vec<(usize, usize)>) {
+        let mut chained: Vec<(usize, usize)> = Vec::new();
+        let mut left = Vec::new();
+        // Not the last one: it is where the arms meet.
+        for (at, &block) in behind.iter().enumerate() {
+            let mut from = targets.iter().copied().filter(|&arm| {
+                arm != block && self.flow.entries(block).any(|entry| self.flow.dominates(arm, entry))
+            });
+            let sets_nothing = !matches!(
+                self.writer.body.blocks[block].instructions.first(),
+                Some(first) if matches!(first.op, Op::Phi(_))
+            );
+            let first = from.next().filter(|_| sets_nothing && targets.contains(&block) && at + 1 < behind.len());
+            let others = from.any(|arm| Some(arm) != first);
+            match first {
+                Some(arm) if !others && chained.iter().all(|(one, _)| *one != arm) && self.may_chain(arm, &left) => {
+                    chained.push((arm, block));
+                }
+                _ => left.push(block),
+            }
+        }
+        (left, chained)
+    }
+
+    /// Whether an arm is written in the `switch` at all.
+    fn may_chain(&self, arm: usize, behind: &[usize]) -> bool {
+        !behind.contains(&arm) && !self.hoisted.contains(&arm)
+    }
+
+    fn switch(
+        &mut self,
+        block: usize,
+        (on, default, cases): (&Operand, usize, &[(u128, usize)]),
+        ways: Ways,
+        chained: &[(usize, usize)],
+        list: &mut Vec<Stmt>,
+    ) -> Written<()> {
+        let bits = self.writer.body.type_of(on).bits() as u32;
+        if bits > 64 {
+            return Err(format!("a switch over {bits} bits"));
+        }
+        let on = self.writer.expr(on, Want::Number)?;
+        let mut order: Vec<usize> = Vec::new();
+        for target in cases.iter().map(|(_, to)| *to).chain([default]) {
+            let is_second = chained.iter().any(|(_, second)| *second == target);
+            if is_second || order.contains(&target) {
+                continue;
+            }
+            order.push(target);
+            while let Some((_, second)) = chained.iter().find(|(first, _)| order.last() == Some(first)) {
+                order.push(*second);
+            }
+        }
+        let mut arms = Vec::new();
+        for target in order {
+            let second = chained.iter().find(|(first, _)| *first == target).map(|(_, second)| *second);
+            let next = second.or(ways.next);
+            let inside = Ways { next, on_break: ways.next, on_continue: ways.on_continue, depth: ways.depth + 1 };
+            let mut body = Vec::new();
+            if chained.iter().any(|(_, second)| *second == target) {
+                self.block(target, inside, &mut body)?;
+            } else {
+                self.whole_edge(block, target, inside, &mut body)?;
+            }
+            let values: Vec<String> =
+                cases.iter().filter(|(_, to)| *to == target).map(|(value, _)| number(bits, *value)).collect();
+            let is_default = target == default;
+            if is_default && values.is_empty() && body.is_empty() && second.is_none() {
+                continue;
+            }
+            let falls_through = second.is_some() && !ends(&body);
+            arms.push(Arm { values, is_default, body, falls_through });
+        }
+        list.push(Stmt::Switch { on, arms });
+        Ok(())
+    }
+}
+
+/// How many blocks each block dominates, itself among them.
+fn sizes_below(flow: &Flow) -> Vec<usize> {
+    let mut sizes = vec![1; flow.position.len()];
+    for &block in flow.order.iter().skip(1).rev() {
+        sizes[flow.dominator[block]] += sizes[block];
+    }
+    sizes
+}

@@ -1,0 +1,234 @@
+//! What is known of memory: for each object its bytes, as cells that hold values of the source program.
+//!
+//! An object is *held* while nobody but the evaluator needs it: its stores are not made, and a byte without a cell is
+//! undefined. An object is *real* once it lies in the memory of the residual program: every store is made, and a cell is
+//! what is known to stand there. A cell that holds a copy is the eager history of section 3.1 of the paper: it says
+//! which bytes of which real object it is equal to, and never points to another copy.
+
+use super::value::{ObjectId, Value};
+use crate::ir::{Const, ValueId};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a cell holds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Held {
+    /// The bytes of a value, as it lies in memory, from one of them.
+    Value(Value, u32),
+    /// One byte again and again.
+    Fill(u8),
+    /// The bytes that stand in a real object.
+    Copy(ObjectId, u64),
+}
+
+/// Some neighbouring bytes of an object.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cell {
+    pub size: u64,
+    pub held: Held,
+}
+
+/// What is known of an object's bytes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Contents {
+    /// By where they begin; they don't overlap.
+    pub cells: BTreeMap<u64, Cell>,
+    /// Whether it lies in the residual program's memory.
+    pub real: bool,
+    /// Whether code that the evaluator doesn't see may know its address.
+    pub escaped: bool,
+    /// Its address in the residual program, if that is not the same on all paths (allocated memory).
+    pub base: Option<ValueId>,
+}
+
+impl Held {
+    /// The same from some bytes on, so many of them.
+    fn part(&self, skip: u64, size: u64) -> Held {
+        match self {
+            Held::Value(Value::Const(Const::Int { value, .. }), start) if size <= 16 => {
+                let shift = (u64::from(*start) + skip) * 8;
+                let value = if shift >= 128 { 0 } else { value >> shift };
+                Held::Value(Value::int(size as u32 * 8, value), 0)
+            }
+            Held::Value(value @ Value::Const(Const::Undef(_)), _) => Held::Value(value.clone(), 0),
+            Held::Value(value, start) => Held::Value(value.clone(), start + skip as u32),
+            Held::Fill(byte) => Held::Fill(*byte),
+            Held::Copy(object, offset) => Held::Copy(*object, offset + skip),
+        }
+    }
+}
+
+impl Contents {
+    /// Makes a boundary between cells at an offset.
+    fn split(&mut self, at: u64) {
+        let Some((start, cell)) = self.cells.range_mut(..at).next_back() else { return };
+        let (start, end) = (*start, *start + cell.size);
+        if end <= at {
+            return;
+        }
+        let right = Cell { size: end - at, held: cell.held.part(at - start, end - at) };
+        let left = cell.held.part(0, at - start);
+        *cell = Cell { size: at - start, held: left };
+        self.cells.insert(at, right);
+    }
+
+    /// Forgets what is known of some bytes.
+    pub fn forget(&mut self, offset: u64, size: u64) {
+        let end = offset.saturating_add(size);
+        self.split(offset);
+        self.split(end);
+        let inside: Vec<u64> = self.cells.range(offset..end).map(|(at, _)| *at).collect();
+        inside.into_iter().for_each(|at| {
+            self.cells.remove(&at);
+        });
+    }
+
+    /// Writes a cell.
+    pub fn put(&mut self, offset: u64, size: u64, held: Held) {
+        if size == 0 {
+            return;
+        }
+        // The common case: the cell is there as it was written before, or nothing is.
+        match self.cells.range_mut(..offset.saturating_add(size)).next_back() {
+            Some((at, cell)) if *at == offset && cell.size == size => {
+                cell.held = held;
+                return;
+            }
+            Some((at, cell)) if *at + cell.size <= offset => {}
+            None => {}
+            _ => self.forget(offset, size),
+        }
+        self.cells.insert(offset, Cell { size, held });
+    }
+
+    /// The pieces that make up some bytes: offset from the first of them, size, and what is known, in their order.
+    pub fn pieces(&self, offset: u64, size: u64) -> Vec<(u64, u64, Option<Held>)> {
+        let end = offset + size;
+        let mut pieces = Vec::new();
+        let mut at = offset;
+        let first = self.cells.range(..=offset).next_back().map_or(offset, |(start, _)| *start);
+        for (start, cell) in self.cells.range(first..end) {
+            let (from, to) = ((*start).max(offset), (*start + cell.size).min(end));
+            if from >= to {
+                continue;
+            }
+            if from > at {
+                pieces.push((at - offset, from - at, None));
+            }
+            let held = if from == *start && to == *start + cell.size {
+                cell.held.clone()
+            } else {
+                cell.held.part(from - start, to - from)
+            };
+            pieces.push((from - offset, to - from, Some(held)));
+            at = to;
+        }
+        if at < end {
+            pieces.push((at - offset, end - at, None));
+        }
+        pieces
+    }
+}
+
+impl Contents {
+    /// Whether a cell is a value.
+    pub fn holds(&self, value: &Value) -> bool {
+        self.cells.values().any(|cell| matches!(&cell.held, Held::Value(held, 0) if held == value))
+    }
+
+    /// Puts a value in the place of another.
+    pub fn substitute(&mut self, old: &Value, new: &Value) {
+        for cell in self.cells.values_mut() {
+            if matches!(&cell.held, Held::Value(held, 0) if held == old) {
+                cell.held = Held::Value(new.clone(), 0);
+            }
+        }
+    }
+
+    /// Puts a value in the place of all pointers to an object.
+    pub fn replace_pointers(&mut self, object: ObjectId, new: &Value) {
+        for cell in self.cells.values_mut() {
+            if matches!(&cell.held, Held::Value(held, _) if held.object() == Some(object)) {
+                cell.held = Held::Value(new.clone(), 0);
+            }
+        }
+    }
+}
+
+/// The memory at one moment of the evaluation.
+#[derive(Clone, Default)]
+pub(super) struct Memory {
+    objects: BTreeMap<ObjectId, Rc<Contents>>,
+    /// How many cells hold copies of each object; none are looked for where none are.
+    copied: BTreeMap<ObjectId, ()>,
+}
+
+impl Memory {
+    /// What is known of an object; none if it isn't there (any more).
+    pub fn get(&self, object: ObjectId) -> Option<&Contents> {
+        self.objects.get(&object).map(|contents| &**contents)
+    }
+
+    /// The same to be changed.
+    pub fn get_mut(&mut self, object: ObjectId) -> Option<&mut Contents> {
+        self.objects.get_mut(&object).map(Rc::make_mut)
+    }
+
+    /// Puts an object in its place.
+    pub fn insert(&mut self, object: ObjectId, contents: Contents) {
+        self.objects.insert(object, Rc::new(contents));
+    }
+
+    /// Takes an object away.
+    pub fn remove(&mut self, object: ObjectId) {
+        self.objects.remove(&object);
+    }
+
+    /// All objects, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (ObjectId, &Contents)> {
+        self.objects.iter().map(|(object, contents)| (*object, &**contents))
+    }
+
+    /// Remembers that a cell somewhere holds a copy of an object.
+    pub fn note_copy(&mut self, of: ObjectId) {
+        self.copied.insert(of, ());
+    }
+
+    /// The cells that hold copies of some bytes of an object: whose, where, how many bytes.
+    pub fn copies_of(&self, object: ObjectId, offset: u64, size: u64) -> Vec<(ObjectId, u64, u64)> {
+        if !self.copied.contains_key(&object) {
+            return Vec::new();
+        }
+        let end = offset.saturating_add(size);
+        let mut found = Vec::new();
+        for (holder, contents) in self.iter() {
+            for (at, cell) in &contents.cells {
+                if let Held::Copy(origin, from) = cell.held
+                    && origin == object
+                    && from < end
+                    && from + cell.size > offset
+                {
+                    found.push((holder, *at, cell.size));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Where an object comes from, which never changes.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// For readers.
+    pub name: Rc<str>,
+    /// Bytes, if they are known.
+    pub size: Option<u64>,
+    /// What its address is a multiple of.
+    pub align: u64,
+    /// Whether it is never written.
+    pub constant: bool,
+    /// Whether other arguments and escaped objects may overlap it.
+    pub shared: bool,
+    /// Whether it was allocated and may be null.
+    pub allocated: bool,
+}

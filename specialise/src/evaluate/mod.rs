@@ -1,0 +1,638 @@
+//! The evaluator: it runs the entry with what is known, and what it can't compute becomes the residual program.
+//!
+//! It evaluates one *path* (`State`) at a time. A branch on an unknown value splits the path in two, and paths that come
+//! to the same place wait for one another there: those that know the same go on as one, with phis for what differs; a
+//! few versions that know different things go on apart (polyvariance). A loop whose rounds an unknown value decides is
+//! found when control comes back to its header; then the attempt is given up, the loop is noted down as one that stays,
+//! with the variables in which its rounds differ, and everything begins anew (`loops`). This ends, since each attempt
+//! forgets more, and budgets end it sooner; what can't be had is a call of the generic code.
+
+mod access;
+mod arithmetic;
+mod branches;
+mod calls;
+mod flow;
+mod initialisers;
+mod instructions;
+mod joins;
+mod loops;
+mod memory;
+mod objects;
+mod operands;
+mod report;
+mod residual;
+mod slots;
+mod state;
+mod value;
+
+pub use report::{Buffer, Copied, Outcome, Report};
+
+use crate::context::{Budget, Context};
+use crate::extract;
+use crate::ir::{
+    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op,
+    Operand, Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
+};
+use flow::Flow;
+use loops::{Directive, Variant};
+use memory::{Contents, Held, Origin};
+use objects::{Identity, Objects};
+use residual::Residual;
+use state::{Arrival, Frame, PathId, State};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::rc::Rc;
+use value::{ObjectId, Value};
+
+/// A residual program, and how it came about.
+#[derive(Debug)]
+pub struct Specialised {
+    /// The residual function and what it needs: declarations of what is defined elsewhere, copies of what only its
+    /// module sees.
+    pub module: Module,
+    /// What became of the source, and what was left generic.
+    pub report: Report,
+}
+
+/// Why there is no residual program.
+#[derive(Debug)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Why an attempt ended early.
+#[derive(Debug)]
+enum Stop {
+    /// Something was learnt that the next attempt must begin with.
+    Again,
+    /// It can't be done; why.
+    Fail(String),
+}
+
+/// Specialises a program to a context.
+pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Error> {
+    let mut evaluator = Evaluator::new(module, context)?;
+    evaluator.run_initialisers()?;
+    let mut reason = None;
+    while reason.is_none() {
+        evaluator.report.attempts += 1;
+        match evaluator.attempt() {
+            Ok(()) => break,
+            Err(Stop::Fail(why)) => reason = Some(why),
+            Err(Stop::Again) if evaluator.report.attempts >= context.budget.attempts => {
+                reason = Some(format!("{} attempts did not come to an end", evaluator.report.attempts));
+            }
+            Err(Stop::Again) => {}
+        }
+    }
+    if let Some(reason) = reason {
+        evaluator.keep_generic(&reason);
+    }
+    evaluator.finish()
+}
+
+struct Evaluator<'m> {
+    module: &'m Module,
+    context: &'m Context,
+    entry: FunctionId,
+    /// The parameters of the entry, with the names of the source.
+    params: Vec<Param>,
+    objects: Objects,
+    flows: HashMap<FunctionId, (Rc<Body>, Rc<Flow>)>,
+    wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
+    /// Functions that the residual program needs and the program hasn't got.
+    extra: Vec<Function>,
+    /// Loops that stay loops.
+    directives: HashMap<(PathId, BlockId), Directive>,
+    /// What is known of memory when the entry is called.
+    initial: BTreeMap<ObjectId, Contents>,
+    /// Bytes of `initial` that the entry must not change, because they are known only as long as they stay.
+    invariant: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// Where the address of memory that an initialiser allocated is found.
+    found_at: HashMap<ObjectId, (ObjectId, u64)>,
+    report: Report,
+
+    // What follows belongs to one attempt.
+    residual: Residual,
+    place: Option<PlaceId>,
+    waiting: BTreeMap<Vec<u32>, Vec<State>>,
+    variants: HashMap<Vec<u32>, Vec<Variant>>,
+    /// The object that a residual pointer points into.
+    pointees: HashMap<ValueId, ObjectId>,
+    bases: HashMap<ObjectId, Operand>,
+    evaluated: u64,
+    /// Whether an initialiser is being run, and the memory after it.
+    initialising: bool,
+    finished: Option<memory::Memory>,
+}
+
+/// The block of the residual function that allocates its local variables.
+const PROLOGUE: BlockId = BlockId(0);
+
+impl<'m> Evaluator<'m> {
+    fn new(module: &'m Module, context: &'m Context) -> Result<Evaluator<'m>, Error> {
+        let entry = module
+            .function(&context.entry)
+            .ok_or_else(|| Error(format!("there is no function {} in the program", context.entry)))?;
+        let names = module.parameter_names(entry);
+        let params = module.functions[entry.0 as usize].params.iter().zip(names);
+        let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
+        for name in context.argument.keys() {
+            let known = params.iter().enumerate().any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
+            if !known {
+                let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
+                let names = names.join(", ");
+                return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
+            }
+        }
+        Ok(Evaluator {
+            module,
+            context,
+            entry,
+            params,
+            objects: Objects::default(),
+            flows: HashMap::new(),
+            wanted: HashMap::new(),
+            extra: Vec::new(),
+            directives: HashMap::new(),
+            initial: BTreeMap::new(),
+            invariant: BTreeMap::new(),
+            found_at: HashMap::new(),
+            report: Report::default(),
+            residual: Residual::default(),
+            place: None,
+            waiting: BTreeMap::new(),
+            variants: HashMap::new(),
+            pointees: HashMap::new(),
+            bases: HashMap::new(),
+            evaluated: 0,
+            initialising: false,
+            finished: None,
+        })
+    }
+
+    fn budget(&self) -> &'m Budget {
+        &self.context.budget
+    }
+
+    /// A function of the program or one that the residual program adds.
+    fn function(&self, function: FunctionId) -> &Function {
+        let known = self.module.functions.len();
+        match self.module.functions.get(function.0 as usize) {
+            Some(function) => function,
+            None => &self.extra[function.0 as usize - known],
+        }
+    }
+
+    /// The id of a function by its name, declared if it isn't there.
+    fn external(&mut self, name: &str, params: &[Type], result: &Type, memory: Effects) -> FunctionId {
+        if let Some(known) = self.module.function(name) {
+            return known;
+        }
+        let known = self.module.functions.len() as u32;
+        if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
+            return FunctionId(known + at as u32);
+        }
+        let params = params.iter().map(|ty| Param { ty: ty.clone(), name: None, attributes: ParamAttributes::default() });
+        self.extra.push(Function {
+            name: name.into(),
+            params: params.collect(),
+            result: result.clone(),
+            result_extension: None,
+            variadic: false,
+            internal: false,
+            memory,
+            noreturn: false,
+            code: Code::Declared,
+            comment: String::new(),
+        });
+        FunctionId(known + self.extra.len() as u32 - 1)
+    }
+
+    fn is_defined(&self, name: &str) -> bool {
+        let function = self.module.function(name);
+        function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
+    }
+
+    fn is_variadic(&self, function: FunctionId) -> bool {
+        self.function(function).variadic
+    }
+
+    /// A function's code and its control flow; none if it is only declared.
+    fn body(&mut self, function: FunctionId) -> Result<Option<(Rc<Body>, Rc<Flow>)>, String> {
+        if let Some((body, flow)) = self.flows.get(&function) {
+            return Ok(Some((body.clone(), flow.clone())));
+        }
+        if function.0 as usize >= self.module.functions.len() {
+            return Ok(None);
+        }
+        let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else { return Ok(None) };
+        let flow = Rc::new(Flow::new(&body));
+        self.flows.insert(function, (body.clone(), flow.clone()));
+        Ok(Some((body, flow)))
+    }
+
+    /// One attempt at the residual function.
+    fn attempt(&mut self) -> Result<(), Stop> {
+        self.begin();
+        let params = self.params.clone();
+        let mut args = Vec::new();
+        for (at, param) in params.iter().enumerate() {
+            let value = self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""));
+            args.push((at as u32, value));
+        }
+        self.residual.block(String::new());
+        let first = self.residual.block(String::new());
+        let mut state = State {
+            frames: Vec::new(),
+            memory: memory::Memory::default(),
+            block: first,
+            branches: 0,
+            not_null: BTreeSet::new(),
+            arrival: Arrival::Plain,
+        };
+        let args: Vec<Value> =
+            args.into_iter().map(|(at, value)| self.argument(&mut state, at, value)).collect::<Result<_, _>>()?;
+        self.enter(&mut state, self.entry, args, &Rc::default())?;
+        self.suspend(state);
+        while let Some((key, arrivals)) = self.waiting.pop_first() {
+            for state in self.join(&key, arrivals)? {
+                self.proceed(state)?;
+            }
+        }
+        self.residual.end(PROLOGUE, Terminator::Jump(first));
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.residual = Residual::default();
+        self.place = None;
+        self.waiting.clear();
+        self.variants.clear();
+        self.pointees.clear();
+        self.bases.clear();
+        self.evaluated = 0;
+        self.report.begin();
+    }
+
+    /// What an argument of the entry is known to be.
+    fn argument(&mut self, state: &mut State, at: u32, value: ValueId) -> Result<Value, Stop> {
+        let param = self.params[at as usize].clone();
+        let name = param.name.as_deref().unwrap_or("").to_owned();
+        let known = self.context.argument.get(&name).or_else(|| self.context.argument.get(&at.to_string()));
+        if param.ty != Type::Ptr {
+            return Ok(match (known.and_then(|known| known.value), &param.ty) {
+                (Some(known), Type::Int(bits)) => Value::int(*bits, known as u128),
+                _ => Value::Dynamic(value),
+            });
+        }
+        if let Some(symbol) = known.and_then(|known| known.symbol.as_deref()) {
+            return self.symbol(symbol, 0);
+        }
+        if known.is_some_and(|known| known.value == Some(0)) {
+            return Ok(Value::Const(Const::Null));
+        }
+        let said = known.cloned().unwrap_or_default();
+        let unaliased = said.unaliased || param.attributes.noalias || param.attributes.byval.is_some();
+        let object = self.objects.intern(Identity::Argument(at), || Origin {
+            name: if name.is_empty() { format!("argument {at}") } else { name }.into(),
+            size: said.size,
+            align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
+            constant: false,
+            shared: !unaliased,
+            allocated: said.size.is_none() && said.align.is_none() && !said.unaliased && said.contents.is_empty(),
+        });
+        let mut contents = Contents { real: true, escaped: !unaliased, ..Contents::default() };
+        for content in &said.contents {
+            let (value, size) = self.content(content)?;
+            contents.put(content.at, size, Held::Value(value, 0));
+        }
+        self.bases.insert(object, Operand::Value(value));
+        state.memory.insert(object, contents);
+        Ok(Value::Pointer(object, 0))
+    }
+
+    fn content(&mut self, content: &crate::context::Content) -> Result<(Value, u64), Stop> {
+        if content.kind == "ptr" {
+            let value = match &content.symbol {
+                Some(symbol) => self.symbol(symbol, content.offset)?,
+                None => Value::Const(Const::Null),
+            };
+            return Ok((value, 8));
+        }
+        let bits = content.kind.strip_prefix('i').and_then(|bits| bits.parse().ok()).filter(|b| [8, 16, 32, 64].contains(b));
+        match (bits, content.value) {
+            (Some(bits), Some(value)) => Ok((Value::int(bits, value as u128), u64::from(bits) / 8)),
+            _ => Err(Stop::Fail(format!("the content at {} is neither ptr nor i8 to i64 with a value", content.at))),
+        }
+    }
+
+    fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
+        if let Some(function) = self.module.function(name) {
+            return Ok(Value::Const(Const::Function(function)));
+        }
+        match self.module.global(name) {
+            Some(global) => Ok(Value::Pointer(self.global(global), offset)),
+            None => Err(Stop::Fail(format!("the context names {name}, which the program hasn't got"))),
+        }
+    }
+
+    /// The object that a global variable is.
+    fn global(&mut self, global: GlobalId) -> ObjectId {
+        if let Some(object) = self.objects.global(global) {
+            return object;
+        }
+        let module = self.module;
+        let variable = &module.globals[global.0 as usize];
+        let said = self.context.global.get(&*variable.name);
+        self.objects.intern(Identity::Global(global), || Origin {
+            name: variable.name.clone(),
+            size: variable.initial.as_ref().map(|_| variable.ty.layout().size),
+            align: variable.align.max(1),
+            constant: variable.constant || said.is_some_and(|said| said.constant),
+            shared: false,
+            allocated: false,
+        })
+    }
+
+    /// Puts a global variable into a path's memory when it is first met.
+    fn ensure(&mut self, state: &mut State, object: ObjectId) {
+        if state.memory.get(object).is_some() {
+            return;
+        }
+        if let Some(contents) = self.initial.get(&object) {
+            state.memory.insert(object, contents.clone());
+            return;
+        }
+        if let Identity::Global(global) = self.objects.identity(object) {
+            let contents = self.initial_contents(global);
+            self.initial.insert(object, contents.clone());
+            state.memory.insert(object, contents);
+        }
+    }
+
+    /// Enters a function.
+    fn enter(
+        &mut self,
+        state: &mut State,
+        function: FunctionId,
+        args: Vec<Value>,
+        attributes: &Rc<CallAttributes>,
+    ) -> Result<(), Stop> {
+        let Some((body, flow)) = self.body(function).map_err(Stop::Fail)? else {
+            return Err(Stop::Fail(format!("the code of {} is not there", self.function(function).name)));
+        };
+        let path = match state.frames.last() {
+            Some(caller) => self.objects.path(caller.path, caller.block, caller.index, function),
+            None => PathId(0),
+        };
+        let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
+        let mut locals = Vec::new();
+        for (at, arg) in args.into_iter().enumerate() {
+            let declared = self.function(function).params[at].attributes.byval;
+            let byval = declared.or_else(|| attributes.params.get(at).and_then(|p| p.byval));
+            values[at] = match byval {
+                Some((size, align)) if !state.frames.is_empty() => {
+                    let copy = self.objects.intern(Identity::Copy(path, at as u32), || Origin {
+                        name: format!("copy of argument {at}").into(),
+                        size: Some(size),
+                        align: align.max(1),
+                        constant: false,
+                        shared: false,
+                        allocated: false,
+                    });
+                    state.memory.insert(copy, Contents::default());
+                    locals.push(copy);
+                    let to = Value::Pointer(copy, 0);
+                    self.copy_bytes(state, &to, &arg, &Value::int(64, u128::from(size)))?;
+                    to
+                }
+                _ => arg,
+            };
+        }
+        state.frames.push(Frame {
+            function,
+            body,
+            flow,
+            path,
+            block: BlockId(0),
+            index: 0,
+            values: Rc::new(values),
+            locals,
+            loops: Vec::new(),
+            branches: state.branches,
+        });
+        Ok(())
+    }
+
+    /// Follows a path until it ends, splits, or must wait for others.
+    fn proceed(&mut self, mut state: State) -> Result<(), Stop> {
+        state.arrival = Arrival::Plain;
+        loop {
+            let frame = state.top();
+            let (body, block, index) = (frame.body.clone(), frame.block, frame.index);
+            let code = &body.blocks[block.0 as usize];
+            let Some(instruction) = code.instructions.get(index) else {
+                self.place = code.place;
+                match self.terminate(state, &code.terminator)? {
+                    Some(next) => state = next,
+                    None => return Ok(()),
+                }
+                if state.arrival != Arrival::Plain || self.must_wait(&state) {
+                    self.suspend(state);
+                    return Ok(());
+                }
+                continue;
+            };
+            self.spend(&state)?;
+            self.place = instruction.place;
+            let before = self.residual.size;
+            self.step(&mut state, instruction)?;
+            self.report.note(instruction, before != self.residual.size);
+        }
+    }
+
+    /// Whether another path must go on before this one.
+    fn must_wait(&self, state: &State) -> bool {
+        self.waiting.first_key_value().is_some_and(|(first, _)| *first <= state.key())
+    }
+
+    fn suspend(&mut self, state: State) {
+        self.waiting.entry(state.key()).or_default().push(state);
+    }
+
+    fn spend(&mut self, state: &State) -> Result<(), Stop> {
+        self.evaluated += 1;
+        let budget = self.budget();
+        if self.evaluated < budget.instructions && self.residual.size < budget.residual {
+            return Ok(());
+        }
+        self.give_up_longest_loop(state)
+    }
+
+    /// Gives names of the source to values of the residual program.
+    fn name_like(&mut self, state: &State, source: ValueId, residual: ValueId) {
+        if let Some(frame) = state.frames.last()
+            && let Some(name) = frame.body.names.get(source.0 as usize)
+        {
+            self.residual.name(residual, name);
+        }
+    }
+
+    /// Local variables.
+    fn alloca(&mut self, state: &mut State, result: ValueId, size: u64, count: &Value, align: u64) -> Result<Value, Stop> {
+        let frame = state.top();
+        let path = frame.path;
+        let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
+        let known = count.known_int().map(|count| count as u64 * size);
+        let object = known.map(|bytes| {
+            self.objects.intern(Identity::Local(path, result), || Origin {
+                name,
+                size: Some(bytes),
+                align: align.max(1),
+                constant: false,
+                shared: false,
+                allocated: false,
+            })
+        });
+        match object {
+            Some(object) if state.memory.get(object).is_none() && Some(object).is_some() => {
+                state.memory.insert(object, Contents::default());
+                state.top().locals.push(object);
+                Ok(Value::Pointer(object, 0))
+            }
+            _ => {
+                let ty = self.type_of(count);
+                let count = self.operand(state, count, &ty, operands::Leak::No)?;
+                Ok(Value::Dynamic(self.emit(state, Type::Ptr, Op::Alloca { size, count, align })))
+            }
+        }
+    }
+
+    /// Memory that a call of the allocator gave.
+    fn allocated(&mut self, state: &mut State, size: u64, filled: Option<u8>, base: ValueId) -> ObjectId {
+        let frame = state.top();
+        let (path, block, index) = (frame.path, frame.block, frame.index as u32);
+        let mut number = 0;
+        let object = loop {
+            let identity = Identity::Allocated(path, block, index, number);
+            let object = self.objects.intern(identity, || Origin {
+                name: "allocated".into(),
+                size: Some(size),
+                align: 16,
+                constant: false,
+                shared: false,
+                allocated: true,
+            });
+            if state.memory.get(object).is_none() && !self.initial.contains_key(&object) {
+                break object;
+            }
+            number += 1;
+        };
+        self.objects.origin_mut(object).size = Some(size);
+        let mut contents = Contents { base: Some(base), ..Contents::default() };
+        if let Some(byte) = filled {
+            contents.put(0, size, Held::Fill(byte));
+        }
+        state.memory.insert(object, contents);
+        state.not_null.remove(&object);
+        object
+    }
+
+    fn may_be_null(&self, state: &State, object: ObjectId) -> bool {
+        self.objects.origin(object).allocated && !self.initialising && !state.not_null.contains(&object)
+    }
+
+    /// Whether nobody outside of this run can have known an object from before.
+    fn is_local(&self, object: ObjectId) -> bool {
+        match self.objects.identity(object) {
+            Identity::Local(..) | Identity::Copy(..) => true,
+            Identity::Allocated(..) => !self.found_at.contains_key(&object),
+            Identity::Global(_) | Identity::Argument(_) => false,
+        }
+    }
+
+    /// The address of an object whose address is the same on all paths.
+    fn fixed_base(&mut self, object: ObjectId) -> Operand {
+        if let Some(base) = self.bases.get(&object) {
+            return base.clone();
+        }
+        let base = match self.objects.identity(object) {
+            Identity::Global(global) => Operand::Const(Const::Global(global, 0)),
+            Identity::Local(..) | Identity::Copy(..) => {
+                let origin = self.objects.origin(object).clone();
+                let count = Operand::Const(Const::int(64, 1));
+                let op = Op::Alloca { size: origin.size.unwrap_or(0), count, align: origin.align };
+                let value = self.residual.emit(PROLOGUE, Type::Ptr, op, None);
+                self.residual.name(value, &origin.name);
+                Operand::Value(value)
+            }
+            _ => match self.found_at.get(&object).copied() {
+                Some((parent, offset)) => {
+                    let from = self.fixed_base(parent);
+                    let from = self.residual.address(PROLOGUE, from, offset as i64, None);
+                    let op = Op::Load { from, align: 8, access: crate::ir::Access::Plain };
+                    Operand::Value(self.residual.emit(PROLOGUE, Type::Ptr, op, None))
+                }
+                None => Operand::Const(Const::Undef(Type::Ptr)),
+            },
+        };
+        self.bases.insert(object, base.clone());
+        base
+    }
+
+    /// The residual function that only calls the generic one.
+    fn keep_generic(&mut self, reason: &str) {
+        self.begin();
+        let name = self.function(self.entry).name.clone();
+        self.report.keep(&name, reason);
+        let params = self.params.clone();
+        let mut args = Vec::new();
+        for param in &params {
+            args.push(Operand::Value(self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""))));
+        }
+        let block = self.residual.block(format!("generic, because {reason}"));
+        let attributes = CallAttributes {
+            params: params.iter().map(|param| param.attributes.clone()).collect(),
+            ..CallAttributes::default()
+        };
+        let callee = Operand::Const(Const::Function(self.entry));
+        let op = Op::Call { callee, args, variadic: None, attributes: Rc::new(attributes) };
+        let result = self.function(self.entry).result.clone();
+        let value = if result == Type::Void {
+            self.residual.effect(block, op, None);
+            None
+        } else {
+            Some(Operand::Value(self.residual.emit(block, result, op, None)))
+        };
+        self.residual.end(block, Terminator::Return(value));
+    }
+
+    /// Puts the residual module together.
+    fn finish(mut self) -> Result<Specialised, Error> {
+        self.report.evaluated = self.evaluated;
+        self.report.residual = self.residual.size;
+        let body = std::mem::take(&mut self.residual).finish();
+        let entry = self.function(self.entry);
+        let residual = Function {
+            name: self.context.residual_name().into(),
+            params: self.params.clone(),
+            result: entry.result.clone(),
+            result_extension: entry.result_extension,
+            variadic: false,
+            internal: false,
+            memory: Effects::Any,
+            noreturn: entry.noreturn,
+            code: Code::Body(Rc::new(body)),
+            comment: format!("{}, specialised", entry.name),
+        };
+        let module = extract::extract(self.module, self.extra, vec![residual]).map_err(Error)?;
+        Ok(Specialised { module, report: self.report })
+    }
+}

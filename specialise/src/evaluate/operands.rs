@@ -1,0 +1,264 @@
+//! From what is known of a value to an operand of the residual program, and the other way.
+
+use super::memory::Held;
+use super::state::State;
+use super::value::{ObjectId, Value};
+use super::{Evaluator, Stop};
+use crate::ir::{Binary, Cast, Const, Op, Operand, Type, ValueId};
+use std::rc::Rc;
+
+/// Whether an operand gives an address away to code that the evaluator doesn't see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leak {
+    /// It is used at once, for an access or a comparison.
+    No,
+    /// It is stored, passed or returned.
+    Yes,
+}
+
+impl Evaluator<'_> {
+    /// A constant of the program as a value: addresses of global variables become pointers to objects.
+    pub fn constant(&mut self, constant: &Const) -> Value {
+        match constant {
+            Const::Global(global, offset) => Value::Pointer(self.global(*global), *offset),
+            Const::Address(64, inner) => match self.constant(inner) {
+                Value::Pointer(object, offset) => Value::Address(object, offset),
+                _ => Value::Const(constant.clone()),
+            },
+            Const::Pointer(inner) => match self.constant(inner) {
+                Value::Address(object, offset) => Value::Pointer(object, offset),
+                Value::Const(Const::Int { value: 0, .. }) => Value::Const(Const::Null),
+                _ => Value::Const(constant.clone()),
+            },
+            Const::Zero(ty) => self.zero(ty),
+            Const::Aggregate(Type::Struct { .. } | Type::Array(..), fields) => {
+                let fields: Vec<Value> = fields.iter().map(|field| self.constant(field)).collect();
+                Value::Aggregate(fields.into())
+            }
+            _ => Value::Const(constant.clone()),
+        }
+    }
+
+    fn zero(&mut self, ty: &Type) -> Value {
+        match ty {
+            Type::Int(bits) => Value::int(*bits, 0),
+            Type::Float => Value::Const(Const::Float(0)),
+            Type::Double => Value::Const(Const::Double(0)),
+            Type::Ptr => Value::Const(Const::Null),
+            Type::Struct { fields, .. } => Value::Aggregate(fields.iter().map(|field| self.zero(field)).collect()),
+            Type::Array(count, element) if *count <= 64 => {
+                Value::Aggregate((0..*count).map(|_| self.zero(element)).collect())
+            }
+            _ => Value::Const(Const::Zero(ty.clone())),
+        }
+    }
+
+    /// What an operand of the instruction that a path stands at is known to be.
+    pub fn value(&mut self, state: &State, operand: &Operand) -> Value {
+        match operand {
+            Operand::Value(value) => {
+                state.frames[state.frames.len() - 1].values[value.0 as usize].clone()
+            }
+            Operand::Const(constant) => self.constant(constant),
+        }
+    }
+
+    /// The type of a value.
+    pub fn type_of(&self, value: &Value) -> Type {
+        match value {
+            Value::Const(constant) => constant.ty(),
+            Value::Pointer(..) => Type::Ptr,
+            Value::Address(..) => Type::WORD,
+            Value::Dynamic(value) => self.residual.type_of(*value).clone(),
+            Value::Aggregate(fields) => {
+                Type::Struct { fields: fields.iter().map(|field| self.type_of(field)).collect(), packed: false }
+            }
+        }
+    }
+
+    /// The residual address of an object's first byte.
+    pub fn base(&mut self, state: &State, object: ObjectId) -> Operand {
+        if let Some(base) = state.memory.get(object).and_then(|contents| contents.base) {
+            return Operand::Value(base);
+        }
+        self.fixed_base(object)
+    }
+
+    /// A value as an operand of the type that the program gives it.
+    pub fn operand(&mut self, state: &mut State, value: &Value, ty: &Type, leak: Leak) -> Result<Operand, Stop> {
+        if let (Leak::Yes, Some(object)) = (leak, value.object()) {
+            self.escape(state, object)?;
+        }
+        Ok(match value {
+            Value::Const(constant) => Operand::Const(constant.clone()),
+            Value::Pointer(object, offset) => {
+                let base = self.base(state, *object);
+                self.residual.address(state.block, base, *offset, self.place)
+            }
+            Value::Address(object, offset) => {
+                self.escape(state, *object)?;
+                let pointer = self.operand(state, &Value::Pointer(*object, *offset), &Type::Ptr, Leak::Yes)?;
+                Operand::Value(self.emit(state, Type::WORD, Op::Cast(Cast::PtrToInt, pointer)))
+            }
+            Value::Dynamic(value) => Operand::Value(*value),
+            Value::Aggregate(fields) => {
+                let Type::Struct { fields: types, .. } = self.aggregate_type(ty, fields.len()) else {
+                    return Err(Stop::Fail(format!("a value of type {ty:?} is made of fields")));
+                };
+                let mut whole = Operand::Const(Const::Undef(ty.clone()));
+                for (at, (field, field_ty)) in fields.iter().zip(types.iter()).enumerate() {
+                    let field = self.operand(state, field, field_ty, leak)?;
+                    let op = Op::InsertValue(whole, field, vec![at as u32]);
+                    whole = Operand::Value(self.emit(state, ty.clone(), op));
+                }
+                whole
+            }
+        })
+    }
+
+    fn aggregate_type(&self, ty: &Type, fields: usize) -> Type {
+        match ty {
+            Type::Array(_, element) => {
+                Type::Struct { fields: vec![(**element).clone(); fields].into(), packed: false }
+            }
+            _ => ty.clone(),
+        }
+    }
+
+    /// Appends an instruction of the residual program to a path.
+    pub fn emit(&mut self, state: &State, ty: Type, op: Op) -> ValueId {
+        self.residual.emit(state.block, ty, op, self.place)
+    }
+
+    /// Appends an instruction without a result.
+    pub fn effect(&mut self, state: &State, op: Op) {
+        self.residual.effect(state.block, op, self.place);
+    }
+
+    /// One byte of a value as it lies in memory, if it is known.
+    pub fn known_byte(value: &Value, byte: u32) -> Option<u8> {
+        let bits = match value {
+            Value::Const(Const::Int { value, .. }) => *value,
+            Value::Const(Const::Float(bits)) => u128::from(*bits),
+            Value::Const(Const::Double(bits)) => u128::from(*bits),
+            Value::Const(Const::Null | Const::Undef(_) | Const::Zero(_)) => 0,
+            _ => return None,
+        };
+        Some(if byte < 16 { (bits >> (byte * 8)) as u8 } else { 0 })
+    }
+
+    /// A value as an integer of its size in the residual program.
+    fn as_bits(&mut self, state: &mut State, value: &Value) -> Result<(Operand, u32), Stop> {
+        let ty = self.type_of(value);
+        let bits = ty.store_size() as u32 * 8;
+        let operand = self.operand(state, value, &ty, Leak::Yes)?;
+        let wide = Type::Int(bits);
+        let operand = match ty {
+            Type::Int(width) if width == bits => operand,
+            Type::Int(_) => Operand::Value(self.emit(state, wide, Op::Cast(Cast::ZExt, operand))),
+            Type::Ptr => Operand::Value(self.emit(state, wide, Op::Cast(Cast::PtrToInt, operand))),
+            Type::Float | Type::Double => Operand::Value(self.emit(state, wide, Op::Cast(Cast::BitCast, operand))),
+            _ => return Err(Stop::Fail(format!("part of a value of type {ty:?} is needed"))),
+        };
+        Ok((operand, bits))
+    }
+
+    /// Some bytes of a value as an integer of that size.
+    pub fn part(&mut self, state: &mut State, value: &Value, start: u32, size: u64) -> Result<Value, Stop> {
+        let width = size as u32 * 8;
+        let known: Option<u128> = (0..size as u32)
+            .map(|byte| Self::known_byte(value, start + byte).map(|b| u128::from(b) << (byte * 8)))
+            .sum();
+        if let Some(known) = known {
+            return Ok(Value::int(width, known));
+        }
+        let (mut operand, bits) = self.as_bits(state, value)?;
+        if start > 0 {
+            let by = Operand::Const(Const::int(bits, u128::from(start) * 8));
+            operand = Operand::Value(self.emit(state, Type::Int(bits), Op::Binary(Binary::LShr, operand, by)));
+        }
+        if width < bits {
+            operand = Operand::Value(self.emit(state, Type::Int(width), Op::Cast(Cast::Trunc, operand)));
+        }
+        Ok(match operand {
+            Operand::Value(value) => Value::Dynamic(value),
+            Operand::Const(constant) => self.constant(&constant),
+        })
+    }
+
+    /// A value as another type of the same size, as memory would do it.
+    pub fn reinterpret(&mut self, state: &mut State, value: Value, ty: &Type) -> Result<Value, Stop> {
+        let from = self.type_of(&value);
+        if from == *ty {
+            return Ok(value);
+        }
+        if value.is_undef() {
+            return Ok(Value::undef(ty));
+        }
+        Ok(match (&value, ty) {
+            (Value::Pointer(object, offset), Type::Int(64)) => Value::Address(*object, *offset),
+            (Value::Address(object, offset), Type::Ptr) => Value::Pointer(*object, *offset),
+            (Value::Const(Const::Null), Type::Int(bits)) => Value::int(*bits, 0),
+            (Value::Const(Const::Int { value: 0, .. }), Type::Ptr) => Value::Const(Const::Null),
+            (Value::Const(Const::Int { value, .. }), Type::Double) => Value::Const(Const::Double(*value as u64)),
+            (Value::Const(Const::Int { value, .. }), Type::Float) => Value::Const(Const::Float(*value as u32)),
+            (Value::Const(Const::Int { value, .. }), Type::Int(bits)) => Value::int(*bits, *value),
+            (Value::Const(Const::Double(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),
+            (Value::Const(Const::Float(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),
+            _ => {
+                let (operand, bits) = self.as_bits(state, &value)?;
+                let op = match ty {
+                    Type::Int(width) if *width == bits => return Ok(self.known_or_dynamic(operand)),
+                    Type::Int(width) if *width < bits => Op::Cast(Cast::Trunc, operand),
+                    Type::Int(_) => Op::Cast(Cast::ZExt, operand),
+                    Type::Ptr => Op::Cast(Cast::IntToPtr, operand),
+                    Type::Float | Type::Double => Op::Cast(Cast::BitCast, operand),
+                    _ => return Err(Stop::Fail(format!("bytes of type {from:?} are read as {ty:?}"))),
+                };
+                Value::Dynamic(self.emit(state, ty.clone(), op))
+            }
+        })
+    }
+
+    /// A residual operand as a value.
+    pub fn known_or_dynamic(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Value(value) => Value::Dynamic(value),
+            Operand::Const(constant) => self.constant(&constant),
+        }
+    }
+
+    /// What a value looks like as the contents of a cell.
+    pub fn held(value: Value) -> Held {
+        Held::Value(value, 0)
+    }
+
+    /// The object that a residual pointer is known to point into.
+    pub fn pointee(&self, value: &Value) -> Option<ObjectId> {
+        match value {
+            Value::Pointer(object, _) => Some(*object),
+            Value::Dynamic(value) => self.pointees.get(value).copied(),
+            _ => None,
+        }
+    }
+
+    /// The fields of a structure held as a value.
+    pub fn fields(&mut self, state: &mut State, value: &Value, ty: &Type) -> Result<Rc<[Value]>, Stop> {
+        if let Value::Aggregate(fields) = value {
+            return Ok(fields.clone());
+        }
+        let types: Vec<Type> = match ty {
+            Type::Struct { fields, .. } => fields.to_vec(),
+            Type::Array(count, element) => vec![(**element).clone(); *count as usize],
+            _ => return Err(Stop::Fail(format!("a field of a value of type {ty:?}"))),
+        };
+        if value.is_undef() {
+            return Ok(types.iter().map(Value::undef).collect());
+        }
+        let whole = self.operand(state, value, ty, Leak::Yes)?;
+        let fields = types.into_iter().enumerate().map(|(at, ty)| {
+            Value::Dynamic(self.emit(state, ty, Op::ExtractValue(whole.clone(), vec![at as u32])))
+        });
+        Ok(fields.collect())
+    }
+}

@@ -1,0 +1,178 @@
+//! The residual function while it grows: blocks that are open until it is known where they lead, phis whose inputs come
+//! one by one. Instructions that are plainly trivial are not made at all; the rest is left to `tidy`.
+
+use crate::ir::{Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId};
+use std::rc::Rc;
+
+/// A residual function.
+#[derive(Default)]
+pub(super) struct Residual {
+    blocks: Vec<Growing>,
+    types: Vec<Type>,
+    names: Vec<Rc<str>>,
+    /// Where each value is defined; parameters and phis have no place.
+    defined: Vec<Option<(u32, u32)>>,
+    /// How many instructions there are.
+    pub size: usize,
+}
+
+#[derive(Default)]
+struct Growing {
+    phis: Vec<(ValueId, Vec<(Operand, BlockId)>)>,
+    instructions: Vec<Instruction>,
+    terminator: Option<Terminator>,
+    comment: String,
+}
+
+impl Residual {
+    /// A new value that no instruction defines yet.
+    pub fn value(&mut self, ty: Type, name: &str) -> ValueId {
+        self.types.push(ty);
+        self.names.push(name.into());
+        self.defined.push(None);
+        ValueId(self.types.len() as u32 - 1)
+    }
+
+    /// A new open block.
+    pub fn block(&mut self, comment: String) -> BlockId {
+        self.blocks.push(Growing { comment, ..Growing::default() });
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    /// The type of a value.
+    pub fn type_of(&self, value: ValueId) -> &Type {
+        &self.types[value.0 as usize]
+    }
+
+    /// The operation that gives a value, if an instruction does.
+    pub fn definition(&self, value: ValueId) -> Option<&Op> {
+        let (block, index) = self.defined[value.0 as usize]?;
+        Some(&self.blocks[block as usize].instructions[index as usize].op)
+    }
+
+    /// Appends an instruction without a result.
+    pub fn effect(&mut self, block: BlockId, op: Op, place: Option<PlaceId>) {
+        self.size += 1;
+        let instructions = &mut self.blocks[block.0 as usize].instructions;
+        instructions.push(Instruction { result: None, ty: Type::Void, op, place });
+    }
+
+    /// Appends an instruction and gives its result.
+    pub fn emit(&mut self, block: BlockId, ty: Type, op: Op, place: Option<PlaceId>) -> ValueId {
+        let result = self.value(ty.clone(), "");
+        self.size += 1;
+        let instructions = &mut self.blocks[block.0 as usize].instructions;
+        self.defined[result.0 as usize] = Some((block.0, instructions.len() as u32));
+        instructions.push(Instruction { result: Some(result), ty, op, place });
+        result
+    }
+
+    /// Names a value, if it has no name.
+    pub fn name(&mut self, value: ValueId, name: &str) {
+        let slot = &mut self.names[value.0 as usize];
+        if slot.is_empty() && !name.is_empty() {
+            *slot = name.into();
+        }
+    }
+
+    /// Makes a phi in a block; its inputs follow.
+    pub fn phi(&mut self, block: BlockId, ty: Type) -> ValueId {
+        let result = self.value(ty, "");
+        self.blocks[block.0 as usize].phis.push((result, Vec::new()));
+        result
+    }
+
+    /// Adds an input to the phi at a position of a block.
+    pub fn phi_input(&mut self, block: BlockId, phi: usize, input: Operand, from: BlockId) {
+        self.blocks[block.0 as usize].phis[phi].1.push((input, from));
+    }
+
+    /// How many phis a block has.
+    pub fn phis(&self, block: BlockId) -> usize {
+        self.blocks[block.0 as usize].phis.len()
+    }
+
+    /// Says how a block ends.
+    pub fn end(&mut self, block: BlockId, terminator: Terminator) {
+        let slot = &mut self.blocks[block.0 as usize].terminator;
+        debug_assert!(slot.is_none(), "a residual block ends once");
+        *slot = Some(terminator);
+    }
+
+    /// An address some bytes from another; sums of constants are made here.
+    pub fn address(&mut self, block: BlockId, base: Operand, offset: i64, place: Option<PlaceId>) -> Operand {
+        match &base {
+            _ if offset == 0 => base,
+            Operand::Const(Const::Global(global, at)) => Operand::Const(Const::Global(*global, at.wrapping_add(offset))),
+            Operand::Value(value) => {
+                let op = match self.definition(*value) {
+                    Some(Op::Address { base, offset: inner, terms }) => {
+                        let offset = inner.wrapping_add(offset);
+                        if offset == 0 && terms.is_empty() {
+                            return base.clone();
+                        }
+                        Op::Address { base: base.clone(), offset, terms: terms.clone() }
+                    }
+                    _ => Op::Address { base, offset, terms: Vec::new() },
+                };
+                Operand::Value(self.emit(block, Type::Ptr, op, place))
+            }
+            _ => {
+                let op = Op::Address { base, offset, terms: Vec::new() };
+                Operand::Value(self.emit(block, Type::Ptr, op, place))
+            }
+        }
+    }
+
+    /// The operand and the byte of it that one byte of a value is, following casts and shifts by whole bytes; none if it
+    /// is a zero byte that an extension put there.
+    pub fn origin(&self, value: ValueId, byte: u32) -> Option<(ValueId, u32)> {
+        let operand = |operand: &Operand| match operand {
+            Operand::Value(value) => Some(*value),
+            Operand::Const(_) => None,
+        };
+        let amount = |operand: &Operand| match operand {
+            Operand::Const(Const::Int { value, .. }) if value % 8 == 0 => Some(*value as u32 / 8),
+            _ => None,
+        };
+        let step = match self.definition(value) {
+            Some(Op::Cast(Cast::Trunc, from)) => operand(from).map(|from| (from, byte)),
+            Some(Op::Cast(Cast::ZExt, from)) => operand(from)
+                .filter(|from| u64::from(byte) < self.type_of(*from).store_size() && self.type_of(*from).bits() % 8 == 0)
+                .map(|from| (from, byte)),
+            Some(Op::Binary(Binary::LShr, from, by)) => {
+                let bytes = self.type_of(value).store_size() as u32;
+                operand(from).zip(amount(by)).filter(|(_, by)| byte + by < bytes).map(|(from, by)| (from, byte + by))
+            }
+            Some(Op::Binary(Binary::Shl, from, by)) => {
+                operand(from).zip(amount(by)).filter(|(_, by)| byte >= *by).map(|(from, by)| (from, byte - by))
+            }
+            _ => None,
+        };
+        match step {
+            Some((from, byte)) => self.origin(from, byte),
+            None => Some((value, byte)),
+        }
+    }
+
+    /// The finished body; blocks that lead nowhere are never reached.
+    pub fn finish(self) -> Body {
+        let types = self.types;
+        let blocks = self.blocks.into_iter().map(|block| {
+            let phis = block.phis.into_iter().map(|(result, inputs)| Instruction {
+                result: Some(result),
+                ty: types[result.0 as usize].clone(),
+                op: Op::Phi(inputs),
+                place: None,
+            });
+            Block {
+                instructions: phis.chain(block.instructions).collect(),
+                terminator: block.terminator.unwrap_or(Terminator::Unreachable),
+                place: None,
+                comment: block.comment,
+            }
+        });
+        let blocks = blocks.collect();
+        Body { blocks, types, names: self.names }
+    }
+}

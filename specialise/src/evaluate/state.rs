@@ -1,0 +1,98 @@
+//! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
+
+use super::flow::Flow;
+use super::memory::Memory;
+use super::value::{ObjectId, Value};
+use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A chain of call sites from the entry.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct PathId(pub u32);
+
+/// A loop that a frame is in.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    pub header: BlockId,
+    /// How often control came back to the header.
+    pub number: u32,
+    /// The state's `branches` when the round began.
+    pub branches: u32,
+    /// Whether the loop may be left on an unknown condition.
+    pub dynamic_exit: bool,
+    /// The known values that decided, in this round and in the one before, to stay in the loop.
+    pub reasons: Vec<Const>,
+    pub former_reasons: Option<Vec<Const>>,
+}
+
+/// A function that is being evaluated.
+#[derive(Clone)]
+pub(super) struct Frame {
+    pub function: FunctionId,
+    pub body: Rc<Body>,
+    pub flow: Rc<Flow>,
+    pub path: PathId,
+    /// Where it stands: the next instruction.
+    pub block: BlockId,
+    pub index: usize,
+    /// What its values are; undefined until they are computed.
+    pub values: Rc<Vec<Value>>,
+    /// Its local variables and copies of arguments.
+    pub locals: Vec<ObjectId>,
+    pub loops: Vec<Round>,
+    /// The state's `branches` when it was called.
+    pub branches: u32,
+}
+
+impl Frame {
+    pub fn set(&mut self, value: ValueId, to: Value) {
+        Rc::make_mut(&mut self.values)[value.0 as usize] = to;
+    }
+}
+
+/// One path.
+#[derive(Clone)]
+pub(super) struct State {
+    /// The calls that it is in, the entry first.
+    pub frames: Vec<Frame>,
+    pub memory: Memory,
+    /// The open residual block that its code goes to.
+    pub block: BlockId,
+    /// How many unknown branches it has passed.
+    pub branches: u32,
+    /// Allocated objects that are known not to be null.
+    pub not_null: BTreeSet<ObjectId>,
+    /// How it has come to its place.
+    pub arrival: Arrival,
+}
+
+/// How a path has come to its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    /// It is in the midst of something.
+    Plain,
+    /// At the header of a loop that stays a loop, from outside.
+    Header,
+    /// At such a header, from inside.
+    Back,
+}
+
+impl State {
+    pub fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a path ends with its last frame")
+    }
+
+    /// Where it stands among all paths: one that has the smaller key must go on first, so that all paths that meet at a
+    /// place are there when it is their turn.
+    pub fn key(&self) -> Vec<u32> {
+        let mut key = Vec::new();
+        for frame in &self.frames {
+            for round in &frame.loops {
+                key.extend([frame.flow.order[round.header.0 as usize], round.number]);
+            }
+            key.extend([frame.flow.order[frame.block.0 as usize], frame.index as u32]);
+        }
+        key
+    }
+}

@@ -1,0 +1,67 @@
+//! What the evaluator knows of a value.
+
+use crate::ir::{Const, Type, ValueId};
+use std::rc::Rc;
+
+/// Memory that the evaluator follows: a local or global variable, what an argument points to, or allocated memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct ObjectId(pub u32);
+
+/// What is known of a value.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    /// All of it.
+    Const(Const),
+    /// So many bytes into an object.
+    Pointer(ObjectId, i64),
+    /// Such a pointer as a 64-bit integer.
+    Address(ObjectId, i64),
+    /// Nothing: it is a value of the residual program.
+    Dynamic(ValueId),
+    /// A structure held as a value.
+    Aggregate(Rc<[Value]>),
+}
+
+impl Value {
+    pub fn int(bits: u32, value: u128) -> Value {
+        Value::Const(Const::int(bits, value))
+    }
+
+    pub fn bool(value: bool) -> Value {
+        Value::int(1, u128::from(value))
+    }
+
+    pub fn undef(ty: &Type) -> Value {
+        Value::Const(Const::Undef(ty.clone()))
+    }
+
+    pub fn is_undef(&self) -> bool {
+        matches!(self, Value::Const(Const::Undef(_)))
+    }
+
+    /// The integer, zero-extended, if it is a known one.
+    pub fn known_int(&self) -> Option<u128> {
+        match self {
+            Value::Const(Const::Int { value, .. }) => Some(*value),
+            Value::Const(Const::Zero(Type::Int(_)) | Const::Undef(Type::Int(_))) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing of the residual program is needed to know it.
+    pub fn is_static(&self) -> bool {
+        match self {
+            Value::Dynamic(_) => false,
+            Value::Aggregate(fields) => fields.iter().all(Value::is_static),
+            _ => true,
+        }
+    }
+
+    /// The object that it points into, at whatever distance.
+    pub fn object(&self) -> Option<ObjectId> {
+        match self {
+            Value::Pointer(object, _) | Value::Address(object, _) => Some(*object),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A module of some functions and all that they need: what other modules define is declared, what only its own module
+//! sees is copied.
+
+use crate::ir::{
+    Body, Code, Const, Function, FunctionId, Global, GlobalId, Instruction, Module, Op, Operand, Terminator,
+};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+struct Extraction<'m> {
+    from: &'m Module,
+    /// Functions that follow those of `from`.
+    extra: Vec<Option<Function>>,
+    functions: HashMap<FunctionId, FunctionId>,
+    globals: HashMap<GlobalId, GlobalId>,
+    /// Functions and variables whose contents are still to be gone through.
+    to_do: Vec<(FunctionId, Rc<Body>)>,
+    variables_to_do: Vec<(GlobalId, Const)>,
+    into: Module,
+}
+
+/// Makes a module of functions whose code refers to the functions and variables of another. `extra` are functions that
+/// the code knows by the ids that follow those of that module.
+pub(crate) fn extract(from: &Module, extra: Vec<Function>, roots: Vec<Function>) -> Result<Module, String> {
+    let into = Module { places: from.places.clone(), ..Module::default() };
+    let mut extraction = Extraction {
+        from,
+        extra: extra.into_iter().map(Some).collect(),
+        functions: HashMap::new(),
+        globals: HashMap::new(),
+        to_do: Vec::new(),
+        variables_to_do: Vec::new(),
+        into,
+    };
+    for root in roots {
+        let id = FunctionId(extraction.into.functions.len() as u32);
+        if let Code::Body(body) = &root.code {
+            extraction.to_do.push((id, body.clone()));
+        }
+        extraction.into.functions.push(root);
+    }
+    extraction.run()?;
+    Ok(extraction.into)
+}
+
+impl Extraction<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        loop {
+            if let Some((id, body)) = self.to_do.pop() {
+                let body = self.body(&body)?;
+                self.into.functions[id.0 as usize].code = Code::Body(Rc::new(body));
+            } else if let Some((id, initial)) = self.variables_to_do.pop() {
+                let initial = self.constant(&initial)?;
+                self.into.globals[id.0 as usize].initial = Some(initial);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn function(&mut self, id: FunctionId) -> Result<FunctionId, String> {
+        if let Some(known) = self.functions.get(&id) {
+            return Ok(*known);
+        }
+        let new = FunctionId(self.into.functions.len() as u32);
+        self.functions.insert(id, new);
+        let known = self.from.functions.len();
+        let Some(function) = self.from.functions.get(id.0 as usize) else {
+            let extra = self.extra[id.0 as usize - known].take().ok_or("a function was taken twice")?;
+            self.into.functions.push(extra);
+            return Ok(new);
+        };
+        self.into.functions.push(Function {
+            name: function.name.clone(),
+            params: function.params.clone(),
+            result: function.result.clone(),
+            result_extension: function.result_extension,
+            variadic: function.variadic,
+            internal: function.internal,
+            memory: function.memory,
+            noreturn: function.noreturn,
+            code: Code::Declared,
+            comment: String::new(),
+        });
+        if function.internal {
+            let body = self.from.body(id).map_err(|error| error.to_string())?;
+            let body = body.ok_or_else(|| format!("the code of {} is not there", function.name))?;
+            self.into.functions[new.0 as usize].comment = "generic".into();
+            self.to_do.push((new, body));
+        }
+        Ok(new)
+    }
+
+    fn global(&mut self, id: GlobalId) -> GlobalId {
+        if let Some(known) = self.globals.get(&id) {
+            return *known;
+        }
+        let new = GlobalId(self.into.globals.len() as u32);
+        self.globals.insert(id, new);
+        let global = &self.from.globals[id.0 as usize];
+        self.into.globals.push(Global { initial: None, ..global.clone() });
+        if let Some(initial) = global.initial.as_ref().filter(|_| global.internal) {
+            self.variables_to_do.push((new, initial.clone()));
+        }
+        new
+    }
+
+    fn constant(&mut self, constant: &Const) -> Result<Const, String> {
+        Ok(match constant {
+            Const::Global(global, offset) => Const::Global(self.global(*global), *offset),
+            Const::Function(function) => Const::Function(self.function(*function)?),
+            Const::Address(bits, inner) => Const::Address(*bits, Rc::new(self.constant(inner)?)),
+            Const::Pointer(inner) => Const::Pointer(Rc::new(self.constant(inner)?)),
+            Const::Aggregate(ty, fields) => {
+                let fields: Result<Vec<Const>, String> = fields.iter().map(|field| self.constant(field)).collect();
+                Const::Aggregate(ty.clone(), fields?.into())
+            }
+            other => other.clone(),
+        })
+    }
+
+    fn operand(&mut self, operand: &mut Operand) -> Result<(), String> {
+        if let Operand::Const(constant) = operand {
+            *constant = self.constant(constant)?;
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: &Body) -> Result<Body, String> {
+        let mut body = body.clone();
+        for block in &mut body.blocks {
+            for instruction in &mut block.instructions {
+                self.instruction(instruction)?;
+            }
+            match &mut block.terminator {
+                Terminator::Return(Some(value)) | Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => {
+                    self.operand(value)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(body)
+    }
+
+    fn instruction(&mut self, instruction: &mut Instruction) -> Result<(), String> {
+        let mut result = Ok(());
+        each_operand_mut(&mut instruction.op, |operand| {
+            if result.is_ok() {
+                result = self.operand(operand);
+            }
+        });
+        result
+    }
+}
+
+/// Calls `f` with each operand of an operation.
+pub(crate) fn each_operand_mut(op: &mut Op, mut f: impl FnMut(&mut Operand)) {
+    match op {
+        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => {
+            f(a);
+            f(b);
+        }
+        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => f(a),
+        Op::Load { from, .. } => f(from),
+        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
+            f(a);
+            f(b);
+            f(c);
+        }
+        Op::Store { value: a, to: b, .. }
+        | Op::InsertValue(a, b, _)
+        | Op::ExtractElement(a, b)
+        | Op::Shuffle(a, b, _)
+        | Op::AtomicUpdate(_, a, b) => {
+            f(a);
+            f(b);
+        }
+        Op::Alloca { count, .. } => f(count),
+        Op::Address { base, terms, .. } => {
+            f(base);
+            terms.iter_mut().for_each(|(index, _)| f(index));
+        }
+        Op::Call { callee, args, .. } => {
+            f(callee);
+            args.iter_mut().for_each(f);
+        }
+        Op::Phi(inputs) => inputs.iter_mut().for_each(|(input, _)| f(input)),
+        Op::Fence => {}
+    }
+}

@@ -1,0 +1,163 @@
+//! The way from block to block: which blocks there are, what each hands to the next, and where loops are.
+
+use super::error::{Attempt, refuse};
+use super::function::Translation;
+use crate::ir::{BlockId, Body, Op, Operand, Terminator};
+use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, types};
+use cranelift_frontend::Switch;
+use std::collections::HashSet;
+
+/// The blocks that a terminator can lead to.
+fn successors(terminator: &Terminator) -> Vec<BlockId> {
+    match terminator {
+        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
+        Terminator::Jump(to) => vec![*to],
+        Terminator::Branch(_, yes, no) => vec![*yes, *no],
+        Terminator::Switch(_, otherwise, cases) => {
+            std::iter::once(*otherwise).chain(cases.iter().map(|(_, to)| *to)).collect()
+        }
+    }
+}
+
+/// The blocks that can be reached, each after those that lead to it (but for loops).
+pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
+    if body.blocks.is_empty() {
+        return refuse("it has no blocks");
+    }
+    let mut seen = vec![false; body.blocks.len()];
+    seen[0] = true;
+    let mut order = Vec::new();
+    let mut path = vec![(BlockId(0), successors(&body.blocks[0].terminator))];
+    while let Some((id, open)) = path.last_mut() {
+        let Some(next) = open.pop() else {
+            order.push(*id);
+            path.pop();
+            continue;
+        };
+        let Some(block) = body.blocks.get(next.0 as usize) else {
+            return refuse(format!("there is no block {}", next.0));
+        };
+        if next.0 == 0 {
+            return refuse("no block may lead to the entry");
+        }
+        if !std::mem::replace(&mut seen[next.0 as usize], true) {
+            path.push((next, successors(&block.terminator)));
+        }
+    }
+    order.reverse();
+    Ok(order)
+}
+
+/// For each block whether control can come back to it. Blocks between a jump back in the order and its target count,
+/// which is a few too many when the order is unlucky, and never too few.
+pub(super) fn in_loops(body: &Body, order: &[BlockId]) -> Vec<bool> {
+    let mut position = vec![usize::MAX; body.blocks.len()];
+    order.iter().enumerate().for_each(|(at, id)| position[id.0 as usize] = at);
+    let mut starts = vec![0i64; order.len() + 1];
+    for (at, id) in order.iter().enumerate() {
+        for next in successors(&body.blocks[id.0 as usize].terminator) {
+            let to = position[next.0 as usize];
+            if to <= at {
+                starts[to] += 1;
+                starts[at + 1] -= 1;
+            }
+        }
+    }
+    let mut found = vec![false; body.blocks.len()];
+    let mut open = 0;
+    for (id, change) in order.iter().zip(&starts) {
+        open += change;
+        found[id.0 as usize] = open > 0;
+    }
+    found
+}
+
+impl Translation<'_, '_, '_> {
+    /// Goes on in another block.
+    pub fn jump(&mut self, from: BlockId, to: BlockId) -> Attempt<()> {
+        let (block, args) = self.edge(from, to)?;
+        self.builder.ins().jump(block, &args);
+        Ok(())
+    }
+
+    /// Goes on in one of two blocks.
+    pub fn branch(&mut self, from: BlockId, condition: &Operand, yes: BlockId, no: BlockId) -> Attempt<()> {
+        let condition = self.scalar(condition)?;
+        let (yes, yes_args) = self.edge(from, yes)?;
+        let (no, no_args) = self.edge(from, no)?;
+        self.builder.ins().brif(condition, yes, &yes_args, no, &no_args);
+        Ok(())
+    }
+
+    /// Goes on where a value belongs.
+    pub fn switch(
+        &mut self,
+        from: BlockId,
+        operand: &Operand,
+        otherwise: BlockId,
+        cases: &[(u128, BlockId)],
+    ) -> Attempt<()> {
+        let bits = self.bits(operand)?;
+        if bits > 64 {
+            return refuse("a switch on more than 64 bits");
+        }
+        let value = self.scalar(operand)?;
+        let mut switch = Switch::new();
+        let mut taken = HashSet::new();
+        let mut edges = Vec::new();
+        for (case, to) in cases {
+            if *case >= 1 << bits || !taken.insert(*case) {
+                return refuse(format!(
+                    "a switch can't have the case {case} of {bits} bits, or has it twice"
+                ));
+            }
+            let block = self.edge_block(*to, &mut edges)?;
+            switch.set_entry(*case, block);
+        }
+        let otherwise = self.edge_block(otherwise, &mut edges)?;
+        // Cases with the sign bit set can be compared with when the register is wider only.
+        let value = match self.register_of(value) == types::I64 {
+            true => value,
+            false if cases.iter().any(|(case, _)| case >> (bits - 1) != 0) => {
+                self.builder.ins().uextend(types::I64, value)
+            }
+            false => value,
+        };
+        switch.emit(&mut self.builder, value, otherwise);
+        for (block, to) in edges {
+            self.builder.switch_to_block(block);
+            self.jump(from, to)?;
+        }
+        Ok(())
+    }
+
+    /// A switch can't hand over values: where there are any, a block in between does so.
+    fn edge_block(&mut self, to: BlockId, edges: &mut Vec<(ClifBlock, BlockId)>) -> Attempt<ClifBlock> {
+        let has_phis =
+            self.body.blocks[to.0 as usize].instructions.first().is_some_and(|i| matches!(i.op, Op::Phi(_)));
+        if !has_phis {
+            return Ok(self.edge(to, to)?.0);
+        }
+        if let Some((block, _)) = edges.iter().find(|(_, target)| *target == to) {
+            return Ok(*block);
+        }
+        let block = self.builder.create_block();
+        edges.push((block, to));
+        Ok(block)
+    }
+
+    /// Where a block is, and what it gets when control comes from another one.
+    fn edge(&mut self, from: BlockId, to: BlockId) -> Attempt<(ClifBlock, Vec<BlockArg>)> {
+        let body = self.body;
+        let block = self.blocks[to.0 as usize].expect("the order holds every block that is led to");
+        let mut args = Vec::new();
+        for instruction in &body.blocks[to.0 as usize].instructions {
+            let Op::Phi(incoming) = &instruction.op else { break };
+            let Some((operand, _)) = incoming.iter().find(|(_, id)| *id == from) else {
+                return refuse(format!("a phi of block {} has no value for block {}", to.0, from.0));
+            };
+            args.extend(self.parts(operand)?.into_iter().map(BlockArg::Value));
+        }
+        Ok((block, args))
+    }
+}

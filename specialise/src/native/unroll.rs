@@ -1,0 +1,301 @@
+//! Counted loops of one short block, as re-rolling makes them, get a second form that does several rounds between two
+//! tests, or no test at all; Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so
+//! that whatever follows it finds its values where they were.
+//!
+//! It refuses to know loops of more than one block, steps other than one, and loops that call functions.
+
+use crate::ir::{
+    Binary, Block, BlockId, Body, Compare, Const, Instruction, Module, Op, Operand, Terminator, Type, ValueId,
+};
+use crate::operands;
+use std::collections::HashMap;
+
+/// Rounds between two tests.
+const ROUNDS: u128 = 4;
+/// Loops of more instructions gain nothing.
+const LONGEST: usize = 16;
+/// A loop that does no more rounds than this each time has no test at all.
+const FEW: u128 = 8;
+
+/// The body with its short loops unrolled; none if it has none.
+pub(super) fn unrolled(module: &Module, body: &Body) -> Option<Body> {
+    let loops: Vec<Counted> =
+        (0..body.blocks.len()).filter_map(|at| Counted::find(module, body, BlockId(at as u32))).collect();
+    if loops.is_empty() {
+        return None;
+    }
+    let mut body = body.clone();
+    for counted in loops {
+        counted.unroll(&mut body);
+    }
+    Some(body)
+}
+
+/// A block that comes back to itself while its counter, after a step of one, isn't at its bound.
+struct Counted {
+    block: BlockId,
+    /// The phi that counts.
+    counter: ValueId,
+    /// How the counter after the step and the bound stand to each other as long as it goes on.
+    goes_on: Compare,
+    bound: Operand,
+    bits: u32,
+    /// Where it goes on after the loop.
+    exit: BlockId,
+    /// How many rounds it does, if that is plain to see and not many.
+    few: Option<u128>,
+}
+
+impl Counted {
+    fn find(module: &Module, body: &Body, id: BlockId) -> Option<Counted> {
+        let block = &body.blocks[id.0 as usize];
+        let Terminator::Branch(Operand::Value(test), yes, no) = &block.terminator else { return None };
+        if (*yes == id) == (*no == id) || block.instructions.len() > LONGEST {
+            return None;
+        }
+        let defined: HashMap<ValueId, &Op> =
+            block.instructions.iter().filter_map(|i| Some((i.result?, &i.op))).collect();
+        let Op::Compare(comparison, Operand::Value(next), bound) = defined.get(test)? else { return None };
+        let goes_on = match (comparison, *yes == id) {
+            (Compare::Ne, true) | (Compare::Eq, false) => Compare::Ne,
+            (Compare::Ult, true) | (Compare::Uge, false) => Compare::Ult,
+            (Compare::Slt, true) | (Compare::Sge, false) => Compare::Slt,
+            _ => return None,
+        };
+        let Op::Binary(Binary::Add, Operand::Value(counter), Operand::Const(Const::Int { value: 1, .. })) =
+            defined.get(next)?
+        else {
+            return None;
+        };
+        let Op::Phi(incoming) = defined.get(counter)? else { return None };
+        let from_itself = incoming.iter().find(|(_, from)| *from == id)?;
+        let Some(Type::Int(bits @ 8..=64)) = body.types.get(counter.0 as usize) else { return None };
+        let is_fixed = !matches!(bound, Operand::Value(value) if defined.contains_key(value));
+        if from_itself.0 != Operand::Value(*next) || !is_fixed {
+            return None;
+        }
+        let is_copied = |instruction: &Instruction| match &instruction.op {
+            Op::Phi(incoming) => incoming.iter().any(|(_, from)| *from == id),
+            Op::Alloca { .. } => false,
+            Op::Call { callee: Operand::Const(Const::Function(function)), .. } => module
+                .functions
+                .get(function.0 as usize)
+                .is_some_and(|function| function.name.starts_with("llvm.")),
+            Op::Call { .. } => false,
+            _ => true,
+        };
+        let known = |instruction: &Instruction| {
+            instruction.result.is_none_or(|result| (result.0 as usize) < body.types.len())
+        };
+        block.instructions.iter().all(|i| is_copied(i) && known(i)).then(|| Counted {
+            block: id,
+            counter: *counter,
+            goes_on,
+            bound: bound.clone(),
+            bits: *bits,
+            exit: if *yes == id { *no } else { *yes },
+            few: few_rounds(incoming, id, bound, *bits),
+        })
+    }
+
+    fn unroll(self, body: &mut Body) {
+        let ways =
+            Ways { guard: BlockId(body.blocks.len() as u32), main: BlockId(body.blocks.len() as u32 + 1) };
+        for (at, block) in body.blocks.iter_mut().enumerate() {
+            if at != self.block.0 as usize {
+                redirect(&mut block.terminator, self.block, ways.guard);
+            }
+        }
+        let original = body.blocks[self.block.0 as usize].clone();
+        if let Some(rounds) = self.few {
+            return self.unroll_wholly(body, &original, &ways, rounds);
+        }
+        let (guard, entry, stop) = self.guard(body, &original, &ways);
+        let (main, latest) = self.main(body, &original, &ways, &entry, stop);
+        body.blocks.extend([guard, main]);
+        for instruction in &mut body.blocks[self.block.0 as usize].instructions {
+            let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) else { break };
+            incoming.retain(|(_, from)| *from == self.block);
+            incoming.push((entry[&result].clone(), ways.guard));
+            incoming.push((latest[&result].clone(), ways.main));
+        }
+    }
+
+    /// All rounds but the last come before the block, which then goes on without a test.
+    fn unroll_wholly(&self, body: &mut Body, original: &Block, ways: &Ways, rounds: u128) {
+        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut latest = self.entry(&mut draft, original);
+        for _ in 1..rounds {
+            latest = self.round(&mut draft, original, latest);
+        }
+        let before = draft.block(Terminator::Jump(self.block));
+        body.blocks.push(before);
+        let last = &mut body.blocks[self.block.0 as usize];
+        last.terminator = Terminator::Jump(self.exit);
+        for instruction in &mut last.instructions {
+            if let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) {
+                *incoming = vec![(latest[&result].clone(), ways.guard)];
+            }
+        }
+    }
+
+    /// What the phis of the loop are at first.
+    fn entry(&self, draft: &mut Draft, original: &Block) -> Values {
+        let mut entry = HashMap::new();
+        for (result, ty, incoming) in phis(original) {
+            let outside = incoming.iter().filter(|(_, from)| *from != self.block).cloned().collect();
+            entry.insert(result, draft.add(ty.clone(), Op::Phi(outside)));
+        }
+        entry
+    }
+
+    /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
+    /// are at first, and what the counter is after those rounds.
+    fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
+        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let entry = self.entry(&mut draft, original);
+        let ty = Type::Int(self.bits);
+        let number = |value: u128| Operand::Const(Const::int(self.bits, value));
+        let first = entry[&self.counter].clone();
+        let distance = draft.add(ty.clone(), Op::Binary(Binary::Sub, self.bound.clone(), first.clone()));
+        // The rounds after the first one, which is done whatever the test says. A counter that starts at a bound it
+        // must not equal goes all the way round, and so does this.
+        let mut after = draft.add(ty.clone(), Op::Binary(Binary::Sub, distance, number(1)));
+        if self.goes_on != Compare::Ne {
+            let below = draft.add(Type::Int(1), Op::Compare(self.goes_on, first, self.bound.clone()));
+            after = draft.add(ty.clone(), Op::Select(below, after, number(0)));
+        }
+        // Masking the rest out at once would be shorter, but Cranelift would do it again in each round.
+        let rest = draft.add(ty.clone(), Op::Binary(Binary::And, after.clone(), number(ROUNDS - 1)));
+        let count = draft.add(ty.clone(), Op::Binary(Binary::Sub, after, rest));
+        let any = draft.add(Type::Int(1), Op::Compare(Compare::Ne, count.clone(), number(0)));
+        let stop = draft.add(ty, Op::Binary(Binary::Add, entry[&self.counter].clone(), count));
+        (draft.block(Terminator::Branch(any, ways.main, self.block)), entry, stop)
+    }
+
+    /// The unrolled form. Gives also what the loop's phis are after it.
+    fn main(
+        &self,
+        body: &mut Body,
+        original: &Block,
+        ways: &Ways,
+        entry: &Values,
+        stop: Operand,
+    ) -> (Block, Values) {
+        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut latest = HashMap::new();
+        for (result, ty, _) in phis(original) {
+            latest.insert(result, draft.add(ty.clone(), Op::Phi(vec![(entry[&result].clone(), ways.guard)])));
+        }
+        for _ in 0..ROUNDS {
+            latest = self.round(&mut draft, original, latest);
+        }
+        let again = Op::Compare(Compare::Ne, latest[&self.counter].clone(), stop);
+        let again = draft.add(Type::Int(1), again);
+        let after = phis(original).map(|(result, ..)| latest[&result].clone());
+        let mut main = draft.block(Terminator::Branch(again, ways.main, self.block));
+        for (instruction, after) in main.instructions.iter_mut().zip(after) {
+            if let Op::Phi(incoming) = &mut instruction.op {
+                incoming.push((after, ways.main));
+            }
+        }
+        (main, latest)
+    }
+
+    /// One round with these values of the phis; gives those of the next.
+    fn round(&self, draft: &mut Draft, original: &Block, phi_values: Values) -> Values {
+        let mut values = phi_values;
+        let renamed = |operand: &mut Operand, values: &Values| {
+            if let Operand::Value(value) = operand
+                && let Some(now) = values.get(value)
+            {
+                *operand = now.clone();
+            }
+        };
+        for instruction in original.instructions.iter().filter(|i| !matches!(i.op, Op::Phi(_))) {
+            let mut op = instruction.op.clone();
+            operands::of_op(&mut op, &mut |operand| renamed(operand, &values));
+            match instruction.result {
+                Some(result) => {
+                    let copy = draft.add(instruction.ty.clone(), op);
+                    values.insert(result, copy);
+                }
+                None => draft.add_effect(instruction, op),
+            }
+        }
+        let next = phis(original).filter_map(|(result, _, incoming)| {
+            let mut operand = incoming.iter().find(|(_, from)| *from == self.block)?.0.clone();
+            renamed(&mut operand, &values);
+            Some((result, operand))
+        });
+        next.collect()
+    }
+}
+
+/// What values of a loop are in one of its rounds.
+type Values = HashMap<ValueId, Operand>;
+
+/// The new blocks.
+struct Ways {
+    guard: BlockId,
+    main: BlockId,
+}
+
+/// A block in the making.
+struct Draft<'a> {
+    types: &'a mut Vec<Type>,
+    instructions: Vec<Instruction>,
+}
+
+impl Draft<'_> {
+    fn add(&mut self, ty: Type, op: Op) -> Operand {
+        let result = ValueId(self.types.len() as u32);
+        self.types.push(ty.clone());
+        self.instructions.push(Instruction { result: Some(result), ty, op, place: None });
+        Operand::Value(result)
+    }
+
+    fn add_effect(&mut self, original: &Instruction, op: Op) {
+        self.instructions.push(Instruction { op, ..original.clone() });
+    }
+
+    fn block(self, terminator: Terminator) -> Block {
+        Block { instructions: self.instructions, terminator, place: None, comment: String::new() }
+    }
+}
+
+/// The phis of a block: result, type and where they come from.
+fn phis(block: &Block) -> impl Iterator<Item = (ValueId, &Type, &[(Operand, BlockId)])> {
+    block.instructions.iter().map_while(|instruction| match (&instruction.op, instruction.result) {
+        (Op::Phi(incoming), Some(result)) => Some((result, &instruction.ty, &incoming[..])),
+        _ => None,
+    })
+}
+
+/// How many rounds a loop does if it always starts at the same number and does a few only.
+fn few_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bits: u32) -> Option<u128> {
+    let Operand::Const(Const::Int { value: bound, .. }) = bound else { return None };
+    let mut outside = incoming.iter().filter(|(_, from)| *from != id);
+    let (start, _) = outside.next()?;
+    let Operand::Const(Const::Int { value: first, .. }) = start else { return None };
+    let rounds = bound.checked_sub(*first).filter(|rounds| (1..=FEW).contains(rounds))?;
+    // From a positive number to a negative one a signed comparison sees no way up.
+    let is_one_sign = (bound ^ first) >> (bits - 1) == 0;
+    (is_one_sign && outside.all(|(other, _)| other == start)).then_some(rounds)
+}
+
+fn redirect(terminator: &mut Terminator, from: BlockId, to: BlockId) {
+    let see = |target: &mut BlockId| {
+        if *target == from {
+            *target = to;
+        }
+    };
+    match terminator {
+        Terminator::Jump(target) => see(target),
+        Terminator::Branch(_, yes, no) => [yes, no].into_iter().for_each(see),
+        Terminator::Switch(_, otherwise, cases) => {
+            std::iter::once(otherwise).chain(cases.iter_mut().map(|(_, target)| target)).for_each(see);
+        }
+        Terminator::Return(_) | Terminator::Unreachable => {}
+    }
+}

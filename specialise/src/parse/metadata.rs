@@ -1,0 +1,134 @@
+//! Places in the source text, out of the few kinds of metadata that tell them. All others are gone over.
+
+use super::cursor::Cursor;
+use super::lexer::{Token, plain};
+use super::unread::Scope;
+use crate::ir::{Place, PlaceId};
+use std::rc::Rc;
+
+/// How long a chain of scopes or of inlined calls may be; one that is longer goes in circles.
+const CHAIN: u32 = 256;
+
+/// Where the numbered metadata of a file stands, in the order of the numbers.
+#[derive(Debug, Default)]
+pub(super) struct Numbered(Vec<(u32, usize)>);
+
+impl Numbered {
+    pub(super) fn add(&mut self, number: u32, at: usize) {
+        self.0.push((number, at));
+    }
+
+    /// To be called when all have been added.
+    pub(super) fn settle(&mut self) {
+        if !self.0.is_sorted() {
+            self.0.sort();
+        }
+    }
+
+    fn find(&self, number: u32) -> Option<usize> {
+        let at = self.0.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(self.0[at].1)
+    }
+}
+
+/// The fields of one piece of metadata that say where something stands.
+#[derive(Default)]
+struct Fields<'t> {
+    kind: &'t str,
+    line: u32,
+    column: u32,
+    scope: Option<u32>,
+    inlined_at: Option<u32>,
+    file: Option<u32>,
+    name: Option<&'t str>,
+    filename: Option<&'t str>,
+}
+
+impl Scope {
+    /// The place that a `!dbg` names.
+    pub(super) fn place(&self, number: u32) -> Option<PlaceId> {
+        self.place_at(number, 0)
+    }
+
+    fn place_at(&self, number: u32, depth: u32) -> Option<PlaceId> {
+        if let Some(known) = self.known.borrow().get(&number) {
+            return *known;
+        }
+        if depth >= CHAIN {
+            return None;
+        }
+        let found = self.location(number, depth);
+        self.known.borrow_mut().insert(number, found);
+        found
+    }
+
+    fn location(&self, number: u32, depth: u32) -> Option<PlaceId> {
+        let fields = self.fields(number)?;
+        if fields.kind != "DILocation" {
+            return None;
+        }
+        let (file, function) = self.surroundings(fields.scope?);
+        let inlined_at = fields.inlined_at.and_then(|outer| self.place_at(outer, depth + 1));
+        Some(self.places.add(Place { file, line: fields.line, column: fields.column, function, inlined_at }))
+    }
+
+    /// The file and the function that a scope stands in.
+    fn surroundings(&self, scope: u32) -> (Rc<str>, Rc<str>) {
+        if let Some((file, function)) = self.surroundings.borrow().get(&scope) {
+            return (file.clone(), function.clone());
+        }
+        let (mut file, mut function) = (None, "");
+        let mut next = Some(scope);
+        for _ in 0..CHAIN {
+            let Some(fields) = next.and_then(|number| self.fields(number)) else { break };
+            file = file.or(fields.file);
+            if fields.kind == "DISubprogram" {
+                function = fields.name.unwrap_or("");
+                break;
+            }
+            next = fields.scope;
+        }
+        let name = file.and_then(|file| self.fields(file)).and_then(|fields| fields.filename).unwrap_or("");
+        let found: (Rc<str>, Rc<str>) = (self.shared(name), self.shared(function));
+        self.surroundings.borrow_mut().insert(scope, found.clone());
+        found
+    }
+
+    fn shared(&self, inner: &str) -> Rc<str> {
+        if inner.contains('\\') { plain(&format!("\"{inner}\"")).into() } else { inner.into() }
+    }
+
+    fn fields(&self, number: u32) -> Option<Fields<'_>> {
+        let mut cursor = Cursor::new(&self.file.text, self.file.metadata.find(number)?);
+        cursor.take_word("distinct");
+        let Token::Metadata(kind) = cursor.advance() else { return None };
+        let mut fields = Fields { kind, ..Fields::default() };
+        if !matches!(kind, "DILocation" | "DISubprogram" | "DILexicalBlock" | "DILexicalBlockFile" | "DIFile")
+            || !cursor.take('(')
+        {
+            return None;
+        }
+        while let Token::Label(label) = cursor.advance() {
+            match (label, cursor.token()) {
+                ("line", Token::Number(line)) => fields.line = line.parse().ok()?,
+                ("column", Token::Number(column)) => fields.column = column.parse().ok()?,
+                ("scope", Token::Metadata(number)) => fields.scope = number.parse().ok(),
+                ("inlinedAt", Token::Metadata(number)) => fields.inlined_at = number.parse().ok(),
+                ("file", Token::Metadata(number)) => fields.file = number.parse().ok(),
+                ("name", Token::Text(name)) => fields.name = Some(name),
+                ("filename", Token::Text(name)) => fields.filename = Some(name),
+                _ => {}
+            }
+            // A value is some words and brackets: the flags of a function are joined by bars.
+            while !matches!(cursor.token(), Token::Mark(',' | ')') | Token::End) {
+                if matches!(cursor.token(), Token::Mark('(' | '[' | '{')) {
+                    cursor.skip_brackets();
+                } else {
+                    cursor.advance();
+                }
+            }
+            cursor.take(',');
+        }
+        Some(fields)
+    }
+}

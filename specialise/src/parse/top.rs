@@ -1,0 +1,332 @@
+//! The top level of a file: what there is, under which names, and where its text stands.
+
+use super::attributes;
+use super::constants::{Constants, Mention, Symbol, Symbols};
+use super::cursor::{Cursor, Fail, Kind, Parsed};
+use super::headers::{self, Header};
+use super::lexer::{Lexer, Token, plain, statement_end};
+use super::metadata::Numbered;
+use super::types::Types;
+use super::unread::{File, Scope, UnreadBody};
+use crate::ir::{Alias, Code, Const, FunctionId, Global, GlobalId, Module, Type};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Where the statements begin that are read when all names are known.
+#[derive(Default)]
+struct Statements {
+    functions: Vec<usize>,
+    variables: Vec<usize>,
+}
+
+/// A variable, an alias or what there are no words for: its name and what stands before its type.
+struct Variable<'t> {
+    name: Rc<str>,
+    header: Header,
+    kind: &'t str,
+    /// At its type.
+    cursor: Cursor<'t>,
+}
+
+pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
+    let text: Rc<str> = text.into();
+    let mut file = File {
+        name: name.into(),
+        text: text.clone(),
+        types: Types::new(text.clone()),
+        groups: HashMap::new(),
+        metadata: Numbered::default(),
+    };
+    let statements = statements(&text, &mut file)?;
+    let mut reader = Reader {
+        types: &file.types,
+        module: Module { name: name.into(), ..Module::default() },
+        symbols: Symbols::new(),
+    };
+    let bodies = reader.functions(&text, &file, &statements.functions)?;
+    reader.variables(&text, &statements.variables)?;
+    let Reader { mut module, symbols, .. } = reader;
+    let scope = Rc::new(Scope::new(Rc::new(file), symbols, module.places.clone()));
+    for (function, start) in bodies {
+        let code = UnreadBody::new(scope.clone(), start);
+        module.functions[function].code = Code::Unread(code);
+    }
+    Ok(module)
+}
+
+fn statements(text: &str, file: &mut File) -> Parsed<Statements> {
+    let mut found = Statements::default();
+    let mut lexer = Lexer::new(text, 0);
+    loop {
+        lexer.skip_blank();
+        let start = lexer.at();
+        let Some(first) = text.as_bytes().get(start) else { break };
+        match first {
+            b'@' => found.variables.push(start),
+            b'd' => found.functions.push(start),
+            // Most lines of a file with places are these: no cursor for them.
+            b'!' => metadata(text, start, &mut file.metadata),
+            b'$' | b'^' => {}
+            _ => statement(&mut Cursor::new(text, start), file)?,
+        }
+        lexer = Lexer::new(text, statement_end(text, start));
+    }
+    file.metadata.settle();
+    Ok(found)
+}
+
+fn metadata(text: &str, start: usize, numbered: &mut Numbered) {
+    let rest = &text[start + 1..];
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if let Ok(number) = rest[..digits].parse()
+        && let Some(after) = rest[digits..].strip_prefix(" = ")
+    {
+        numbered.add(number, text.len() - after.len());
+    }
+}
+
+fn statement(cursor: &mut Cursor, file: &mut File) -> Parsed<()> {
+    match cursor.advance() {
+        Token::Local(name) => {
+            let name = plain(name).into();
+            cursor.expect('=')?;
+            let start = cursor.at();
+            let Token::Word("type") = cursor.token() else { return Err(cursor.wrong("`type` is expected")) };
+            file.types.declare(name, start + "type".len());
+        }
+        Token::Word("target") => target(cursor)?,
+        Token::Word("attributes") => {
+            let Token::Group(number) = cursor.advance() else {
+                return Err(cursor.wrong("the number of a group is expected"));
+            };
+            cursor.expect('=')?;
+            file.groups.insert(number, attributes::group(cursor)?);
+        }
+        // Assembly between functions can't be seen through; it stays in the object file of the source.
+        Token::Word("source_filename" | "module" | "uselistorder" | "uselistorder_bb") => {}
+        _ => {
+            let what = "this is no statement of LLVM IR text (`clang -O1 -S -emit-llvm` writes it)";
+            return Err(cursor.wrong(what));
+        }
+    }
+    Ok(())
+}
+
+fn target(cursor: &mut Cursor) -> Parsed<()> {
+    let what = cursor.word()?;
+    cursor.expect('=')?;
+    let Token::Text(value) = cursor.token() else { return Err(cursor.wrong("a string is expected")) };
+    let known = match what {
+        "datalayout" => {
+            value.split('-').any(|part| part == "e") && value.split('-').any(|part| part == "m:e")
+        }
+        "triple" => value.starts_with("x86_64") && !value.ends_with("x32"),
+        _ => return Err(cursor.wrong("`datalayout` or `triple` is expected")),
+    };
+    if known { Ok(()) } else { Err(cursor.unsupported("only x86-64 with ELF is known; compile for that")) }
+}
+
+struct Reader<'f> {
+    types: &'f Types,
+    module: Module,
+    symbols: Symbols,
+}
+
+impl Reader<'_> {
+    /// Takes up all functions; gives those that have bodies, and where these begin.
+    fn functions(&mut self, text: &str, file: &File, starts: &[usize]) -> Parsed<Vec<(usize, usize)>> {
+        let mut bodies = Vec::new();
+        for start in starts {
+            let mut cursor = Cursor::new(text, *start);
+            let found = headers::function(&mut cursor, self.types, &file.groups)?;
+            let name = found.function.name.clone();
+            // What debuggers and the like are told has no address, and no declaration that could be printed.
+            let slot = found.trouble.is_none() || !name.starts_with("llvm.");
+            let value = slot.then(|| Const::Function(FunctionId(self.module.functions.len() as u32)));
+            self.name(&cursor, &name, Symbol { value, trouble: found.trouble.clone() })?;
+            if !slot {
+                continue;
+            }
+            if found.weak {
+                self.module.weak.insert(name);
+            }
+            if let (Some(body), None) = (found.body, &found.trouble) {
+                bodies.push((self.module.functions.len(), body));
+            }
+            self.module.functions.push(found.function);
+        }
+        Ok(bodies)
+    }
+
+    fn name(&mut self, cursor: &Cursor, name: &Rc<str>, symbol: Symbol) -> Parsed<()> {
+        match self.symbols.insert(name.clone(), symbol) {
+            None => Ok(()),
+            Some(_) => Err(cursor.wrong(format!("`@{name}` is there twice"))),
+        }
+    }
+
+    /// Takes up all variables and aliases.
+    fn variables(&mut self, text: &str, starts: &[usize]) -> Parsed<()> {
+        let (mut variables, mut aliases) = (Vec::new(), Vec::new());
+        for start in starts {
+            let found = variable(text, *start)?;
+            let mut symbol = Symbol { value: None, trouble: found.header.trouble.clone() };
+            match found.kind {
+                "alias" => aliases.push(found),
+                "ifunc" => {
+                    symbol.trouble = Some("what it names is chosen when the program is loaded".into());
+                    self.name(&found.cursor, &found.name, symbol)?;
+                }
+                _ => {
+                    symbol.value = Some(Const::Global(GlobalId(variables.len() as u32), 0));
+                    self.name(&found.cursor, &found.name, symbol)?;
+                    variables.push(found);
+                }
+            }
+        }
+        self.aliases(aliases)?;
+        for found in variables {
+            self.variable(found)?;
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, found: Variable) -> Parsed<()> {
+        let Variable { name, header, kind, mut cursor } = found;
+        let read = match header.trouble {
+            Some(_) => Err(cursor.unsupported("")),
+            None => self.content(&mut cursor, &header),
+        };
+        let (ty, initial, align) = match read {
+            Ok(read) => read,
+            Err(fail) if fail.kind == Kind::Wrong => return Err(fail),
+            Err(fail) => {
+                let symbol = self.symbols.get_mut(&name).expect("named before");
+                symbol.trouble.get_or_insert(fail.what.into());
+                (Type::Array(0, Rc::new(Type::Int(8))), None, 1)
+            }
+        };
+        if header.weak {
+            self.module.weak.insert(name.clone());
+        }
+        self.module.globals.push(Global {
+            name,
+            ty,
+            initial,
+            constant: kind == "constant",
+            internal: header.internal,
+            thread_local: header.thread_local,
+            align,
+        });
+        Ok(())
+    }
+
+    fn constants(&self) -> Constants<'_> {
+        Constants { types: self.types, symbols: &self.symbols, mention: Mention::Address }
+    }
+
+    /// The type of a variable, what it holds, and its alignment.
+    fn content(&self, cursor: &mut Cursor, header: &Header) -> Parsed<(Type, Option<Const>, u64)> {
+        let ty = self.types.read(cursor)?;
+        let initial = match header.declaration {
+            true => None,
+            false => Some(self.constants().read(cursor, &ty)?),
+        };
+        let mut align = ty.layout().align;
+        while cursor.take(',') {
+            match cursor.advance() {
+                Token::Word("align") => align = cursor.number_in_parentheses()?,
+                Token::Metadata(_) | Token::Word("section" | "partition" | "code_model") => {
+                    cursor.advance();
+                }
+                Token::Word(_) => cursor.skip_brackets(),
+                _ => return Err(cursor.wrong("what else is said about a variable is expected")),
+            }
+        }
+        Ok((ty, initial, align))
+    }
+
+    /// Takes up aliases, each after what it names.
+    fn aliases(&mut self, mut waiting: Vec<Variable>) -> Parsed<()> {
+        let names: HashSet<Rc<str>> = waiting.iter().map(|alias| alias.name.clone()).collect();
+        loop {
+            let before = waiting.len();
+            let mut later = Vec::new();
+            for alias in waiting {
+                let mut cursor = alias.cursor;
+                if waits(cursor, &names, &self.symbols) {
+                    later.push(alias);
+                    continue;
+                }
+                let target = self.types.read(&mut cursor).and_then(|_| {
+                    cursor.expect(',')?;
+                    // An expression stands without its type.
+                    match cursor.token() {
+                        Token::Word("getelementptr" | "bitcast" | "inttoptr") => {
+                            self.constants().read(&mut cursor, &Type::Ptr)
+                        }
+                        _ => self.constants().typed(&mut cursor),
+                    }
+                });
+                self.alias(alias, target)?;
+            }
+            if later.is_empty() || later.len() == before {
+                break match later.first() {
+                    None => Ok(()),
+                    Some(alias) => Err(alias.cursor.wrong("an alias of itself")),
+                };
+            }
+            waiting = later;
+        }
+    }
+
+    fn alias(&mut self, alias: Variable, target: Parsed<Const>) -> Parsed<()> {
+        let Variable { name, header, cursor, .. } = alias;
+        let symbol = match target {
+            Ok(target) => {
+                let symbol = Symbol { value: Some(target.clone()), trouble: None };
+                if header.weak {
+                    self.module.weak.insert(name.clone());
+                }
+                // One that nobody else sees has done its work when this module is read.
+                if !header.internal {
+                    self.module.aliases.push(Alias { name: name.clone(), target });
+                }
+                symbol
+            }
+            Err(Fail { kind: Kind::Unsupported, what, .. }) => {
+                Symbol { value: None, trouble: Some(what.into()) }
+            }
+            Err(fail) => return Err(fail),
+        };
+        self.name(&cursor, &name, symbol)
+    }
+}
+
+/// Whether an alias names another one that is not known yet.
+fn waits(mut cursor: Cursor, names: &HashSet<Rc<str>>, symbols: &Symbols) -> bool {
+    while !matches!(cursor.token(), Token::End) {
+        match cursor.advance() {
+            Token::Global(name) => {
+                let name = plain(name);
+                return names.contains(&*name) && !symbols.contains_key(&*name);
+            }
+            Token::Label(_) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn variable(text: &str, start: usize) -> Parsed<Variable<'_>> {
+    let mut cursor = Cursor::new(text, start);
+    let Token::Global(name) = cursor.advance() else { return Err(cursor.wrong("a name is expected")) };
+    let name = plain(name).into();
+    cursor.expect('=')?;
+    let header = headers::linkage(&mut cursor)?;
+    let kind = cursor.word()?;
+    if !matches!(kind, "global" | "constant" | "alias" | "ifunc") {
+        return Err(cursor.wrong("`global`, `constant` or `alias` is expected"));
+    }
+    Ok(Variable { name, header, kind, cursor })
+}

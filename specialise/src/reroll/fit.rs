@@ -1,0 +1,311 @@
+//! Proves that steps are repetitions of a group: what each operand is follows from the number of the repetition.
+
+use super::periods::Run;
+use super::steps::{Seen, Steps, What};
+use crate::ir::{Const, Op, Operand};
+use crate::tidy::operands::alike;
+use std::collections::BTreeMap;
+
+/// Fewer repetitions are no run.
+const LEAST: usize = 4;
+
+/// From so many repetitions on a group of any size is worth a loop.
+const ENOUGH: usize = 8;
+
+/// From so many steps on four repetitions are worth a loop.
+const LARGE: usize = 32;
+
+/// Where what an operand is comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source<'a> {
+    /// It is always the same.
+    Always(What<'a>),
+    /// The result of a step of the same repetition.
+    Same(usize),
+    /// The result of a step of the repetition before.
+    Before(usize),
+}
+
+/// What an operand is in every repetition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot<'a> {
+    /// What it is, apart from its number.
+    pub(super) source: Source<'a>,
+    /// Its number in the first repetition, and the rest of how it is written.
+    pub(super) first: Seen<'a>,
+    /// What its number advances by.
+    pub(super) step: u128,
+}
+
+impl Slot<'_> {
+    /// Its number in a repetition.
+    pub(super) fn number(&self, repetition: usize) -> u128 {
+        self.first.number.wrapping_add(self.step.wrapping_mul(repetition as u128)) & self.first.mask()
+    }
+}
+
+/// Repetitions of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Fit<'a> {
+    /// The first step.
+    pub(super) start: usize,
+    /// Steps of the group.
+    pub(super) period: usize,
+    /// How often they are done.
+    pub(super) repetitions: usize,
+    /// The operands of the steps of the group, one after the other.
+    pub(super) slots: Vec<Slot<'a>>,
+    /// By step of the group: what all its addresses are multiples of.
+    pub(super) aligns: Vec<u64>,
+    /// By step of the group: whether its repetitions differ in what they say about alignment.
+    pub(super) loose: Vec<bool>,
+    /// What the first repetition has for results of the one before.
+    pub(super) initial: BTreeMap<usize, Seen<'a>>,
+}
+
+impl Fit<'_> {
+    /// The step after the last one.
+    pub(super) fn end(&self) -> usize {
+        self.start + self.period * self.repetitions
+    }
+
+    /// The step of the last repetition at a position of the group.
+    pub(super) fn last(&self, position: usize) -> usize {
+        self.end() - self.period + position
+    }
+}
+
+/// The repetitions that a run really has: several parts if results are used from outside in between.
+pub(super) fn fit<'a>(steps: &Steps<'a>, run: Run) -> Vec<Fit<'a>> {
+    if run.end < run.begin + run.period * LEAST {
+        return Vec::new();
+    }
+    let start = run.begin + rotation(steps, run);
+    for start in [start, start + run.period] {
+        if let Some(fit) = prove(steps, start, run) {
+            let parts = parts(steps, &fit);
+            if !parts.is_empty() {
+                return parts;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Where the group begins, from the beginning of the run on: where the fewest results go on to the next repetition.
+fn rotation(steps: &Steps, run: Run) -> usize {
+    let period = run.period;
+    let mut crossing = vec![0i64; period + 1];
+    let group = run.begin + 2 * period;
+    for step in group..group + period {
+        for (seen, before) in steps.operands(step).iter().zip(steps.operands(step - period)) {
+            let (What::Value(now), What::Value(old)) = (seen.what, before.what) else { continue };
+            let (Some(made), Some(old)) = (steps.position(now), steps.position(old)) else { continue };
+            if made != old + period || made + period <= step {
+                continue;
+            }
+            // A group that began at any step after the maker, up to the user, would part them.
+            let (from, to) = ((made + 1 - run.begin) % period, (step - run.begin) % period);
+            if made == step {
+                continue;
+            }
+            crossing[from] += 1;
+            crossing[to + 1] -= 1;
+            if from > to {
+                crossing[0] += 1;
+            }
+        }
+    }
+    let mut sum = 0;
+    let mut best = (i64::MAX, 0);
+    for (at, change) in crossing.iter().enumerate().take(period) {
+        sum += change;
+        best = best.min((sum, at));
+    }
+    best.1
+}
+
+/// Holds all repetitions from a step on against the pattern that the second and the third one show.
+fn prove<'a>(steps: &Steps<'a>, start: usize, run: Run) -> Option<Fit<'a>> {
+    let period = run.period;
+    let most = run.end.checked_sub(start)? / period;
+    if most < LEAST {
+        return None;
+    }
+    let mut slots = Vec::new();
+    for step in start + period..start + 2 * period {
+        let (second, third) = (steps.operands(step), steps.operands(step + period));
+        if second.len() != third.len() {
+            return None;
+        }
+        for (second, third) in second.iter().zip(third) {
+            slots.push(slot(steps, start, period, second, third)?);
+        }
+    }
+    let mut fit = Fit {
+        start,
+        period,
+        repetitions: 0,
+        slots,
+        aligns: vec![u64::MAX; period],
+        loose: vec![false; period],
+        initial: BTreeMap::new(),
+    };
+    while fit.repetitions < most && repeats(steps, &mut fit) {
+        fit.repetitions += 1;
+    }
+    (fit.repetitions >= LEAST).then_some(fit)
+}
+
+/// What an operand is, by what it is in the second and the third repetition.
+fn slot<'a>(
+    steps: &Steps<'a>,
+    start: usize,
+    period: usize,
+    second: &Seen<'a>,
+    third: &Seen<'a>,
+) -> Option<Slot<'a>> {
+    let source = if second.what == third.what {
+        match second.what {
+            What::Value(value) if steps.position(value).is_some_and(|made| made >= start) => return None,
+            what => Source::Always(what),
+        }
+    } else {
+        let (What::Value(now), What::Value(next)) = (second.what, third.what) else { return None };
+        let (now, next) = (steps.position(now)?, steps.position(next)?);
+        if now + period != next || now < start {
+            return None;
+        }
+        match now.checked_sub(start + period) {
+            Some(same) => Source::Same(same),
+            None => Source::Before(now - start),
+        }
+    };
+    let step = third.number.wrapping_sub(second.number) & second.mask();
+    let number = second.number.wrapping_sub(step) & second.mask();
+    Some(Slot { source, first: Seen { number, ..*second }, step })
+}
+
+/// Whether the repetition after those that are proven is one as well.
+fn repeats<'a>(steps: &Steps<'a>, fit: &mut Fit<'a>) -> bool {
+    let at = fit.start + fit.period * fit.repetitions;
+    let mut slots = fit.slots.iter();
+    let mut initial = BTreeMap::new();
+    for position in 0..fit.period {
+        let (pattern, now) =
+            (steps.instruction(fit.start + fit.period + position), steps.instruction(at + position));
+        if !alike(&pattern.op, &now.op) || pattern.ty != now.ty {
+            return false;
+        }
+        let expected = steps.operands(fit.start + fit.period + position).len();
+        let operands = steps.operands(at + position);
+        if operands.len() != expected {
+            return false;
+        }
+        let rigid = steps.rigid[at + position];
+        for (seen, slot) in operands.iter().zip(slots.by_ref()) {
+            if !matches(steps, fit, slot, seen, rigid, &mut initial) {
+                return false;
+            }
+        }
+        match (&now.op, &pattern.op) {
+            (Op::Load { align, .. } | Op::Store { align, .. }, _) => {
+                fit.aligns[position] = fit.aligns[position].min(*align);
+            }
+            (Op::Call { attributes: a, .. }, Op::Call { attributes: b, .. }) => fit.loose[position] |= a != b,
+            _ => {}
+        }
+    }
+    if fit.repetitions == 0 {
+        fit.initial = initial;
+    }
+    true
+}
+
+/// Whether an operand of the next repetition is what the pattern says.
+fn matches<'a>(
+    steps: &Steps<'a>,
+    fit: &Fit<'a>,
+    slot: &Slot<'a>,
+    seen: &Seen<'a>,
+    rigid: bool,
+    initial: &mut BTreeMap<usize, Seen<'a>>,
+) -> bool {
+    if seen.terms != slot.first.terms || seen.scale != slot.first.scale {
+        return false;
+    }
+    let number = slot.number(fit.repetitions);
+    let made_at = |step: usize| match seen.what {
+        What::Value(value) => steps.position(value) == Some(step),
+        _ => false,
+    };
+    let group = fit.start + fit.period * fit.repetitions;
+    match slot.source {
+        Source::Always(what) => {
+            let integer = matches!(what, What::Int(_));
+            what == seen.what && number == seen.number && !(rigid && integer && slot.step != 0)
+        }
+        Source::Same(position) => made_at(group + position) && number == seen.number,
+        Source::Before(position) if fit.repetitions > 0 => {
+            made_at(group - fit.period + position) && number == seen.number
+        }
+        Source::Before(position) => {
+            let off = seen.number.wrapping_sub(number) & seen.mask();
+            let from_before = !matches!(seen.what, What::Value(value)
+                if steps.position(value).is_some_and(|made| made >= fit.start));
+            let value = Seen { number: off, terms: 0, scale: 0, ..*seen };
+            let known = initial.entry(position).or_insert(value);
+            let fits = off == 0 || !matches!(seen.what, What::Fixed(_));
+            from_before
+                && fits
+                && steps.body.type_of(&operand(seen.what)) == steps.instruction(fit.start + position).ty
+                && known.what == value.what
+                && known.number == value.number
+        }
+    }
+}
+
+/// The parts of a run of which nothing but the results of the last repetition is used from outside, as far as they are
+/// worth a loop.
+fn parts<'a>(steps: &Steps<'a>, fit: &Fit<'a>) -> Vec<Fit<'a>> {
+    let end = fit.end();
+    let mut parts = Vec::new();
+    let mut first = 0;
+    for repetition in 0..fit.repetitions {
+        let group = fit.start + fit.period * repetition;
+        let used = || (group..group + fit.period).any(|step| steps.is_used_from(step, end));
+        if repetition + 1 == fit.repetitions || used() {
+            let count = repetition + 1 - first;
+            if count >= ENOUGH || count >= LEAST && count * fit.period >= LARGE {
+                parts.extend(part(steps, fit, first, count));
+            }
+            first = repetition + 1;
+        }
+    }
+    parts
+}
+
+/// Some repetitions of a run.
+fn part<'a>(steps: &Steps<'a>, fit: &Fit<'a>, first: usize, count: usize) -> Option<Fit<'a>> {
+    let mut part = Fit { start: fit.start + fit.period * first, repetitions: count, ..fit.clone() };
+    if first > 0 {
+        for slot in &mut part.slots {
+            slot.first.number = slot.number(first);
+        }
+        for (position, initial) in &mut part.initial {
+            let result = steps.instruction(part.start - fit.period + position).result?;
+            *initial = Seen { what: What::Value(result), number: 0, terms: 0, scale: 0 };
+        }
+    }
+    Some(part)
+}
+
+/// What an operand is, without its number.
+pub(super) fn operand(what: What) -> Operand {
+    match what {
+        What::Value(value) => Operand::Value(value),
+        What::Int(bits) => Operand::Const(Const::int(bits, 0)),
+        What::Global(global) => Operand::Const(Const::Global(global, 0)),
+        What::Fixed(constant) => Operand::Const(constant.clone()),
+    }
+}

@@ -1,0 +1,171 @@
+//! Finds where the steps of a block repeat. Each step is made a symbol, its numbers taken relative to those of the last
+//! step that does the same; windows of symbols are hashed, and the distance to the last equal window is a period that
+//! is looked at if three repetitions of it hash alike. What is found here is a guess; [`super::fit`] proves it.
+
+use super::steps::{Steps, What};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// Lengths of the windows. A group that has no window of its own among these is found by those longer than itself.
+const WINDOWS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
+
+/// What the rolling hash is multiplied by.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Steps that look like repetitions of a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// The first step; the group need not begin with it.
+    pub(super) begin: usize,
+    /// The step after the last one.
+    pub(super) end: usize,
+    /// Steps of a group.
+    pub(super) period: usize,
+}
+
+/// Shows runs to `take`, from the first to the last. It says where what it has taken ends; if it has taken nothing the
+/// search goes on behind the run.
+pub(super) fn each_run(steps: &Steps, mut take: impl FnMut(Run) -> Option<usize>) {
+    let symbols = Symbols::new(steps);
+    let mut last: [Table<usize>; WINDOWS.len()] = Default::default();
+    let mut floor = 0;
+    let mut at = 0;
+    while at < steps.list.len() {
+        let mut next = at + 1;
+        let mut tried = 0;
+        for (window, last) in WINDOWS.iter().zip(&mut last) {
+            let Some(start) = (at + 1).checked_sub(*window) else { break };
+            let Some(before) = last.insert(symbols.hash(start, at + 1), at) else { continue };
+            let period = at - before;
+            if before < floor || period == tried || !symbols.repeats(floor, at + 1, period) {
+                continue;
+            }
+            tried = period;
+            let run = symbols.extend(floor, at + 1, period);
+            next = next.max(run.end);
+            if let Some(end) = take(run).or_else(|| take(Run { period: period * 2, ..run })) {
+                floor = end;
+                next = end;
+                break;
+            }
+        }
+        at = next;
+    }
+}
+
+/// The symbols of a block.
+struct Symbols {
+    /// What each step does, apart from its numbers.
+    kinds: Vec<u64>,
+    /// That and how its numbers have changed since the last step that did the same.
+    symbols: Vec<u64>,
+    /// The hash of all symbols before each.
+    hashes: Vec<u64>,
+    /// The powers of [`BASE`].
+    powers: Vec<u64>,
+}
+
+impl Symbols {
+    /// Makes symbols of steps.
+    fn new(steps: &Steps) -> Symbols {
+        let count = steps.list.len();
+        let kinds: Vec<u64> = (0..count).map(|step| kind(steps, step)).collect();
+        let mut last: Table<usize> = Table::default();
+        let mut hashes = vec![0u64];
+        let mut powers = vec![1u64];
+        let mut symbols = Vec::with_capacity(count);
+        for (step, kind) in kinds.iter().enumerate() {
+            let mut hasher = Mixer(*kind);
+            if let Some(before) = last.insert(*kind, step) {
+                for (now, before) in steps.operands(step).iter().zip(steps.operands(before)) {
+                    hasher.write_u64((now.number.wrapping_sub(before.number) & now.mask()) as u64);
+                }
+            }
+            let symbol = hasher.finish();
+            symbols.push(symbol);
+            hashes.push(hashes[step].wrapping_mul(BASE).wrapping_add(symbol));
+            powers.push(powers[step].wrapping_mul(BASE));
+        }
+        Symbols { kinds, symbols, hashes, powers }
+    }
+
+    /// The hash of some steps.
+    fn hash(&self, from: usize, to: usize) -> u64 {
+        self.hashes[to].wrapping_sub(self.hashes[from].wrapping_mul(self.powers[to - from]))
+    }
+
+    /// Whether the steps before `end` repeat with a period, three times.
+    fn repeats(&self, floor: usize, end: usize, period: usize) -> bool {
+        end >= floor + 3 * period
+            && self.hash(end - 3 * period, end - period) == self.hash(end - 2 * period, end)
+    }
+
+    /// As far as what repeats before `end` goes to both sides. The numbers of the first group come from nowhere, so only
+    /// what its steps do is looked at.
+    fn extend(&self, floor: usize, mut end: usize, period: usize) -> Run {
+        let mut begin = end - 3 * period;
+        while end < self.symbols.len() && self.symbols[end] == self.symbols[end - period] {
+            end += 1;
+        }
+        while begin > floor && self.symbols[begin - 1] == self.symbols[begin - 1 + period] {
+            begin -= 1;
+        }
+        let least = begin.saturating_sub(period).max(floor);
+        while begin > least && self.kinds[begin - 1] == self.kinds[begin - 1 + period] {
+            begin -= 1;
+        }
+        Run { begin, end, period }
+    }
+}
+
+/// The hash of what a step does, apart from its numbers and from which results of the block it uses.
+fn kind(steps: &Steps, step: usize) -> u64 {
+    let instruction = steps.instruction(step);
+    let mut hasher = Mixer(0);
+    std::mem::discriminant(&instruction.op).hash(&mut hasher);
+    instruction.ty.hash(&mut hasher);
+    if let crate::ir::Op::Binary(binary, ..) = &instruction.op {
+        binary.hash(&mut hasher);
+    }
+    for seen in steps.operands(step) {
+        hasher.write_i64(seen.scale);
+        match seen.what {
+            What::Value(value) if steps.position(value).is_some() => hasher.write_u8(1),
+            what => what.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// A table whose keys are hashes already.
+type Table<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
+
+/// A hash function that is fast and good enough for guesses.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(23) ^ value).wrapping_mul(BASE);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}

@@ -1,0 +1,162 @@
+//! What nobody looks at: values, and objects that are only written.
+
+use super::Surroundings;
+use super::calls::{Known, known_call};
+use super::operands::{each, known, of_terminator};
+use super::roots::{Root, Roots};
+use crate::ir::{Access, Body, Compare, Const, Instruction, Op, Operand, ValueId};
+
+/// Removes dead objects, then dead values.
+pub(crate) fn remove(body: &mut Body, around: &Surroundings) {
+    remove_objects(body, around);
+    remove_values(body, around);
+}
+
+/// How an instruction uses the objects that its operands point into.
+enum Use<'a> {
+    /// It does nothing but change the object at this address, or tell of its life; it may go with it.
+    Tends(&'a Operand),
+    /// It computes an address in it.
+    Derives,
+    /// It asks whether there was room for it.
+    Asks,
+    /// Anything else.
+    Needs,
+}
+
+/// What an instruction does to the object that it writes, if that is all that it does.
+fn usage<'a>(instruction: &'a Instruction, around: &Surroundings) -> Use<'a> {
+    match &instruction.op {
+        Op::Store { to, access: Access::Plain, .. } => Use::Tends(to),
+        Op::Address { .. } => Use::Derives,
+        Op::Compare(Compare::Eq | Compare::Ne, _, Operand::Const(Const::Null)) => Use::Asks,
+        op @ Op::Call { args, .. } => match known_call(around.module, op) {
+            Some(Known::Copy | Known::Fill | Known::Free) => Use::Tends(&args[0]),
+            Some(Known::Lifetime) => args.last().map_or(Use::Needs, Use::Tends),
+            _ => Use::Needs,
+        },
+        _ => Use::Needs,
+    }
+}
+
+/// Local objects that nothing reads go, with all that writes to them.
+fn remove_objects(body: &mut Body, around: &Surroundings) {
+    let roots = Roots::new(body, around);
+    // Parameters have roots like local objects, but somebody else may look at what they point to.
+    let dying = |operand: &Operand| match roots.of(operand) {
+        Root::Private(object) if object.0 as usize >= around.params.len() => Some(object),
+        _ => None,
+    };
+    let mut needed = vec![false; body.types.len()];
+    let mut need = |operand: &Operand| {
+        if let Some(object) = dying(operand) {
+            needed[object.0 as usize] = true;
+        }
+    };
+    for block in &body.blocks {
+        for instruction in &block.instructions {
+            match usage(instruction, around) {
+                Use::Tends(object) => {
+                    let object = std::ptr::from_ref(object);
+                    each(&instruction.op, |operand| {
+                        if !std::ptr::eq(operand, object) {
+                            need(operand);
+                        }
+                    });
+                }
+                Use::Derives => {}
+                // An allocation that is left out counts as one that there was room for; only the pointer itself
+                // is compared with null by those who ask that.
+                Use::Asks => each(&instruction.op, |operand| {
+                    if dying(operand).is_some_and(|object| *operand != Operand::Value(object)) {
+                        need(operand);
+                    }
+                }),
+                Use::Needs => each(&instruction.op, &mut need),
+            }
+        }
+        of_terminator(&block.terminator).into_iter().for_each(&mut need);
+    }
+    let dead = |operand: &Operand| dying(operand).filter(|object| !needed[object.0 as usize]);
+    for block in &mut body.blocks {
+        block.instructions.retain_mut(|instruction| {
+            let goes = match usage(instruction, around) {
+                Use::Tends(object) => dead(object).is_some(),
+                Use::Derives | Use::Asks | Use::Needs => false,
+            };
+            if goes {
+                return false;
+            }
+            if let Op::Compare(compare, asked, Operand::Const(Const::Null)) = &instruction.op
+                && dead(asked).is_some()
+            {
+                let there = u128::from(*compare == Compare::Ne);
+                instruction.op = Op::Freeze(Operand::Const(Const::int(1, there)));
+            }
+            !instruction.result.is_some_and(|result| is_dead_allocation(instruction, result, &dead, around))
+        });
+    }
+}
+
+/// Whether an instruction makes an object that goes.
+fn is_dead_allocation(
+    instruction: &Instruction,
+    result: ValueId,
+    dead: &impl Fn(&Operand) -> Option<ValueId>,
+    around: &Surroundings,
+) -> bool {
+    let makes = matches!(instruction.op, Op::Alloca { .. })
+        || known_call(around.module, &instruction.op) == Some(Known::Allocate);
+    makes && dead(&Operand::Value(result)) == Some(result)
+}
+
+/// Values that nothing with an effect depends on go.
+fn remove_values(body: &mut Body, around: &Surroundings) {
+    let mut made: Vec<Option<(u32, u32)>> = vec![None; body.types.len()];
+    let mut waiting: Vec<ValueId> = Vec::new();
+    let mut live = vec![false; body.types.len()];
+    let wake = |operand: &Operand, live: &mut Vec<bool>, waiting: &mut Vec<ValueId>| {
+        if let Operand::Value(value) = operand
+            && !std::mem::replace(&mut live[value.0 as usize], true)
+        {
+            waiting.push(*value);
+        }
+    };
+    for (block_at, block) in body.blocks.iter().enumerate() {
+        for (at, instruction) in block.instructions.iter().enumerate() {
+            if let Some(result) = instruction.result {
+                made[result.0 as usize] = Some((block_at as u32, at as u32));
+            }
+            if has_effect(instruction, around) {
+                each(&instruction.op, |operand| wake(operand, &mut live, &mut waiting));
+            }
+        }
+        of_terminator(&block.terminator).into_iter().for_each(|o| wake(o, &mut live, &mut waiting));
+    }
+    while let Some(value) = waiting.pop() {
+        if let Some((block, at)) = made[value.0 as usize] {
+            let op = &body.blocks[block as usize].instructions[at as usize].op;
+            each(op, |operand| wake(operand, &mut live, &mut waiting));
+        }
+    }
+    for block in &mut body.blocks {
+        block.instructions.retain(|instruction| {
+            has_effect(instruction, around)
+                || instruction.result.is_some_and(|result| live[result.0 as usize])
+        });
+    }
+}
+
+/// Whether an instruction does more than give its result.
+fn has_effect(instruction: &Instruction, around: &Surroundings) -> bool {
+    match &instruction.op {
+        Op::Load { access, .. } => *access != Access::Plain,
+        Op::Store { .. } | Op::AtomicUpdate(..) | Op::CompareExchange(..) | Op::Fence => true,
+        op @ Op::Call { args, .. } => match known_call(around.module, op) {
+            Some(Known::Pure) => false,
+            Some(Known::Copy | Known::Fill) => known(&args[2]) != Some(0),
+            _ => true,
+        },
+        _ => false,
+    }
+}

@@ -1,0 +1,238 @@
+//! Blocks without detours: branches that are decided, blocks that nothing reaches, jumps to jumps, blocks that only
+//! follow one other, and phis that have no choice.
+
+use super::forward::Replaced;
+use super::operands::{known, successors, successors_mut};
+use crate::ir::{Block, BlockId, Body, Instruction, Op, Operand, Terminator};
+use std::collections::{HashMap, HashSet};
+
+/// Does all of it once.
+pub(crate) fn straighten(body: &mut Body) {
+    if body.blocks.is_empty() {
+        return;
+    }
+    decide(body);
+    drop_unreachable(body);
+    skip_empty(body);
+    decide(body);
+    drop_unreachable(body);
+    drop_choiceless_phis(body);
+    merge_followers(body);
+    drop_unreachable(body);
+}
+
+/// Branches on what is known, and those that lead to one block only, become jumps.
+fn decide(body: &mut Body) {
+    for block in &mut body.blocks {
+        let to = match &block.terminator {
+            Terminator::Branch(_, then, other) if then == other => *then,
+            Terminator::Branch(condition, then, other) => match known(condition) {
+                Some(0) => *other,
+                Some(_) => *then,
+                None => continue,
+            },
+            Terminator::Switch(_, other, cases) if cases.iter().all(|(_, to)| to == other) => *other,
+            Terminator::Switch(on, other, cases) => match known(on) {
+                Some(on) => cases.iter().find(|(case, _)| *case == on).map_or(*other, |(_, to)| *to),
+                None => continue,
+            },
+            _ => continue,
+        };
+        block.terminator = Terminator::Jump(to);
+    }
+}
+
+/// The blocks that control comes from, by block; one that may come in two ways is there twice.
+fn predecessors(body: &Body) -> Vec<Vec<BlockId>> {
+    let mut predecessors = vec![Vec::new(); body.blocks.len()];
+    for (at, block) in body.blocks.iter().enumerate() {
+        successors(&block.terminator, |to| predecessors[to.0 as usize].push(BlockId(at as u32)));
+    }
+    predecessors
+}
+
+/// Blocks that can't be reached go, and with them the inputs of phis for edges that are no more.
+fn drop_unreachable(body: &mut Body) {
+    let mut reached = vec![false; body.blocks.len()];
+    let mut waiting = vec![BlockId(0)];
+    reached[0] = true;
+    while let Some(at) = waiting.pop() {
+        successors(&body.blocks[at.0 as usize].terminator, |to| {
+            if !std::mem::replace(&mut reached[to.0 as usize], true) {
+                waiting.push(to);
+            }
+        });
+    }
+    let mut number = 0..;
+    let new: Vec<Option<BlockId>> =
+        reached.iter().map(|reached| reached.then(|| BlockId(number.next().unwrap_or_default()))).collect();
+    let mut keep = reached.iter();
+    body.blocks.retain(|_| *keep.next().unwrap_or(&true));
+    for block in &mut body.blocks {
+        successors_mut(&mut block.terminator, |to| *to = new[to.0 as usize].unwrap_or(*to));
+    }
+    let predecessors = predecessors(body);
+    for (block, predecessors) in body.blocks.iter_mut().zip(&predecessors) {
+        let mut phis = phis_mut(block).peekable();
+        if phis.peek().is_none() {
+            continue;
+        }
+        let mut edges: HashMap<BlockId, usize> = HashMap::new();
+        predecessors.iter().for_each(|from| *edges.entry(*from).or_default() += 1);
+        for inputs in phis {
+            let mut left = edges.clone();
+            inputs.retain_mut(|(_, from)| {
+                let Some(now) = new.get(from.0 as usize).copied().flatten() else { return false };
+                *from = now;
+                left.get_mut(&now).is_some_and(|left| {
+                    let stays = *left > 0;
+                    *left = left.saturating_sub(1);
+                    stays
+                })
+            });
+        }
+    }
+}
+
+/// The inputs of the phis of a block.
+fn phis_mut(block: &mut Block) -> impl Iterator<Item = &mut Vec<(Operand, BlockId)>> {
+    block.instructions.iter_mut().map_while(|instruction| match &mut instruction.op {
+        Op::Phi(inputs) => Some(inputs),
+        _ => None,
+    })
+}
+
+/// Whether a block begins with a phi.
+fn has_phis(block: &Block) -> bool {
+    matches!(block.instructions.first(), Some(Instruction { op: Op::Phi(_), .. }))
+}
+
+/// Blocks that do nothing but jump are left out of the way. Of several in a row the first one goes; the rest is merged
+/// or goes the next time.
+fn skip_empty(body: &mut Body) {
+    let predecessors = predecessors(body);
+    let empty: Vec<Option<BlockId>> = body
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(at, block)| match block.terminator {
+            Terminator::Jump(to) if at != 0 && to.0 as usize != at && block.instructions.is_empty() => {
+                Some(to)
+            }
+            _ => None,
+        })
+        .collect();
+    let mut skipped: HashMap<BlockId, BlockId> = HashMap::new();
+    for (at, block) in body.blocks.iter_mut().enumerate() {
+        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one.
+        let mut taken: HashSet<BlockId> = predecessors[at].iter().copied().collect();
+        let mut ways_in: HashMap<BlockId, &[BlockId]> = HashMap::new();
+        for from in &predecessors[at] {
+            let before = &predecessors[from.0 as usize];
+            let first = before.iter().all(|before| empty[before.0 as usize].is_none());
+            if empty[from.0 as usize].is_none() || !first || before.is_empty() {
+                continue;
+            }
+            if has_phis(block) {
+                if before.iter().any(|before| taken.contains(before)) {
+                    continue;
+                }
+                taken.extend(before);
+                ways_in.insert(*from, before);
+            }
+            skipped.insert(*from, BlockId(at as u32));
+        }
+        if ways_in.is_empty() {
+            continue;
+        }
+        for inputs in phis_mut(block) {
+            let old = std::mem::take(inputs);
+            for (input, from) in old {
+                match ways_in.get(&from) {
+                    Some(before) => inputs.extend(before.iter().map(|before| (input.clone(), *before))),
+                    None => inputs.push((input, from)),
+                }
+            }
+        }
+    }
+    if skipped.is_empty() {
+        return;
+    }
+    for block in &mut body.blocks {
+        successors_mut(&mut block.terminator, |to| *to = skipped.get(to).copied().unwrap_or(*to));
+    }
+}
+
+/// Phis whose inputs are all the same stand for that input.
+fn drop_choiceless_phis(body: &mut Body) {
+    let mut replaced = Replaced::new(body);
+    for block in &mut body.blocks {
+        let phis = block.instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))).count();
+        let mut keep = vec![true; phis];
+        for (instruction, keep) in block.instructions.iter_mut().zip(&mut keep) {
+            let (Op::Phi(inputs), Some(result)) = (&mut instruction.op, instruction.result) else { continue };
+            inputs.iter_mut().for_each(|(input, _)| replaced.resolve(input));
+            let mut choices = inputs.iter().map(|(i, _)| i).filter(|i| **i != Operand::Value(result));
+            if let Some(first) = choices.next()
+                && choices.all(|other| other == first)
+            {
+                replaced.replace(result, first.clone());
+                *keep = false;
+            }
+        }
+        if keep.contains(&false) {
+            let mut keep = keep.into_iter();
+            block.instructions.retain(|_| keep.next().unwrap_or(true));
+        }
+    }
+    replaced.apply(body);
+}
+
+/// A block that only one other jumps to, and that without a choice, becomes part of it.
+fn merge_followers(body: &mut Body) {
+    let predecessors = predecessors(body);
+    let mut merged: HashMap<BlockId, BlockId> = HashMap::new();
+    for at in 0..body.blocks.len() {
+        let own = BlockId(at as u32);
+        if merged.contains_key(&own) {
+            continue;
+        }
+        while let Terminator::Jump(next) = body.blocks[at].terminator {
+            let alone = predecessors[next.0 as usize].len() == 1;
+            if next.0 == 0 || next == own || !alone || has_phis(&body.blocks[next.0 as usize]) {
+                break;
+            }
+            if merged.contains_key(&next) {
+                break; // only blocks that run in a circle out of reach
+            }
+            // What stays of the follower can't be reached, but is a block until it is dropped.
+            let follower = &mut body.blocks[next.0 as usize];
+            let mut instructions = std::mem::take(&mut follower.instructions);
+            let terminator = std::mem::replace(&mut follower.terminator, Terminator::Unreachable);
+            let (place, comment) = (follower.place, std::mem::take(&mut follower.comment));
+            let block = &mut body.blocks[at];
+            block.instructions.append(&mut instructions);
+            block.terminator = terminator;
+            block.place = place;
+            if block.comment.is_empty() {
+                block.comment = comment;
+            }
+            merged.insert(next, own);
+        }
+    }
+    if merged.is_empty() {
+        return;
+    }
+    // A block may have taken others in before it was taken in itself.
+    let last = |mut from: BlockId| {
+        while let Some(into) = merged.get(&from) {
+            from = *into;
+        }
+        from
+    };
+    for block in &mut body.blocks {
+        for inputs in phis_mut(block) {
+            inputs.iter_mut().for_each(|(_, from)| *from = last(*from));
+        }
+    }
+}

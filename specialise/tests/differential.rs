@@ -1,0 +1,145 @@
+//! Generated programs must do the same specialised as they do otherwise: the same result, bytes, global state, and
+//! calls to functions outside. `DRYSTONE_CASES` says how many programs (300 unless it is set), `DRYSTONE_SEED` where
+//! to begin.
+//!
+//! A program that fails is made again in smaller sizes; the smallest that still fails is left in a folder of the
+//! target folder with all that was made of it, and the folder and the seed are in the message.
+
+mod generate;
+mod residual;
+mod toolchain;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use generate::Program;
+use toolchain::Compiler;
+
+/// How large generated programs are.
+const SIZE: usize = 4;
+
+/// After so many failures there is no use in more.
+const ENOUGH: usize = 10;
+
+#[test]
+fn specialised_programs_do_the_same() {
+    let Some(clang) = Compiler::clang() else { return };
+    if !residual::IS_SPECIALISED {
+        eprintln!("the originals only: nothing is specialised yet");
+    }
+    for_all_seeds("specialised", number("DRYSTONE_CASES", 300), |seed, size, folder| {
+        compare_specialised(&clang, seed, &Program::new(seed, size), folder)
+    });
+}
+
+/// The tests above mean nothing if the programs aren't defined. So two compilers must agree on what they do, one of
+/// them with its sanitisers watching.
+#[test]
+fn generated_programs_are_defined() {
+    let Some(clang) = Compiler::clang() else { return };
+    let Some(other) = Compiler::named("gcc") else {
+        return eprintln!("skipped: there is no gcc in PATH");
+    };
+    for_all_seeds("defined", number("DRYSTONE_CASES", 300) / 20, |seed, size, folder| {
+        compare_compilers(&clang, &other, &Program::new(seed, size), folder)
+    });
+}
+
+/// Examines programs of so many seeds, several at a time; of those that fail, smaller ones too.
+fn for_all_seeds(name: &str, cases: u64, examine: impl Fn(u64, usize, &Path) -> Result<(), String> + Sync) {
+    let first = number("DRYSTONE_SEED", 0);
+    let next = AtomicU64::new(first);
+    let examined = |seed, size| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{seed}-{size}"));
+        std::fs::create_dir_all(&folder).expect("the target folder can be written");
+        // A panic of the specialiser is a failure of the program at hand, and the others are still of interest.
+        let examination = std::panic::AssertUnwindSafe(|| examine(seed, size, &folder));
+        let outcome = std::panic::catch_unwind(examination).unwrap_or_else(|_| Err("it panics".to_string()));
+        if outcome.is_ok() {
+            std::fs::remove_dir_all(&folder).expect("the target folder can be written");
+        }
+        outcome.map_err(|problem| format!("seed {seed}, size {size}, in {}:\n{problem}", folder.display()))
+    };
+    let failures = std::sync::Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + cases || failures.lock().expect("nobody panics with it").len() >= ENOUGH {
+                return;
+            }
+            if let Err(problem) = examined(seed, SIZE) {
+                let smaller = (1..SIZE).find_map(|size| examined(seed, size).err());
+                failures.lock().expect("nobody panics with it").push(smaller.unwrap_or(problem));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |cores| cores.get()) {
+            scope.spawn(work);
+        }
+    });
+    let failures = failures.into_inner().expect("nobody panics with it");
+    assert!(failures.is_empty(), "{} of {cases} programs failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Runs a program and its specialised forms, all in one process.
+fn compare_specialised(clang: &Compiler, seed: u64, program: &Program, folder: &Path) -> Result<(), String> {
+    let sources = write_sources(program, folder)?;
+    let mut inputs = Vec::new();
+    for source in &sources {
+        let ir = source.with_extension("ll");
+        clang.to_ir(source, &ir)?;
+        inputs.push(ir);
+    }
+    let forms = residual::write(&inputs, &program.context, folder)?;
+    let names: Vec<&str> = forms.iter().map(|form| form.name.as_str()).collect();
+    let harness = program.harness(&names);
+    inputs.extend(forms.iter().map(|form| form.file.clone()));
+    inputs.push(written(folder.join("harness.c"), &harness)?);
+    // What is undefined in a residual program shows in what an optimiser makes of it; but that takes time.
+    let optimise = if seed.is_multiple_of(4) { "-O2" } else { "-O0" };
+    let binary = folder.join("compare");
+    clang.link(&[optimise], &inputs, &binary)?;
+    run(&binary).map(|_| ())
+}
+
+/// Runs a program as two compilers make it.
+fn compare_compilers(
+    clang: &Compiler,
+    other: &Compiler,
+    program: &Program,
+    folder: &Path,
+) -> Result<(), String> {
+    let mut inputs = write_sources(program, folder)?;
+    inputs.push(written(folder.join("harness.c"), &program.harness(&[]))?);
+    let (watched, optimised) = (folder.join("watched"), folder.join("optimised"));
+    let watching = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"];
+    clang.link(&watching, &inputs, &watched)?;
+    other.link(&["-O2"], &inputs, &optimised)?;
+    let (watched, optimised) = (run(&watched)?, run(&optimised)?);
+    if watched == optimised {
+        return Ok(());
+    }
+    Err(format!("the compilers disagree:\n{watched}but optimised by the other:\n{optimised}"))
+}
+
+fn write_sources(program: &Program, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    written(folder.join("context.toml"), &program.context)?;
+    program.files.iter().map(|(name, text)| written(folder.join(name), text)).collect()
+}
+
+fn written(path: PathBuf, text: &str) -> Result<PathBuf, String> {
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(path)
+}
+
+/// What a program writes, if it ends well.
+fn run(binary: &Path) -> Result<String, String> {
+    let outcome = toolchain::run(Command::new(binary))?;
+    if outcome.success { Ok(outcome.text) } else { Err(outcome.text) }
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}

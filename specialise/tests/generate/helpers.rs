@@ -1,0 +1,68 @@
+//! Functions and types that all functions of a program share: structures by value, recursion, digests.
+
+use super::Generator;
+use super::scope::Scope;
+
+/// What doesn't depend on the program.
+const FIXED: &str = "\
+struct node { struct node *next; u32 length; u8 bytes[8]; };
+struct message { u32 kind; u16 xid; u16 length; u8 payload[16]; };
+struct pair { u32 first; u32 second; };
+union pun { u8 bytes[8]; u16 halves[4]; u32 words[2]; };
+struct bits { u32 version : 4; u32 length : 13; i32 offset : 7; u32 mode : 6; };
+static u32 digest(const u8 *bytes, u32 length) {
+u32 sum = 5381u;
+for (u32 i = 0; i < length; i++) sum = sum * 33u ^ bytes[i];
+return sum;
+}
+";
+
+impl Generator {
+    /// The functions, which every file has its own copies of.
+    pub fn helpers(&mut self) -> String {
+        let mut scope = Scope::of_level(0);
+        scope.words = ["a", "b"].map(String::from).to_vec();
+        let buffer = |name: &str| super::scope::Buffer {
+            name: name.to_string(),
+            size: 4,
+            object: super::scope::Object::Given,
+            writable: true,
+        };
+        scope.buffers = vec![buffer("bytes")];
+        let noinline = ["", "__attribute__((noinline)) "];
+        let [mix, answer, descend] = [(); 3].map(|()| *self.random.pick(&noinline));
+        let first = self.word(&scope, 2);
+        let second = self.word(&scope, 2);
+        let change = self.word(&scope, 2);
+        let at = self.random.below(16);
+        let taken = self.random.range(1, 2);
+        format!(
+            "{FIXED}static {mix}struct pair mix(struct config *config, const u8 *bytes, u32 a, u32 b) {{\n\
+             struct pair result = {{ {first}, {second} }};\nreturn result;\n}}\n\
+             static {answer}struct message answer(struct message question, u32 a) {{\n\
+             question.kind += a;\nquestion.payload[{at}] ^= (u8)a;\nquestion.xid = (u16)(question.xid * 3u);\n\
+             return question;\n}}\n\
+             static {descend}u32 descend(struct config *config, u8 *bytes, u32 a) {{\n\
+             u8 own[4];\nu32 b = a * 77u;\nif (a == 0u) return bytes[0] + 1u;\nmemcpy(own, bytes, 4u);\n\
+             own[a & 3u] = (u8)({change});\nu32 below = descend(config, own, a > {taken}u ? a - {taken}u : 0u);\n\
+             bytes[(a + 1u) & 3u] = own[1];\nreturn below * 5u + b;\n}}\n"
+        )
+    }
+
+    /// A call of one of them.
+    pub fn call_of_helper(&mut self, scope: &mut Scope) -> String {
+        let name = self.name("y");
+        let bytes = self.part(scope, 4, true);
+        let text = match self.random.below(2) {
+            0 => {
+                let (a, b) = (self.word(scope, 1), self.known_word(scope, 1));
+                scope.words.push(format!("{name}.first"));
+                scope.words.push(format!("{name}.second"));
+                return format!("struct pair {name} = mix(config, {}, {a}, {b});\n", bytes.name);
+            }
+            _ => format!("u32 {name} = descend(config, {}, {});\n", bytes.name, self.below(scope, 6)),
+        };
+        scope.declare(&name);
+        text
+    }
+}
