@@ -60,6 +60,12 @@ enum Subject {
     /// Measures one of Rust's maps in this process; `processes` starts it.
     #[command(hide = true)]
     Map(maps::Trial),
+    /// Specialises a program again and again in this process; `specialise` starts it.
+    #[command(hide = true)]
+    Residual(specialise::Residual),
+    /// Measures machine code of this process beside others; `specialise` starts it.
+    #[command(hide = true)]
+    Inside(specialise::Inside),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -86,6 +92,8 @@ fn main() -> ExitCode {
         Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
         Subject::Map(trial) => trial.run(),
+        Subject::Residual(residual) => residual.run(),
+        Subject::Inside(inside) => inside.run(),
         Subject::Busy => {
             processes::busy::run();
             Ok(())

@@ -1,4 +1,5 @@
-//! Runs the driver (bench/peers/c/driver), which measures contenders in turns in one process.
+//! Runs the driver (bench/peers/c/driver), which measures contenders in turns in one process: by itself, or inside of
+//! this program, where machine code of the specialiser takes part.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,22 @@ use serde::Deserialize;
 
 use super::layers::own;
 use super::shell::run;
+use super::specialiser::Program;
 use crate::execute::execute;
+use crate::places;
 
 /// The built driver.
 pub struct Driver {
     executable: PathBuf,
+    library: PathBuf,
+}
+
+/// A residual program that takes part as machine code.
+pub struct Native<'a> {
+    /// Where it comes from.
+    pub program: &'a Program,
+    /// What is called.
+    pub function: String,
 }
 
 /// Who is measured: a function in a shared object.
@@ -55,16 +67,21 @@ const LIMIT: Duration = Duration::from_secs(120);
 impl Driver {
     /// Compiles it.
     pub fn build(built: &Path) -> Result<Driver, String> {
-        let executable = built.join("driver");
         let folder = own("driver");
-        let mut command = Command::new("gcc");
-        command.args(["-O2", "-Wall", "-Wextra", "-Werror"]);
-        for folder in [own("rpc"), own("stack")] {
-            command.arg("-I").arg(folder);
-        }
-        command.args(["driver.c", "workloads.c"].map(|file| folder.join(file)));
-        run(command.arg("-ldl").arg("-o").arg(&executable))?;
-        Ok(Driver { executable })
+        let compile = |options: &[&str], name: &str| {
+            let output = built.join(name);
+            let mut command = Command::new("gcc");
+            command.args(["-O2", "-Wall", "-Wextra", "-Werror"]).args(options);
+            for folder in [own("rpc"), own("stack")] {
+                command.arg("-I").arg(folder);
+            }
+            command.args(["driver.c", "workloads.c"].map(|file| folder.join(file)));
+            run(command.arg("-ldl").arg("-o").arg(&output)).map(|_| output)
+        };
+        Ok(Driver {
+            executable: compile(&[], "driver")?,
+            library: compile(&["-shared", "-fPIC"], "driver.so")?,
+        })
     }
 
     /// Measures them; all must do the same as the first one.
@@ -73,12 +90,31 @@ impl Driver {
         workload: &str,
         extent: Extent,
         contenders: &[Contender],
+        native: Option<&Native>,
     ) -> Result<Vec<Outcome>, String> {
         let (rounds, microseconds) = (extent.rounds.to_string(), extent.microseconds.to_string());
-        let mut command = Command::new(&self.executable);
-        command.args(["measure", workload, &rounds, &microseconds]);
-        command.args(contenders.iter().map(Contender::argument));
+        let mut arguments = ["measure", workload, &rounds, &microseconds].map(String::from).to_vec();
+        arguments.extend(contenders.iter().map(Contender::argument));
+        let mut command = match native {
+            None => {
+                let mut command = Command::new(&self.executable);
+                command.args(arguments);
+                command
+            }
+            Some(native) => self.inside(native, &arguments),
+        };
         outcomes(&execute(&mut command, 1, LIMIT)?.output)
+    }
+
+    /// The same in this program.
+    fn inside(&self, native: &Native, arguments: &[String]) -> Command {
+        let mut command = Command::new(places::executable());
+        command.arg("inside").arg("--driver").arg(&self.library).args(["--function", &native.function]);
+        for argument in arguments {
+            command.args(["--argument", argument]);
+        }
+        native.program.add_to(&mut command);
+        command
     }
 
     /// Runs a workload with a function, so that the function learns it; what is in the environment is for it.

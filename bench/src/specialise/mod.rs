@@ -3,6 +3,7 @@
 
 mod build;
 mod drive;
+mod inside;
 mod layers;
 mod page;
 mod rows;
@@ -15,11 +16,13 @@ mod workshop;
 
 use crate::places;
 use crate::row::Row;
-use drive::{Contender, Driver, Extent};
+use drive::{Contender, Driver, Extent, Native};
+pub use inside::Inside;
 use layers::Which;
 pub use page::{page, sections};
 use rows::{Counts, Measured};
-use specialiser::Specialiser;
+pub use specialiser::Residual;
+use specialiser::Times;
 use targets::{GROWTH, TARGETS, Target};
 use workshop::Workshop;
 
@@ -54,7 +57,7 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     let built = places::peers().join("c");
     shell::make_folder(&built)?;
     let clang = tools::obtain()?;
-    let bench = Bench { effort, driver: Driver::build(&built)?, specialiser: Specialiser::obtain() };
+    let bench = Bench { effort, driver: Driver::build(&built)? };
     for which in Which::ALL {
         let targets = TARGETS.iter().filter(|target| target.layers == which);
         let targets: Vec<_> = targets.filter(|target| effort.is_full || target.is_headline).collect();
@@ -85,18 +88,28 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
 struct Bench {
     effort: Effort,
     driver: Driver,
-    specialiser: Specialiser,
 }
 
 impl Bench {
     /// The rows of one target.
     fn target(&self, workshop: &Workshop, target: &Target, tell: Tell) -> Result<(), String> {
         let mut contenders = workshop.contenders(target, &self.driver);
-        match workshop.specialise(target, &self.specialiser) {
-            Ok(residual) => contenders.extend(workshop.residuals(target, &residual)),
+        let program = workshop.program(target);
+        let native = program.as_ref().map(|program| Native { program, function: target.residual() }).ok();
+        match program
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|program| workshop.residual(target, program, 1))
+        {
+            Ok((c, _)) => contenders.extend(workshop.residuals(target, &c)),
             Err(why) => eprintln!("{} is not specialised: {why}", target.row),
         }
-        let outcomes = self.driver.measure(target.row, self.effort.extent, &contenders);
+        let measure = |native| self.driver.measure(target.row, self.effort.extent, &contenders, native);
+        // Code that goes wrong takes the others of its process with it.
+        let outcomes = measure(native.as_ref()).or_else(|why| {
+            eprintln!("{} is measured without machine code: {why}", target.row);
+            measure(None)
+        });
         let outcomes = outcomes.unwrap_or_else(|why| {
             eprintln!("{} is not measured: {why}", target.row);
             Vec::new()
@@ -107,6 +120,7 @@ impl Bench {
             if target.has_vectors && tools::has_avx2() {
                 tell(measured.avx2_row(target))?;
             }
+            tell(measured.cranelift_row(target))?;
             tell(rows::instructions_row(target, &self.counts(target, &contenders)))?;
         }
         Ok(())
@@ -128,16 +142,17 @@ impl Bench {
 
     /// What specialising takes.
     fn times(&self, workshop: &Workshop, tell: Tell) -> Result<(), String> {
-        let times = |target: &Target| {
-            let times = workshop.times(target, &self.specialiser, self.effort.runs);
-            times.inspect_err(|why| eprintln!("{} is not timed: {why}", target.entry)).ok()
+        let times = |target: &Target| -> Option<Times> {
+            let program = workshop.program(target);
+            let times = program.and_then(|program| workshop.residual(target, &program, self.effort.runs));
+            Some(times.inspect_err(|why| eprintln!("{} is not timed: {why}", target.entry)).ok()?.1)
         };
         let pair = times(&TARGETS[0]);
-        tell(rows::time_row("time to specialise pair".into(), pair.as_deref(), Some(TIME_OF_PAIR)))?;
+        tell(rows::time_row("time to specialise pair".into(), pair.as_ref(), Some(TIME_OF_PAIR)))?;
         if self.effort.is_full {
             for (count, entry) in GROWTH {
                 let grown = times(&targets::growth(count, entry));
-                tell(rows::time_row(page::growth_row(count), grown.as_deref(), None))?;
+                tell(rows::time_row(page::growth_row(count), grown.as_ref(), None))?;
             }
         }
         Ok(())

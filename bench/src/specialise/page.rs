@@ -8,7 +8,7 @@ use super::targets::GROWTH;
 use crate::curves::{self, Curve, Panel};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;
-use crate::statistics::rounded;
+use crate::statistics::{Figure, rounded};
 
 /// With bars for the messages, and for what goes further than messages.
 pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
@@ -41,7 +41,10 @@ fn is_size(row: &Row) -> bool {
 fn place(row: &Row) -> Place {
     match row.row.as_str() {
         name if name.starts_with(GROWTH_PREFIX) => Place::Section,
-        name if ["avx2 ", "instructions ", "time "].iter().any(|prefix| name.starts_with(prefix)) => {
+        name if ["avx2 ", "cranelift ", "instructions ", "time "]
+            .iter()
+            .any(|prefix| name.starts_with(prefix)) =>
+        {
             Place::More
         }
         _ => Place::Headline,
@@ -57,25 +60,26 @@ pub fn growth_row(count: usize) -> String {
 
 /// How the time to specialise grows, where it was measured.
 pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
-    let time = |count: usize| {
-        let row = rows.iter().find(|row| row.row == growth_row(count))?;
-        Some((count as f64, row.drystone?.value))
+    let curve = |name: &str, of: fn(&Row) -> Option<Figure>| {
+        let time = |count: usize| {
+            let row = rows.iter().find(|row| row.row == growth_row(count))?;
+            Some((count as f64, of(row)?.value))
+        };
+        Curve { name: name.into(), points: GROWTH.iter().filter_map(|&(count, _)| time(count)).collect() }
     };
-    let points: Vec<(f64, f64)> = GROWTH.iter().filter_map(|&(count, _)| time(count)).collect();
-    if points.is_empty() {
+    let curves = vec![
+        curve("to C", |row| row.drystone),
+        curve("to machine code", |row| row.peers.get("drystone-cranelift").copied().flatten()),
+    ];
+    if curves[0].points.is_empty() {
         return Ok(Vec::new());
     }
-    let mut text = String::from(
-        "Milliseconds of the whole command, from LLVM's text to C.\n\n| numbers | ms |\n|--:|--:|\n",
-    );
-    for (count, ms) in &points {
+    let mut text = String::from("Milliseconds from LLVM's text to C.\n\n| numbers | ms |\n|--:|--:|\n");
+    for (count, ms) in &curves[0].points {
         let _ = writeln!(text, "| {count} | {} |", rounded(*ms));
     }
     text += "\n![Time to specialise](specialise-growth.svg)\n";
-    let panel = Panel {
-        title: "time to specialise an array's call, ms, by its length".into(),
-        curves: vec![Curve { name: "Drystone".into(), points }],
-    };
+    let panel = Panel { title: "time to specialise an array's call, ms, by its length".into(), curves };
     let plot = curves::svg(&[panel], 1)?;
     Ok(vec![Section {
         title: "How the time to specialise grows",
@@ -99,7 +103,9 @@ fn notes() -> String {
          by hand, with the better of gcc -O3 and clang -O3; Drystone's figure is the residual C compiled in the same two \
          ways, *drystone-O2* that by clang -O2. *avx2* rows allow both what x86-64-v3 has. *instructions* are those that \
          callgrind counts for a call; the known part is what generic code executes more than hand-written code (without \
-         vectors), of which {GONE} % must be gone. *time to specialise* is the whole command, median of {runs} runs. \
+         vectors), of which {GONE} % must be gone. *cranelift* rows compare \
+         machine code made in the measuring process with code without vectors. *time to specialise* is from the text of \
+         all layers to the text of C (or to machine code), median of {runs} runs in a process. \
          Targets: at least 9 x over the better generic build for the pair and every array, at least 2 x for frames, and \
          for all others and those arrays at most {LIKE_HAND} x the hand-written code's time.\n",
         extent.rounds, extent.microseconds

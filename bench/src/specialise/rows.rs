@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::drive::Outcome;
+use super::inside::NATIVE;
+use super::specialiser::Times;
 use super::targets::{Goal, Target};
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
@@ -48,6 +50,7 @@ impl Measured {
             ("lto-pgo", self.best(&["lto-pgo"])),
             ("hand", hand),
             ("drystone-O2", self.best(&["residual O2"])),
+            ("drystone-cranelift", self.best(&[NATIVE])),
         ]);
         let drystone = self.best(&["residual gcc", "residual clang"]);
         let note = match (drystone, generic, hand) {
@@ -60,6 +63,18 @@ impl Measured {
         };
         let target_value = goal(target.goal, generic, hand);
         Row { drystone, peers, target: target_value, note, ..row(target.row.into(), "ns") }
+    }
+
+    /// Machine code by Cranelift beside code without vectors.
+    pub fn cranelift_row(&self, target: &Target) -> Row {
+        let hand = self.best(&["hand scalar gcc", "hand scalar clang"]);
+        let residual = self.best(&["residual scalar gcc", "residual scalar clang"]);
+        Row {
+            drystone: self.best(&[NATIVE]),
+            peers: BTreeMap::from([("hand", hand), ("drystone-c", residual)]),
+            target: goal(Goal::Hand, None, hand),
+            ..row(format!("cranelift {}", target.row), "ns")
+        }
     }
 
     /// The same where compilers may use AVX2.
@@ -121,9 +136,15 @@ pub struct Counts {
     pub hand: Option<f64>,
 }
 
-/// Milliseconds from LLVM's text to C.
-pub fn time_row(name: String, times: Option<&[f64]>, target: Option<f64>) -> Row {
-    Row { drystone: times.and_then(Figure::of), target, ..row(name, "ms") }
+/// Milliseconds from LLVM's text to C, and to machine code.
+pub fn time_row(name: String, times: Option<&Times>, target: Option<f64>) -> Row {
+    let native = times.and_then(|times| Figure::of(&times.native));
+    Row {
+        drystone: times.and_then(|times| Figure::of(&times.c)),
+        peers: BTreeMap::from([("drystone-cranelift", native)]),
+        target,
+        ..row(name, "ms")
+    }
 }
 
 fn row(row: String, unit: &'static str) -> Row {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::build::{self, Compiler};
 use super::drive::{Contender, Driver, fresh};
 use super::layers::{Layers, Unit, Which};
-use super::specialiser::Specialiser;
+use super::specialiser::{Program, Times};
 use super::targets::Target;
 use super::tools::{self, Clang};
 
@@ -70,12 +70,6 @@ impl Purpose {
     fn is_of_this_machine(&self) -> bool {
         !self.needs_avx2 || tools::has_avx2()
     }
-}
-
-/// The residual program of a target.
-pub struct Residual {
-    /// As C.
-    pub c: PathBuf,
 }
 
 impl Workshop {
@@ -154,28 +148,29 @@ impl Workshop {
         [Some(target.entry), self.layers.initialiser].into_iter().flatten().collect()
     }
 
-    /// Specialises a target.
-    pub fn specialise(&self, target: &Target, specialiser: &Specialiser) -> Result<Residual, String> {
-        let folder = self.folder(target)?;
-        let c = folder.join("residual.c");
-        specialiser.specialise(&self.ir.clone()?, &target.context(&folder)?, &c)?;
-        Ok(Residual { c })
+    /// What is specialised for a target.
+    pub fn program(&self, target: &Target) -> Result<Program, String> {
+        Ok(Program { ir: self.ir.clone()?, context: target.context(&self.folder(target)?)? })
     }
 
-    /// Milliseconds from LLVM's text to residual C, so many times.
-    pub fn times(&self, target: &Target, specialiser: &Specialiser, runs: usize) -> Result<Vec<f64>, String> {
-        let folder = self.folder(target)?;
-        let (ir, context, c) = (self.ir.clone()?, target.context(&folder)?, folder.join("timed.c"));
-        let time = |_| Ok(specialiser.specialise(&ir, &context, &c)?.as_secs_f64() * 1e3);
-        (0..runs).map(time).collect()
+    /// The residual program of a target as C, and how long it takes to get it.
+    pub fn residual(
+        &self,
+        target: &Target,
+        program: &Program,
+        runs: usize,
+    ) -> Result<(PathBuf, Times), String> {
+        let c = self.folder(target)?.join("residual.c");
+        let times = program.residual(&c, runs)?;
+        Ok((c, times))
     }
 
     /// The residual program, compiled like the hand-written code, and once more as generic code is.
-    pub fn residuals(&self, target: &Target, residual: &Residual) -> Vec<Contender> {
-        let unit = Unit { file: residual.c.clone(), flags: vec!["-w".into()] };
+    pub fn residuals(&self, target: &Target, c: &Path) -> Vec<Contender> {
+        let unit = Unit { file: c.into(), flags: vec!["-w".into()] };
         let purposes = PURPOSES.iter().chain([&RESIDUAL_O2]).filter(|purpose| purpose.is_of_this_machine());
         let contender = |purpose: &Purpose| {
-            let output = residual.c.with_file_name(purpose.residual.replace(' ', "-")).with_extension("so");
+            let output = c.with_file_name(purpose.residual.replace(' ', "-")).with_extension("so");
             let library = purpose.compiler(self.clang).unit(&unit, &output);
             Contender::new(purpose.residual, library, &target.residual(), None)
         };

@@ -1,0 +1,103 @@
+//! The driver inside of this process, as a shared object, so that machine code that was made here is measured in turns
+//! with all others.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use drystone_specialise::native;
+
+use super::specialiser::Program;
+
+/// Runs the driver here, with the residual program as machine code for one more contender.
+#[derive(Args)]
+pub struct Inside {
+    #[command(flatten)]
+    program: Program,
+    /// The driver, as a shared object.
+    #[arg(long)]
+    driver: PathBuf,
+    /// The residual function.
+    #[arg(long)]
+    function: String,
+    /// What the driver is told, before the contender that is added.
+    #[arg(long = "argument", allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// As it stands in what the driver says.
+pub const NATIVE: &str = "cranelift";
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+/// Of dlopen: all symbols are found now.
+const RTLD_NOW: c_int = 2;
+
+/// `int drive(int argc, char **argv)`
+type Drive = unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int;
+
+impl Inside {
+    /// The driver prints its outcomes. Without machine code it measures the others.
+    pub fn run(&self) -> Result<(), String> {
+        // Kept until the driver has called it for the last time.
+        let code = self
+            .program
+            .specialise()
+            .and_then(|module| native::load(&module, &|_| None).map_err(|error| error.to_string()));
+        let mut arguments = vec!["driver".to_string()];
+        arguments.extend(self.arguments.iter().cloned());
+        match code.as_ref().map(|code| code.function(&self.function)) {
+            Ok(Some(address)) => arguments.push(format!("{NATIVE}=@{:x}", address as usize)),
+            Ok(None) => eprintln!("{NATIVE} has no {}", self.function),
+            Err(why) => eprintln!("{NATIVE} has no {}: {why}", self.function),
+        }
+        match drive(&self.driver, &arguments)? {
+            0 => Ok(()),
+            status => Err(format!("the driver failed: {status}")),
+        }
+    }
+}
+
+fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(|error| error.to_string());
+    let file = text(library.as_os_str().as_bytes())?;
+    let mut arguments: Vec<Vec<u8>> = arguments
+        .iter()
+        .map(|argument| text(argument.as_bytes()).map(CString::into_bytes_with_nul))
+        .collect::<Result<_, _>>()?;
+    let mut pointers: Vec<*mut c_char> =
+        arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
+    let count = pointers.len() as c_int;
+    pointers.push(std::ptr::null_mut());
+    // SAFETY: the names are strings that end with zero. The library is the driver that this program has built, whose
+    // initialisation does nothing but C's own and whose `drive` has the type `Drive`; it writes only into its arguments, which
+    // are ours alone, each ended by zero and all by a null pointer, and keeps none of them after it has returned. What it
+    // calls is code of the contenders, as it would in its own process; a fault there ends this process, which was
+    // started for that.
+    unsafe {
+        let handle = dlopen(file.as_ptr(), RTLD_NOW);
+        if handle.is_null() {
+            return Err(complaint());
+        }
+        let function = dlsym(handle, c"drive".as_ptr());
+        if function.is_null() {
+            return Err(complaint());
+        }
+        let drive = std::mem::transmute::<*mut c_void, Drive>(function);
+        Ok(drive(count, pointers.as_mut_ptr()))
+    }
+}
+
+fn complaint() -> String {
+    // SAFETY: the text is null or ends with zero, and stays until the next call of the loader, of which there is none
+    // before it is copied.
+    unsafe {
+        let text = dlerror();
+        if text.is_null() { "no reason".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    }
+}
