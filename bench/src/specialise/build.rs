@@ -24,12 +24,12 @@ const SHARED: [&str; 4] = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--no-undef
 const INLINE: &str = "--inline-threshold=10000";
 
 impl Compiler {
-    /// Compiles each unit by itself and links them.
-    pub fn library(&self, units: &[Unit], folder: &Path) -> Result<PathBuf, String> {
+    /// Compiles each unit by itself and links them; gives the objects too.
+    pub fn library(&self, units: &[Unit], folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
         let objects = self.objects(units, folder, "o")?;
         let library = folder.join("library.so");
         run(Command::new(&self.command).args(SHARED).args(&objects).arg("-o").arg(&library))?;
-        Ok(library)
+        Ok((library, objects))
     }
 
     /// A file for each unit: an object, bitcode or LLVM's text, as the options say.
@@ -45,11 +45,11 @@ impl Compiler {
         units.iter().map(compile).collect()
     }
 
-    /// Compiles one unit to a shared object.
-    pub fn unit(&self, unit: &Unit, output: &Path) -> Result<PathBuf, String> {
+    /// Compiles one unit to a shared object, with objects that it may need.
+    pub fn unit(&self, unit: &Unit, objects: &[PathBuf], output: &Path) -> Result<PathBuf, String> {
         let mut command = Command::new(&self.command);
         command.args(self.options.split_whitespace()).args(SHARED).args(&unit.flags);
-        run(command.arg(&unit.file).arg("-o").arg(output))?;
+        run(command.arg(&unit.file).args(objects).arg("-o").arg(output))?;
         Ok(output.into())
     }
 }

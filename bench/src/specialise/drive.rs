@@ -26,6 +26,8 @@ pub struct Native<'a> {
     pub program: &'a Program,
     /// What is called.
     pub function: String,
+    /// The generic code, for what is left to it.
+    pub library: &'a Path,
 }
 
 /// Who is measured: a function in a shared object.
@@ -110,6 +112,7 @@ impl Driver {
     fn inside(&self, native: &Native, arguments: &[String]) -> Command {
         let mut command = Command::new(places::executable());
         command.arg("inside").arg("--driver").arg(&self.library).args(["--function", &native.function]);
+        command.arg("--library").arg(native.library);
         for argument in arguments {
             command.args(["--argument", argument]);
         }

@@ -21,6 +21,9 @@ pub struct Inside {
     /// The residual function.
     #[arg(long)]
     function: String,
+    /// The generic code, for what the residual program leaves to it.
+    #[arg(long)]
+    library: PathBuf,
     /// What the driver is told, before the contender that is added.
     #[arg(long = "argument", allow_hyphen_values = true)]
     arguments: Vec<String>,
@@ -64,8 +67,6 @@ impl Inside {
 }
 
 fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(|error| error.to_string());
-    let file = text(library.as_os_str().as_bytes())?;
     let mut arguments: Vec<Vec<u8>> = arguments
         .iter()
         .map(|argument| text(argument.as_bytes()).map(CString::into_bytes_with_nul))
@@ -74,23 +75,41 @@ fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
         arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
     let count = pointers.len() as c_int;
     pointers.push(std::ptr::null_mut());
-    // SAFETY: the names are strings that end with zero. The library is the driver that this program has built, whose
-    // initialisation does nothing but C's own and whose `drive` has the type `Drive`; it writes only into its arguments, which
-    // are ours alone, each ended by zero and all by a null pointer, and keeps none of them after it has returned. What it
-    // calls is code of the contenders, as it would in its own process; a fault there ends this process, which was
-    // started for that.
+    let function = open(library)?.find("drive").ok_or("the driver has no `drive`")?;
+    // SAFETY: the library is the driver that this program has built, whose `drive` has the type `Drive`; it writes only
+    // into its arguments, which are ours alone, each ended by zero and all by a null pointer, and keeps none of them
+    // after it has returned. What it calls is code of the contenders, as it would in its own process; a fault there ends
+    // this process, which was started for that.
     unsafe {
-        let handle = dlopen(file.as_ptr(), RTLD_NOW);
-        if handle.is_null() {
-            return Err(complaint());
-        }
-        let function = dlsym(handle, c"drive".as_ptr());
-        if function.is_null() {
-            return Err(complaint());
-        }
-        let drive = std::mem::transmute::<*mut c_void, Drive>(function);
+        let drive = std::mem::transmute::<*const u8, Drive>(function);
         Ok(drive(count, pointers.as_mut_ptr()))
     }
+}
+
+/// A shared object that stays as long as this process.
+#[derive(Clone, Copy)]
+struct Object(*mut c_void);
+
+fn open(file: &Path) -> Result<Object, String> {
+    let file = text(file.as_os_str().as_bytes())?;
+    // SAFETY: the name ends with zero; what is loaded was built by this program, and its initialisation does nothing but
+    // C's own.
+    let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
+    if handle.is_null() { Err(complaint()) } else { Ok(Object(handle)) }
+}
+
+impl Object {
+    /// A symbol of it, or of what it was linked with.
+    fn find(self, name: &str) -> Option<*const u8> {
+        let name = text(name.as_bytes()).ok()?;
+        // SAFETY: the handle is that of an object that is never closed, and the name ends with zero.
+        let address = unsafe { dlsym(self.0, name.as_ptr()) };
+        (!address.is_null()).then_some(address.cast_const().cast())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<CString, String> {
+    CString::new(bytes).map_err(|error| error.to_string())
 }
 
 fn complaint() -> String {

@@ -24,7 +24,7 @@ use rows::{Counts, Measured};
 pub use specialiser::Residual;
 use specialiser::Times;
 use targets::{GROWTH, TARGETS, Target};
-use workshop::Workshop;
+use workshop::{GENERIC, Workshop};
 
 /// Who is told about each row.
 type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
@@ -95,7 +95,13 @@ impl Bench {
     fn target(&self, workshop: &Workshop, target: &Target, tell: Tell) -> Result<(), String> {
         let mut contenders = workshop.contenders(target, &self.driver);
         let program = workshop.program(target);
-        let native = program.as_ref().map(|program| Native { program, function: target.residual() }).ok();
+        let generic = contenders.iter().find(|contender| contender.name == GENERIC);
+        let library = generic.map(|generic| generic.library.clone());
+        let native = program.as_ref().ok().zip(library.as_deref()).map(|(program, library)| Native {
+            program,
+            function: target.residual(),
+            library,
+        });
         match program
             .as_ref()
             .map_err(String::clone)
@@ -133,7 +139,7 @@ impl Bench {
             counted.inspect_err(|why| eprintln!("{}: {name} is not counted: {why}", target.row)).ok()
         };
         Counts {
-            generic: count("generic-clang"),
+            generic: count(GENERIC),
             lto: count("lto"),
             residual: count("residual scalar clang"),
             hand: count("hand scalar clang"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use drystone_specialise::ir::Module;
-use drystone_specialise::{Context, c, link, native, parse, tidy};
+use drystone_specialise::{Context, Specialised, c, link, native, parse, tidy};
 use serde::{Deserialize, Serialize};
 
 use super::shell::{read, write};
@@ -67,7 +67,7 @@ impl Program {
     }
 
     /// Specialises it here and now.
-    pub fn specialise(&self) -> Result<Module, String> {
+    pub fn specialise(&self) -> Result<Specialised, String> {
         let context = Context::read(&read(&self.context)?).map_err(|error| error.to_string())?;
         let module = |path: &PathBuf| {
             let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -75,14 +75,10 @@ impl Program {
         };
         let modules = self.ir.iter().map(module).collect::<Result<Vec<Module>, String>>()?;
         let program = link::link(modules).map_err(|error| error.to_string())?;
-        let specialised =
+        let mut specialised =
             drystone_specialise::specialise(&program, &context).map_err(|error| error.to_string())?;
-        for (function, why) in &specialised.report.kept {
-            eprintln!("{}: {function} is kept: {why}", context.entry);
-        }
-        let mut residual = specialised.module;
-        tidy::polish(&mut residual);
-        Ok(residual)
+        tidy::polish(&mut specialised.module);
+        Ok(specialised)
     }
 }
 
@@ -90,17 +86,22 @@ impl Residual {
     /// In this process; prints [`Times`].
     pub fn run(&self) -> Result<(), String> {
         let mut times = Times::default();
-        for _ in 0..self.runs {
+        for run in 0..self.runs {
             let start = Instant::now();
-            let residual = self.program.specialise()?;
+            let Specialised { module, report } = self.program.specialise()?;
             let specialised = start.elapsed();
-            let text = c::print(&residual).map_err(|error| error.to_string())?;
+            let text = c::print(&module).map_err(|error| error.to_string())?;
             times.c.push(milliseconds(start.elapsed()));
             write(&self.output, &text)?;
+            if run == 0 {
+                for (function, why) in &report.kept {
+                    eprintln!("{} stays generic: {why}", function);
+                }
+            }
             let start = Instant::now();
-            match native::load(&residual, &|_| None) {
-                Ok(_) => times.native.push(milliseconds(specialised + start.elapsed())),
-                Err(why) => eprintln!("no machine code: {why}"),
+            // What leaves something to generic code, which isn't here, has no such time.
+            if native::load(&module, &|_| None).is_ok() {
+                times.native.push(milliseconds(specialised + start.elapsed()));
             }
         }
         println!("{}", serde_json::to_string(&times).expect("times are numbers"));

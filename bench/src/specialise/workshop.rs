@@ -17,6 +17,8 @@ pub struct Workshop {
     ir: Result<Vec<PathBuf>, String>,
     bitcode: Result<Vec<PathBuf>, String>,
     generic: Vec<Library>,
+    /// Of the generic code, for what a residual program leaves to it.
+    objects: Vec<PathBuf>,
     hand: Vec<Library>,
 }
 
@@ -45,6 +47,9 @@ const PURPOSES: [Purpose; 6] = [
     Purpose { needs_avx2: true, ..Purpose::new("hand avx2 gcc", "residual avx2 gcc", false, AVX2) },
     Purpose { needs_avx2: true, ..Purpose::new("hand avx2 clang", "residual avx2 clang", true, AVX2) },
 ];
+
+/// What the residual program leaves to generic code is compiled so.
+pub const GENERIC: &str = "generic-clang";
 
 /// With AVX2 and what processors that have it have besides.
 const AVX2: &str = "-O3 -march=x86-64-v3";
@@ -78,23 +83,24 @@ impl Workshop {
         let layers = which.obtain(built)?;
         eprintln!("compiling {}", layers.name);
         let folder = fresh(built.join("built").join(layers.name))?;
-        let library = |name, command: String, folder_name: &str| Library {
-            name,
-            file: Compiler { command, options: "-O2" }.library(&layers.units, &folder.join(folder_name)),
+        let library = |command: String, folder_name: &str| {
+            Compiler { command, options: "-O2" }.library(&layers.units, &folder.join(folder_name))
         };
+        let (gcc, clang_library) = (library("gcc".into(), "gcc"), library(clang.command(), "clang"));
+        let objects = clang_library.as_ref().map_or(Vec::new(), |(_, objects)| objects.clone());
         let generic = vec![
-            library("generic-gcc", "gcc".into(), "gcc"),
-            library("generic-clang", clang.command(), "clang"),
+            Library { name: "generic-gcc", file: gcc.map(|(library, _)| library) },
+            Library { name: GENERIC, file: clang_library.map(|(library, _)| library) },
         ];
         let purposes = PURPOSES.iter().filter(|purpose| purpose.is_of_this_machine());
         let hand = purposes.map(|purpose| {
             let output = folder.join(purpose.hand.replace(' ', "-")).with_extension("so");
-            Library { name: purpose.hand, file: purpose.compiler(clang).unit(&layers.hand, &output) }
+            Library { name: purpose.hand, file: purpose.compiler(clang).unit(&layers.hand, &[], &output) }
         });
         let hand = hand.collect();
         let ir = build::ir(clang, &layers, &folder.join("ir"));
         let bitcode = build::bitcode(clang, &layers, &folder.join("bitcode"));
-        Ok(Workshop { clang, layers, folder, ir, bitcode, generic, hand })
+        Ok(Workshop { clang, layers, folder, ir, bitcode, generic, objects, hand })
     }
 
     /// Where things of one target are built.
@@ -171,8 +177,8 @@ impl Workshop {
         let purposes = PURPOSES.iter().chain([&RESIDUAL_O2]).filter(|purpose| purpose.is_of_this_machine());
         let contender = |purpose: &Purpose| {
             let output = c.with_file_name(purpose.residual.replace(' ', "-")).with_extension("so");
-            let library = purpose.compiler(self.clang).unit(&unit, &output);
-            Contender::new(purpose.residual, library, &target.residual(), None)
+            let library = purpose.compiler(self.clang).unit(&unit, &self.objects, &output);
+            Contender::new(purpose.residual, library, &target.residual(), self.layers.initialiser)
         };
         purposes.filter_map(contender).collect()
     }
