@@ -48,10 +48,10 @@ impl Inside {
     /// The driver prints its outcomes. Without machine code it measures the others.
     pub fn run(&self) -> Result<(), String> {
         // Kept until the driver has called it for the last time.
-        let code = self
-            .program
-            .specialise()
-            .and_then(|module| native::load(&module, &|_| None).map_err(|error| error.to_string()));
+        let code = self.program.specialise().and_then(|residual| {
+            let generic = open(&self.library)?;
+            native::load(&residual.module, &|name| generic.find(name)).map_err(|error| error.to_string())
+        });
         let mut arguments = vec!["driver".to_string()];
         arguments.extend(self.arguments.iter().cloned());
         match code.as_ref().map(|code| code.function(&self.function)) {
