@@ -1,10 +1,10 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes [--quick] [--json]
+//! cargo run --release -p drystone-bench -- processes|specialise [--quick] [--json]
 //! ```
 //!
-//! Without options it measures in full and rewrites `docs/figures/processes.md` and its plots. `--quick` measures the
+//! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
 //! What goes on, and what goes wrong, is told on standard error.
 //!
@@ -29,12 +29,14 @@ mod places;
 mod processes;
 mod readme;
 mod row;
+mod specialise;
 mod statistics;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use row::Row;
 
 /// Measures Drystone beside its peers.
 #[derive(Parser)]
@@ -48,6 +50,8 @@ struct Command {
 enum Subject {
     /// Processes and messages, programs of the paper on structured concurrent programs.
     Processes(Extent),
+    /// The specialiser on real layered C, paper on copy elimination by program specialisation.
+    Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
     Guard(guard::Guard),
     /// Runs one program again and again in this process; the other subcommands start it.
@@ -56,6 +60,12 @@ enum Subject {
     /// Measures one of Rust's maps in this process; `processes` starts it.
     #[command(hide = true)]
     Map(maps::Trial),
+    /// Specialises a program again and again in this process; `specialise` starts it.
+    #[command(hide = true)]
+    Residual(specialise::Residual),
+    /// Measures machine code of this process beside others; `specialise` starts it.
+    #[command(hide = true)]
+    Inside(specialise::Inside),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -78,9 +88,12 @@ struct Extent {
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
+        Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
         Subject::Map(trial) => trial.run(),
+        Subject::Residual(residual) => residual.run(),
+        Subject::Inside(inside) => inside.run(),
         Subject::Busy => {
             processes::busy::run();
             Ok(())
@@ -97,35 +110,62 @@ fn main() -> ExitCode {
 
 fn processes(extent: Extent) -> Result<(), String> {
     let effort = if extent.quick { processes::Effort::QUICK } else { processes::Effort::FULL };
-    let mut rows = Vec::new();
-    let mut output = io::stdout();
-    let mut tell = |row: row::Row| {
-        eprintln!("{row}");
-        if extent.json {
-            // Line by line: whoever reads it sees how far it has come.
-            writeln!(output, "{}", row.json()).map_err(|error| error.to_string())?;
-        }
-        rows.push(row);
-        Ok(())
-    };
-    match extent.growth {
-        true => processes::growth::measure_alone(&mut tell)?,
-        false => processes::measure(effort, &mut tell)?,
-    }
+    let rows = extent.rows(&mut |tell| match extent.growth {
+        true => processes::growth::measure_alone(tell),
+        false => processes::measure(effort, tell),
+    })?;
     let sections = processes::growth::sections(&rows)?;
-    match (extent.json, extent.quick) {
-        (true, _) => {}
-        (false, _) if extent.growth => {
-            page::write_plots(&sections)?;
-            print!("{}", page::told(&sections));
-        }
-        (false, true) => print!("{}", page::table(&rows)),
-        (false, false) => {
-            page::write("processes", processes::TITLE, &processes::notes(), &rows, &sections)?;
-            readme::write(&rows)?;
-        }
+    if extent.growth && !extent.json {
+        page::write_plots(&sections)?;
+        print!("{}", page::told(&sections));
+    } else if extent.is_for_page() {
+        page::write(&processes::page(&rows, &sections), &rows)?;
+        readme::write(&rows)?;
     }
-    let failed: Vec<_> =
-        rows.iter().filter(|row| row.drystone.is_none()).map(|row| row.row.as_str()).collect();
-    if failed.is_empty() { Ok(()) } else { Err(format!("Drystone failed in {}", failed.join(", "))) }
+    extent.end(&rows)
+}
+
+fn specialise(extent: Extent) -> Result<(), String> {
+    let effort = if extent.quick { specialise::Effort::QUICK } else { specialise::Effort::FULL };
+    let rows = extent.rows(&mut |tell| specialise::measure(effort, tell))?;
+    let sections = specialise::sections(&rows)?;
+    if extent.is_for_page() {
+        page::write(&specialise::page(&rows, &sections), &rows)?;
+    }
+    extent.end(&rows)
+}
+
+/// Measures, and tells each row that it is given.
+type Measure<'a> = &'a mut dyn FnMut(&mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String>;
+
+impl Extent {
+    /// All rows, each told as soon as it is there.
+    fn rows(self, measure: Measure) -> Result<Vec<Row>, String> {
+        let mut rows = Vec::new();
+        let mut output = io::stdout();
+        measure(&mut |row| {
+            eprintln!("{row}");
+            if self.json {
+                // Line by line: whoever reads it sees how far it has come.
+                writeln!(output, "{}", row.json()).map_err(|error| error.to_string())?;
+            }
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn is_for_page(self) -> bool {
+        !self.json && !self.quick && !self.growth
+    }
+
+    /// Prints the table if that is all that is asked for; failure if Drystone failed in some row.
+    fn end(self, rows: &[Row]) -> Result<(), String> {
+        if self.quick && !self.json && !self.growth {
+            print!("{}", page::table(rows));
+        }
+        let failed: Vec<_> =
+            rows.iter().filter(|row| row.drystone.is_none()).map(|row| row.row.as_str()).collect();
+        if failed.is_empty() { Ok(()) } else { Err(format!("Drystone failed in {}", failed.join(", "))) }
+    }
 }

@@ -5,10 +5,48 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::processes::{growth, reasons};
 use crate::row::{Better, Row, cores};
 use crate::statistics::{Figure, rounded};
 use crate::{chart, machine, places};
+
+/// What a page tells of a subject.
+pub struct Page<'a> {
+    /// As the command has it; the page's file is called so.
+    pub subject: &'static str,
+    /// At its top.
+    pub title: &'static str,
+    /// How the figures are made.
+    pub notes: String,
+    /// Which of the page's tables a row stands in.
+    pub place: fn(&Row) -> Place,
+    /// Why a row's target is missed, if it is known.
+    pub reason: fn(&str) -> Option<&'static str>,
+    /// What is drawn of the rows.
+    pub plots: Vec<Plot<'a>>,
+    /// What follows the tables.
+    pub sections: &'a [Section],
+}
+
+/// Where a row stands on a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the first table.
+    Headline,
+    /// In the second.
+    More,
+    /// In a section, which tells it in its own way.
+    Section,
+}
+
+/// Bars of rows with the same unit.
+pub struct Plot<'a> {
+    /// Beside the page.
+    pub file: String,
+    /// At its top.
+    pub title: String,
+    /// From above.
+    pub rows: Vec<&'a Row>,
+}
 
 /// Rows that belong together, told in their own way.
 pub struct Section {
@@ -21,27 +59,14 @@ pub struct Section {
 }
 
 /// Rewrites `docs/figures/SUBJECT.md` and its plots.
-pub fn write(
-    subject: &str,
-    title: &str,
-    notes: &str,
-    rows: &[Row],
-    sections: &[Section],
-) -> Result<(), String> {
+pub fn write(page: &Page, rows: &[Row]) -> Result<(), String> {
     let folder = folder()?;
-    let mut plots = Vec::new();
-    for n in [1, 2] {
-        let plot = format!("{subject}-{n}.svg");
-        let shown: Vec<&Row> =
-            rows.iter().filter(|row| row.cores == n && row.unit == "ms" && is_headline(row)).collect();
-        fs::write(folder.join(&plot), chart::svg(&cores(n), &shown)?)
-            .map_err(|error| format!("{plot}: {error}"))?;
-        plots.push(format!("![Times on {}]({plot})\n", cores(n)));
+    for Plot { file, title, rows } in &page.plots {
+        fs::write(folder.join(file), chart::svg(title, rows)?).map_err(|error| format!("{file}: {error}"))?;
     }
-    write_plots(sections)?;
-    let page = text(subject, title, notes, rows, &plots.concat(), sections);
-    let path = folder.join(subject).with_extension("md");
-    fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
+    write_plots(page.sections)?;
+    let path = folder.join(page.subject).with_extension("md");
+    fs::write(&path, text(page, rows)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Rewrites what belongs to these sections in files of their own.
@@ -65,31 +90,30 @@ pub fn told(sections: &[Section]) -> String {
     told.collect()
 }
 
-fn text(subject: &str, title: &str, notes: &str, rows: &[Row], plots: &str, sections: &[Section]) -> String {
-    let (headlines, others): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().filter(|row| !growth::is_growth(row)).partition(|row| is_headline(row));
-    let misses = misses(rows);
-    let machine = machine::description();
-    let remarks = remarks(rows);
-    let mut page = format!("# {title}\n\n{misses}\n{}\n{remarks}\n{plots}\n", table(headlines));
-    if !others.is_empty() {
-        let _ = write!(page, "## More\n\n{}\n", table(others));
+fn text(page: &Page, rows: &[Row]) -> String {
+    let of = |place| rows.iter().filter(move |row| (page.place)(row) == place);
+    let mut text = format!("# {}\n\n{}\n{}\n", page.title, misses(page, rows), table(of(Place::Headline)));
+    text += &remarks(rows);
+    text.push('\n');
+    for Plot { file, title, .. } in &page.plots {
+        let _ = writeln!(text, "![Times, {title}]({file})");
     }
-    page += &told(sections);
+    text.push('\n');
+    if of(Place::More).next().is_some() {
+        let _ = write!(text, "## More\n\n{}\n", table(of(Place::More)));
+    }
+    text += &told(page.sections);
     let _ = write!(
-        page,
-        "## How these figures are made\n\n    cargo run --release -p drystone-bench -- {subject}\n\n{machine}\n{notes}"
+        text,
+        "## How these figures are made\n\n    cargo run --release -p drystone-bench -- {}\n\n{}\n{}",
+        page.subject,
+        machine::description(),
+        page.notes
     );
-    page
+    text
 }
 
-/// Headline rows have names without a prefix, which would be written small.
-fn is_headline(row: &Row) -> bool {
-    !growth::is_growth(row)
-        && !["cold ", "scaling ", "busy ", "time slices "].iter().any(|prefix| row.row.starts_with(prefix))
-}
-
-fn misses(rows: &[Row]) -> String {
+fn misses(page: &Page, rows: &[Row]) -> String {
     let mut missed: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.miss()?, row))).collect();
     missed.sort_by(|a, b| b.0.total_cmp(&a.0));
     let failed = rows.iter().filter(|row| row.drystone.is_none());
@@ -108,7 +132,7 @@ fn misses(rows: &[Row]) -> String {
             row.unit,
             if row.better == Better::Lower { "much" } else { "little" }
         );
-        if let Some(reason) = reasons::of(&row.row) {
+        if let Some(reason) = (page.reason)(&row.row) {
             text.pop();
             let _ = writeln!(text, " ({reason})");
         }
@@ -180,6 +204,18 @@ mod tests {
     use super::*;
     use crate::row::tests::token_ring;
 
+    fn processes() -> Page<'static> {
+        Page {
+            subject: "processes",
+            title: "Processes",
+            notes: String::new(),
+            place: |_| Place::Headline,
+            reason: |_| None,
+            plots: Vec::new(),
+            sections: &[],
+        }
+    }
+
     #[test]
     fn a_table_has_all_peers_and_says_what_is_missed() {
         let scaling =
@@ -199,7 +235,7 @@ mod tests {
     fn misses_stand_first_the_worst_at_the_top() {
         let city = Row { row: "City".into(), target: Some(7.0), ..token_ring() };
         let some = Row { row: "Some".into(), target: Some(3.55), ..token_ring() };
-        let page = text("processes", "Processes", "", &[token_ring(), city, some], "", &[]);
+        let page = text(&processes(), &[token_ring(), city, some]);
         let start = "# Processes\n\nTargets that are missed:\n\n\
                      * Some, 1 core: 7.1 ms instead of 3.55, 2.00 x too much\n\
                      * City, 1 core: 7.1 ms instead of 7, 1.01 x too much\n\n| | cores |";
@@ -208,15 +244,13 @@ mod tests {
 
     #[test]
     fn without_misses_the_page_says_so() {
-        assert!(
-            text("processes", "P", "", &[token_ring()], "", &[])
-                .starts_with("# P\n\nEvery target is reached.\n\n|")
-        );
+        let page = text(&processes(), &[token_ring()]);
+        assert!(page.starts_with("# Processes\n\nEvery target is reached.\n\n|"));
     }
 
     #[test]
     fn what_failed_is_a_miss() {
         let failed = Row { drystone: None, ..token_ring() };
-        assert!(misses(&[failed]).contains("* TokenRing, 1 core: Drystone failed"));
+        assert!(misses(&processes(), &[failed]).contains("* TokenRing, 1 core: Drystone failed"));
     }
 }

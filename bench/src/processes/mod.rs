@@ -3,8 +3,9 @@
 
 pub mod busy;
 pub mod growth;
+mod page;
 pub mod programs;
-pub mod reasons;
+mod reasons;
 mod time_slices;
 
 use std::collections::BTreeMap;
@@ -16,10 +17,8 @@ use crate::peers;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
 use busy::Busy;
+pub use page::page;
 use programs::*;
-
-/// Of the page.
-pub const TITLE: &str = "Processes and messages";
 
 /// How much work is put into figures.
 #[derive(Clone, Copy)]
@@ -123,27 +122,6 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
         growth::measure(bench, tell)?;
     }
     Ok(())
-}
-
-/// How the figures are made, for the page.
-pub fn notes() -> String {
-    let Effort { rounds, runs, .. } = Effort::FULL;
-    format!(
-        "Every row is measured in up to {rounds} rounds. In a round each contender in turn runs the program in a process \
-         of its own, pinned to one or two processors: once to warm up, then {runs} times (once, where a run takes \
-         seconds). A time is that of the work alone, without the start of the process and without compiling; it stands \
-         as the median of all runs with their quartiles. *cold* rows are the time of a whole process that does the work \
-         once, and for Drystone that is with compiling the program from its text. *go-mirror* has the program's \
-         structure, a goroutine for each activity and each service; *go-best* is what is quickest in Go. Every run's \
-         result is checked, and the number of messages of Drystone and the mirrors. *bytes per process* \
-         is the growth of resident memory with a million live servers, each with its component, its communication and \
-         its place in a collection, waiting after one message each way; *creation* is a million times making a \
-         server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
-         (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
-         that on one. Targets in milliseconds \
-         hold for the machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
-         TokenRing take on one core, here and there.\n"
-    )
 }
 
 /// What all rows need.

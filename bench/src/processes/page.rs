@@ -1,0 +1,58 @@
+//! The page of this subject.
+
+use super::{Effort, JITTER_RUNS, growth, reasons};
+use crate::page::{Page, Place, Plot, Section};
+use crate::row::{Row, cores};
+
+/// With a plot of the headline rows for each number of cores.
+pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
+    let plot = |n| Plot {
+        file: format!("processes-{n}.svg"),
+        title: cores(n),
+        rows: rows
+            .iter()
+            .filter(|row| row.cores == n && row.unit == "ms" && place(row) == Place::Headline)
+            .collect(),
+    };
+    Page {
+        subject: "processes",
+        title: "Processes and messages",
+        notes: notes(),
+        place,
+        reason: reasons::of,
+        plots: [1, 2].map(plot).into(),
+        sections,
+    }
+}
+
+/// Headline rows have names without a prefix, which would be written small.
+fn place(row: &Row) -> Place {
+    let is_prefixed =
+        ["cold ", "scaling ", "busy ", "time slices "].iter().any(|prefix| row.row.starts_with(prefix));
+    match growth::is_growth(row) {
+        true => Place::Section,
+        false if is_prefixed => Place::More,
+        false => Place::Headline,
+    }
+}
+
+/// How the figures are made.
+fn notes() -> String {
+    let Effort { rounds, runs, .. } = Effort::FULL;
+    format!(
+        "Every row is measured in up to {rounds} rounds. In a round each contender in turn runs the program in a process \
+         of its own, pinned to one or two processors: once to warm up, then {runs} times (once, where a run takes \
+         seconds). A time is that of the work alone, without the start of the process and without compiling; it stands \
+         as the median of all runs with their quartiles. *cold* rows are the time of a whole process that does the work \
+         once, and for Drystone that is with compiling the program from its text. *go-mirror* has the program's \
+         structure, a goroutine for each activity and each service; *go-best* is what is quickest in Go. Every run's \
+         result is checked, and the number of messages of Drystone and the mirrors. *bytes per process* \
+         is the growth of resident memory with a million live servers, each with its component, its communication and \
+         its place in a collection, waiting after one message each way; *creation* is a million times making a \
+         server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
+         (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
+         that on one. Targets in milliseconds \
+         hold for the machine that they were stated for; they are scaled with what Go's mirrors of ProducerConsumer and \
+         TokenRing take on one core, here and there.\n"
+    )
+}

@@ -1,0 +1,122 @@
+//! The driver inside of this process, as a shared object, so that machine code that was made here is measured in turns
+//! with all others.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use drystone_specialise::native;
+
+use super::specialiser::Program;
+
+/// Runs the driver here, with the residual program as machine code for one more contender.
+#[derive(Args)]
+pub struct Inside {
+    #[command(flatten)]
+    program: Program,
+    /// The driver, as a shared object.
+    #[arg(long)]
+    driver: PathBuf,
+    /// The residual function.
+    #[arg(long)]
+    function: String,
+    /// The generic code, for what the residual program leaves to it.
+    #[arg(long)]
+    library: PathBuf,
+    /// What the driver is told, before the contender that is added.
+    #[arg(long = "argument", allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// As it stands in what the driver says.
+pub const NATIVE: &str = "cranelift";
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+/// Of dlopen: all symbols are found now.
+const RTLD_NOW: c_int = 2;
+
+/// `int drive(int argc, char **argv)`
+type Drive = unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int;
+
+impl Inside {
+    /// The driver prints its outcomes. Without machine code it measures the others.
+    pub fn run(&self) -> Result<(), String> {
+        // Kept until the driver has called it for the last time.
+        let code = self.program.specialise().and_then(|residual| {
+            let generic = open(&self.library)?;
+            native::load(&residual.module, &|name| generic.find(name)).map_err(|error| error.to_string())
+        });
+        let mut arguments = vec!["driver".to_string()];
+        arguments.extend(self.arguments.iter().cloned());
+        match code.as_ref().map(|code| code.function(&self.function)) {
+            Ok(Some(address)) => arguments.push(format!("{NATIVE}=@{:x}", address as usize)),
+            Ok(None) => eprintln!("{NATIVE} has no {}", self.function),
+            Err(why) => eprintln!("{NATIVE} has no {}: {why}", self.function),
+        }
+        match drive(&self.driver, &arguments)? {
+            0 => Ok(()),
+            status => Err(format!("the driver failed: {status}")),
+        }
+    }
+}
+
+fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
+    let mut arguments: Vec<Vec<u8>> = arguments
+        .iter()
+        .map(|argument| text(argument.as_bytes()).map(CString::into_bytes_with_nul))
+        .collect::<Result<_, _>>()?;
+    let mut pointers: Vec<*mut c_char> =
+        arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
+    let count = pointers.len() as c_int;
+    pointers.push(std::ptr::null_mut());
+    let function = open(library)?.find("drive").ok_or("the driver has no `drive`")?;
+    // SAFETY: the library is the driver that this program has built, whose `drive` has the type `Drive`; it writes only
+    // into its arguments, which are ours alone, each ended by zero and all by a null pointer, and keeps none of them
+    // after it has returned. What it calls is code of the contenders, as it would in its own process; a fault there ends
+    // this process, which was started for that.
+    unsafe {
+        let drive = std::mem::transmute::<*const u8, Drive>(function);
+        Ok(drive(count, pointers.as_mut_ptr()))
+    }
+}
+
+/// A shared object that stays as long as this process.
+#[derive(Clone, Copy)]
+struct Object(*mut c_void);
+
+fn open(file: &Path) -> Result<Object, String> {
+    let file = text(file.as_os_str().as_bytes())?;
+    // SAFETY: the name ends with zero; what is loaded was built by this program, and its initialisation does nothing but
+    // C's own.
+    let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
+    if handle.is_null() { Err(complaint()) } else { Ok(Object(handle)) }
+}
+
+impl Object {
+    /// A symbol of it, or of what it was linked with.
+    fn find(self, name: &str) -> Option<*const u8> {
+        let name = text(name.as_bytes()).ok()?;
+        // SAFETY: the handle is that of an object that is never closed, and the name ends with zero.
+        let address = unsafe { dlsym(self.0, name.as_ptr()) };
+        (!address.is_null()).then_some(address.cast_const().cast())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<CString, String> {
+    CString::new(bytes).map_err(|error| error.to_string())
+}
+
+fn complaint() -> String {
+    // SAFETY: the text is null or ends with zero, and stays until the next call of the loader, of which there is none
+    // before it is copied.
+    unsafe {
+        let text = dlerror();
+        if text.is_null() { "no reason".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    }
+}

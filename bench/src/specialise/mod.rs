@@ -1,0 +1,166 @@
+//! The specialiser on real layered C: what a call takes in generic code, after whole-program optimisation, specialised
+//! and written by hand; how many instructions are gone; how long specialising takes and how that grows.
+
+mod build;
+mod drive;
+mod inside;
+mod layers;
+mod page;
+mod rows;
+mod shell;
+mod sources;
+mod specialiser;
+mod targets;
+mod tools;
+mod workshop;
+
+use crate::places;
+use crate::row::Row;
+use drive::{Contender, Driver, Extent, Native};
+pub use inside::Inside;
+use layers::Which;
+pub use page::{page, sections};
+use rows::{Counts, Measured};
+pub use specialiser::Residual;
+use specialiser::Times;
+use targets::{GROWTH, TARGETS, Target};
+use workshop::{GENERIC, Workshop};
+
+/// Who is told about each row.
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+/// How much work is put into figures.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    extent: Extent,
+    /// Runs of the specialiser for each time.
+    runs: usize,
+    /// Whether there are more rows than the headline ones.
+    is_full: bool,
+}
+
+impl Effort {
+    /// Within two minutes.
+    pub const QUICK: Effort =
+        Effort { extent: Extent { rounds: 41, microseconds: 100 }, runs: 5, is_full: false };
+
+    /// As good as it gets.
+    pub const FULL: Effort =
+        Effort { extent: Extent { rounds: 401, microseconds: 200 }, runs: 15, is_full: true };
+}
+
+/// Milliseconds that the pair may take to be specialised.
+const TIME_OF_PAIR: f64 = 10.0;
+
+/// Measures row after row. What can't be built has no figures, and it is told why.
+pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
+    let built = places::peers().join("c");
+    shell::make_folder(&built)?;
+    let clang = tools::obtain()?;
+    let bench = Bench { effort, driver: Driver::build(&built)? };
+    for which in Which::ALL {
+        let targets = TARGETS.iter().filter(|target| target.layers == which);
+        let targets: Vec<_> = targets.filter(|target| effort.is_full || target.is_headline).collect();
+        if targets.is_empty() {
+            continue;
+        }
+        match Workshop::open(which, clang, &built) {
+            Ok(workshop) => {
+                for target in targets {
+                    bench.target(&workshop, target, tell)?;
+                }
+                if which == Which::Rpc {
+                    bench.times(&workshop, tell)?;
+                }
+            }
+            Err(why) => {
+                eprintln!("{which:?} is left out: {why}");
+                for target in targets {
+                    tell(Measured::new(target, &[]).row(target))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What all rows need.
+struct Bench {
+    effort: Effort,
+    driver: Driver,
+}
+
+impl Bench {
+    /// The rows of one target.
+    fn target(&self, workshop: &Workshop, target: &Target, tell: Tell) -> Result<(), String> {
+        let mut contenders = workshop.contenders(target, &self.driver);
+        let program = workshop.program(target);
+        let generic = contenders.iter().find(|contender| contender.name == GENERIC);
+        let library = generic.map(|generic| generic.library.clone());
+        let native = program.as_ref().ok().zip(library.as_deref()).map(|(program, library)| Native {
+            program,
+            function: target.residual(),
+            library,
+        });
+        match program
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|program| workshop.residual(target, program, 1))
+        {
+            Ok((c, _)) => contenders.extend(workshop.residuals(target, &c)),
+            Err(why) => eprintln!("{} is not specialised: {why}", target.row),
+        }
+        let measure = |native| self.driver.measure(target.row, self.effort.extent, &contenders, native);
+        // Code that goes wrong takes the others of its process with it.
+        let outcomes = measure(native.as_ref()).or_else(|why| {
+            eprintln!("{} is measured without machine code: {why}", target.row);
+            measure(None)
+        });
+        let outcomes = outcomes.unwrap_or_else(|why| {
+            eprintln!("{} is not measured: {why}", target.row);
+            Vec::new()
+        });
+        let measured = Measured::new(target, &outcomes);
+        tell(measured.row(target))?;
+        if self.effort.is_full {
+            if target.has_vectors && tools::has_avx2() {
+                tell(measured.avx2_row(target))?;
+            }
+            tell(measured.cranelift_row(target))?;
+            tell(rows::instructions_row(target, &self.counts(target, &contenders)))?;
+        }
+        Ok(())
+    }
+
+    fn counts(&self, target: &Target, contenders: &[Contender]) -> Counts {
+        let count = |name| {
+            let who = contenders.iter().find(|contender| contender.name == name)?;
+            let counted = self.driver.instructions(target.row, who);
+            counted.inspect_err(|why| eprintln!("{}: {name} is not counted: {why}", target.row)).ok()
+        };
+        Counts {
+            generic: count(GENERIC),
+            lto: count("lto"),
+            residual: count("residual scalar clang"),
+            hand: count("hand scalar clang"),
+        }
+    }
+
+    /// What specialising takes.
+    fn times(&self, workshop: &Workshop, tell: Tell) -> Result<(), String> {
+        let times = |target: &Target| -> Option<Times> {
+            let program = workshop.program(target);
+            let times = program.and_then(|program| workshop.residual(target, &program, self.effort.runs));
+            Some(times.inspect_err(|why| eprintln!("{} is not timed: {why}", target.entry)).ok()?.1)
+        };
+        let pair = times(&TARGETS[0]);
+        tell(rows::time_row("time to specialise pair".into(), pair.as_ref(), Some(TIME_OF_PAIR)))?;
+        if self.effort.is_full {
+            for (count, entry) in GROWTH {
+                let grown = times(&targets::growth(count, entry));
+                tell(rows::time_row(page::growth_row(count), grown.as_ref(), None))?;
+            }
+        }
+        Ok(())
+    }
+}
