@@ -199,3 +199,37 @@ fn bodies_that_are_not_in_order_are_refused() {
         }
     }
 }
+
+/// What the fuzzer does at length, here in short: parts of a text that is read are replaced by other parts of it.
+#[test]
+fn torn_text_is_refused_or_read_but_never_panics() {
+    let whole = include_str!("../../tests/ir/all.ll");
+    let words: Vec<&str> = whole.split_inclusive(&[' ', ',', '(', ')', '\n'][..]).collect();
+    let rounds = std::env::var("TORN").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let mut understood = 0;
+    for _ in 0..rounds {
+        let mut torn = words.clone();
+        for _ in 0..1 + random(4) {
+            let (at, other) = (random(torn.len()), random(words.len()));
+            match random(3) {
+                0 => torn[at] = words[other],
+                1 => torn.insert(at, words[other]),
+                _ => drop(torn.remove(at)),
+            }
+        }
+        let Ok(module) = read(&torn.concat(), "torn.ll") else { continue };
+        understood += 1;
+        let printed = crate::print::print(&module);
+        let again = read(&printed, "printed.ll").unwrap_or_else(|error| panic!("{error}\n{printed}"));
+        let code =
+            |text: &str| text.lines().filter(|line| !line.starts_with(';')).collect::<Vec<_>>().join("\n");
+        assert_eq!(code(&printed), code(&crate::print::print(&again)));
+        let _ = crate::link::link(vec![module, again]).map(|linked| crate::print::print(&linked));
+    }
+    assert!(understood > rounds / 10, "most texts are refused before their bodies are read: {understood}");
+}
