@@ -34,8 +34,10 @@ fn program(files: &[PathBuf]) -> Result<Module, Status> {
 }
 
 fn write(command: &Specialise, residual: &Specialised) -> Result<(), Status> {
-    let as_ir = command.output.as_ref().is_some_and(|output| output.extension().is_some_and(|kind| kind == "ll"));
-    let text = if as_ir { print::print(&residual.module) } else { c::print(&residual.module).map_err(fail)? };
+    let as_ir =
+        command.output.as_ref().is_some_and(|output| output.extension().is_some_and(|kind| kind == "ll"));
+    let text =
+        if as_ir { print::print(&residual.module) } else { c::print(&residual.module).map_err(fail)? };
     match &command.output {
         Some(output) => save(output, &text),
         None => {

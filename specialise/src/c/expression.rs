@@ -180,7 +180,10 @@ impl Writer<'_> {
                     true => self.pair(a, &b, bits)?,
                     false => (self.expr(a, modulo)?, self.expr(&b, modulo)?),
                 };
-                let (sign, right_level) = if binary == Binary::Add { ('+', 12) } else { ('-', 13) };
+                // A sum on the right goes without parentheses only where it is a sum of the same width.
+                let chained = binary == Binary::Add && right.ty == result;
+                let (sign, right_level) =
+                    (if binary == Binary::Add { '+' } else { '-' }, 13 - u8::from(chained));
                 Ok(join(&left, 12, &sign.to_string(), &right, right_level, result))
             }
             Binary::Mul => {

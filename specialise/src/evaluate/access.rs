@@ -351,7 +351,7 @@ impl Evaluator<'_> {
         let mut known = Vec::new();
         for (at, size, held) in joined(pieces, source_real.then_some((source, from_offset))) {
             let place = to_offset + at;
-            self.write_held(state, target, place, size, &held)?;
+            self.write_held(state, &Value::Pointer(target, 0), place, size, &held)?;
             known.push((place, size, held));
         }
         self.after_write(state, to, size);
@@ -376,18 +376,18 @@ impl Evaluator<'_> {
         let Some(contents) = state.memory.get(object) else { return Ok(true) };
         if contents.real {
             self.before_write(state, to, Some(size))?;
-            self.write_held(state, object, offset as u64, size, &Held::Fill(byte))?;
+            self.write_held(state, to, 0, size, &Held::Fill(byte))?;
             self.after_write(state, to, size);
         }
         self.put(state, object, offset as u64, size, Held::Fill(byte));
         Ok(true)
     }
 
-    /// Makes the residual program write what a cell holds to a real object.
+    /// Makes the residual program write what a cell holds to real memory, some bytes after a pointer.
     fn write_held(
         &mut self,
         state: &mut State,
-        object: ObjectId,
+        to: &Value,
         offset: u64,
         size: u64,
         held: &Held,
@@ -398,7 +398,7 @@ impl Evaluator<'_> {
                 let value = value.clone();
                 let ty = self.type_of(&value);
                 let operand = self.operand(state, &value, &ty, Leak::Yes)?;
-                self.emit_store(state, object, offset, operand)?;
+                self.emit_store(state, to, offset, operand)?;
             }
             Held::Value(value, start) => {
                 let (mut done, value) = (0, value.clone());
@@ -406,7 +406,7 @@ impl Evaluator<'_> {
                     let step = largest_step(size - done);
                     let part = self.part(state, &value, start + done as u32, step)?;
                     let operand = self.operand(state, &part, &Type::Int(step as u32 * 8), Leak::Yes)?;
-                    self.emit_store(state, object, offset + done, operand)?;
+                    self.emit_store(state, to, offset + done, operand)?;
                     done += step;
                 }
             }
@@ -415,12 +415,12 @@ impl Evaluator<'_> {
                 while done < size {
                     let step = largest_step(size - done);
                     let operand = Operand::Const(Const::int(step as u32 * 8, repeated(*byte, step)));
-                    self.emit_store(state, object, offset + done, operand)?;
+                    self.emit_store(state, to, offset + done, operand)?;
                     done += step;
                 }
             }
             Held::Fill(byte) => {
-                let to = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
+                let to = self.place_after(state, to, offset)?;
                 let byte = Operand::Const(Const::int(8, u128::from(*byte)));
                 let size = Operand::Const(Const::int(64, u128::from(size)));
                 self.emit_memory_call(state, "memset", vec![to, byte, size])?;
@@ -438,11 +438,11 @@ impl Evaluator<'_> {
                 for (at, value) in loaded {
                     let ty = self.type_of(&value);
                     let operand = self.operand(state, &value, &ty, Leak::Yes)?;
-                    self.emit_store(state, object, offset + at, operand)?;
+                    self.emit_store(state, to, offset + at, operand)?;
                 }
             }
             Held::Copy(origin, from) => {
-                let to = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
+                let to = self.place_after(state, to, offset)?;
                 let from =
                     self.operand(state, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
                 let size = Operand::Const(Const::int(64, u128::from(size)));
@@ -452,17 +452,50 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn emit_store(
-        &mut self,
-        state: &mut State,
-        object: ObjectId,
-        offset: u64,
-        value: Operand,
-    ) -> Result<(), Stop> {
-        let align = self.align_at(object, offset);
-        let to = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
+    fn emit_store(&mut self, state: &mut State, to: &Value, offset: u64, value: Operand) -> Result<(), Stop> {
+        let align = match to {
+            Value::Pointer(object, at) => self.align_at(*object, at.wrapping_add(offset as i64) as u64),
+            _ => 1,
+        };
+        let to = self.place_after(state, to, offset)?;
         self.effect(state, Op::Store { value, to, align, access: Access::Plain });
         Ok(())
+    }
+
+    /// The address some bytes after a pointer.
+    fn place_after(&mut self, state: &mut State, to: &Value, offset: u64) -> Result<Operand, Stop> {
+        if let Value::Pointer(object, at) = to {
+            let there = Value::Pointer(*object, at.wrapping_add(offset as i64));
+            return self.operand(state, &there, &Type::Ptr, Leak::No);
+        }
+        let base = self.operand(state, to, &Type::Ptr, Leak::No)?;
+        Ok(self.residual.address(state.block, base, offset as i64, self.place))
+    }
+
+    /// Copies a known number of bytes from an object that is only held to where it isn't known ("dynamic destination,
+    /// static source", section 3.2.2): one copy from each origin, and the object itself is not needed.
+    pub fn copy_out(&mut self, state: &mut State, to: &Value, from: &Value, size: u64) -> Result<bool, Stop> {
+        let (Value::Dynamic(_), Value::Pointer(source, offset)) = (to, from) else { return Ok(false) };
+        let (source, offset) = (*source, *offset);
+        self.ensure(state, source);
+        let held = |state: &State| state.memory.get(source).is_some_and(|contents| !contents.real);
+        if offset < 0 || !held(state) {
+            return Ok(false);
+        }
+        if let Some(object) = self.pointee(to) {
+            self.materialise(state, object)?;
+        }
+        // Origins that may be overwritten are saved; what is left can be copied piece by piece.
+        self.before_write(state, to, Some(size))?;
+        if !held(state) {
+            return Ok(false);
+        }
+        let pieces = state.memory.get(source).map(|c| c.pieces(offset as u64, size)).unwrap_or_default();
+        for (at, size, held) in joined(pieces, None) {
+            self.write_held(state, to, at, size, &held)?;
+        }
+        self.after_write(state, to, size);
+        Ok(true)
     }
 
     /// Makes an object real: all that is held is written to the residual program's memory.
@@ -475,7 +508,7 @@ impl Evaluator<'_> {
         contents.real = true;
         let cells: Vec<_> = contents.cells.iter().map(|(at, cell)| (*at, cell.clone())).collect();
         for (at, cell) in &cells {
-            self.write_held(state, object, *at, cell.size, &cell.held)?;
+            self.write_held(state, &Value::Pointer(object, 0), *at, cell.size, &cell.held)?;
         }
         if let Some(contents) = state.memory.get_mut(object) {
             // What stands in memory is known only as far as it can be read back as it was written.

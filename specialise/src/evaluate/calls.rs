@@ -223,7 +223,8 @@ impl Evaluator<'_> {
         size: &Value,
     ) -> Result<bool, Stop> {
         if let Some(size) = size.known_int() {
-            if size == 0 || self.copy(state, to, from, size as u64)? {
+            let known = size as u64;
+            if size == 0 || self.copy(state, to, from, known)? || self.copy_out(state, to, from, known)? {
                 return Ok(true);
             }
         }

@@ -194,7 +194,8 @@ fn meaning<'a>(steps: &Steps<'a>, fit: &Fit<'a>, scene: &Scene) -> Option<Meanin
                 to.slot.first.number.wrapping_sub(from.slot.first.number) as u64
             };
             let first = distance(&copies[0]);
-            if copies.iter().any(|copy| distance(copy) != first) {
+            let turned = |(to, from): &(Stretch, Stretch)| to.slot.step != from.slot.step;
+            if copies.iter().any(|copy| distance(copy) != first || turned(copy)) {
                 return None;
             }
             let (to, from): (Vec<Stretch>, Vec<Stretch>) = copies.into_iter().unzip();
