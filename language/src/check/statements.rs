@@ -25,7 +25,9 @@ impl<'a> Checker<'a> {
             connected[self.program.procedures[index].component.index()].extend(inward);
         }
         for (index, connected) in connected.iter().enumerate() {
-            self.check_offered(ComponentId(index as u32), connected);
+            if !self.components[index].lost {
+                self.check_offered(ComponentId(index as u32), connected);
+            }
         }
     }
 
@@ -65,7 +67,8 @@ impl<'a> Checker<'a> {
         let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
         let (block, after) =
             self.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
-        if tree.result.is_some() && !after.returns {
+        let lost = tree.body.as_ref().is_some_and(|body| body.lost);
+        if tree.result.is_some() && !after.returns && !lost {
             let message = format!("{} never returns its result", tree.name.text);
             let error = Diagnostic::new("missing-return", tree.name.span, message);
             self.report(error.label("a function").help("end it with RETURN value"));
@@ -124,8 +127,9 @@ impl<'a> Checker<'a> {
         });
         let mut statements = Vec::new();
         for tree in &tree.statements {
-            if let Some(kind) = self.deeper(tree.span, |checker| checker.statement(tree)) {
-                statements.push(Statement { kind, span: tree.span });
+            match self.deeper(tree.span, |checker| checker.statement(tree)) {
+                Some(kind) => statements.push(Statement { kind, span: tree.span }),
+                None => self.doubt(),
             }
         }
         Block { lock, statements }
