@@ -272,8 +272,12 @@ impl Parser<'_> {
             let before = self.position;
             match self.statement() {
                 Ok(statement) => {
-                    statements.extend(statement);
-                    self.end_of_statement(clauses);
+                    // What is followed by anything else on its line was probably meant to be another statement.
+                    if self.end_of_statement(clauses) {
+                        statements.extend(statement);
+                    } else {
+                        self.lost_statements += 1;
+                    }
                 }
                 Err(Failed) => self.skip_statement(),
             }
@@ -330,12 +334,13 @@ impl Parser<'_> {
         self.kind_after(1) != TokenKind::Name && !ends
     }
 
-    /// The `;` after a statement, or the end of the block.
-    fn end_of_statement(&mut self, clauses: &[Keyword]) {
+    /// The `;` after a statement, or the end of the block; whether the statement ends there, or could, a line
+    /// ending there.
+    fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
         let ends = self.at_any(clauses) || self.at(Keyword::End);
         let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
         if self.accept(Symbol::Semicolon) || ends || lacks_end {
-            return;
+            return true;
         }
         let closers = match clauses.first() {
             Some(Keyword::Until) => "`UNTIL`",
@@ -343,10 +348,11 @@ impl Parser<'_> {
             _ => "`END`",
         };
         self.report_missing(&format!("`;` or {closers}"), "this statement");
-        let goes_on = self.on_a_new_line() || self.at_any(STATEMENTS);
-        if !goes_on {
+        let ends = self.on_a_new_line();
+        if !ends && !self.at_any(STATEMENTS) {
             self.skip_statement();
         }
+        ends
     }
 
     /// After an error: to the next `;`, statement, end of a block, or section.

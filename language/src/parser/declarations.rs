@@ -201,7 +201,7 @@ impl Parser<'_> {
         mut entry: impl FnMut(&mut Self, &mut Vec<Declaration>) -> Parsed<()>,
     ) {
         while self.at(TokenKind::Name) {
-            let first = self.position;
+            let (first, declared_before) = (self.position, declarations.len());
             let read = entry(self, declarations).and_then(|()| {
                 if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
             });
@@ -211,6 +211,10 @@ impl Parser<'_> {
                         || parser.at_any(DECLARATIONS)
                         || parser.at_any(&[Keyword::Begin, Keyword::Activity, Keyword::Finally, Keyword::End])
                 });
+                if !self.at(Symbol::Semicolon) {
+                    self.lose_units();
+                }
+                declarations.truncate(declared_before);
                 declarations.push(Declaration::Lost(self.names_since(first)));
             }
             self.accept(Symbol::Semicolon);
