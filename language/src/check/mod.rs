@@ -2,9 +2,9 @@
 //!
 //! All files of a program are checked as one. The steps, each over the whole program: `declare` makes names
 //! known, `interfaces` finds out which declarations are the same interface and compiles protocols, `headers`
-//! gives types to what is declared, then `constants`, `statements` and `expressions` check what is written with
-//! them. What is wrong is reported where it is found; what depends on it is silently left out (`None`), so that
-//! one fault gives one error.
+//! gives types to what is declared, then `constants`, `bodies`, `statements` and `expressions` check what is
+//! written with them. What is wrong is reported where it is found; what depends on it is silently left out
+//! (`None`), so that one fault gives one error.
 //!
 //! Then `awaits`, `conformance` and `races` look at what was made of it, from which `doubts` has taken what is not
 //! known wholly. Syntax errors are in the way of all this only as far as they reach: names that may have been
@@ -12,6 +12,7 @@
 //! the top level of a file is nothing but syntax errors reported.
 
 mod awaits;
+mod bodies;
 mod calls;
 mod channels;
 mod connections;
