@@ -26,7 +26,7 @@ pub fn make(command: &New) -> Result<(), Status> {
     };
     let name = name.to_string_lossy();
     if !is_name(&name) {
-        let rule = "a name has letters, digits, `-`, `_` and `.`, only, and begins with a letter or digit";
+        let rule = "a name has only letters, digits, `-`, `_` and `.`, and begins with a letter or digit";
         return Err(fail(format_args!("`{}` cannot be the name of a project: {rule}", name.escape_debug())));
     }
     match fill(folder, &name) {
