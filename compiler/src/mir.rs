@@ -403,10 +403,12 @@ pub struct Counter {
     pub first: Reg,
     /// What it does not go past.
     pub last: Reg,
-    /// Whether it counts up.
-    pub is_rising: bool,
+    /// What is added to it, which is not 0.
+    pub step: i64,
     /// The block before the loop, which evaluates the bounds.
     pub before: BlockId,
+    /// The block that adds the step; it is reached only if that does not go past `last`.
+    pub next: BlockId,
 }
 
 /// A procedure in one of the contexts that it is used in.

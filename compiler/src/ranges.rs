@@ -99,7 +99,7 @@ impl Ranges {
         }
         let of = |reg| self.of(code, reg, counter.before);
         let (first, last) = (of(counter.first)?, of(counter.last)?);
-        Some(if counter.is_rising { (first.0, last.1) } else { (last.0, first.1) })
+        Some(if counter.step > 0 { (first.0, last.1) } else { (last.0, first.1) })
     }
 
     fn of_result(&self, code: &Code, instruction: &Inst, block: BlockId) -> Option<Range> {
@@ -110,6 +110,12 @@ impl Ranges {
             Inst::Checked(_, operator, a, b, _) => arithmetic(operator, of(a), of(b)),
             _ => None,
         }
+    }
+
+    /// Whether a counter with its step added is an integer, also in the last iteration.
+    pub fn can_step(&self, code: &Code, counter: &Counter) -> bool {
+        let range = self.of(code, counter.variable, counter.next);
+        exact(Checked::Add, range, Some((counter.step, counter.step))).is_some()
     }
 
     /// Whether checked arithmetic cannot overflow.

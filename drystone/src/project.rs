@@ -24,7 +24,12 @@ pub fn make(command: &New) -> Result<(), Status> {
     let Some(name) = folder.file_name() else {
         return Err(fail(format_args!("{}: a name for the project is needed", folder.display())));
     };
-    match fill(folder, &name.to_string_lossy()) {
+    let name = name.to_string_lossy();
+    if !is_name(&name) {
+        let rule = "a name has only letters, digits, `-`, `_` and `.`, and begins with a letter or digit";
+        return Err(fail(format_args!("`{}` cannot be the name of a project: {rule}", name.escape_debug())));
+    }
+    match fill(folder, &name) {
         Ok(()) => {
             let program = folder.join("main.dry");
             tell(format_args!("Made {}. Try `drystone run {}`.", folder.display(), program.display()));
@@ -35,6 +40,12 @@ pub fn make(command: &New) -> Result<(), Status> {
         }
         Err(error) => Err(fail(format_args!("cannot make {}: {error}", folder.display()))),
     }
+}
+
+/// Whether shells, web addresses and other tools take it as it is.
+fn is_name(name: &str) -> bool {
+    let fits = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+    name.starts_with(char::is_alphanumeric) && name.chars().all(fits)
 }
 
 fn fill(folder: &Path, name: &str) -> io::Result<()> {

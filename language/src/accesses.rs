@@ -41,8 +41,8 @@ pub struct Access {
 }
 
 /// Reports everything that a process with this body does, in its procedures too: each procedure once for each
-/// lock it is called under, and then with the place of the first such call.
-pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Access, Option<Span>)) {
+/// lock it is called under, and then with the first such call.
+pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Access, Option<Access>)) {
     let mut known: HashSet<(ProcedureId, Option<LockMode>)> = HashSet::new();
     let mut calls: Vec<(ProcedureId, Access)> = Vec::new();
     let mut one = |block: &Block, lock, called, calls: &mut Vec<(ProcedureId, Access)>| {
@@ -57,7 +57,7 @@ pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Acce
     };
     one(body, None, None, &mut calls);
     while let Some((procedure, call)) = calls.pop() {
-        one(&program.procedures[procedure.index()].body, call.lock, Some(call.span), &mut calls);
+        one(&program.procedures[procedure.index()].body, call.lock, Some(call), &mut calls);
     }
 }
 

@@ -1,5 +1,5 @@
 //! The syntax tree, as written: names unresolved, nothing checked. The parser always gives one; what it
-//! could not read is missing from it. Follows the grammar of the language reference, section 2.
+//! could not read is missing from it, and the tree says where. Follows the grammar of the language reference, section 2.
 
 use crate::source::Span;
 
@@ -17,6 +17,8 @@ pub struct Name {
 pub struct File {
     /// Components and interfaces at the top level, in order.
     pub items: Vec<Declaration>,
+    /// Something at the top level could not be read: which names it declares is not known.
+    pub lost: bool,
 }
 
 /// Anything that can be declared.
@@ -34,6 +36,8 @@ pub enum Declaration {
     Procedure(Procedure),
     /// `IMPLEMENTATION`; the parser accepts it only directly inside a component.
     Implementation(Implementation),
+    /// Something that could not be read, with every name that it may have declared.
+    Lost(Vec<Name>),
 }
 
 /// `COMPONENT [Attributes] Name OFFERS .. REQUIRES ..; declarations BEGIN .. ACTIVITY .. FINALLY .. END Name;`
@@ -224,6 +228,8 @@ pub struct Block {
     pub statements: Vec<Statement>,
     /// From the first token (attributes too) to the last.
     pub span: Span,
+    /// Some statement in it, however deep, could not be read.
+    pub lost: bool,
 }
 
 /// A statement and where it stands.
@@ -425,6 +431,8 @@ pub enum ExpressionKind {
     Character(u8),
     /// `1.5E-3`
     Real(f64),
+    /// A number that is none, or too large; reported already.
+    BadNumber,
     /// A string with its escapes resolved.
     String(Vec<u8>),
     /// A variable, constant, element, or (bare name) anything else that a name may mean.

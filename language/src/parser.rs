@@ -1,9 +1,10 @@
 //! Tokens to a syntax tree: recursive descent along the grammar of the language reference, section 2. Always
-//! gives a tree and its errors; what could not be read is missing from the tree. Knows nothing about what
-//! names mean.
+//! gives a tree and its errors; what could not be read is missing from the tree, which says where. Knows nothing
+//! about what names mean.
 //!
 //! A function that meets an error reports it and returns `Failed`; whoever can go on catches that, skips to
-//! where its own construct continues, and keeps the rest. Nesting is bounded, so that neither this parser nor
+//! where its own construct continues, and keeps the rest. How much an error loses: a statement, a declaration, or,
+//! where the parser can't be sure which END belongs to what, everything that is open. Nesting is bounded, so that neither this parser nor
 //! anyone who walks the tree runs out of stack.
 
 mod blocks;
@@ -45,6 +46,10 @@ struct Unit {
     name: Name,
     /// Its END seems to be missing, which has been reported.
     suspect: bool,
+    /// It is not as it was meant: too much of it could not be read.
+    lost: bool,
+    /// How many units had been declared before it.
+    declared_before: usize,
 }
 
 struct Parser<'a> {
@@ -63,6 +68,12 @@ struct Parser<'a> {
     operators: u32,
     /// Components, procedures, ... that are open, outermost first.
     units: Vec<Unit>,
+    /// The names of all components, interfaces and procedures so far.
+    declared: Vec<Name>,
+    /// How many times statements were skipped.
+    lost_statements: u32,
+    /// Something at the top level could not be read.
+    lost: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -77,6 +88,9 @@ impl<'a> Parser<'a> {
             open_expressions: 0,
             operators: 0,
             units: Vec::new(),
+            declared: Vec::new(),
+            lost_statements: 0,
+            lost: false,
         }
     }
 
@@ -194,7 +208,7 @@ impl<'a> Parser<'a> {
     /// At something that the lexer has reported; also at the end of a file that ends within a comment.
     fn at_lexical_error(&self) -> bool {
         let before = self.tokens[self.position.saturating_sub(1)].kind;
-        self.at(TokenKind::Bad) || self.at_end() && before == TokenKind::Bad
+        self.at(TokenKind::Bad) || self.at(TokenKind::BadNumber) || self.at_end() && before == TokenKind::Bad
     }
 
     fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
@@ -245,6 +259,7 @@ impl<'a> Parser<'a> {
         self.report(Diagnostic::new("nesting-too-deep", self.token().span, message).help(help));
         self.position = self.tokens.len() - 1;
         self.reported_at = Some(self.position);
+        self.lost = true;
         Err(Failed)
     }
 

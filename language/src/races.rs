@@ -54,11 +54,11 @@ fn processes<'a>(program: &Program, component: &'a Component) -> Vec<Process<'a>
     others.into_iter().flatten().chain(services).collect()
 }
 
-/// An access, by which process it is done, and where the procedure that does it is called, if one does.
+/// An access, by which process it is done, and the call of the procedure that does it, if one does.
 struct Use {
     process: usize,
     access: Access,
-    called: Option<Span>,
+    called: Option<Access>,
 }
 
 /// All that the processes do, each access once for each lock it is done under.
@@ -72,7 +72,8 @@ fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
 
 /// `AWAIT` gives up a lock, so one must be held; and the lock cannot be had alone while others share it.
 fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
-    for Use { access, called, .. } in uses {
+    for it in uses {
+        let access = &it.access;
         let diagnostic = match (access.event, access.lock) {
             (Event::Await, None) => Diagnostic::new(
                 "await-without-lock",
@@ -85,23 +86,24 @@ fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
                 access.span,
                 "{EXCLUSIVE} where the lock is held {SHARED} already",
             )
-            .help("make the outer block {EXCLUSIVE}"),
+            .help(match it.deciding_call() {
+                Some(_) => "call the procedure in a block with {EXCLUSIVE} instead",
+                None => "make the outer block {EXCLUSIVE}",
+            }),
             _ => continue,
         };
-        diagnostics.push(note_call(diagnostic, *called, access.lock));
+        diagnostics.push(note_call(diagnostic, it));
     }
 }
 
-fn note_call(diagnostic: Diagnostic, called: Option<Span>, lock: Option<LockMode>) -> Diagnostic {
-    let how = match lock {
+fn note_call(diagnostic: Diagnostic, it: &Use) -> Diagnostic {
+    let Some(call) = it.deciding_call() else { return diagnostic };
+    let how = match call.lock {
         None => "without the lock",
         Some(LockMode::Shared) => "with the lock held {SHARED}",
         Some(LockMode::Exclusive) => "with the lock held {EXCLUSIVE}",
     };
-    match called {
-        Some(call) => diagnostic.note(call, format!("the procedure is called {how} here")),
-        None => diagnostic,
-    }
+    diagnostic.note(call.span, format!("the procedure is called {how} here"))
 }
 
 /// What processes can race for.
@@ -125,6 +127,11 @@ fn target(event: Event) -> Option<Target> {
 impl Use {
     fn changes(&self) -> bool {
         !matches!(self.access.event, Event::Read(_))
+    }
+
+    /// The call of the procedure, unless the procedure itself takes the lock that it has here.
+    fn deciding_call(&self) -> Option<Access> {
+        self.called.filter(|call| call.lock == self.access.lock)
     }
 
     fn is_protected(&self) -> bool {
@@ -192,7 +199,7 @@ fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnosti
         None => "the lock is not held here",
         Some(_) => "the lock is only held {SHARED} here",
     };
-    let diagnostic = note_call(diagnostic.label(label), it.called, it.access.lock);
+    let diagnostic = note_call(diagnostic.label(label), it);
     let diagnostic = match opponent(it, uses, processes) {
         Some(other) => {
             let another = if other.process == it.process { "another process of " } else { "" };

@@ -28,7 +28,8 @@ fn render_one(files: &[SourceFile], diagnostic: &Diagnostic, colour: Colour) -> 
         Colour::Plain => "error",
     };
     let Some(file) = files.get(span.file as usize) else {
-        return format!("{error}: {message} [{code}]\n\n");
+        let help = diagnostic.help.iter().map(|help| format!("  = help: {help}\n")).collect::<String>();
+        return format!("{error}: {message} [{code}]\n{help}\n");
     };
     let (line, column) = file.line_column(span.start);
     let renderer = match colour {

@@ -44,11 +44,55 @@ fn several_files_are_one_program() {
 }
 
 #[test]
-fn syntax_errors_of_all_files_come_together_and_alone() {
-    let wrong = "COMPONENT A; VARIABLE a: Unknown; BEGIN a := END A;";
-    let errors = check(&sources(&[wrong, wrong])).expect_err("both are wrong");
-    let found: Vec<_> = errors.iter().map(|error| (error.code, error.span.file)).collect();
-    assert_eq!(found, [("unexpected-token", 0), ("unexpected-token", 1)]);
+fn syntax_errors_hide_only_what_depends_on_them() {
+    for (text, expected) in [
+        ("COMPONENT A; BEGIN lost := ; y END A;", &["unexpected-token", "unknown-name"][..]),
+        ("COMPONENT A; VARIABLE n INTEGER; BEGIN n := 1; y END A;", &["unexpected-token", "unknown-name"]),
+        ("COMPONENT A; CONSTANT c = ; d = c; BEGIN WRITE(c + d) END A;", &["unexpected-token"]),
+        ("COMPONENT A; PROCEDURE P(n INTEGER); BEGIN n END P; BEGIN P(1) END A;", &["unexpected-token"]),
+        ("COMPONENT A; PROCEDURE P(): INTEGER; BEGIN RETURN + END P; END A;", &["unexpected-token"]),
+        ("COMPONENT A OFFERS I; BEGIN CONNECT(I x) END A; INTERFACE I; END I;", &["unexpected-token"]),
+        (
+            "COMPONENT A OFFERS I; IMPLEMENTATION I; BEGIN ?M( END I; END A; INTERFACE I; IN M END I;",
+            &["unexpected-token"],
+        ),
+        (
+            "INTERFACE I; IN M N END I; COMPONENT A REQUIRES I; BEGIN I!N; I!M; y END A;",
+            &["unexpected-token", "unknown-name"],
+        ),
+        (
+            "COMPONENT A; VARIABLE b: B; BEGIN NEW(b); b!M; y END A; COMPONENT B OFFERS; END B;",
+            &["unknown-name", "unexpected-token"],
+        ),
+        (
+            "COMPONENT A; VARIABLE b: B; x: X; END A; COMPONENT C; BEGIN END COMPONENT B; END B;",
+            &["unknown-name", "unexpected-token"],
+        ),
+        (
+            "COMPONENT A; VARIABLE t: TEXT; BEGIN t := 99999999999999999999; WRITE(1 DIV 9X9); y END A;",
+            &["integer-too-large", "bad-number", "unknown-name"],
+        ),
+        ("COMPONENT A; BEGIN y END A; VARIABLE x: TEXT; COMPONENT B; BEGIN x END B;", &["unexpected-token"]),
+    ] {
+        assert_eq!(codes(&[text]), expected, "{text}");
+    }
+}
+
+#[test]
+fn races_and_protocols_are_checked_where_nothing_else_is_wrong() {
+    const RACE: &str = "COMPONENT R OFFERS I; VARIABLE n: INTEGER;
+        IMPLEMENTATION I; BEGIN ?M; INC(n) END I; END R;";
+    let interface = "INTERFACE I; IN M END I;";
+    let wrong = "COMPONENT A; BEGIN y; AWAIT(TRUE) END A;";
+    assert_eq!(codes(&[interface, RACE, wrong]), ["race-write", "unknown-name"]);
+    let in_it = RACE.replace("?M;", "?M; y;");
+    assert_eq!(codes(&[interface, &in_it]), ["unknown-name"]);
+    let interface = "INTERFACE I; IN M | OUT N END I;";
+    assert_eq!(codes(&[interface, RACE]), ["protocol-two-senders"]);
+    let client = "COMPONENT C; VARIABLE a: ANY(I); BEGIN a!M; a!M; AWAIT(TRUE) END C;";
+    assert_eq!(codes(&[interface, client]), ["protocol-two-senders"]);
+    let interface = "INTERFACE I; IN M END I; INTERFACE J; IN N(x: Lost) END J;";
+    assert_eq!(codes(&[interface, RACE]), ["unknown-name", "race-write"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
+use crate::heap::heap_of;
 use crate::instance::{holder_of, template_of};
 use crate::layout::*;
 use crate::output;
@@ -109,7 +110,8 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
         }
         let place = place_text(w, failure.place);
         let whose = whose(failure.process, failure.instance);
-        say(w, &format!("error: {}{place}{whose}\n", failure.fault.name()));
+        let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
+        say(w, &format!("error: {}{place}{whose}{limit}\n", failure.fault.name()));
         if isolated.is_null() {
             return false;
         }
@@ -145,6 +147,18 @@ unsafe fn place_text(w: *mut Worker, place: u32) -> String {
         }
         None => String::new(),
     }
+}
+
+/// The memory that the program was given, if that is limited, in the unit in which it was probably said.
+unsafe fn limit_text(w: *mut Worker) -> String {
+    let limit = heap_of(w).memory().limit();
+    if limit == usize::MAX {
+        return String::new();
+    }
+    let units = [(30, "G"), (20, "M"), (10, "K")];
+    let fitting = units.into_iter().find(|(bits, _)| limit % (1 << bits) == 0);
+    let (bits, unit) = fitting.unwrap_or((0, " bytes"));
+    format!(", with the memory limit of {}{unit}", limit >> bits)
 }
 
 unsafe fn whose(p: *mut Process, instance: *mut Instance) -> String {
@@ -210,6 +224,12 @@ unsafe fn waiting_place(w: *mut Worker, p: *mut Process) -> String {
     let points = home(w).program.resume_points.get();
     let point = points.iter().find(|point| point.function == (*p).resume);
     point.map_or(String::new(), |point| place_text(w, point.place))
+}
+
+/// There is not enough memory for the program to start; answers `false`.
+pub unsafe fn report_no_memory(w: *mut Worker) -> bool {
+    let limit = limit_text(w);
+    report_start(w, &format!("out of memory at the start{limit}"))
 }
 
 /// The program cannot start; answers `false`.

@@ -284,7 +284,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
     let template = home(w).program.entry;
     let entry = instance::make(w, &*template);
     if entry.is_null() {
-        return fault::report_start(w, "out of memory");
+        return fault::report_no_memory(w);
     }
     home(w).entry = entry;
     for required in (*template).required.get() {
@@ -307,7 +307,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
     }
     if !instance::start(w, entry) {
-        return fault::report_start(w, "out of memory");
+        return fault::report_no_memory(w);
     }
     deletion::delete_entry(w, entry);
     true

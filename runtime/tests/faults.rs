@@ -214,6 +214,7 @@ fn a_program_that_needs_too_much_memory_is_ended() {
     }
     let ran = run_with(*MAIN, 1, 300_000);
     assert!(ran.errors.starts_with("error: out of memory at test.dry:"), "{}", ran.errors);
+    assert!(ran.errors.contains("with the memory limit of 300000 bytes"), "{}", ran.errors);
     assert_eq!(ran.outcome.status, 1);
 }
 

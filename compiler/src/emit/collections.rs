@@ -1,5 +1,7 @@
 //! Elements of collections: arrays and dense parts are looked up in generated code.
 
+use std::collections::HashSet;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_module::Module;
@@ -10,6 +12,13 @@ use super::{ArrayValues, Build, Sizes, trusted};
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, Reg, Symbol};
+
+/// An array that lies at a known place.
+pub(super) struct Array {
+    variable: VariableId,
+    place: Address,
+    dimensions: usize,
+}
 
 impl<M: Module> Build<'_, '_, M> {
     /// Puts words into memory of this function for an entry point to read.
@@ -108,13 +117,13 @@ impl<M: Module> Build<'_, '_, M> {
         found: Block,
         absent: Block,
     ) {
-        let (array, is_made) = match self.arrays.get(&(collection.base, collection.offset)) {
-            Some(array) => (array.clone(), self.arrays_are_made),
-            None => (self.load_array(variable, collection, keys.len()), false),
+        let array = match self.arrays.get(&(collection.base, collection.offset)) {
+            Some(array) => array.clone(),
+            None => self.load_array(&Array { variable, place: *collection, dimensions: keys.len() }),
         };
-        // Else the sizes are 0, and no index is inside.
-        if matches!(array.sizes, Sizes::Known(_)) && !is_made {
-            self.branch_unless(array.made, absent);
+        // If the sizes are not known, those of an array that is not there are 0, and no index is inside.
+        if let (Sizes::Known(_), Some(made)) = (&array.sizes, array.made) {
+            self.branch_unless(made, absent);
         }
         let mut index = None;
         for (dimension, &reg) in keys.iter().enumerate() {
@@ -154,30 +163,41 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// An array that was not made has no elements.
-    fn load_array(&mut self, variable: VariableId, collection: &Address, dimensions: usize) -> ArrayValues {
-        let base = self.base(collection.base);
-        let made = self.builder.ins().load(types::I64, trusted(), base, collection.offset);
+    fn load_array(&mut self, array: &Array) -> ArrayValues {
+        let made = self.load_made(array);
         let none = self.symbol(&Symbol::NoArray);
         let head = self.builder.ins().select(made, made, none);
-        let sizes = match self.functions.sizes.get(&variable) {
+        let sizes = match self.functions.sizes.get(&array.variable) {
             Some(sizes) => Sizes::Known(sizes.clone()),
             None => {
                 let size = |dimension| 16 + 8 * dimension;
                 let load = |at| self.builder.ins().load(types::I64, trusted(), head, at);
-                Sizes::Loaded((0..dimensions as i32).map(size).map(load).collect())
+                Sizes::Loaded((0..array.dimensions as i32).map(size).map(load).collect())
             }
         };
-        ArrayValues { made, elements: self.builder.ins().load(types::I64, trusted(), head, 0), sizes }
+        ArrayValues { made: Some(made), elements: self.load_elements(head), sizes }
     }
 
-    /// Whether all arrays that are used in loops here, and have known sizes, are there; none if there are none.
-    pub(super) fn all_known_arrays_are_made(&mut self) -> Option<Value> {
-        let known = self.arrays.values().filter(|array| matches!(array.sizes, Sizes::Known(_)));
-        let mut made: Vec<Value> = known.map(|array| array.made).collect();
-        // In the order in which they were loaded: the same program gives the same code.
-        made.sort();
+    /// An array that is there, and has known sizes.
+    fn load_known_array(&mut self, array: &Array, sizes: &[i64]) -> ArrayValues {
+        let made = self.load_made(array);
+        ArrayValues { made: None, elements: self.load_elements(made), sizes: Sizes::Known(sizes.to_vec()) }
+    }
+
+    fn load_made(&mut self, array: &Array) -> Value {
+        let base = self.base(array.place.base);
+        self.builder.ins().load(types::I64, trusted(), base, array.place.offset)
+    }
+
+    fn load_elements(&mut self, head: Value) -> Value {
+        self.builder.ins().load(types::I64, trusted(), head, 0)
+    }
+
+    /// Whether all of these that have known sizes are there; none if there are none.
+    pub(super) fn all_known_arrays_are_made(&mut self, arrays: &[Array]) -> Option<Value> {
         let mut all = None;
-        for made in made {
+        for array in arrays.iter().filter(|array| self.functions.sizes.contains_key(&array.variable)) {
+            let made = self.load_made(array);
             let is_made = self.builder.ins().icmp_imm_s(IntCC::NotEqual, made, 0);
             all = Some(match all {
                 None => is_made,
@@ -187,43 +207,55 @@ impl<M: Module> Build<'_, '_, M> {
         all
     }
 
-    /// Loads what describes the arrays that are used in loops, if nothing here makes or deletes one.
-    pub(super) fn look_at_arrays(&mut self, blocks: &[BlockId]) {
+    /// Loads what describes arrays; those of known sizes may be known to be there.
+    pub(super) fn look_at_arrays(&mut self, arrays: &[Array], known_are_made: bool) {
+        let sizes = self.functions.sizes;
+        for array in arrays {
+            let values = match sizes.get(&array.variable).filter(|_| known_are_made) {
+                Some(sizes) => self.load_known_array(array, sizes),
+                None => self.load_array(array),
+            };
+            self.arrays.insert((array.place.base, array.place.offset), values);
+        }
+    }
+
+    /// The arrays that are used in loops, if nothing here makes or deletes one; each once, in the order of their first
+    /// use: the same program gives the same code.
+    pub(super) fn arrays_used_in_loops(&self, blocks: &[BlockId]) -> Vec<Array> {
         if self.functions.natives_make_arrays {
             // One of them may be called here, or by a condition that an UNLOCK on the way tests.
-            return;
+            return Vec::new();
         }
         let code = self.code();
         let changes = |entry: &Entry| {
             entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
         };
         let mut used = Vec::new();
+        let mut places = HashSet::new();
         for block in blocks.iter().map(|&id| code.block(id)) {
             if let Some(Head { op: HeadOp::Call(_, entry, _), .. }) = &block.head
                 && changes(entry)
             {
-                return;
+                return Vec::new();
             }
             for instruction in &block.instructions {
                 match instruction {
-                    Inst::Call(_, entry, _) if changes(entry) => return,
-                    Inst::Find(_, variable, collection, keys, _) if block.in_loop.is_some() => {
+                    Inst::Call(_, entry, _) if changes(entry) => return Vec::new(),
+                    Inst::Find(_, variable, place, keys, _) if block.in_loop.is_some() => {
                         let declared = &self.functions.program.variables[variable.index()].collection;
-                        let in_register = matches!(collection.base, Base::Reg(_));
-                        if !in_register && declared.as_ref().is_some_and(|declared| declared.array) {
-                            used.push((*variable, *collection, keys.len()));
+                        let in_register = matches!(place.base, Base::Reg(_));
+                        if !in_register
+                            && declared.as_ref().is_some_and(|declared| declared.array)
+                            && places.insert((place.base, place.offset))
+                        {
+                            used.push(Array { variable: *variable, place: *place, dimensions: keys.len() });
                         }
                     }
                     _ => {}
                 }
             }
         }
-        for (variable, collection, dimensions) in used {
-            if !self.arrays.contains_key(&(collection.base, collection.offset)) {
-                let array = self.load_array(variable, &collection, dimensions);
-                self.arrays.insert((collection.base, collection.offset), array);
-            }
-        }
+        used
     }
 
     pub(super) fn find_in_dense_part(

@@ -1,5 +1,6 @@
 //! Instructions and the ends of blocks.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_runtime::layout::Fault;
@@ -165,8 +166,10 @@ impl<M: Module> Build<'_, '_, M> {
         match end {
             Terminator::Goto(to) => self.go(*to),
             Terminator::Branch(reg, yes, no) => {
-                let value = self.get(*reg);
-                self.branch(value, *yes, *no);
+                if !self.count_on(*yes, *no) {
+                    let value = self.get(*reg);
+                    self.branch(value, *yes, *no);
+                }
             }
             Terminator::CallProcedure { variant, arguments, outer, then, place, .. } => {
                 self.call_procedure(*variant, arguments, *outer, *then, *place);
@@ -192,6 +195,40 @@ impl<M: Module> Build<'_, '_, M> {
                 self.builder.ins().jump(leave, &[]);
             }
         }
+    }
+
+    /// At the end of a FOR loop: steps its counter before the test, so that it becomes the next one in its register, and
+    /// goes straight to the loop's header. Not if the step may overflow, or these are blocks of something else.
+    fn count_on(&mut self, next: BlockId, outside: BlockId) -> bool {
+        let code = self.code();
+        let Some(inner) = code.block(next).in_loop.map(|number| &code.loops[number]) else { return false };
+        let Some(counter) = inner.counter.as_ref().filter(|counter| counter.next == next) else {
+            return false;
+        };
+        if !self.the_cut().ranges.can_step(code, counter) {
+            return false;
+        }
+        let (current, last) = (self.get(counter.variable), self.get(counter.last));
+        let following = self.builder.ins().iadd_imm_s(current, counter.step);
+        let not_past = match counter.step > 0 {
+            true => IntCC::SignedLessThanOrEqual,
+            false => IntCC::SignedGreaterThanOrEqual,
+        };
+        let goes_on = self.builder.ins().icmp(not_past, following, last);
+        let past = self.builder.create_block();
+        self.set(counter.variable, following);
+        let again = self.inside(inner.header);
+        let onwards = again.unwrap_or_else(|| self.builder.create_block());
+        self.builder.ins().brif(goes_on, onwards, &[], past, &[]);
+        if again.is_none() {
+            self.builder.switch_to_block(onwards);
+            self.go_to_segment(inner.header);
+        }
+        self.builder.switch_to_block(past);
+        // The variable remains what it was in the last iteration.
+        self.set(counter.variable, current);
+        self.go(outside);
+        true
     }
 
     /// The block of this function that control goes to; none if another segment begins there.

@@ -153,8 +153,8 @@ type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
 /// What describes an array, loaded once.
 #[derive(Clone)]
 pub(crate) struct ArrayValues {
-    /// The array itself, 0 if it is not there.
-    made: Value,
+    /// The array itself, 0 if it is not there; none if it is known to be there.
+    made: Option<Value>,
     elements: Value,
     /// The size of each dimension.
     sizes: Sizes,
@@ -205,8 +205,6 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     at_home: bool,
     /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
     arrays: HashMap<(Base, i32), ArrayValues>,
-    /// All of these are there.
-    arrays_are_made: bool,
     /// Elements of these arrays that have been looked up on the way to here.
     elements: KnownElements,
     /// The same at the end of each block that has been translated.
@@ -329,7 +327,6 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             segment: None,
             at_home,
             arrays: HashMap::new(),
-            arrays_are_made: false,
             elements: HashMap::new(),
             elements_after: HashMap::new(),
             variables: HashMap::new(),
@@ -408,18 +405,18 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     /// Translates the blocks of a segment or procedure, the first of which is entered now: twice, if that saves
     /// tests in loops.
     fn body(&mut self, blocks: &[BlockId]) {
-        self.look_at_arrays(blocks);
-        if let Some(made) = self.all_known_arrays_are_made() {
+        let arrays = self.arrays_used_in_loops(blocks);
+        if let Some(made) = self.all_known_arrays_are_made(&arrays) {
             let (quick, careful) = (self.builder.create_block(), self.builder.create_block());
             self.builder.set_cold_block(careful);
             self.builder.ins().brif(made, quick, &[], careful, &[]);
             self.builder.switch_to_block(quick);
-            self.arrays_are_made = true;
+            self.look_at_arrays(&arrays, true);
             self.version(blocks);
             self.builder.switch_to_block(careful);
-            self.arrays_are_made = false;
             self.elements_after.clear();
         }
+        self.look_at_arrays(&arrays, false);
         self.version(blocks);
         self.finish_shared_blocks();
         self.builder.seal_all_blocks();
@@ -618,6 +615,11 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         self.builder.set_cold_block(over);
         self.builder.ins().brif(attention, over, &[], go_on, &[]);
         self.builder.switch_to_block(over);
+        if at != self.entry {
+            // The segment that begins there looks again, and nothing here is kept in registers for that.
+            self.go_to_segment(at);
+            return self.builder.switch_to_block(go_on);
+        }
         self.save_for(at);
         self.set_resume(at);
         let status = self.call_unusual(&entries::PREEMPT, &[]).expect("a status");

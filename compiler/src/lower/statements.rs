@@ -199,15 +199,15 @@ impl Lower<'_, '_> {
         let header = self.begin_loop();
         let outside = self.outside_loop();
         self.code.blocks[around.0 as usize].end = Terminator::Branch(runs, before, outside);
-        if let (Target::Register(variable), Some(step)) = (&target, constant) {
-            let counter = Counter { variable: *variable, first, last, is_rising: step > 0, before: around };
-            let number = self.in_loop.expect("this loop");
-            self.code.loops[number].counter = Some(counter);
-        }
         self.block_of_statements(body);
         let current = self.load_target(&target, &Type::Integer, variable.span);
         let goes_on = self.room_for_step(current, last, step, constant);
         let next = self.new_block();
+        if let (Target::Register(variable), Some(step)) = (&target, constant) {
+            let counter = Counter { variable: *variable, first, last, step, before: around, next };
+            let number = self.in_loop.expect("this loop");
+            self.code.loops[number].counter = Some(counter);
+        }
         self.end(Terminator::Branch(goes_on, next, outside));
         self.start(next);
         let following = self.op(Op::Add, current, step);

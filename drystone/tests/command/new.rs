@@ -14,6 +14,19 @@ fn a_new_project_passes_its_test() {
 }
 
 #[test]
+fn a_name_that_tools_could_stumble_over_is_refused() {
+    let folder = folder_with("");
+    for name in ["bad name!", "$(x)", "--", "a\nb", ".hidden"] {
+        let output = drystone(folder.path(), &["new", "--", name]);
+        assert_eq!(status(&output), 1, "{name}");
+        assert!(complaint(&output).contains("cannot be the name of a project"), "{}", complaint(&output));
+        assert!(!folder.path().join(name).exists(), "{name}");
+    }
+    let output = drystone(folder.path(), &["new", "bücher_1.2-b"]);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+}
+
+#[test]
 fn its_test_fails_when_the_program_prints_something_else() {
     let folder = folder_with("");
     drystone(folder.path(), &["new", "bar"]);

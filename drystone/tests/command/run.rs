@@ -44,7 +44,9 @@ fn the_component_that_starts_can_be_chosen() {
     assert_eq!(printed(&output), "A");
     let output = drystone(folder.path(), &["run", "--entry", "C", "program.dry"]);
     assert_eq!(status(&output), 2);
-    assert!(complaint(&output).contains('C'));
+    let complaint = complaint(&output);
+    assert!(complaint.starts_with("error: the program cannot start with C: it has no such component"));
+    assert!(complaint.contains("these are at the top level: A, B"), "{complaint}");
 }
 
 #[test]
@@ -86,6 +88,7 @@ END Grows;
         let output = drystone(folder.path(), &["run", "--memory", "64M", "--cores", cores, "program.dry"]);
         assert_eq!(status(&output), 1, "{}", complaint(&output));
         assert!(complaint(&output).contains("out of memory at program.dry:6:"), "{}", complaint(&output));
+        assert!(complaint(&output).contains("with the memory limit of 64M"), "{}", complaint(&output));
     }
 }
 

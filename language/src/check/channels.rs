@@ -54,6 +54,9 @@ impl<'a> Checker<'a> {
                 (ChannelKind::Held(Box::new(place)), interface)
             }
         };
+        if self.faulty_interfaces.contains(&interface) {
+            self.doubt();
+        }
         Some((Channel { kind, interface }, End::Client))
     }
 
@@ -119,12 +122,12 @@ impl<'a> Checker<'a> {
             self.not_a_component(place, name);
             return None;
         }
+        if self.is_incomplete(&place.ty) {
+            return None;
+        }
         match self.offers_of(&place.ty) {
             [facet] => Some(facet.interface),
             offers => {
-                if self.is_incomplete(&place.ty) {
-                    return None;
-                }
                 let names: Vec<&str> =
                     offers.iter().map(|facet| self.interface_name(facet.interface)).collect();
                 let (message, help) = match names.first() {

@@ -24,6 +24,8 @@ pub(super) struct DeclaredComponent<'a> {
     pub(super) top_level: bool,
     /// Some interface in its header is not known: what is missing there is not reported again.
     pub(super) incomplete: bool,
+    /// Some part of it could not be read: what it seems to lack may be there.
+    pub(super) lost: bool,
 }
 
 /// A procedure as declared.
@@ -87,6 +89,13 @@ impl<'a> Checker<'a> {
             (ast::Declaration::Implementation(tree), Some(Owner::Component(component))) => {
                 self.declare_implementation(scope, component, tree);
             }
+            (ast::Declaration::Lost(names), owner) => {
+                names.iter().for_each(|name| self.lose(scope, name));
+                match owner {
+                    Some(owner) => self.lose_part(owner),
+                    None => self.lost_component = true,
+                }
+            }
             // The parser lets none of these stand outside a component.
             (ast::Declaration::Variables(_) | ast::Declaration::Procedure(_), None)
             | (ast::Declaration::Implementation(_), _) => (),
@@ -117,6 +126,7 @@ impl<'a> Checker<'a> {
             implementations: Vec::new(),
             top_level: owner.is_none(),
             incomplete: false,
+            lost: [&tree.begin, &tree.activity, &tree.finally].into_iter().flatten().any(|block| block.lost),
         });
         self.declare(around, &tree.name, Symbol::Template(id));
         for item in &tree.declarations {
@@ -140,6 +150,9 @@ impl<'a> Checker<'a> {
         });
         let scope = self.new_scope(Some(around), false);
         self.components[component.index()].implementations.push((tree, scope));
+        if tree.body.as_ref().is_some_and(|body| body.lost) {
+            self.lose_part(owner);
+        }
         for item in &tree.declarations {
             self.declare_item(scope, Some(owner), item);
         }
@@ -159,6 +172,9 @@ impl<'a> Checker<'a> {
         });
         let scope = self.new_scope(Some(around), false);
         self.procedures.push(DeclaredProcedure { tree, scope });
+        if tree.body.as_ref().is_some_and(|body| body.lost) {
+            self.lose_part(owner);
+        }
         self.declare(around, &tree.name, Symbol::Procedure(id));
         let inside = Owner::Procedure(id);
         for formal in &tree.formals {
@@ -193,6 +209,12 @@ impl<'a> Checker<'a> {
         self.declare(declared.scope, declared.name, Symbol::Variable(id));
         self.variables.push(declared);
         id
+    }
+
+    /// Something in a component could not be read.
+    fn lose_part(&mut self, owner: Owner) {
+        let component = self.component_of(owner);
+        self.components[component.index()].lost = true;
     }
 
     /// The component in which something is declared.

@@ -5,7 +5,7 @@ use crate::program::ComponentId;
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
-use super::predeclared::OFFERED_TO_ENTRY;
+use super::predeclared::{OFFERED_TO_ENTRY, SYSTEM_FILE};
 use super::scopes::{ScopeId, similar};
 
 impl<'a> Checker<'a> {
@@ -70,16 +70,29 @@ impl<'a> Checker<'a> {
     fn entry_named(&mut self, name: &str, top: &[ComponentId]) -> Option<ComponentId> {
         let found = top.iter().copied().find(|&id| self.component_name(id) == name);
         if found.is_none() {
-            let message = format!("there is no component {name} at the top level to start with");
-            let error = Diagnostic::new("no-entry", Span::default(), message);
-            let similar = similar(name, top.iter().map(|&id| self.component_name(id)));
-            let help = similar.map(|similar| format!("did you mean {similar}?"));
-            self.report(match help {
-                Some(help) => error.help(help),
-                None => error,
-            });
+            let inner = self.program.components.iter().find(|component| component.name == name);
+            let message = match inner {
+                Some(_) => format!("the program cannot start with {name}, which is inside another component"),
+                None => format!("the program cannot start with {name}: it has no such component"),
+            };
+            // It is no place in the program that is wrong.
+            let nowhere = Span { file: SYSTEM_FILE, ..Span::default() };
+            let error = Diagnostic::new("no-entry", nowhere, message);
+            self.report(error.help(self.entry_help(name, top)));
         }
         found
+    }
+
+    /// What the program can start with instead.
+    fn entry_help(&self, name: &str, top: &[ComponentId]) -> String {
+        let candidates: Vec<&str> = top.iter().map(|&id| self.component_name(id)).collect();
+        let candidate = match (similar(name, candidates.iter().copied()), &candidates[..]) {
+            (Some(similar), [_]) => return format!("did you mean {similar}?"),
+            (_, []) => return "write a COMPONENT at the top level".into(),
+            (Some(similar), _) => format!("did you mean {similar}? "),
+            (None, _) => String::new(),
+        };
+        format!("{candidate}these are at the top level: {}", candidates.join(", "))
     }
 
     /// `{VIRTUAL}` stands on the entry; where another one was asked for by name, any top-level component may be

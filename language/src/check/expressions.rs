@@ -22,6 +22,7 @@ impl<'a> Checker<'a> {
             Tree::Character(code) => return Some(literal(ExpressionKind::Character(*code), span)),
             Tree::Real(value) => return Some(literal(ExpressionKind::Real(*value), span)),
             Tree::String(bytes) => return Some(literal(ExpressionKind::Text(bytes.clone()), span)),
+            Tree::BadNumber => return None,
             Tree::Designator(designator) => return self.value(designator, span),
             Tree::Call(call) => return self.call(call),
             Tree::Group(inner) => return self.expression(inner).map(|inner| Expression { span, ..inner }),

@@ -14,7 +14,7 @@ use super::scopes::ScopeId;
 
 /// One declaration of an interface.
 pub(super) struct Declared<'a> {
-    tree: &'a ast::Interface,
+    pub(super) tree: &'a ast::Interface,
     scope: ScopeId,
     messages: Vec<DeclaredMessage>,
     states: Vec<State>,

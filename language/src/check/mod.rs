@@ -2,11 +2,17 @@
 //!
 //! All files of a program are checked as one. The steps, each over the whole program: `declare` makes names
 //! known, `interfaces` finds out which declarations are the same interface and compiles protocols, `headers`
-//! gives types to what is declared, then `constants`, `statements` and `expressions` check what is written with
-//! them. What is wrong is reported where it is found; what depends on it is silently left out (`None`), so that
-//! one fault gives one error. When nothing was wrong, `conformance` and `races` look at the finished program.
+//! gives types to what is declared, then `constants`, `bodies`, `statements` and `expressions` check what is
+//! written with them. What is wrong is reported where it is found; what depends on it is silently left out
+//! (`None`), so that one fault gives one error.
+//!
+//! Then `awaits`, `conformance` and `races` look at what was made of it, from which `doubts` has taken what is not
+//! known wholly. Syntax errors are in the way of all this only as far as they reach: names that may have been
+//! declared where something could not be read are silently left out too. Only when it is not known what stands at
+//! the top level of a file is nothing but syntax errors reported.
 
 mod awaits;
+mod bodies;
 mod calls;
 mod channels;
 mod connections;
@@ -14,6 +20,7 @@ mod constants;
 mod containers;
 mod conversions;
 mod declare;
+mod doubts;
 mod entry;
 mod expressions;
 mod headers;
@@ -64,17 +71,17 @@ fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<
         trees.push(tree);
         errors.extend(wrong);
     }
-    if !errors.is_empty() {
+    if trees.iter().any(|tree| tree.lost) {
         return Err(in_order(errors));
     }
     let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
-    let mut checker = Checker::default();
+    let mut checker = Checker { errors, ..Checker::default() };
     checker.run(&system, &trees, entry);
     if !checker.errors.is_empty() {
-        return Err(in_order(checker.errors));
+        checker.leave_out_doubtful();
     }
-    let program = checker.program;
-    let mut errors = awaits::check(&program);
+    let Checker { program, mut errors, .. } = checker;
+    errors.extend(awaits::check(&program));
     errors.extend(conformance::check(&program));
     errors.extend(races::check(&program));
     if errors.is_empty() { Ok(program) } else { Err(in_order(errors)) }
@@ -107,6 +114,12 @@ struct Checker<'a> {
     untyped_procedures: HashSet<ProcedureId>,
     /// Messages with a parameter that could not be made out.
     untyped_messages: HashSet<(InterfaceId, usize)>,
+    /// Interfaces with an error of their own.
+    faulty_interfaces: HashSet<InterfaceId>,
+    /// Components of which not everything is known: see `doubts`.
+    doubtful: HashSet<ComponentId>,
+    /// Something at the top level could not be read.
+    lost_component: bool,
     /// Names that were reported as unknown.
     unknown_names: HashSet<(ScopeId, String)>,
     context: Context,
@@ -157,10 +170,13 @@ impl<'a> Checker<'a> {
             self.declare_file(program, tree);
         }
         self.resolve_interfaces();
+        self.find_faulty_interfaces();
         self.resolve_headers();
         self.evaluate_constants();
         self.check_bodies();
-        self.choose_entry(entry);
+        if !self.lost_component {
+            self.choose_entry(entry);
+        }
     }
 
     fn report(&mut self, error: Diagnostic) {

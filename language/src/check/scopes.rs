@@ -2,7 +2,7 @@
 //! ones; from an inner component the variables and procedures around it are not seen.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ast::Name;
 use crate::program::{ComponentId, ProcedureId, VariableId};
@@ -64,6 +64,8 @@ pub(super) struct Scope<'a> {
     pub(super) of_component: bool,
     symbols: HashMap<&'a str, (Symbol, Span)>,
     interfaces: HashMap<&'a str, (InterfaceDeclaration, Span)>,
+    /// Names that may be declared here, as anything, by what could not be read.
+    lost: HashSet<&'a str>,
 }
 
 /// What looking up a name gives.
@@ -72,6 +74,8 @@ pub(super) enum Found {
     Symbol(Symbol, Span),
     /// Only as a variable or procedure of a component around this one.
     Hidden(Symbol, Span),
+    /// It may be declared by what could not be read, which was reported.
+    Lost,
     /// Unknown.
     Nothing,
 }
@@ -119,6 +123,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// From now on nothing is said about a name in a scope, since it may be declared there; what is predeclared
+    /// hardly is.
+    pub(super) fn lose(&mut self, scope: ScopeId, name: &'a Name) {
+        if !self.scopes[0].symbols.contains_key(name.text.as_str()) {
+            self.scopes[scope.0].lost.insert(&name.text);
+        }
+    }
+
     /// Reports a name that is declared twice.
     pub(super) fn duplicate(&mut self, name: &Name, earlier: Span, note: String) {
         let error = Diagnostic::new(
@@ -135,6 +147,9 @@ impl<'a> Checker<'a> {
         let mut outside = false;
         let mut next = Some(scope);
         while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            if scope.lost.contains(name) {
+                return Found::Lost;
+            }
             if let Some(&(symbol, span)) = scope.symbols.get(name) {
                 if !(outside && symbol.is_private()) {
                     return Found::Symbol(symbol, span);
@@ -151,6 +166,7 @@ impl<'a> Checker<'a> {
     pub(super) fn symbol(&mut self, scope: ScopeId, name: &Name) -> Option<(Symbol, Span)> {
         match self.lookup(scope, &name.text) {
             Found::Symbol(symbol, span) => return Some((symbol, span)),
+            Found::Lost => (),
             Found::Hidden(symbol, span) => {
                 let error = Diagnostic::new(
                     "outside-component",
@@ -196,6 +212,9 @@ impl<'a> Checker<'a> {
     pub(super) fn find_interface(&self, scope: ScopeId, name: &str) -> Option<(InterfaceDeclaration, Span)> {
         let mut next = Some(scope);
         while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
+            if scope.lost.contains(name) {
+                return None;
+            }
             if let Some(&found) = scope.interfaces.get(name) {
                 return Some(found);
             }
@@ -206,6 +225,9 @@ impl<'a> Checker<'a> {
 
     /// Reports an interface name that means nothing.
     pub(super) fn unknown_interface(&mut self, scope: ScopeId, name: &Name) {
+        if matches!(self.lookup(scope, &name.text), Found::Lost) {
+            return;
+        }
         let mut known = Vec::new();
         let mut next = Some(scope);
         while let Some(scope) = next.map(|id| &self.scopes[id.0]) {

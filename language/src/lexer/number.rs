@@ -7,7 +7,7 @@ use crate::source::{Diagnostic, Span};
 pub(super) struct Number {
     /// How many bytes it takes.
     pub length: usize,
-    /// What it is; zero where it is malformed.
+    /// What it is.
     pub kind: TokenKind,
     /// If something is wrong: what, the place being left to the caller.
     pub fault: Option<Diagnostic>,
@@ -28,7 +28,7 @@ pub(super) fn scan(text: &str) -> Number {
         (hexadecimal, "H") if is_hexadecimal(hexadecimal) => integer(length, hexadecimal, 16),
         (hexadecimal, "X") if is_hexadecimal(hexadecimal) => character(length, hexadecimal),
         _ if digits == length => integer(length, &text[..length], 10),
-        _ => malformed(&text[..length], TokenKind::Integer(0)),
+        _ => malformed(&text[..length]),
     }
 }
 
@@ -48,17 +48,16 @@ fn real(text: &str, fraction: usize) -> Number {
             Number { length, kind: TokenKind::Real(value), fault: None }
         }
         Ok(_) if end == length => {
-            let fault = bad_number(format!("`{}` is larger than any REAL", &text[..length]));
-            Number { length, kind: TokenKind::Real(0.0), fault: Some(fault) }
+            faulty(length, bad_number(format!("`{}` is larger than any REAL", &text[..length])))
         }
-        _ => malformed(&text[..end], TokenKind::Real(0.0)),
+        _ => malformed(&text[..end]),
     }
 }
 
 fn integer(length: usize, digits: &str, radix: u32) -> Number {
     match u64::from_str_radix(digits, radix) {
         Ok(value) if value <= LARGEST => Number { length, kind: TokenKind::Integer(value), fault: None },
-        _ => Number { length, kind: TokenKind::Integer(0), fault: Some(too_large(Span::default())) },
+        _ => faulty(length, too_large(Span::default())),
     }
 }
 
@@ -78,15 +77,19 @@ fn character(length: usize, digits: &str) -> Number {
         Err(_) => {
             let fault = bad_number(format!("there is no CHARACTER with the code `{digits}X`"))
                 .help("a CHARACTER is one byte: 0X to 0FFX");
-            Number { length, kind: TokenKind::Character(0), fault: Some(fault) }
+            faulty(length, fault)
         }
     }
 }
 
-fn malformed(text: &str, kind: TokenKind) -> Number {
+fn malformed(text: &str) -> Number {
     let fault = bad_number(format!("`{text}` is no number"))
         .help("numbers look like 42, 0FFH (hexadecimal), 0DX (character), 2., 0.05 and 1.5E-3 (real)");
-    Number { length: text.len(), kind, fault: Some(fault) }
+    faulty(text.len(), fault)
+}
+
+fn faulty(length: usize, fault: Diagnostic) -> Number {
+    Number { length, kind: TokenKind::BadNumber, fault: Some(fault) }
 }
 
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {

@@ -28,6 +28,8 @@ pub enum TokenKind {
     Real(f64),
     /// A string literal, with its quotes; see `string_bytes`.
     String,
+    /// What begins like a number and is none, or too large; reported already.
+    BadNumber,
     /// Characters that mean nothing, or (empty) the missing end of a string or comment; reported already, so
     /// that nothing need be said about what does not fit here.
     Bad,

@@ -95,6 +95,7 @@ impl Parser<'_> {
             if self.at(Keyword::End) || self.at_end() {
                 return body;
             }
+            self.lose_units();
             if !self.misplaced(sort) {
                 self.skip_until(|parser| {
                     parser.at_any(&[Keyword::Begin, Keyword::End]) || parser.at_any(DECLARATIONS)
@@ -144,6 +145,7 @@ impl Parser<'_> {
         if block.is_some() {
             let message = format!("there is a second `{}` here", keyword.text());
             self.report(Diagnostic::new("unexpected-token", self.token().span, message));
+            self.lose_units();
         }
         self.advance();
         let read = self.outer_block();
@@ -156,47 +158,77 @@ impl Parser<'_> {
 
     /// What is read from now on, up to `end_of_unit`, belongs to the unit of this name.
     pub(super) fn open_unit(&mut self, name: &Name) {
-        self.units.push(Unit { name: name.clone(), suspect: false });
+        let declared_before = self.declared.len();
+        self.units.push(Unit { name: name.clone(), suspect: false, lost: false, declared_before });
     }
 
-    /// `END Name;` of the innermost open unit, which is closed whatever is found.
-    pub(super) fn end_of_unit(&mut self) -> Parsed<()> {
+    /// The innermost open unit cannot be read wholly.
+    pub(super) fn lose_unit(&mut self) {
+        if let Some(unit) = self.units.last_mut() {
+            unit.lost = true;
+        }
+    }
+
+    /// It is not certain any more which open unit it is that goes on here.
+    pub(super) fn lose_units(&mut self) {
+        for unit in &mut self.units {
+            unit.lost = true;
+        }
+    }
+
+    /// `END Name;` of the innermost open unit, which is closed whatever is found. If the unit is lost: what is
+    /// left of it.
+    pub(super) fn end_of_unit(&mut self) -> Option<Declaration> {
         let expected = self.end_of_innermost();
-        let Some(unit) = self.units.pop() else { return Ok(()) };
+        let mut unit = self.units.pop()?;
+        if let Err(Failed) = self.close(&unit, &expected) {
+            self.lose_units();
+            unit.lost = true;
+        }
+        unit.lost.then(|| Declaration::Lost(self.declared[unit.declared_before..].to_vec()))
+    }
+
+    /// `END Name;` of this unit, which was the innermost one.
+    fn close(&mut self, unit: &Unit, expected: &str) -> Parsed<()> {
         if !self.at(Keyword::End) {
             let message = format!("expected {expected}, found {}", self.found());
             let diagnostic = Diagnostic::new("unexpected-token", self.token().span, message);
             if !unit.suspect {
                 self.report(diagnostic.note(unit.name.span, format!("`{}` begins here", unit.name.text)));
             }
-            return Ok(());
+            return Err(Failed);
         }
-        if self.closes_an_outer_unit(&unit) {
+        if self.closes_an_outer_unit(unit) {
             // `unit` lacks its END; this one is left to the unit that it names.
             if !unit.suspect {
-                self.report_mismatch(&unit);
+                self.report_mismatch(unit);
             }
-            return Ok(());
+            return Err(Failed);
         }
         self.advance();
-        if self.at(TokenKind::Name) {
-            if self.text_of(self.token()) != unit.name.text {
-                self.position -= 1;
-                self.report_mismatch(&unit);
-                self.position += 1;
-            }
-            self.advance();
-        } else {
-            let _: Parsed<()> = self.unexpected_with_help(
+        let named = self.name_after_end(unit);
+        if !self.accept(Symbol::Semicolon) {
+            let _: Parsed<()> = self.missing_semicolon(expected);
+            self.accept(Symbol::Period);
+        }
+        named
+    }
+
+    fn name_after_end(&mut self, unit: &Unit) -> Parsed<()> {
+        if !self.at(TokenKind::Name) {
+            return self.unexpected_with_help(
                 &format!("`{}` after `END`", unit.name.text),
                 "the END of a component, interface, implementation or procedure repeats its name",
             );
         }
-        if !self.accept(Symbol::Semicolon) {
-            let _: Parsed<()> = self.missing_semicolon(&expected);
-            self.accept(Symbol::Period);
+        let fits = self.text_of(self.token()) == unit.name.text;
+        if !fits {
+            self.position -= 1;
+            self.report_mismatch(unit);
+            self.position += 1;
         }
-        Ok(())
+        self.advance();
+        if fits { Ok(()) } else { Err(Failed) }
     }
 
     fn closes_an_outer_unit(&self, innermost: &Unit) -> bool {
@@ -227,6 +259,7 @@ impl Parser<'_> {
 
     fn block(&mut self, clauses: &[Keyword], closing: Closing) -> Block {
         let first = self.token().span;
+        let lost_before = self.lost_statements;
         let attributes = self.attributes().unwrap_or_else(|Failed| {
             self.skip_statement();
             Vec::new()
@@ -239,8 +272,12 @@ impl Parser<'_> {
             let before = self.position;
             match self.statement() {
                 Ok(statement) => {
-                    statements.extend(statement);
-                    self.end_of_statement(clauses);
+                    // What is followed by anything else on its line was probably meant to be another statement.
+                    if self.end_of_statement(clauses) {
+                        statements.extend(statement);
+                    } else {
+                        self.lost_statements += 1;
+                    }
                 }
                 Err(Failed) => self.skip_statement(),
             }
@@ -253,7 +290,7 @@ impl Parser<'_> {
         } else {
             self.since(first)
         };
-        Block { attributes, statements, span }
+        Block { attributes, statements, span, lost: self.lost_statements > lost_before }
     }
 
     /// Whether the block ends here; strays (an ELSE without IF, an END too many) are reported and skipped.
@@ -278,6 +315,7 @@ impl Parser<'_> {
             } else {
                 return false;
             }
+            self.lose_units();
             self.advance();
         }
     }
@@ -296,12 +334,13 @@ impl Parser<'_> {
         self.kind_after(1) != TokenKind::Name && !ends
     }
 
-    /// The `;` after a statement, or the end of the block.
-    fn end_of_statement(&mut self, clauses: &[Keyword]) {
+    /// The `;` after a statement, or the end of the block; whether the statement ends there, or could, a line
+    /// ending there.
+    fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
         let ends = self.at_any(clauses) || self.at(Keyword::End);
         let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
         if self.accept(Symbol::Semicolon) || ends || lacks_end {
-            return;
+            return true;
         }
         let closers = match clauses.first() {
             Some(Keyword::Until) => "`UNTIL`",
@@ -309,14 +348,16 @@ impl Parser<'_> {
             _ => "`END`",
         };
         self.report_missing(&format!("`;` or {closers}"), "this statement");
-        let goes_on = self.on_a_new_line() || self.at_any(STATEMENTS);
-        if !goes_on {
+        let ends = self.on_a_new_line();
+        if !ends && !self.at_any(STATEMENTS) {
             self.skip_statement();
         }
+        ends
     }
 
     /// After an error: to the next `;`, statement, end of a block, or section.
     pub(super) fn skip_statement(&mut self) {
+        self.lost_statements += 1;
         self.skip_until(|parser| {
             parser.at(Symbol::Semicolon)
                 || parser.at_any(STATEMENTS)
@@ -340,6 +381,10 @@ impl Parser<'_> {
         let message = format!("expected `END` of this `{word}`, found {found}");
         let diagnostic = Diagnostic::new("unexpected-token", self.token().span, message);
         self.report(diagnostic.note(opening, format!("this `{word}` is not closed")));
+        self.lost_statements += 1;
+        if !closes_unit {
+            self.lose_units();
+        }
         Ok(())
     }
 }

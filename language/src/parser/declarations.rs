@@ -3,8 +3,8 @@
 use super::blocks::Sort;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
-    Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Procedure, Type,
-    Variables,
+    Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Name, Procedure,
+    Type, Variables,
 };
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;
@@ -31,15 +31,16 @@ impl Parser<'_> {
             match item {
                 Ok(item) => items.push(item),
                 Err(Failed) => {
+                    self.lost = true;
                     self.units.clear();
                     self.skip_until(|parser| parser.at_any(&[Keyword::Component, Keyword::Interface]));
                 }
             }
         }
-        File { items }
+        File { items, lost: self.lost }
     }
 
-    /// The declarations before a body; those that cannot be read are left out.
+    /// The declarations before a body. Of those that cannot be read, only the names are kept.
     pub(super) fn declarations(&mut self, sort: Sort) -> Vec<Declaration> {
         let mut declarations = Vec::new();
         while let Some(keyword) = self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
@@ -49,6 +50,7 @@ impl Parser<'_> {
                 _ => self.nested(|parser| parser.unit(keyword, sort)).map(|unit| declarations.push(unit)),
             };
             if let Err(Failed) = read {
+                self.lose_units();
                 self.skip_until(|parser| {
                     parser.at_any(DECLARATIONS) || parser.at_any(&[Keyword::Begin, Keyword::End])
                 });
@@ -66,6 +68,7 @@ impl Parser<'_> {
                 if sort != Sort::Component {
                     let message = "an `IMPLEMENTATION` stands directly in a component";
                     self.report(Diagnostic::new("unexpected-token", self.token().span, message));
+                    self.lose_units();
                 }
                 self.implementation()
             }
@@ -77,15 +80,16 @@ impl Parser<'_> {
         let attributes = self.attributes()?;
         let name = self.name("the name of the component")?;
         self.open_unit(&name);
+        self.declared.push(name.clone());
         let facets = self.offers_and_requires();
         if facets.is_err() {
             self.skip_heading();
         }
         self.semicolon_after_heading("COMPONENT");
         let body = self.body(Sort::Component);
-        self.end_of_unit()?;
+        let lost = self.end_of_unit();
         let (offers, requires) = facets.unwrap_or_default();
-        Ok(Declaration::Component(Component {
+        Ok(lost.unwrap_or(Declaration::Component(Component {
             attributes,
             name,
             offers,
@@ -95,7 +99,7 @@ impl Parser<'_> {
             activity: body.activity,
             finally: body.finally,
             span: self.since(first),
-        }))
+        })))
     }
 
     fn offers_and_requires(&mut self) -> Parsed<(Vec<Facet>, Vec<Facet>)> {
@@ -111,27 +115,30 @@ impl Parser<'_> {
         self.open_unit(&name);
         self.semicolon_after_heading("IMPLEMENTATION");
         let body = self.body(Sort::Procedure);
-        self.end_of_unit()?;
+        let lost = self.end_of_unit();
         let span = self.since(first);
         let (declarations, body) = (body.declarations, body.begin);
-        Ok(Declaration::Implementation(Implementation { attributes, name, declarations, body, span }))
+        let read = Implementation { attributes, name, declarations, body, span };
+        Ok(lost.unwrap_or(Declaration::Implementation(read)))
     }
 
     fn procedure(&mut self) -> Parsed<Declaration> {
         let first = self.expect(Keyword::Procedure)?;
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
+        self.declared.push(name.clone());
         let heading = self.formals_and_result();
         if heading.is_err() {
             self.skip_heading();
         }
         self.semicolon_after_heading("PROCEDURE");
         let body = self.body(Sort::Procedure);
-        self.end_of_unit()?;
+        let lost = self.end_of_unit();
         let (formals, result) = heading.unwrap_or_default();
         let span = self.since(first);
         let (declarations, body) = (body.declarations, body.begin);
-        Ok(Declaration::Procedure(Procedure { name, formals, result, declarations, body, span }))
+        let read = Procedure { name, formals, result, declarations, body, span };
+        Ok(lost.unwrap_or(Declaration::Procedure(read)))
     }
 
     fn formals_and_result(&mut self) -> Parsed<(Vec<Formal>, Option<Type>)> {
@@ -156,7 +163,7 @@ impl Parser<'_> {
 
     fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
         self.expect(Keyword::Constant)?;
-        self.entries(|parser| {
+        self.entries(declarations, |parser, declarations| {
             let name = parser.name("the name of a constant")?;
             parser.expect(Symbol::Equal)?;
             let value = parser.expression()?;
@@ -168,7 +175,7 @@ impl Parser<'_> {
 
     fn variables(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
         self.expect(Keyword::Variable)?;
-        self.entries(|parser| {
+        self.entries(declarations, |parser, declarations| {
             let variables = parser.list(|parser| {
                 let name = parser.name("the name of a variable")?;
                 if !parser.accept(Symbol::LeftBracket) {
@@ -188,9 +195,14 @@ impl Parser<'_> {
     }
 
     /// Entries of a CONSTANT or VARIABLE section, each with its `;`. What is wrong with one ends at its `;`.
-    fn entries(&mut self, mut entry: impl FnMut(&mut Self) -> Parsed<()>) {
+    fn entries(
+        &mut self,
+        declarations: &mut Vec<Declaration>,
+        mut entry: impl FnMut(&mut Self, &mut Vec<Declaration>) -> Parsed<()>,
+    ) {
         while self.at(TokenKind::Name) {
-            let read = entry(self).and_then(|()| {
+            let (first, declared_before) = (self.position, declarations.len());
+            let read = entry(self, declarations).and_then(|()| {
                 if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
             });
             if read.is_err() && !self.next_entry_follows() {
@@ -199,9 +211,20 @@ impl Parser<'_> {
                         || parser.at_any(DECLARATIONS)
                         || parser.at_any(&[Keyword::Begin, Keyword::Activity, Keyword::Finally, Keyword::End])
                 });
+                if !self.at(Symbol::Semicolon) {
+                    self.lose_units();
+                }
+                declarations.truncate(declared_before);
+                declarations.push(Declaration::Lost(self.names_since(first)));
             }
             self.accept(Symbol::Semicolon);
         }
+    }
+
+    /// All names from this token on.
+    fn names_since(&self, first: usize) -> Vec<Name> {
+        let tokens = self.tokens[first..self.position].iter().filter(|token| token.kind == TokenKind::Name);
+        tokens.map(|&token| Name { text: self.text_of(token).to_string(), span: token.span }).collect()
     }
 
     /// Whether only a `;` was forgotten, and the next line goes on with an entry.
@@ -238,7 +261,7 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Integer(value) => {
                 let place = self.advance().span;
-                self.integer(value, place)
+                self.integer(value, place).ok_or(Failed)
             }
             _ => self.unexpected("a number in this cardinality"),
         }
@@ -265,6 +288,7 @@ impl Parser<'_> {
 
     /// After an error in a heading: to its `;`, or to where the body begins.
     fn skip_heading(&mut self) {
+        self.lose_unit();
         self.skip_until(|parser| {
             parser.at(Symbol::Semicolon)
                 || parser.at_any(DECLARATIONS)

@@ -1,7 +1,7 @@
 //! Expressions, with the paper's precedence: relations, then `+ - OR`, then `* / DIV MOD AND`, then `~`.
 
 use super::designators::Reference;
-use super::{Failed, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, UnaryOperator};
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::source::Span;
@@ -141,7 +141,11 @@ impl Parser<'_> {
         let kind = match token.kind {
             TokenKind::Integer(value) => {
                 self.advance();
-                ExpressionKind::Integer(self.integer(value, token.span)?)
+                self.integer(value, token.span).map_or(ExpressionKind::BadNumber, ExpressionKind::Integer)
+            }
+            TokenKind::BadNumber => {
+                self.advance();
+                ExpressionKind::BadNumber
             }
             TokenKind::Character(code) => {
                 self.advance();
@@ -234,11 +238,12 @@ impl Parser<'_> {
     }
 
     /// The value of an integer literal without a minus sign before it.
-    pub(super) fn integer(&mut self, value: u64, place: Span) -> Parsed<i64> {
-        i64::try_from(value).map_err(|_| {
+    pub(super) fn integer(&mut self, value: u64, place: Span) -> Option<i64> {
+        let integer = i64::try_from(value).ok();
+        if integer.is_none() {
             self.diagnostics.push(lexer::too_large(place));
-            Failed
-        })
+        }
+        integer
     }
 
     fn at_smallest_integer(&self) -> bool {

@@ -10,6 +10,7 @@ impl Parser<'_> {
         let first = self.expect(Keyword::Interface)?;
         let name = self.name("the name of the interface")?;
         self.open_unit(&name);
+        self.declared.push(name.clone());
         self.semicolon_after_heading("INTERFACE");
         let protocol = if self.at_phrase() { self.protocol().map(Some) } else { Ok(None) };
         let protocol = match protocol {
@@ -19,14 +20,16 @@ impl Parser<'_> {
                     let _: Parsed<()> =
                         self.unexpected("`IN`, `OUT`, a parenthesis or `END` in this protocol");
                 }
+                self.lose_unit();
                 self.skip_until(|parser| {
                     parser.at_any(&[Keyword::End, Keyword::Component, Keyword::Interface])
                 });
                 None
             }
         };
-        self.end_of_unit()?;
-        Ok(Declaration::Interface(Interface { name, protocol, span: self.since(first) }))
+        let lost = self.end_of_unit();
+        let read = Interface { name, protocol, span: self.since(first) };
+        Ok(lost.unwrap_or(Declaration::Interface(read)))
     }
 
     fn protocol(&mut self) -> Parsed<Protocol> {

@@ -233,6 +233,7 @@ impl Parser<'_> {
             let message = format!("expected `UNTIL` of this `REPEAT`, found {}", self.found());
             let diagnostic = Diagnostic::new("unexpected-token", self.token().span, message);
             self.report(diagnostic.note(opening, "this `REPEAT` is not closed"));
+            self.lose_units();
             return Ok(None);
         }
         self.advance();
@@ -272,6 +273,7 @@ impl Parser<'_> {
     fn head<T>(&mut self, closing: Keyword, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
         let head = read(self).and_then(|head| self.expect(closing).map(|_| head));
         if head.is_err() {
+            self.lost_statements += 1;
             self.skip_until(|parser| {
                 parser.at_any(&[Keyword::Then, Keyword::Do, Keyword::End]) || parser.at(Symbol::Semicolon)
             });

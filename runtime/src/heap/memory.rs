@@ -66,6 +66,11 @@ impl Memory {
         })
     }
 
+    /// At most so many bytes are in use; `usize::MAX`: as many as the platform has.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Bytes in use, and what the workers have left of their last steps.
     pub fn granted(&self) -> usize {
         self.granted.load(Ordering::Relaxed)

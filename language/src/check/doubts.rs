@@ -1,0 +1,64 @@
+//! What is not known wholly, because something in it is wrong or depends on something wrong elsewhere. It is kept
+//! from the checks that look at whole components, to which everything missing would look like another error.
+
+use crate::program::{Block, ComponentId, InterfaceId};
+use crate::source::Span;
+
+use super::Checker;
+
+impl<'a> Checker<'a> {
+    /// Notes which interfaces have errors; the protocols of these cannot be followed.
+    pub(super) fn find_faulty_interfaces(&mut self) {
+        for declared in &self.interface_declarations {
+            if self.errors.iter().any(|error| contains(declared.tree.span, error.span)) {
+                self.faulty_interfaces.insert(declared.id);
+            }
+        }
+    }
+
+    /// Something of the component around the present place is left out.
+    pub(super) fn doubt(&mut self) {
+        self.doubtful.extend(self.context.component);
+    }
+
+    /// Empties all components that are not known wholly. Others need to know no more of them than their headers.
+    pub(super) fn leave_out_doubtful(&mut self) {
+        let all = (0..self.components.len() as u32).map(ComponentId);
+        let incomplete: Vec<ComponentId> = all.filter(|&id| self.is_doubtful(id)).collect();
+        self.doubtful.extend(incomplete);
+        for error in &self.errors {
+            self.doubtful.extend(self.component_around(error.span));
+        }
+        for id in &self.doubtful {
+            let component = &mut self.program.components[id.index()];
+            (component.begin, component.activity, component.finally) = (None, None, None);
+            component.implementations.clear();
+        }
+        for procedure in &mut self.program.procedures {
+            if self.doubtful.contains(&procedure.component) {
+                procedure.body = Block::default();
+            }
+        }
+    }
+
+    /// Whether a component lacks a part, or follows a protocol that is not known.
+    fn is_doubtful(&self, id: ComponentId) -> bool {
+        let (declared, component) = (&self.components[id.index()], &self.program.components[id.index()]);
+        let mut interfaces = component.offers.iter().chain(&component.requires).map(|facet| facet.interface);
+        declared.incomplete
+            || declared.lost
+            || interfaces.any(|id: InterfaceId| self.faulty_interfaces.contains(&id))
+    }
+
+    /// The innermost component in whose text a place is.
+    fn component_around(&self, place: Span) -> Option<ComponentId> {
+        let spans = self.components.iter().map(|declared| declared.tree.span);
+        let around = spans.enumerate().filter(|(_, span)| contains(*span, place));
+        let innermost = around.min_by_key(|(_, span)| span.end - span.start)?;
+        Some(ComponentId(innermost.0 as u32))
+    }
+}
+
+fn contains(whole: Span, part: Span) -> bool {
+    whole.file == part.file && whole.start <= part.start && part.end <= whole.end
+}
