@@ -327,14 +327,14 @@ impl Evaluator<'_> {
         else {
             return Ok(true);
         };
-        let (target_real, source_real) = (target_contents.real, source_contents.real);
-        if target_real && source_real && (target == source || self.may_overlap(target, source)) {
+        let clash = target == source || self.may_overlap(target, source);
+        if target_contents.real && source_contents.real && clash {
             return Ok(false);
         }
-        let pieces = source_contents.pieces(from_offset, size);
         self.note_copy(target, to_offset, source, from_offset, size);
-        if !target_real {
-            for (at, size, held) in pieces {
+        if !target_contents.real {
+            let source_real = source_contents.real;
+            for (at, size, held) in source_contents.pieces(from_offset, size) {
                 let held = match held {
                     Some(held) => held,
                     None if source_real => Held::Copy(source, from_offset + at),
@@ -347,7 +347,14 @@ impl Evaluator<'_> {
             }
             return Ok(true);
         }
+        // What the source holds may be copies of the very bytes that are written; these are saved first.
         self.before_write(state, to, Some(size))?;
+        let Some(source_contents) = state.memory.get(source) else { return Ok(true) };
+        let source_real = source_contents.real;
+        if source_real && clash {
+            return Ok(false);
+        }
+        let pieces = source_contents.pieces(from_offset, size);
         let mut known = Vec::new();
         for (at, size, held) in joined(pieces, source_real.then_some((source, from_offset))) {
             let place = to_offset + at;

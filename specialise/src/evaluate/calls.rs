@@ -419,7 +419,7 @@ impl Evaluator<'_> {
                 }
             }
         }
-        if let (("fabs" | "sqrt"), Value::Const(Const::Double(bits))) = (base, first) {
+        if let ("fabs" | "sqrt", Value::Const(Const::Double(bits))) = (base, first) {
             let value = f64::from_bits(*bits);
             let value = if base == "fabs" { value.abs() } else { value.sqrt() };
             return Ok(Some(Value::Const(Const::Double(value.to_bits()))));

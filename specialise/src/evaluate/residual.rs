@@ -89,11 +89,6 @@ impl Residual {
         self.blocks[block.0 as usize].phis[phi].1.push((input, from));
     }
 
-    /// How many phis a block has.
-    pub fn phis(&self, block: BlockId) -> usize {
-        self.blocks[block.0 as usize].phis.len()
-    }
-
     /// Says how a block ends.
     pub fn end(&mut self, block: BlockId, terminator: Terminator) {
         let slot = &mut self.blocks[block.0 as usize].terminator;
