@@ -197,13 +197,13 @@ impl Plan {
     }
 
     fn find_scalars(&mut self, body: &Body, sites: &[Vec<Use>]) {
-        for value in 0..body.types.len() {
+        for (value, sites) in sites.iter().enumerate().take(body.types.len()) {
             let Some(Op::Alloca { size, count: Operand::Const(Const::Int { value: 1, .. }), .. }) =
                 self.op(body, ValueId(value as u32))
             else {
                 continue;
             };
-            let mut types = sites[value].iter().map(|site| match site {
+            let mut types = sites.iter().map(|site| match site {
                 Use::Instruction(block, at) => {
                     whole_access(body, &body.blocks[*block].instructions[*at], value)
                 }

@@ -69,7 +69,7 @@ fn write(
     let head = |linkage: &str| format!("{align}{linkage}{thread}{object}");
     let ends = if values.is_empty() { String::new() } else { format!(" = {values}") };
     // Others may refer to it before it is defined; what is the same in one line needs no second one.
-    let refers = holds_address(module, initial);
+    let refers = holds_address(initial);
     let own = if global.internal { "static " } else { "" };
     if label.is_empty() && global.internal && !refers {
         return Ok((format!("{structure}{}{ends};\n", head("static ")), String::new()));
@@ -109,11 +109,11 @@ fn is_zero(constant: &Const) -> bool {
     }
 }
 
-fn holds_address(module: &Module, constant: &Const) -> bool {
+fn holds_address(constant: &Const) -> bool {
     match constant {
         Const::Global(..) | Const::Function(_) => true,
-        Const::Address(_, inner) | Const::Pointer(inner) => holds_address(module, inner),
-        Const::Aggregate(_, members) => members.iter().any(|member| holds_address(module, member)),
+        Const::Address(_, inner) | Const::Pointer(inner) => holds_address(inner),
+        Const::Aggregate(_, members) => members.iter().any(holds_address),
         _ => false,
     }
 }

@@ -52,8 +52,7 @@ fn identifier(text: &str) -> String {
 /// A compiler's name of a value without what passes and inlining have hung on it; empty if nothing is left.
 pub(super) fn plain(name: &str) -> &str {
     let mut name = name;
-    loop {
-        let Some((head, tail)) = name.rsplit_once('.') else { break };
+    while let Some((head, tail)) = name.rsplit_once('.') {
         let is_suffix = tail.chars().all(|c| c.is_ascii_digit())
             || tail.starts_with('i') && tail[1..].chars().all(|c| c.is_ascii_digit())
             || ["lcssa", "addr", "us", "sroa", "coerce", "ph", "pre", "next", "iv", "prol", "epil", "sink"]

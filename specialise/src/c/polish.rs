@@ -308,7 +308,7 @@ fn shape_loop(header: usize, mut body: Vec<Stmt>, done: &mut Vec<Stmt>) {
     {
         then.pop();
         behind = then;
-        form = if at == 0 && !body.is_empty() || at == 0 && count.continues > 0 {
+        form = if at == 0 && (!body.is_empty() || count.continues > 0) {
             Form::While(condition.not())
         } else {
             Form::DoWhile(condition.not())

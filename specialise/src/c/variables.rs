@@ -45,7 +45,7 @@ impl Variables {
         }
         wishes.sort_unstable();
         for (_, phi, value) in wishes {
-            let fixed = params.get(value).is_some_and(|param| has_own_type(param));
+            let fixed = params.get(value).is_some_and(has_own_type);
             let same_type = body.types[phi] == body.types[value] && body.types[phi].is_scalar();
             if same_type && !fixed && lives.is_variable(body, plan, value) {
                 classes.unite_if(phi, value, |a, b| lives.overlap(a, b));

@@ -174,7 +174,7 @@ impl Evaluator<'_> {
             let pieces = state.memory.get(object).map(|c| c.pieces(offset, size)).unwrap_or_default();
             return self.assemble(state, object, offset, &pieces, ty);
         }
-        if let Some(whole) = self.from_one_origin(state, pieces, size) {
+        if let Some(whole) = self.whole_origin(state, pieces, size) {
             return self.reinterpret(state, whole, ty);
         }
         let width = Type::Int(size as u32 * 8);
@@ -198,7 +198,7 @@ impl Evaluator<'_> {
     }
 
     /// If the bytes are all those of one value in their order, or in the opposite one: that value, or its swap.
-    fn from_one_origin(
+    fn whole_origin(
         &mut self,
         state: &State,
         pieces: &[(u64, u64, Option<Held>)],
@@ -223,7 +223,8 @@ impl Evaluator<'_> {
         if !swapped || *self.residual.type_of(root) != whole {
             return None;
         }
-        let swap = self.intrinsic(&format!("llvm.bswap.i{}", size * 8), &[whole.clone()], &whole)?;
+        let swap =
+            self.intrinsic(&format!("llvm.bswap.i{}", size * 8), std::slice::from_ref(&whole), &whole)?;
         Some(Value::Dynamic(self.emit(state, whole, swap(vec![Operand::Value(root)]))))
     }
 

@@ -99,6 +99,9 @@ pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Err
     evaluator.finish()
 }
 
+/// A function's code and its control flow.
+type Analysed = (Rc<Body>, Rc<Flow>);
+
 struct Evaluator<'m> {
     module: &'m Module,
     context: &'m Context,
@@ -106,7 +109,7 @@ struct Evaluator<'m> {
     /// The parameters of the entry, with the names of the source.
     params: Vec<Param>,
     objects: Objects,
-    flows: HashMap<FunctionId, (Rc<Body>, Rc<Flow>)>,
+    flows: HashMap<FunctionId, Analysed>,
     wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
     /// Functions that the residual program needs and the program hasn't got.
     extra: Vec<Function>,
@@ -234,7 +237,7 @@ impl<'m> Evaluator<'m> {
     }
 
     /// A function's code and its control flow; none if it is only declared.
-    fn body(&mut self, function: FunctionId) -> Result<Option<(Rc<Body>, Rc<Flow>)>, String> {
+    fn body(&mut self, function: FunctionId) -> Result<Option<Analysed>, String> {
         if let Some((body, flow)) = self.flows.get(&function) {
             return Ok(Some((body.clone(), flow.clone())));
         }

@@ -138,7 +138,8 @@ impl Residual {
             Some(Op::Cast(Cast::Trunc, from)) => operand(from).map(|from| (from, byte)),
             Some(Op::Cast(Cast::ZExt, from)) => operand(from)
                 .filter(|from| {
-                    u64::from(byte) < self.type_of(*from).store_size() && self.type_of(*from).bits() % 8 == 0
+                    u64::from(byte) < self.type_of(*from).store_size()
+                        && self.type_of(*from).bits().is_multiple_of(8)
                 })
                 .map(|from| (from, byte)),
             Some(Op::Binary(Binary::LShr, from, by)) => {

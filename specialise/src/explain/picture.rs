@@ -84,10 +84,10 @@ fn draw_copy(svg: &mut String, copy: &Copied, from: &Drawn, to: &Drawn) {
     let (y1, y2) = (at(from, copy.from_offset), at(to, copy.to_offset));
     let bend = GAP / 2.0;
     let end = if backwards { x2 + bend } else { x2 - bend };
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "<path d=\"M{x1:.1} {y1:.1}C{:.1} {y1:.1} {end:.1} {y2:.1} {x2:.1} {y2:.1}\" fill=\"none\" stroke=\"#456\" \
-         marker-end=\"url(#tip)\"><title>{} bytes, from {} to {}</title></path>\n",
+         marker-end=\"url(#tip)\"><title>{} bytes, from {} to {}</title></path>",
         x1 + bend,
         copy.size,
         copy.from_offset,
