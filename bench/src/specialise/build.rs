@@ -92,6 +92,9 @@ pub fn whole_program(
 }
 
 /// The same with what a run has told about branches and calls: `train` is given the instrumented object, and the
+/// Runs a program so that its profile is written: its folder, and a variable of the environment with its value.
+type Training<'a> = dyn Fn(&Path, (&str, &Path)) -> Result<(), String> + 'a;
+
 /// variable that says where its profile goes.
 pub fn profiled(
     clang: Clang,
@@ -99,7 +102,7 @@ pub fn profiled(
     kept: &[&str],
     folder: &Path,
     name: &str,
-    train: &dyn Fn(&Path, (&str, &Path)) -> Result<(), String>,
+    train: &Training<'_>,
 ) -> Result<PathBuf, String> {
     let folder = folder.join(name);
     let compiler = |options| Compiler { command: clang.command(), options };
