@@ -57,10 +57,9 @@ fn explain_in(folder: &Path, program: &Module, report: &Report) -> Result<(), St
 
 /// Says on standard error what was left generic, and how much was gained.
 fn summary(context: &Context, report: &Report) {
-    let gone = 100.0 * (1.0 - report.residual as f64 / report.evaluated.max(1) as f64);
     say(format_args!(
-        "{}: {} instructions evaluated, {} of the residual program ({gone:.0} % gone), {} attempts\n",
-        context.entry, report.evaluated, report.residual, report.attempts
+        "{}: {} instructions evaluated, {} left\n",
+        context.entry, report.evaluated, report.residual
     ));
     for (name, reason) in &report.kept {
         say(format_args!("  calls of {name} are left: {reason}\n"));

@@ -19,6 +19,9 @@
 //! [global.options]
 //! constant = true                 # keeps the value that it has after the initialisers
 //!
+//! [global.sequence]
+//! owned = true                    # a `static` variable of which the residual program may have its own
+//!
 //! [global.scratch]
 //! temporary = true                # holds nothing before the entry, and nobody reads it afterwards
 //!
@@ -100,6 +103,10 @@ pub struct GlobalVariable {
     /// Whether it keeps the value that it has after the initialisers, but for what the entry itself changes in it.
     #[serde(default)]
     pub constant: bool,
+    /// Whether the residual program may have one of its own, although the original one has another under the same name:
+    /// for variables that only their module sees (`static`), and that nothing but the entry uses.
+    #[serde(default)]
+    pub owned: bool,
     /// Whether it is only there while the entry runs: it holds nothing before, and nobody reads it afterwards.
     #[serde(default)]
     pub temporary: bool,

@@ -4,7 +4,7 @@
 use crate::ir::{
     Body, Code, Const, Function, FunctionId, Global, GlobalId, Instruction, Module, Op, Operand, Terminator,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 struct Extraction<'m> {
@@ -154,6 +154,39 @@ impl Extraction<'_> {
         });
         result
     }
+}
+
+/// The variables with code or contents of their own in a module that its first function uses and that may change: another
+/// module has them too, and doesn't see what happens to these.
+pub(crate) fn changing_copies(module: &Module) -> Vec<Rc<str>> {
+    let mut seen = (HashSet::new(), HashSet::new());
+    let mut to_do = vec![Const::Function(FunctionId(0))];
+    let mut found = Vec::new();
+    while let Some(constant) = to_do.pop() {
+        match constant {
+            Const::Function(id) if seen.0.insert(id) => {
+                let Code::Body(body) = &module.functions[id.0 as usize].code else { continue };
+                for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
+                    each_operand_mut(&mut instruction.op.clone(), |operand| {
+                        if let Operand::Const(constant) = operand {
+                            to_do.push(constant.clone());
+                        }
+                    });
+                }
+            }
+            Const::Global(id, _) if seen.1.insert(id) => {
+                let global = &module.globals[id.0 as usize];
+                if global.internal && !global.constant {
+                    found.push(global.name.clone());
+                }
+                to_do.extend(global.initial.clone());
+            }
+            Const::Address(_, inner) | Const::Pointer(inner) => to_do.push((*inner).clone()),
+            Const::Aggregate(_, fields) => to_do.extend(fields.iter().cloned()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Calls `f` with each operand of an operation.

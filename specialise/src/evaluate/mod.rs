@@ -137,6 +137,44 @@ struct Evaluator<'m> {
     finished: Option<memory::Memory>,
 }
 
+/// What a context names must be there.
+fn check_names(module: &Module, context: &Context, params: &[Param]) -> Result<(), Error> {
+    for (name, said) in &context.argument {
+        let known = params
+            .iter()
+            .enumerate()
+            .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
+        if !known {
+            let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
+            let names = names.join(", ");
+            return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
+        }
+        for content in &said.contents {
+            let symbol =
+                content.symbol.iter().find(|s| module.function(s).is_none() && module.global(s).is_none());
+            if let Some(symbol) = symbol {
+                return Err(Error(format!("what {name} points to: there is no {symbol} in the program")));
+            }
+            let number = ["i8", "i16", "i32", "i64"].contains(&&*content.kind) && content.value.is_some();
+            if content.kind != "ptr" && !number {
+                let at = content.at;
+                return Err(Error(format!(
+                    "what {name} points to, at {at}: the type must be i8, i16, i32 or i64 with a value, or ptr"
+                )));
+            }
+        }
+    }
+    if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
+        return Err(Error(format!("there is no global variable {name} in the program")));
+    }
+    match context.keep.iter().find(|name| module.function(name).is_none()) {
+        Some(name) => {
+            Err(Error(format!("there is no function {name} in the program, which the context keeps")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The block of the residual function that allocates its local variables.
 const PROLOGUE: BlockId = BlockId(0);
 
@@ -148,17 +186,7 @@ impl<'m> Evaluator<'m> {
         let names = module.parameter_names(entry);
         let params = module.functions[entry.0 as usize].params.iter().zip(names);
         let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
-        for name in context.argument.keys() {
-            let known = params
-                .iter()
-                .enumerate()
-                .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
-            if !known {
-                let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
-                let names = names.join(", ");
-                return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
-            }
-        }
+        check_names(module, context, &params)?;
         Ok(Evaluator {
             module,
             context,
@@ -653,6 +681,23 @@ impl<'m> Evaluator<'m> {
         self.residual.end(block, Terminator::Return(value));
     }
 
+    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the context
+    /// allows that; else what the one does with it the other wouldn't see.
+    fn check_copies(&self, residual: &Module) -> Result<(), Error> {
+        let allowed =
+            |name: &str| self.context.global.get(name).is_some_and(|said| said.owned || said.temporary);
+        let copies: Vec<Rc<str>> =
+            extract::changing_copies(residual).into_iter().filter(|name| !allowed(name)).collect();
+        if copies.is_empty() {
+            return Ok(());
+        }
+        Err(Error(format!(
+            "the residual program needs {}, which the original program declares `static`: make it visible there; or say \
+             in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
+            copies.join(", ")
+        )))
+    }
+
     /// Puts the residual module together.
     fn finish(mut self) -> Result<Specialised, Error> {
         self.report.evaluated = self.evaluated;
@@ -671,8 +716,10 @@ impl<'m> Evaluator<'m> {
             code: Code::Body(Rc::new(body)),
             comment: format!("{}, specialised", entry.name),
         };
-        let mut module = extract::extract(self.module, self.extra, vec![residual]).map_err(Error)?;
+        let extra = std::mem::take(&mut self.extra);
+        let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
         tidy::polish(&mut module);
+        self.check_copies(&module)?;
         Ok(Specialised { module, report: self.report })
     }
 }

@@ -53,7 +53,7 @@ impl Generator {
     fn leaf(&mut self, scope: &Scope, known: Known) -> String {
         let choice = self.random.below(8);
         let mut words = if choice < 4 { scope.known.clone() } else { self.state.words(Known::Yes) };
-        if known == Known::No && choice % 4 != 0 {
+        if known == Known::No && !choice.is_multiple_of(4) {
             words = if choice < 4 { scope.words.clone() } else { self.state.words(Known::No) };
             if choice == 5 || words.is_empty() {
                 let buffer = self.random.pick(&scope.buffers).clone();

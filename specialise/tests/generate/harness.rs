@@ -142,7 +142,7 @@ impl Generator {
 
     fn reset_arguments(&self) -> String {
         let align = self.arguments.align;
-        let step = self.arguments.in_size.next_multiple_of(align) / align;
+        let step = self.arguments.in_size.div_ceil(align);
         let positions = if self.arguments.unaliased {
             format!("in_at = {align}u;\nout_at = {align}u * {}u;\n", 1 + step)
         } else {
