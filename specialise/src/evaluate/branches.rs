@@ -265,7 +265,6 @@ impl Evaluator<'_> {
     fn leave(&mut self, mut state: State, value: Option<&Operand>) -> Result<Option<State>, Stop> {
         let frame = state.top();
         let ty = value.map(|value| frame.body.type_of(value));
-        let function = frame.function;
         let value = value.map(|value| self.value(&state, value));
         if state.frames.len() == 1 {
             let operand = match (&value, &ty) {
@@ -276,7 +275,6 @@ impl Evaluator<'_> {
             self.residual.end(state.block, Terminator::Return(operand));
             return Ok(None);
         }
-        let _ = function;
         let locals = std::mem::take(&mut state.top().locals);
         for local in locals {
             self.end_of_life(&mut state, local)?;

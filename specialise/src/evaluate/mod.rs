@@ -11,14 +11,20 @@ mod access;
 mod arithmetic;
 mod branches;
 mod calls;
+mod copies;
+mod effects;
 mod flow;
+mod given;
 mod initialisers;
 mod instructions;
 mod joins;
+mod library;
 mod loops;
 mod memory;
 mod objects;
 mod operands;
+mod operations;
+mod places;
 mod report;
 mod residual;
 mod slots;
@@ -29,13 +35,13 @@ pub use report::{Buffer, Copied, Outcome, Report};
 
 use crate::context::{Budget, Context};
 use crate::ir::{
-    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, GlobalId, Module, Op, Operand,
-    Param, ParamAttributes, PlaceId, Terminator, Type, ValueId,
+    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, Module, Op, Operand, Param,
+    ParamAttributes, PlaceId, Terminator, Type, ValueId,
 };
 use crate::{extract, tidy};
 use flow::Flow;
 use loops::{Directive, Variant};
-use memory::{Contents, Held, Origin};
+use memory::{Contents, Origin};
 use objects::{Identity, Objects};
 use residual::Residual;
 use state::{Arrival, Frame, PathId, State};
@@ -137,44 +143,6 @@ struct Evaluator<'m> {
     finished: Option<memory::Memory>,
 }
 
-/// What a context names must be there.
-fn check_names(module: &Module, context: &Context, params: &[Param]) -> Result<(), Error> {
-    for (name, said) in &context.argument {
-        let known = params
-            .iter()
-            .enumerate()
-            .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
-        if !known {
-            let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
-            let names = names.join(", ");
-            return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
-        }
-        for content in &said.contents {
-            let symbol =
-                content.symbol.iter().find(|s| module.function(s).is_none() && module.global(s).is_none());
-            if let Some(symbol) = symbol {
-                return Err(Error(format!("what {name} points to: there is no {symbol} in the program")));
-            }
-            let number = ["i8", "i16", "i32", "i64"].contains(&&*content.kind) && content.value.is_some();
-            if content.kind != "ptr" && !number {
-                let at = content.at;
-                return Err(Error(format!(
-                    "what {name} points to, at {at}: the type must be i8, i16, i32 or i64 with a value, or ptr"
-                )));
-            }
-        }
-    }
-    if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
-        return Err(Error(format!("there is no global variable {name} in the program")));
-    }
-    match context.keep.iter().find(|name| module.function(name).is_none()) {
-        Some(name) => {
-            Err(Error(format!("there is no function {name} in the program, which the context keeps")))
-        }
-        None => Ok(()),
-    }
-}
-
 /// The block of the residual function that allocates its local variables.
 const PROLOGUE: BlockId = BlockId(0);
 
@@ -186,7 +154,7 @@ impl<'m> Evaluator<'m> {
         let names = module.parameter_names(entry);
         let params = module.functions[entry.0 as usize].params.iter().zip(names);
         let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
-        check_names(module, context, &params)?;
+        given::check_names(module, context, &params)?;
         Ok(Evaluator {
             module,
             context,
@@ -260,6 +228,11 @@ impl<'m> Evaluator<'m> {
         function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
     }
 
+    /// Whether another module may define a function, or nobody may.
+    fn is_replaceable(&self, function: FunctionId) -> bool {
+        self.module.weak.contains(&self.function(function).name)
+    }
+
     fn is_variadic(&self, function: FunctionId) -> bool {
         self.function(function).variadic
     }
@@ -324,111 +297,6 @@ impl<'m> Evaluator<'m> {
         self.loaded.clear();
         self.evaluated = 0;
         self.report.begin();
-    }
-
-    /// What an argument of the entry is known to be.
-    fn argument(&mut self, state: &mut State, at: u32, value: ValueId) -> Result<Value, Stop> {
-        let param = self.params[at as usize].clone();
-        let name = param.name.as_deref().unwrap_or("").to_owned();
-        let known = self.context.argument.get(&name).or_else(|| self.context.argument.get(&at.to_string()));
-        if param.ty != Type::Ptr {
-            return Ok(match (known.and_then(|known| known.value), &param.ty) {
-                (Some(known), Type::Int(bits)) => Value::int(*bits, known as u128),
-                _ => Value::Dynamic(value),
-            });
-        }
-        if let Some(symbol) = known.and_then(|known| known.symbol.as_deref()) {
-            return self.symbol(symbol, 0);
-        }
-        if known.is_some_and(|known| known.value == Some(0)) {
-            return Ok(Value::Const(Const::Null));
-        }
-        let said = known.cloned().unwrap_or_default();
-        let unaliased = said.unaliased || param.attributes.noalias || param.attributes.byval.is_some();
-        let object = self.objects.intern(Identity::Argument(at), || Origin {
-            name: if name.is_empty() { format!("argument {at}") } else { name }.into(),
-            size: said.size,
-            align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
-            constant: false,
-            shared: !unaliased,
-            allocated: said.size.is_none()
-                && said.align.is_none()
-                && !said.unaliased
-                && said.contents.is_empty(),
-        });
-        let mut contents = Contents { real: true, escaped: !unaliased, ..Contents::default() };
-        for content in &said.contents {
-            let (value, size) = self.content(content)?;
-            contents.put(content.at, size, Held::Value(value, 0));
-        }
-        self.bases.insert(object, Operand::Value(value));
-        state.memory.insert(object, contents);
-        Ok(Value::Pointer(object, 0))
-    }
-
-    fn content(&mut self, content: &crate::context::Content) -> Result<(Value, u64), Stop> {
-        if content.kind == "ptr" {
-            let value = match &content.symbol {
-                Some(symbol) => self.symbol(symbol, content.offset)?,
-                None => Value::Const(Const::Null),
-            };
-            return Ok((value, 8));
-        }
-        let bits = content
-            .kind
-            .strip_prefix('i')
-            .and_then(|bits| bits.parse().ok())
-            .filter(|b| [8, 16, 32, 64].contains(b));
-        match (bits, content.value) {
-            (Some(bits), Some(value)) => Ok((Value::int(bits, value as u128), u64::from(bits) / 8)),
-            _ => Err(Stop::Fail(format!(
-                "the content at {} is neither ptr nor i8 to i64 with a value",
-                content.at
-            ))),
-        }
-    }
-
-    fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
-        if let Some(function) = self.module.function(name) {
-            return Ok(Value::Const(Const::Function(function)));
-        }
-        match self.module.global(name) {
-            Some(global) => Ok(Value::Pointer(self.global(global), offset)),
-            None => Err(Stop::Fail(format!("the context names {name}, which the program hasn't got"))),
-        }
-    }
-
-    /// The object that a global variable is.
-    fn global(&mut self, global: GlobalId) -> ObjectId {
-        if let Some(object) = self.objects.global(global) {
-            return object;
-        }
-        let module = self.module;
-        let variable = &module.globals[global.0 as usize];
-        self.objects.intern(Identity::Global(global), || Origin {
-            name: variable.name.clone(),
-            size: variable.initial.as_ref().map(|_| variable.ty.layout().size),
-            align: variable.align.max(1),
-            constant: variable.constant,
-            shared: false,
-            allocated: false,
-        })
-    }
-
-    /// Puts a global variable into a path's memory when it is first met.
-    fn ensure(&mut self, state: &mut State, object: ObjectId) {
-        if state.memory.get(object).is_some() {
-            return;
-        }
-        if let Some(contents) = self.initial.get(&object) {
-            state.memory.insert(object, contents.clone());
-            return;
-        }
-        if let Identity::Global(global) = self.objects.identity(object) {
-            let contents = self.initial_contents(global);
-            self.initial.insert(object, contents.clone());
-            state.memory.insert(object, contents);
-        }
     }
 
     /// Enters a function.
@@ -543,115 +411,6 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Local variables.
-    fn alloca(
-        &mut self,
-        state: &mut State,
-        result: ValueId,
-        size: u64,
-        count: &Value,
-        align: u64,
-    ) -> Result<Value, Stop> {
-        let frame = state.top();
-        let path = frame.path;
-        let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
-        let known = count.known_int().map(|count| count as u64 * size);
-        let object = known.map(|bytes| {
-            self.objects.intern(Identity::Local(path, result), || Origin {
-                name,
-                size: Some(bytes),
-                align: align.max(1),
-                constant: false,
-                shared: false,
-                allocated: false,
-            })
-        });
-        match object {
-            Some(object) if state.memory.get(object).is_none() && Some(object).is_some() => {
-                state.memory.insert(object, Contents::default());
-                state.top().locals.push(object);
-                Ok(Value::Pointer(object, 0))
-            }
-            _ => {
-                let ty = self.type_of(count);
-                let count = self.operand(state, count, &ty, operands::Leak::No)?;
-                Ok(Value::Dynamic(self.emit(state, Type::Ptr, Op::Alloca { size, count, align })))
-            }
-        }
-    }
-
-    /// Memory that a call of the allocator gave.
-    fn allocated(&mut self, state: &mut State, size: u64, filled: Option<u8>, base: ValueId) -> ObjectId {
-        let frame = state.top();
-        let (path, block, index) = (frame.path, frame.block, frame.index as u32);
-        let mut number = 0;
-        let object = loop {
-            let identity = Identity::Allocated(path, block, index, number);
-            let object = self.objects.intern(identity, || Origin {
-                name: "allocated".into(),
-                size: Some(size),
-                align: 16,
-                constant: false,
-                shared: false,
-                allocated: true,
-            });
-            if state.memory.get(object).is_none() && !self.initial.contains_key(&object) {
-                break object;
-            }
-            number += 1;
-        };
-        self.objects.origin_mut(object).size = Some(size);
-        let mut contents = Contents { base: Some(base), ..Contents::default() };
-        if let Some(byte) = filled {
-            contents.put(0, size, Held::Fill(byte));
-        }
-        state.memory.insert(object, contents);
-        state.not_null.remove(&object);
-        object
-    }
-
-    fn may_be_null(&self, state: &State, object: ObjectId) -> bool {
-        self.objects.origin(object).allocated && !self.initialising && !state.not_null.contains(&object)
-    }
-
-    /// Whether nobody outside of this run can have known an object from before.
-    fn is_local(&self, object: ObjectId) -> bool {
-        match self.objects.identity(object) {
-            Identity::Local(..) | Identity::Copy(..) => true,
-            Identity::Allocated(..) => !self.found_at.contains_key(&object),
-            Identity::Global(_) | Identity::Argument(_) => false,
-        }
-    }
-
-    /// The address of an object whose address is the same on all paths.
-    fn fixed_base(&mut self, object: ObjectId) -> Operand {
-        if let Some(base) = self.bases.get(&object) {
-            return base.clone();
-        }
-        let base = match self.objects.identity(object) {
-            Identity::Global(global) => Operand::Const(Const::Global(global, 0)),
-            Identity::Local(..) | Identity::Copy(..) => {
-                let origin = self.objects.origin(object).clone();
-                let count = Operand::Const(Const::int(64, 1));
-                let op = Op::Alloca { size: origin.size.unwrap_or(0), count, align: origin.align };
-                let value = self.residual.emit(PROLOGUE, Type::Ptr, op, None);
-                self.residual.name(value, &origin.name);
-                Operand::Value(value)
-            }
-            _ => match self.found_at.get(&object).copied() {
-                Some((parent, offset)) => {
-                    let from = self.fixed_base(parent);
-                    let from = self.residual.address(PROLOGUE, from, offset as i64, None);
-                    let op = Op::Load { from, align: 8, access: crate::ir::Access::Plain };
-                    Operand::Value(self.residual.emit(PROLOGUE, Type::Ptr, op, None))
-                }
-                None => Operand::Const(Const::Undef(Type::Ptr)),
-            },
-        };
-        self.bases.insert(object, base.clone());
-        base
-    }
-
     /// The residual function that only calls the generic one.
     fn keep_generic(&mut self, reason: &str) {
         self.begin();
@@ -679,23 +438,6 @@ impl<'m> Evaluator<'m> {
             Some(Operand::Value(self.residual.emit(block, result, op, None)))
         };
         self.residual.end(block, Terminator::Return(value));
-    }
-
-    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the context
-    /// allows that; else what the one does with it the other wouldn't see.
-    fn check_copies(&self, residual: &Module) -> Result<(), Error> {
-        let allowed =
-            |name: &str| self.context.global.get(name).is_some_and(|said| said.owned || said.temporary);
-        let copies: Vec<Rc<str>> =
-            extract::changing_copies(residual).into_iter().filter(|name| !allowed(name)).collect();
-        if copies.is_empty() {
-            return Ok(());
-        }
-        Err(Error(format!(
-            "the residual program needs {}, which the original program declares `static`: make it visible there; or say \
-             in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
-            copies.join(", ")
-        )))
     }
 
     /// Puts the residual module together.

@@ -1,0 +1,295 @@
+//! What a write does to what is known: copies of the bytes are saved, knowledge of them is forgotten; and what is only
+//! held is written out when the residual program needs it.
+
+use super::access::{largest_step, repeated};
+use super::memory::Held;
+use super::operands::Leak;
+use super::state::State;
+use super::value::{ObjectId, Value};
+use super::{Evaluator, Stop};
+use crate::ir::{Access, Const, Op, Operand, Type};
+
+/// The longest copy that is loaded into values when its origin is about to change.
+const LONGEST_SETTLED: u64 = 128;
+/// The longest copy between real objects that is made by loads and stores.
+const LONGEST_MOVED: u64 = 16;
+
+impl Evaluator<'_> {
+    /// Before bytes are written: what was copied from them is saved.
+    pub fn before_write(&mut self, state: &mut State, to: &Value, size: Option<u64>) -> Result<(), Stop> {
+        let written: Vec<ObjectId> = match self.pointee(to) {
+            Some(object) => std::iter::once(object).chain(self.overlapping(state, object)).collect(),
+            None => self.reachable(state),
+        };
+        for object in written {
+            let (at, size) = match (to, size) {
+                (Value::Pointer(target, offset), Some(size)) if *target == object && *offset >= 0 => {
+                    (*offset as u64, size)
+                }
+                _ => (0, u64::MAX),
+            };
+            if self.pointee(to) == Some(object) {
+                self.check_invariant(object, at, size)?;
+            }
+            for (holder, at, size) in state.memory.copies_of(object, at, size) {
+                self.settle(state, holder, at, size)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// After bytes were written by the residual program: what was known of them is forgotten.
+    pub fn after_write(&mut self, state: &mut State, to: &Value, size: u64) {
+        let target = self.pointee(to);
+        let others = match target {
+            Some(object) => self.overlapping(state, object),
+            None => self.reachable(state),
+        };
+        for object in others {
+            self.forget_all(state, object);
+        }
+        match (to, target) {
+            (Value::Pointer(object, offset), _) if *offset >= 0 => {
+                if let Some(contents) = state.memory.get_mut(*object) {
+                    contents.forget(*offset as u64, size);
+                }
+            }
+            (_, Some(object)) => self.forget_all(state, object),
+            _ => {}
+        }
+    }
+
+    pub(super) fn forget_all(&mut self, state: &mut State, object: ObjectId) {
+        if self.objects.origin(object).constant {
+            return;
+        }
+        if let Some(contents) = state.memory.get(object)
+            && contents.real
+            && !contents.cells.is_empty()
+            && let Some(contents) = state.memory.get_mut(object)
+        {
+            // What is said to be constant stays, whoever may write elsewhere in the same variable.
+            match self.initial.get(&object) {
+                Some(initial) => contents.cells.retain(|at, cell| initial.cells.get(at) == Some(cell)),
+                None => contents.cells.clear(),
+            }
+        }
+    }
+
+    /// The objects that a write through a pointer of unknown origin may touch.
+    pub(super) fn reachable(&mut self, state: &State) -> Vec<ObjectId> {
+        let objects = state.memory.iter().filter(|(_, contents)| contents.escaped).map(|(object, _)| object);
+        objects.filter(|object| !self.objects.origin(*object).constant).collect()
+    }
+
+    /// The other objects that a write to this one may touch.
+    pub(super) fn overlapping(&mut self, state: &State, object: ObjectId) -> Vec<ObjectId> {
+        let escaped = state.memory.get(object).is_some_and(|contents| contents.escaped);
+        if !escaped {
+            return Vec::new();
+        }
+        let shared = self.objects.origin(object).shared;
+        let mut others = self.reachable(state);
+        others.retain(|other| *other != object && (shared || self.objects.origin(*other).shared));
+        others
+    }
+
+    /// Whether two different objects may share bytes.
+    pub fn may_overlap(&self, a: ObjectId, b: ObjectId) -> bool {
+        self.objects.origin(a).shared || self.objects.origin(b).shared
+    }
+
+    /// Something that the evaluator doesn't see may have written to every escaped object.
+    pub fn clobber_escaped(&mut self, state: &mut State) -> Result<(), Stop> {
+        let reachable = self.reachable(state);
+        for object in &reachable {
+            for (holder, at, size) in state.memory.copies_of(*object, 0, u64::MAX) {
+                self.settle(state, holder, at, size)?;
+            }
+        }
+        for object in reachable {
+            self.forget_all(state, object);
+        }
+        Ok(())
+    }
+
+    /// Something that the evaluator doesn't see may have written to one object.
+    pub fn clobber(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
+        for (holder, at, size) in state.memory.copies_of(object, 0, u64::MAX) {
+            self.settle(state, holder, at, size)?;
+        }
+        self.forget_all(state, object);
+        Ok(())
+    }
+
+    /// Takes an object out of memory at the end of its life.
+    pub fn end_of_life(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
+        for (holder, at, size) in state.memory.copies_of(object, 0, u64::MAX) {
+            if holder != object {
+                self.settle(state, holder, at, size)?;
+            }
+        }
+        state.memory.remove(object);
+        Ok(())
+    }
+
+    /// Turns a cell that holds a copy into one that doesn't, because its origin is about to change.
+    pub fn settle(&mut self, state: &mut State, holder: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
+        let Some(contents) = state.memory.get_mut(holder) else { return Ok(()) };
+        if contents.real {
+            contents.forget(at, size);
+            return Ok(());
+        }
+        if size > LONGEST_SETTLED {
+            return self.materialise(state, holder);
+        }
+        for (from, piece_size, held) in contents.pieces(at, size) {
+            let Some(Held::Copy(origin, origin_at)) = held else { continue };
+            let mut done = 0;
+            while done < piece_size {
+                let step = largest_step(piece_size - done);
+                let ty = Type::Int(step as u32 * 8);
+                let origin_place = Value::Pointer(origin, (origin_at + done) as i64);
+                let value = self.load(state, &origin_place, &ty, Access::Plain, 1)?;
+                self.put(state, holder, at + from + done, step, Self::held(value));
+                done += step;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an object real: all that is held is written to the residual program's memory.
+    pub fn materialise(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
+        self.ensure(state, object);
+        let Some(contents) = state.memory.get_mut(object) else { return Ok(()) };
+        if contents.real {
+            return Ok(());
+        }
+        contents.real = true;
+        let cells: Vec<_> = contents.cells.iter().map(|(at, cell)| (*at, cell.clone())).collect();
+        for (at, cell) in &cells {
+            self.write_held(state, &Value::Pointer(object, 0), *at, cell.size, &cell.held)?;
+        }
+        if let Some(contents) = state.memory.get_mut(object) {
+            // What stands in memory is known only as far as it can be read back as it was written.
+            contents.cells.retain(|_, cell| {
+                matches!(&cell.held, Held::Value(value, 0) if !value.is_undef())
+                    || matches!(cell.held, Held::Fill(_))
+            });
+        }
+        self.note_materialised(object);
+        Ok(())
+    }
+
+    /// Gives an object's address away.
+    pub fn escape(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
+        self.materialise(state, object)?;
+        if let Some(contents) = state.memory.get(object)
+            && !contents.escaped
+            && let Some(contents) = state.memory.get_mut(object)
+        {
+            contents.escaped = true;
+        }
+        Ok(())
+    }
+
+    /// Makes the residual program write what a cell holds to real memory, some bytes after a pointer.
+    pub(super) fn write_held(
+        &mut self,
+        state: &mut State,
+        to: &Value,
+        offset: u64,
+        size: u64,
+        held: &Held,
+    ) -> Result<(), Stop> {
+        match held {
+            Held::Value(value, _) if value.is_undef() => {}
+            Held::Value(value, 0) if self.type_of(value).store_size() == size => {
+                let value = value.clone();
+                let ty = self.type_of(&value);
+                let operand = self.operand(state, &value, &ty, Leak::Yes)?;
+                self.emit_store(state, to, offset, operand)?;
+            }
+            Held::Value(value, start) => {
+                let (mut done, value) = (0, value.clone());
+                while done < size {
+                    let step = largest_step(size - done);
+                    let part = self.part(state, &value, start + done as u32, step)?;
+                    let operand = self.operand(state, &part, &Type::Int(step as u32 * 8), Leak::Yes)?;
+                    self.emit_store(state, to, offset + done, operand)?;
+                    done += step;
+                }
+            }
+            Held::Fill(byte) if size <= LONGEST_MOVED => {
+                let mut done = 0;
+                while done < size {
+                    let step = largest_step(size - done);
+                    let operand = Operand::Const(Const::int(step as u32 * 8, repeated(*byte, step)));
+                    self.emit_store(state, to, offset + done, operand)?;
+                    done += step;
+                }
+            }
+            Held::Fill(byte) => {
+                let to = self.place_after(state, to, offset)?;
+                let byte = Operand::Const(Const::int(8, u128::from(*byte)));
+                let size = Operand::Const(Const::int(64, u128::from(size)));
+                self.emit_memory_call(state, "memset", vec![to, byte, size])?;
+            }
+            Held::Copy(origin, from) if size <= LONGEST_MOVED => {
+                let mut done = 0;
+                let mut loaded = Vec::new();
+                while done < size {
+                    let step = largest_step(size - done);
+                    let value =
+                        self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
+                    loaded.push((done, value));
+                    done += step;
+                }
+                for (at, value) in loaded {
+                    let ty = self.type_of(&value);
+                    let operand = self.operand(state, &value, &ty, Leak::Yes)?;
+                    self.emit_store(state, to, offset + at, operand)?;
+                }
+            }
+            Held::Copy(origin, from) => {
+                let to = self.place_after(state, to, offset)?;
+                let from =
+                    self.operand(state, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
+                let size = Operand::Const(Const::int(64, u128::from(size)));
+                self.emit_memory_call(state, "memcpy", vec![to, from, size])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn emit_store(
+        &mut self,
+        state: &mut State,
+        to: &Value,
+        offset: u64,
+        value: Operand,
+    ) -> Result<(), Stop> {
+        let align = match to {
+            Value::Pointer(object, at) => self.align_at(*object, at.wrapping_add(offset as i64) as u64),
+            _ => 1,
+        };
+        let to = self.place_after(state, to, offset)?;
+        self.effect(state, Op::Store { value, to, align, access: Access::Plain });
+        Ok(())
+    }
+
+    /// The address some bytes after a pointer.
+    pub(super) fn place_after(
+        &mut self,
+        state: &mut State,
+        to: &Value,
+        offset: u64,
+    ) -> Result<Operand, Stop> {
+        if let Value::Pointer(object, at) = to {
+            let there = Value::Pointer(*object, at.wrapping_add(offset as i64));
+            return self.operand(state, &there, &Type::Ptr, Leak::No);
+        }
+        let base = self.operand(state, to, &Type::Ptr, Leak::No)?;
+        Ok(self.residual.address(state.block, base, offset as i64, self.place))
+    }
+}

@@ -1,0 +1,140 @@
+//! What the context gives: the values of arguments, what they point to, and what must be there for it to make sense.
+
+use super::memory::{Contents, Held, Origin};
+use super::objects::Identity;
+use super::state::State;
+use super::value::Value;
+use super::{Error, Evaluator, Stop};
+use crate::context::{Content, Context};
+use crate::extract;
+use crate::ir::{Const, Module, Operand, Param, Type, ValueId};
+use std::rc::Rc;
+
+impl Evaluator<'_> {
+    /// What an argument of the entry is known to be.
+    pub(super) fn argument(&mut self, state: &mut State, at: u32, value: ValueId) -> Result<Value, Stop> {
+        let param = self.params[at as usize].clone();
+        let name = param.name.as_deref().unwrap_or("").to_owned();
+        let known = self.context.argument.get(&name).or_else(|| self.context.argument.get(&at.to_string()));
+        if param.ty != Type::Ptr {
+            return Ok(match (known.and_then(|known| known.value), &param.ty) {
+                (Some(known), Type::Int(bits)) => Value::int(*bits, known as u128),
+                _ => Value::Dynamic(value),
+            });
+        }
+        if let Some(symbol) = known.and_then(|known| known.symbol.as_deref()) {
+            return self.symbol(symbol, 0);
+        }
+        if known.is_some_and(|known| known.value == Some(0)) {
+            return Ok(Value::Const(Const::Null));
+        }
+        let said = known.cloned().unwrap_or_default();
+        let unaliased = said.unaliased || param.attributes.noalias || param.attributes.byval.is_some();
+        let object = self.objects.intern(Identity::Argument(at), || Origin {
+            name: if name.is_empty() { format!("argument {at}") } else { name }.into(),
+            size: said.size,
+            align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
+            constant: false,
+            shared: !unaliased,
+            allocated: said.size.is_none()
+                && said.align.is_none()
+                && !said.unaliased
+                && said.contents.is_empty(),
+        });
+        let mut contents = Contents { real: true, escaped: !unaliased, ..Contents::default() };
+        for content in &said.contents {
+            let (value, size) = self.content(content)?;
+            contents.put(content.at, size, Held::Value(value, 0));
+        }
+        self.bases.insert(object, Operand::Value(value));
+        state.memory.insert(object, contents);
+        Ok(Value::Pointer(object, 0))
+    }
+
+    pub(super) fn content(&mut self, content: &Content) -> Result<(Value, u64), Stop> {
+        if content.kind == "ptr" {
+            let value = match &content.symbol {
+                Some(symbol) => self.symbol(symbol, content.offset)?,
+                None => Value::Const(Const::Null),
+            };
+            return Ok((value, 8));
+        }
+        let bits = content
+            .kind
+            .strip_prefix('i')
+            .and_then(|bits| bits.parse().ok())
+            .filter(|b| [8, 16, 32, 64].contains(b));
+        match (bits, content.value) {
+            (Some(bits), Some(value)) => Ok((Value::int(bits, value as u128), u64::from(bits) / 8)),
+            _ => Err(Stop::Fail(format!(
+                "the content at {} is neither ptr nor i8 to i64 with a value",
+                content.at
+            ))),
+        }
+    }
+
+    pub(super) fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
+        if let Some(function) = self.module.function(name) {
+            return Ok(Value::Const(Const::Function(function)));
+        }
+        match self.module.global(name) {
+            Some(global) => Ok(Value::Pointer(self.global(global), offset)),
+            None => Err(Stop::Fail(format!("the context names {name}, which the program hasn't got"))),
+        }
+    }
+
+    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the context
+    /// allows that; else what the one does with it the other wouldn't see.
+    pub(super) fn check_copies(&self, residual: &Module) -> Result<(), Error> {
+        let allowed =
+            |name: &str| self.context.global.get(name).is_some_and(|said| said.owned || said.temporary);
+        let copies: Vec<Rc<str>> =
+            extract::changing_copies(residual).into_iter().filter(|name| !allowed(name)).collect();
+        if copies.is_empty() {
+            return Ok(());
+        }
+        Err(Error(format!(
+            "the residual program needs {}, which the original program declares `static`: make it visible there; or say \
+             in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
+            copies.join(", ")
+        )))
+    }
+}
+
+/// What a context names must be there.
+pub(super) fn check_names(module: &Module, context: &Context, params: &[Param]) -> Result<(), Error> {
+    for (name, said) in &context.argument {
+        let known = params
+            .iter()
+            .enumerate()
+            .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
+        if !known {
+            let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
+            let names = names.join(", ");
+            return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
+        }
+        for content in &said.contents {
+            let symbol =
+                content.symbol.iter().find(|s| module.function(s).is_none() && module.global(s).is_none());
+            if let Some(symbol) = symbol {
+                return Err(Error(format!("what {name} points to: there is no {symbol} in the program")));
+            }
+            let number = ["i8", "i16", "i32", "i64"].contains(&&*content.kind) && content.value.is_some();
+            if content.kind != "ptr" && !number {
+                let at = content.at;
+                return Err(Error(format!(
+                    "what {name} points to, at {at}: the type must be i8, i16, i32 or i64 with a value, or ptr"
+                )));
+            }
+        }
+    }
+    if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
+        return Err(Error(format!("there is no global variable {name} in the program")));
+    }
+    match context.keep.iter().find(|name| module.function(name).is_none()) {
+        Some(name) => {
+            Err(Error(format!("there is no function {name} in the program, which the context keeps")))
+        }
+        None => Ok(()),
+    }
+}

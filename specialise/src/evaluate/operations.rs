@@ -1,0 +1,280 @@
+//! Arithmetic, comparisons and conversions of values of which something is known.
+
+use super::arithmetic;
+use super::operands::Leak;
+use super::state::State;
+use super::value::{ObjectId, Value};
+use super::{Evaluator, Stop};
+use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
+
+impl Evaluator<'_> {
+    /// Arithmetic; the type is that of both operands and of the result.
+    pub fn binary(
+        &mut self,
+        state: &mut State,
+        op: Binary,
+        a: Value,
+        b: Value,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
+        if let (Value::Const(a), Value::Const(b)) = (&a, &b)
+            && matches!(ty, Type::Float | Type::Double)
+            && let Some(result) = arithmetic::float_binary(op, a, b)
+        {
+            return Ok(Value::Const(result));
+        }
+        if let Type::Int(bits) = *ty {
+            if let (Some(x), Some(y)) = (a.known_int(), b.known_int()) {
+                return Ok(arithmetic::binary(op, bits, x, y)
+                    .map_or_else(|| Value::undef(ty), |v| Value::int(bits, v)));
+            }
+            if let Some(result) = self.identity(op, bits, &a, &b) {
+                return Ok(result);
+            }
+            if let Some(result) = self.address_arithmetic(op, &a, &b) {
+                return Ok(result);
+            }
+            if let Some((base, offset)) = self.sum(op, bits, &a, &b) {
+                let operand = Operand::Const(Const::int(bits, offset));
+                let op = Op::Binary(Binary::Add, Operand::Value(base), operand);
+                return Ok(if offset == 0 {
+                    Value::Dynamic(base)
+                } else {
+                    Value::Dynamic(self.emit(state, ty.clone(), op))
+                });
+            }
+        }
+        let a = self.operand(state, &a, ty, Leak::Yes)?;
+        let b = self.operand(state, &b, ty, Leak::Yes)?;
+        Ok(Value::Dynamic(self.emit(state, ty.clone(), Op::Binary(op, a, b))))
+    }
+
+    /// What follows from one operand alone.
+    pub(super) fn identity(&self, op: Binary, bits: u32, a: &Value, b: &Value) -> Option<Value> {
+        let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+        let zero = Value::int(bits, 0);
+        match (op, a.known_int(), b.known_int()) {
+            (Binary::Add | Binary::Or | Binary::Xor, Some(0), _) => Some(b.clone()),
+            (Binary::Add | Binary::Or | Binary::Xor | Binary::Sub, _, Some(0)) => Some(a.clone()),
+            (Binary::Shl | Binary::LShr | Binary::AShr, _, Some(0)) => Some(a.clone()),
+            (Binary::Mul | Binary::UDiv | Binary::SDiv, _, Some(1)) => Some(a.clone()),
+            (Binary::Mul, Some(1), _) => Some(b.clone()),
+            (Binary::And, Some(x), _) if x == ones => Some(b.clone()),
+            (Binary::And, _, Some(y)) if y == ones => Some(a.clone()),
+            (Binary::And | Binary::Mul, Some(0), _) | (Binary::And | Binary::Mul, _, Some(0)) => Some(zero),
+            (Binary::Or, Some(x), _) if x == ones => Some(a.clone()),
+            (Binary::Or, _, Some(y)) if y == ones => Some(b.clone()),
+            _ if a == b && matches!(op, Binary::Sub | Binary::Xor) => Some(zero),
+            _ if a == b && matches!(op, Binary::And | Binary::Or) => Some(a.clone()),
+            _ => None,
+        }
+    }
+
+    /// Arithmetic on known addresses, as far as it gives something known.
+    pub(super) fn address_arithmetic(&self, op: Binary, a: &Value, b: &Value) -> Option<Value> {
+        match (op, a, b) {
+            (Binary::Add, Value::Address(object, offset), other)
+            | (Binary::Add, other, Value::Address(object, offset)) => {
+                Some(Value::Address(*object, offset.wrapping_add(other.known_int()? as i64)))
+            }
+            (Binary::Sub, Value::Address(a, x), Value::Address(b, y)) if a == b => {
+                Some(Value::int(64, x.wrapping_sub(*y) as u128))
+            }
+            (Binary::Sub, Value::Address(object, offset), other) => {
+                Some(Value::Address(*object, offset.wrapping_sub(other.known_int()? as i64)))
+            }
+            (Binary::And, Value::Address(object, offset), other) => {
+                let mask = other.known_int()? as u64;
+                let align = self.objects.origin(*object).align;
+                let low = *offset as u64 & (align - 1);
+                if mask < align {
+                    return Some(Value::int(64, u128::from(low & mask)));
+                }
+                // Rounding down to an alignment.
+                let kept = mask | (mask.wrapping_neg() & mask).wrapping_sub(1);
+                (kept == u64::MAX && mask.wrapping_neg() <= align)
+                    .then(|| Value::Address(*object, offset & mask as i64))
+            }
+            _ => None,
+        }
+    }
+
+    /// `base + constant`, if that is what a sum or difference comes to through a sum before it.
+    pub(super) fn sum(&self, op: Binary, bits: u32, a: &Value, b: &Value) -> Option<(ValueId, u128)> {
+        let (value, constant) = match (op, a, b) {
+            (Binary::Add, Value::Dynamic(value), other) | (Binary::Add, other, Value::Dynamic(value)) => {
+                (*value, other.known_int()?)
+            }
+            (Binary::Sub, Value::Dynamic(value), other) => (*value, other.known_int()?.wrapping_neg()),
+            _ => return None,
+        };
+        let cut = |value: u128| match Const::int(bits, value) {
+            Const::Int { value, .. } => value,
+            _ => value,
+        };
+        match self.residual.definition(value) {
+            Some(Op::Binary(Binary::Add, Operand::Value(base), Operand::Const(Const::Int { value, .. }))) => {
+                Some((*base, cut(value.wrapping_add(constant))))
+            }
+            _ => Some((value, cut(constant))),
+        }
+    }
+
+    /// A comparison of integers or pointers of a type.
+    pub fn compare(
+        &mut self,
+        state: &mut State,
+        op: Compare,
+        a: Value,
+        b: Value,
+        ty: &Type,
+    ) -> Result<Value, Stop> {
+        if let (Some(x), Some(y), Type::Int(bits)) = (a.known_int(), b.known_int(), ty) {
+            return Ok(Value::bool(arithmetic::compare(op, *bits, x, y)));
+        }
+        if let Some(ordering) = self.compare_addresses(state, &a, &b) {
+            let holds = match op {
+                Compare::Eq => ordering.is_eq(),
+                Compare::Ne => ordering.is_ne(),
+                Compare::Ugt | Compare::Sgt => ordering.is_gt(),
+                Compare::Uge | Compare::Sge => ordering.is_ge(),
+                Compare::Ult | Compare::Slt => ordering.is_lt(),
+                Compare::Ule | Compare::Sle => ordering.is_le(),
+            };
+            let same = a.object().is_some() && a.object() == b.object();
+            if same || a == b || matches!(op, Compare::Eq | Compare::Ne) {
+                return Ok(Value::bool(holds));
+            }
+        }
+        if let Type::Int(bits) = *ty
+            && let Some(result) = out_of_range(op, bits, &a, &b)
+        {
+            return Ok(Value::bool(result));
+        }
+        let mut operands = Vec::new();
+        for value in [&a, &b] {
+            operands.push(self.operand(state, value, ty, Leak::No)?);
+        }
+        let [x, y] = [operands[0].clone(), operands[1].clone()];
+        Ok(Value::Dynamic(self.emit(state, Type::Int(1), Op::Compare(op, x, y))))
+    }
+
+    /// How two addresses stand to each other; where that isn't known but they differ, any order that isn't equality.
+    pub(super) fn compare_addresses(
+        &mut self,
+        state: &State,
+        a: &Value,
+        b: &Value,
+    ) -> Option<std::cmp::Ordering> {
+        use std::cmp::Ordering;
+        if a == b && !a.is_undef() {
+            return Some(Ordering::Equal);
+        }
+        let null = |value: &Value| matches!(value, Value::Const(Const::Null)) || value.known_int() == Some(0);
+        match (a, b) {
+            (Value::Pointer(x, i) | Value::Address(x, i), Value::Pointer(y, j) | Value::Address(y, j)) => {
+                if x == y {
+                    return Some(i.cmp(j));
+                }
+                // Arguments that nothing aliases may still be equal to other pointers, as long as nobody writes there.
+                let apart = |object| !self.is_argument(object) && !self.may_be_null(state, object);
+                (!self.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
+            }
+            (Value::Pointer(x, _) | Value::Address(x, _), other) => {
+                self.differs(state, *x, other, null(other))
+            }
+            (other, Value::Pointer(x, _) | Value::Address(x, _)) => {
+                self.differs(state, *x, other, null(other))
+            }
+            (Value::Const(Const::Function(f)), Value::Const(Const::Function(g))) if f != g => {
+                Some(Ordering::Less)
+            }
+            (Value::Const(Const::Function(f)), other) | (other, Value::Const(Const::Function(f)))
+                if null(other) && !self.is_replaceable(*f) =>
+            {
+                Some(Ordering::Less)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn differs(
+        &mut self,
+        state: &State,
+        object: ObjectId,
+        other: &Value,
+        null: bool,
+    ) -> Option<std::cmp::Ordering> {
+        let apart = match other {
+            _ if null => !self.may_be_null(state, object),
+            Value::Const(Const::Function(_)) => !self.may_be_null(state, object),
+            // A pointer that came from elsewhere can't point to what nobody else knows.
+            Value::Dynamic(_) => {
+                let known = self.pointee(other);
+                let private = state.memory.get(object).is_some_and(|contents| !contents.escaped);
+                private && known != Some(object) && !self.may_be_null(state, object) && self.is_local(object)
+            }
+            _ => false,
+        };
+        apart.then_some(std::cmp::Ordering::Less)
+    }
+
+    /// A conversion.
+    pub fn cast(&mut self, state: &mut State, op: Cast, value: Value, ty: &Type) -> Result<Value, Stop> {
+        if value.is_undef() {
+            return Ok(Value::undef(ty));
+        }
+        match (&value, op) {
+            (Value::Const(constant), _) => {
+                if let Some(result) = arithmetic::cast(op, constant, ty) {
+                    return Ok(self.constant(&result));
+                }
+            }
+            (Value::Pointer(object, offset), Cast::PtrToInt) if *ty == Type::WORD => {
+                return Ok(Value::Address(*object, *offset));
+            }
+            (Value::Address(object, offset), Cast::IntToPtr) => return Ok(Value::Pointer(*object, *offset)),
+            _ => {}
+        }
+        let from = self.type_of(&value);
+        if from == *ty {
+            return Ok(value);
+        }
+        if let Value::Dynamic(residual) = &value
+            && op == Cast::Trunc
+            && let Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(inner))) =
+                self.residual.definition(*residual)
+            && self.residual.type_of(*inner) == ty
+        {
+            return Ok(Value::Dynamic(*inner));
+        }
+        if let Value::Dynamic(_) = value
+            && op == Cast::PtrToInt
+            && let Some(object) = self.pointee(&value)
+        {
+            self.escape(state, object)?;
+        }
+        let operand = self.operand(state, &value, &from, Leak::Yes)?;
+        Ok(Value::Dynamic(self.emit(state, ty.clone(), Op::Cast(op, operand))))
+    }
+}
+
+/// A comparison that one operand decides, because it is the least or the greatest of its type.
+fn out_of_range(op: Compare, bits: u32, a: &Value, b: &Value) -> Option<bool> {
+    let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+    let (least, greatest) = (1 << (bits - 1), ones >> 1);
+    match (op, a.known_int(), b.known_int()) {
+        _ if a == b => {
+            Some(matches!(op, Compare::Eq | Compare::Uge | Compare::Ule | Compare::Sge | Compare::Sle))
+        }
+        (Compare::Ugt, Some(0), _) | (Compare::Ult, _, Some(0)) => Some(false),
+        (Compare::Ule, Some(0), _) | (Compare::Uge, _, Some(0)) => Some(true),
+        (Compare::Ult, Some(x), _) | (Compare::Ugt, _, Some(x)) if x == ones => Some(false),
+        (Compare::Uge, Some(x), _) | (Compare::Ule, _, Some(x)) if x == ones => Some(true),
+        (Compare::Slt, Some(x), _) | (Compare::Sgt, _, Some(x)) if x == greatest => Some(false),
+        (Compare::Sge, Some(x), _) | (Compare::Sle, _, Some(x)) if x == greatest => Some(true),
+        (Compare::Sgt, Some(x), _) | (Compare::Slt, _, Some(x)) if x == least => Some(false),
+        (Compare::Sle, Some(x), _) | (Compare::Sge, _, Some(x)) if x == least => Some(true),
+        _ => None,
+    }
+}
