@@ -129,7 +129,9 @@ pub(super) fn check_names(module: &Module, context: &Context, params: &[Param]) 
         }
     }
     if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
-        return Err(Error(format!("there is no global variable {name} in the program")));
+        return Err(Error(format!(
+            "there is no global variable {name} in the program; if it is in the source, the compiler has removed it"
+        )));
     }
     match context.keep.iter().find(|name| module.function(name).is_none()) {
         Some(name) => {
