@@ -25,12 +25,10 @@ mod unroll;
 mod values;
 
 use crate::ir::{FunctionId, GlobalId, Module};
-use crate::tidy::{Constants, Surroundings, widen};
 pub use error::NativeError;
 use error::Refusal;
 use memory::Loaded;
 use std::collections::HashMap;
-use std::rc::Rc;
 use unit::Unit;
 
 /// A module as machine code. The code and its variables are there until this value is dropped: whoever keeps one of
@@ -73,10 +71,8 @@ pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Res
             Refusal(what).in_function(&function.name, None)
         })?;
         if let Some(body) = body {
-            let mut wide = Rc::unwrap_or_clone(body);
-            widen(&mut wide, &Surroundings::of(module, id), Constants::DoubleWords);
-            let unrolled = unroll::unrolled(module, &wide);
-            workshop.define(&mut unit, id, function, unrolled.as_ref().unwrap_or(&wide))?;
+            let unrolled = unroll::unrolled(module, &body);
+            workshop.define(&mut unit, id, function, unrolled.as_ref().unwrap_or(&body))?;
         }
     }
     unit.finish()

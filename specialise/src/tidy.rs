@@ -58,19 +58,29 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], [`crate::reroll::reroll`], [`widen`]. Functions and globals
-/// that nothing uses stay; what prints the module leaves them out.
+/// All that can be done for the bodies of a module: [`tidy`], [`crate::reroll::reroll`], [`widen`] for a C compiler.
+/// Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
+    each_body(module, |body, around| {
+        tidy(body, around);
+        crate::reroll::reroll(body, around, &bulk);
+        widen(body, around, Constants::Words);
+    });
+}
+
+/// What is left to do after [`polish`] for machine code that no C compiler makes.
+pub fn polish_for_machine(module: &mut Module) {
+    each_body(module, |body, around| widen(body, around, Constants::DoubleWords));
+}
+
+fn each_body(module: &mut Module, change: impl Fn(&mut Body, &Surroundings)) {
     for at in 0..module.functions.len() {
         let id = FunctionId(at as u32);
         let Ok(Some(body)) = module.body(id) else { continue };
         module.functions[at].code = Code::Declared; // so that the body is ours alone, and not copied
         let mut body = Rc::unwrap_or_clone(body);
-        let around = Surroundings::of(module, id);
-        tidy(&mut body, &around);
-        crate::reroll::reroll(&mut body, &around, &bulk);
-        widen(&mut body, &around, Constants::Words);
+        change(&mut body, &Surroundings::of(module, id));
         module.functions[at].code = Code::Body(Rc::new(body));
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use drystone_specialise::native;
+use drystone_specialise::{native, tidy};
 
 use super::specialiser::Program;
 
@@ -48,8 +48,9 @@ impl Inside {
     /// The driver prints its outcomes. Without machine code it measures the others.
     pub fn run(&self) -> Result<(), String> {
         // Kept until the driver has called it for the last time.
-        let code = self.program.specialise().and_then(|residual| {
+        let code = self.program.specialise().and_then(|mut residual| {
             let generic = open(&self.library)?;
+            tidy::polish_for_machine(&mut residual.module);
             native::load(&residual.module, &|name| generic.find(name)).map_err(|error| error.to_string())
         });
         let mut arguments = vec!["driver".to_string()];

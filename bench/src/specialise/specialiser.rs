@@ -75,10 +75,7 @@ impl Program {
         };
         let modules = self.ir.iter().map(module).collect::<Result<Vec<Module>, String>>()?;
         let program = link::link(modules).map_err(|error| error.to_string())?;
-        let mut specialised =
-            drystone_specialise::specialise(&program, &context).map_err(|error| error.to_string())?;
-        tidy::polish(&mut specialised.module);
-        Ok(specialised)
+        drystone_specialise::specialise(&program, &context).map_err(|error| error.to_string())
     }
 }
 
@@ -99,6 +96,8 @@ impl Residual {
                 }
             }
             let start = Instant::now();
+            let mut module = module;
+            tidy::polish_for_machine(&mut module);
             // What leaves something to generic code, which isn't here, has no such time.
             if native::load(&module, &|_| None).is_ok() {
                 times.native.push(milliseconds(specialised + start.elapsed()));
