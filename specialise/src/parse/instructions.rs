@@ -258,15 +258,15 @@ fn bit(reader: &mut Reader) -> Parsed<Operand> {
 }
 
 fn switch(reader: &mut Reader) -> Parsed<Terminator> {
-    let (_, value) = reader.typed()?;
+    let (ty, value) = reader.typed()?;
     reader.comma()?;
     let default = reader.label()?;
     reader.cursor.expect('[')?;
     let mut cases = Vec::new();
     while !reader.cursor.take(']') {
         let case = match reader.constants.typed(&mut reader.cursor)? {
-            Const::Int { value, .. } => value,
-            _ => return Err(reader.cursor.wrong("an integer is expected before this")),
+            Const::Int { bits, value } if ty == Type::Int(bits) => value,
+            _ => return Err(reader.cursor.wrong("an integer of the switched type is expected before this")),
         };
         reader.comma()?;
         cases.push((case, reader.label()?));

@@ -189,6 +189,7 @@ fn bodies_that_are_not_in_order_are_refused() {
         ("br label %1\n1:\n %x = phi i32 [ 1, %1 ]\n ret i32 %x", "each way"),
         ("%x = trunc i32 1 to i64\n ret i32 1", "not for"),
         ("ret i64 1", "something else"),
+        ("switch i32 7, label %1 [ i33 7, label %1 ]\n1:\n ret i32 1", "the switched type"),
         ("br label %9", "not there"),
         ("unreachable\n\"a\":", "no end"),
     ] {
