@@ -214,15 +214,7 @@ impl Evaluator<'_> {
             return Ok(());
         }
         if frame.loops.last().is_none_or(|round| round.header != to) {
-            frame.loops.push(Round {
-                header: to,
-                number: 0,
-                branches,
-                dynamic_exit: false,
-                reasons: Vec::new(),
-                former_reasons: None,
-                variables: Vec::new(),
-            });
+            frame.loops.push(Round::first(to, branches));
             if stays {
                 state.arrival = Arrival::Header;
             }
@@ -264,13 +256,16 @@ impl Evaluator<'_> {
     /// Returns from a function.
     fn leave(&mut self, mut state: State, value: Option<&Operand>) -> Result<Option<State>, Stop> {
         let frame = state.top();
+        let path = frame.path;
         let ty = value.map(|value| frame.body.type_of(value));
         let value = value.map(|value| self.value(&state, value));
+        let nothing = Value::undef(&Type::Int(1));
         if state.frames.len() == 1 {
             let operand = match (&value, &ty) {
                 (Some(value), Some(ty)) => Some(self.operand(&mut state, value, ty, Leak::Yes)?),
                 _ => None,
             };
+            self.end_recursion(&state, path, value.as_ref().unwrap_or(&nothing))?;
             self.returned(&state);
             self.residual.end(state.block, Terminator::Return(operand));
             return Ok(None);
@@ -280,10 +275,11 @@ impl Evaluator<'_> {
             self.end_of_life(&mut state, local)?;
         }
         state.frames.pop();
+        let value = value.unwrap_or(nothing);
+        self.end_recursion(&state, path, &value)?;
         let frame = state.top();
         let body = frame.body.clone();
         let instruction = &body.blocks[frame.block.0 as usize].instructions[frame.index];
-        let value = value.unwrap_or_else(|| Value::undef(&Type::Int(1)));
         self.give(&mut state, instruction, value);
         Ok(Some(state))
     }

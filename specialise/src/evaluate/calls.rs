@@ -10,6 +10,16 @@ use crate::ir::{
 };
 use std::rc::Rc;
 
+/// What is done with a call of a known function.
+enum Unfolding {
+    /// It is evaluated in its place.
+    Enter,
+    /// It goes back to the beginning of an activation of the same function.
+    GoBack(usize),
+    /// It is left to the residual program.
+    Keep,
+}
+
 impl Evaluator<'_> {
     pub(super) fn call(
         &mut self,
@@ -28,8 +38,10 @@ impl Evaluator<'_> {
                 self.give(state, instruction, result);
                 return Ok(());
             }
-            if self.unfolds(state, function, &args, &name)? {
-                return self.enter(state, function, args, attributes);
+            match self.unfolding(state, function, &args, &name, attributes)? {
+                Unfolding::Enter => return self.enter(state, function, args, attributes),
+                Unfolding::GoBack(depth) => return self.go_back_to(state, depth, function, args, attributes),
+                Unfolding::Keep => {}
             }
         }
         let result = self.residual_call(state, instruction, &callee, &args, variadic, attributes)?;
@@ -119,58 +131,58 @@ impl Evaluator<'_> {
         Ok(Value::Dynamic(self.emit(state, instruction.ty.clone(), op)))
     }
 
-    /// Whether a call of a known function is unfolded.
-    fn unfolds(
+    /// What is done with a call of a known function.
+    fn unfolding(
         &mut self,
         state: &State,
         function: FunctionId,
         args: &[Value],
         name: &str,
-    ) -> Result<bool, Stop> {
-        if self.context.keep.iter().any(|kept| kept == name) {
-            self.report_kept(name, "the context says so");
-            return Ok(false);
+        attributes: &CallAttributes,
+    ) -> Result<Unfolding, Stop> {
+        if let Some(reason) = self.never_unfolded(function, args, name) {
+            self.report_kept(name, &reason);
+            return Ok(Unfolding::Keep);
         }
-        if self.is_variadic(function) {
-            self.report_kept(name, "it takes a variable number of arguments");
-            return Ok(false);
-        }
-        if self.is_replaceable(function) {
-            self.report_kept(name, "it is weak: another module may define it");
-            return Ok(false);
-        }
-        match self.body(function) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                self.report_kept(name, "its code is not there");
-                return Ok(false);
+        let active: Vec<usize> =
+            (0..state.frames.len()).filter(|at| state.frames[*at].function == function).collect();
+        if let Some(last) = active.last()
+            && active.len() >= self.context.budget.recursion
+            && state.frames[*last].branches != state.branches
+        {
+            if self.may_go_back(state, *last, function, args, attributes) {
+                return Ok(Unfolding::GoBack(*last));
             }
-            Err(reason) => {
-                self.report_kept(name, &reason);
-                return Ok(false);
-            }
-        }
-        // More than it takes are passed in vain, as the calling convention allows; fewer can't be.
-        if self.function(function).params.len() > args.len() {
-            self.report_kept(name, "it is called with fewer arguments than it takes");
-            return Ok(false);
-        }
-        let active = state.frames.iter().rev().filter(|frame| frame.function == function);
-        let (mut depth, mut last) = (0, None);
-        for frame in active {
-            depth += 1;
-            last = last.or(Some(frame.branches));
-        }
-        let under_unknown_control = last.is_some_and(|branches| branches != state.branches);
-        if under_unknown_control && depth >= self.context.budget.recursion {
             self.report_kept(name, "how often it calls itself is not known");
-            return Ok(false);
+            return Ok(Unfolding::Keep);
         }
         if state.frames.len() >= self.context.budget.depth {
             self.report_kept(name, "the calls within one another are too many");
-            return Ok(false);
+            return Ok(Unfolding::Keep);
         }
-        Ok(true)
+        Ok(Unfolding::Enter)
+    }
+
+    /// Why a function is never unfolded, if it isn't.
+    fn never_unfolded(&mut self, function: FunctionId, args: &[Value], name: &str) -> Option<String> {
+        if self.context.keep.iter().any(|kept| kept == name) {
+            return Some("the context says so".into());
+        }
+        if self.is_variadic(function) {
+            return Some("it takes a variable number of arguments".into());
+        }
+        if self.is_replaceable(function) {
+            return Some("it is weak: another module may define it".into());
+        }
+        match self.body(function) {
+            Err(reason) => Some(reason),
+            Ok(None) => Some("its code is not there".into()),
+            // More than it takes are passed in vain, as the calling convention allows; fewer can't be.
+            Ok(Some(_)) if self.function(function).params.len() > args.len() => {
+                Some("it is called with fewer arguments than it takes".into())
+            }
+            Ok(Some(_)) => None,
+        }
     }
 
     /// A call of an intrinsic, to be appended.

@@ -1,6 +1,7 @@
 //! What the evaluator needs to know of a function's control flow: an order of its blocks in which a block comes after
 //! those that lead to it, its loops, and which values are still wanted where.
 
+use super::recursion::ENTRY;
 use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -159,9 +160,9 @@ impl Flow {
         self.steering.get_or_init(|| steering(body, self.definitions(body)))[value.0 as usize]
     }
 
-    /// Whether a block lies in the loop with that header.
+    /// Whether a block lies in the loop with that header. All of them lie in that of the function's recursion.
     pub fn is_in(&self, block: BlockId, header: BlockId) -> bool {
-        self.nest[block.0 as usize].contains(&header)
+        header == ENTRY || self.nest[block.0 as usize].contains(&header)
     }
 }
 

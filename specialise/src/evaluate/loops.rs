@@ -57,7 +57,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn keep_loop(&mut self, path: super::PathId, header: BlockId) -> Result<(), Stop> {
+    pub(super) fn keep_loop(&mut self, path: super::PathId, header: BlockId) -> Result<(), Stop> {
         self.directives.entry((path, header)).or_default();
         Err(Stop::Again)
     }
@@ -114,7 +114,7 @@ impl Evaluator<'_> {
             }
         }
         state.not_null.retain(|object| !directive.may_be_null.contains(object));
-        let block = self.residual.block(String::new());
+        let block = self.residual.header();
         let mut typed = Vec::new();
         let mut inputs = Vec::new();
         for slot in slots {

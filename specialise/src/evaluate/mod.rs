@@ -25,6 +25,7 @@ mod objects;
 mod operands;
 mod operations;
 mod places;
+mod recursion;
 mod report;
 mod residual;
 mod slots;
@@ -43,9 +44,10 @@ use flow::Flow;
 use loops::{Directive, Variant};
 use memory::{Contents, Origin};
 use objects::{Identity, Objects};
+use recursion::Recursion;
 use residual::Residual;
 use state::{Arrival, Frame, PathId, State};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use value::{ObjectId, Value};
@@ -119,6 +121,8 @@ struct Evaluator<'m> {
     wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
     /// Functions that the residual program needs and the program hasn't got.
     extra: Vec<Function>,
+    /// Calls within their own callee that are followed by more than giving back what they gave.
+    followed: HashSet<PathId>,
     /// Loops that stay loops.
     directives: HashMap<(PathId, BlockId), Directive>,
     /// What is known of memory when the entry is called.
@@ -132,6 +136,7 @@ struct Evaluator<'m> {
     place: Option<PlaceId>,
     waiting: BTreeMap<Vec<u32>, Vec<State>>,
     variants: HashMap<Vec<u32>, Vec<Variant>>,
+    recursions: HashMap<PathId, Recursion>,
     /// The object that a residual pointer points into.
     pointees: HashMap<ValueId, ObjectId>,
     bases: HashMap<ObjectId, Operand>,
@@ -164,6 +169,7 @@ impl<'m> Evaluator<'m> {
             flows: HashMap::new(),
             wanted: HashMap::new(),
             extra: Vec::new(),
+            followed: HashSet::new(),
             directives: HashMap::new(),
             initial: BTreeMap::new(),
             found_at: HashMap::new(),
@@ -172,6 +178,7 @@ impl<'m> Evaluator<'m> {
             place: None,
             waiting: BTreeMap::new(),
             variants: HashMap::new(),
+            recursions: HashMap::new(),
             pointees: HashMap::new(),
             bases: HashMap::new(),
             loaded: HashMap::new(),
@@ -292,6 +299,7 @@ impl<'m> Evaluator<'m> {
         self.place = None;
         self.waiting.clear();
         self.variants.clear();
+        self.recursions.clear();
         self.pointees.clear();
         self.bases.clear();
         self.loaded.clear();
@@ -351,6 +359,7 @@ impl<'m> Evaluator<'m> {
             loops: Vec::new(),
             branches: state.branches,
         });
+        self.begin_recursion(state);
         Ok(())
     }
 
@@ -381,6 +390,10 @@ impl<'m> Evaluator<'m> {
                 other => other?,
             }
             self.report.note(instruction, before != self.residual.size);
+            if state.arrival != Arrival::Plain {
+                self.suspend(state);
+                return Ok(());
+            }
         }
     }
 

@@ -24,6 +24,8 @@ struct Growing {
     instructions: Vec<Instruction>,
     terminator: Option<Terminator>,
     comment: String,
+    /// Whether paths may still come to it, so that its phis get more inputs.
+    header: bool,
 }
 
 impl Residual {
@@ -41,6 +43,12 @@ impl Residual {
         BlockId(self.blocks.len() as u32 - 1)
     }
 
+    /// A new open block to which paths come back later.
+    pub fn header(&mut self) -> BlockId {
+        self.blocks.push(Growing { header: true, ..Growing::default() });
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
     /// The type of a value.
     pub fn type_of(&self, value: ValueId) -> &Type {
         &self.types[value.0 as usize]
@@ -50,6 +58,36 @@ impl Residual {
     pub fn definition(&self, value: ValueId) -> Option<&Op> {
         let (block, index) = self.defined[value.0 as usize]?;
         Some(&self.blocks[block as usize].instructions[index as usize].op)
+    }
+
+    /// The constants of which a value is one, if there are only some; never of what may still change.
+    pub fn choices(&self, value: ValueId) -> Option<Vec<Const>> {
+        let of = |operand: &Operand| match operand {
+            Operand::Const(constant) => Some(vec![constant.clone()]),
+            Operand::Value(value) => self.choices(*value),
+        };
+        let all = |operands: &[&Operand]| {
+            let mut choices = Vec::new();
+            for constant in operands.iter().map(|operand| of(operand)).collect::<Option<Vec<_>>>()?.concat() {
+                if !choices.contains(&constant) {
+                    choices.push(constant);
+                }
+            }
+            Some(choices)
+        };
+        match self.definition(value) {
+            Some(Op::Cast(Cast::ZExt, Operand::Value(bit))) if *self.type_of(*bit) == Type::Int(1) => {
+                let bits = self.type_of(value).bits() as u32;
+                Some(vec![Const::int(bits, 0), Const::int(bits, 1)])
+            }
+            Some(Op::Select(_, yes, no)) => all(&[yes, no]),
+            Some(_) => None,
+            None => {
+                let joins = self.blocks.iter().filter(|block| !block.header);
+                let (_, inputs) = joins.flat_map(|block| &block.phis).find(|(phi, _)| *phi == value)?;
+                all(&inputs.iter().map(|(input, _)| input).collect::<Vec<_>>())
+            }
+        }
     }
 
     /// Appends an instruction without a result.

@@ -28,6 +28,21 @@ pub(super) struct Round {
     pub variables: Vec<Value>,
 }
 
+impl Round {
+    /// The first round of a loop.
+    pub fn first(header: BlockId, branches: u32) -> Round {
+        Round {
+            header,
+            number: 0,
+            branches,
+            dynamic_exit: false,
+            reasons: Vec::new(),
+            former_reasons: None,
+            variables: Vec::new(),
+        }
+    }
+}
+
 /// A function that is being evaluated.
 #[derive(Clone)]
 pub(super) struct Frame {

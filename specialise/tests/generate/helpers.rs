@@ -1,4 +1,5 @@
-//! Functions and types that all functions of a program share: structures by value, recursion, digests.
+//! Functions and types that all functions of a program share: structures by value, recursion that something follows
+//! and recursion that is the last thing done, digests.
 
 use super::Generator;
 use super::scope::Scope;
@@ -9,13 +10,36 @@ struct node { struct node *next; u32 length; u8 bytes[8]; };
 struct message { u32 kind; u16 xid; u16 length; u8 payload[16]; };
 struct pair { u32 first; u32 second; };
 union pun { u8 bytes[8]; u16 halves[4]; u32 words[2]; };
+struct writer { u8 *to; u32 left; u32 mode; u32 sum; };
 struct bits { u32 version : 4; u32 length : 13; i32 offset : 7; u32 mode : 6; };
 static u32 digest(const u8 *bytes, u32 length) {
 u32 sum = 5381u;
 for (u32 i = 0; i < length; i++) sum = sum * 33u ^ bytes[i];
 return sum;
 }
+static u32 put(struct writer *writer, u32 value) {
+if (writer->left == 0u) return 0u;
+writer->left--;
+*writer->to++ = (u8)value;
+writer->sum = writer->sum * 3u + value;
+return 1u;
+}
 ";
+
+/// What `follow` does when the call of itself has given `below`: the first do nothing that a caller could tell from
+/// giving it back, the others do something.
+const AFTER: [&str; 10] = [
+    "return below;",
+    "return below != 0u;",
+    "if (!below) return 0u;\nreturn writer->mode == 9u ? 0u : 1u;",
+    "return below == 1u ? 1u : below;",
+    "if (writer->mode == 2u) writer->sum++;\nreturn below;",
+    "return below + 1u;",
+    "writer->left ^= 1u;\nreturn below;",
+    "bytes[a & 3u] += (u8)below;\nreturn below;",
+    "return below == 7u ? b : below;",
+    "return b > 200u ? 0u : below;",
+];
 
 impl Generator {
     /// The functions, which every file has its own copies of.
@@ -30,10 +54,14 @@ impl Generator {
         };
         scope.buffers = vec![buffer("bytes")];
         let noinline = ["", "__attribute__((noinline)) "];
-        let [mix, answer, descend] = [(); 3].map(|()| *self.random.pick(&noinline));
+        let [mix, answer, descend, follow] = [(); 4].map(|()| *self.random.pick(&noinline));
         let first = self.word(&scope, 2);
         let second = self.word(&scope, 2);
         let change = self.word(&scope, 2);
+        let written = self.word(&scope, 2);
+        let after = *self.random.pick(&AFTER);
+        let end = self.random.pick(&["1u", "7u", "writer->left != 3u", "b"]).to_string();
+        let down = *self.random.pick(&["bytes", "bytes", "own"]);
         let at = self.random.below(16);
         let taken = self.random.range(1, 2);
         format!(
@@ -45,7 +73,11 @@ impl Generator {
              static {descend}u32 descend(struct config *config, u8 *bytes, u32 a) {{\n\
              u8 own[4];\nu32 b = a * 77u;\nif (a == 0u) return bytes[0] + 1u;\nmemcpy(own, bytes, 4u);\n\
              own[a & 3u] = (u8)({change});\nu32 below = descend(config, own, a > {taken}u ? a - {taken}u : 0u);\n\
-             bytes[(a + 1u) & 3u] = own[1];\nreturn below * 5u + b;\n}}\n"
+             bytes[(a + 1u) & 3u] = own[1];\nreturn below * 5u + b;\n}}\n\
+             static {follow}u32 follow(struct config *config, struct writer *writer, u8 *bytes, u32 a) {{\n\
+             u8 own[4];\nu32 b = bytes[a & 3u];\nmemcpy(own, bytes, 4u);\nown[a & 3u] ^= (u8)5u;\n\
+             if (!put(writer, {written})) return 0u;\nif (a == 0u) return {end};\n\
+             u32 below = follow(config, writer, {down}, a - 1u);\n{after}\n}}\n"
         )
     }
 
@@ -53,14 +85,25 @@ impl Generator {
     pub fn call_of_helper(&mut self, scope: &mut Scope) -> String {
         let name = self.name("y");
         let bytes = self.part(scope, 4, true);
-        let text = match self.random.below(2) {
+        let text = match self.random.below(3) {
             0 => {
                 let (a, b) = (self.word(scope, 1), self.known_word(scope, 1));
                 scope.words.push(format!("{name}.first"));
                 scope.words.push(format!("{name}.second"));
                 return format!("struct pair {name} = mix(config, {}, {a}, {b});\n", bytes.name);
             }
-            _ => format!("u32 {name} = descend(config, {}, {});\n", bytes.name, self.below(scope, 6)),
+            1 => format!("u32 {name} = descend(config, {}, {});\n", bytes.name, self.below(scope, 6)),
+            _ => {
+                let (left, mode) = (self.random.range(1, 8), self.random.below(4));
+                let depth = self.below(scope, 9);
+                self.declare_buffer(scope, format!("{name}b"), 8);
+                scope.words.push(format!("{name}w.sum"));
+                format!(
+                    "u8 {name}b[8] = {{ 0 }};\nstruct writer {name}w = {{ {name}b, {left}u, {mode}u, 0u }};\n\
+                     u32 {name} = follow(config, &{name}w, {}, {depth});\n",
+                    bytes.name
+                )
+            }
         };
         scope.declare(&name);
         text

@@ -1,0 +1,215 @@
+//! Recursion whose depth is unknown becomes a loop where it can: if all that is done after a call is to give back what
+//! it gave, then the call may as well go back to the beginning of the function that is active already, whose
+//! activation nobody needs any more.
+//!
+//! Such a function is the body of a loop whose header is its entry; `loops` finds in what the activations differ. What
+//! is done after the call is evaluated once more for each value that the function may return: only if it gives back the
+//! same value, and leaves no code and no other memory behind, is it the same however many activations there were. Where
+//! that does not hold the call is noted down as one that something follows, and everything begins anew.
+
+use super::memory::{Contents, Held, Memory};
+use super::state::{Arrival, Frame, PathId, Round, State};
+use super::value::{ObjectId, Value};
+use super::{Evaluator, Stop};
+use crate::ir::{BlockId, CallAttributes, FunctionId, Terminator};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Where a function begins. No block of a function leads there, so as a header it can only be that of its recursion.
+pub(super) const ENTRY: BlockId = BlockId(0);
+
+/// A function that is the body of a loop: what would have to be done after the calls that go back to its beginning, and
+/// how it ends.
+#[derive(Default)]
+pub(super) struct Recursion {
+    calls: Vec<Call>,
+    returns: Vec<Return>,
+}
+
+/// A call that went back: the activations from the function's own to the one that calls.
+struct Call {
+    site: PathId,
+    frames: Vec<Frame>,
+}
+
+/// An end of the function: what was left behind, and the values of which it gives one.
+struct Return {
+    state: State,
+    values: Vec<Value>,
+}
+
+impl Evaluator<'_> {
+    /// Whether a call may go back to the beginning of an activation, so far as that can be said before it does: nothing
+    /// of what is given up may be seen later.
+    pub(super) fn may_go_back(
+        &mut self,
+        state: &State,
+        depth: usize,
+        function: FunctionId,
+        args: &[Value],
+        attributes: &CallAttributes,
+    ) -> bool {
+        let by_value = |at: usize| {
+            let declared = &self.function(function).params[at].attributes;
+            declared.byval.is_some() || attributes.params.get(at).is_some_and(|p| p.byval.is_some())
+        };
+        if (0..self.function(function).params.len()).any(by_value) {
+            return false;
+        }
+        let site = self.site(state, function);
+        if self.followed.contains(&site) {
+            return false;
+        }
+        let given_up = locals(&state.frames[depth..]);
+        let escaped = |local: &ObjectId| state.memory.get(*local).is_some_and(|contents| contents.escaped);
+        let held = state.memory.iter().filter(|(object, _)| !given_up.contains(object));
+        let mut cells = held.flat_map(|(_, contents)| contents.cells.values());
+        !given_up.iter().any(escaped)
+            && !args.iter().any(|arg| self.refers(arg, &given_up))
+            && !cells.any(|cell| matches!(&cell.held, Held::Value(value, _) if self.refers(value, &given_up)))
+    }
+
+    fn site(&mut self, state: &State, function: FunctionId) -> PathId {
+        let caller = state.frames.last().expect("a call has a caller");
+        self.objects.path(caller.path, caller.block, caller.index, function)
+    }
+
+    fn refers(&self, value: &Value, to: &BTreeSet<ObjectId>) -> bool {
+        match value {
+            Value::Aggregate(fields) => fields.iter().any(|field| self.refers(field, to)),
+            _ => value.object().or(self.pointee(value)).is_some_and(|object| to.contains(&object)),
+        }
+    }
+
+    /// Goes back to the beginning of an activation with other arguments.
+    pub(super) fn go_back_to(
+        &mut self,
+        state: &mut State,
+        depth: usize,
+        function: FunctionId,
+        args: Vec<Value>,
+        attributes: &Rc<CallAttributes>,
+    ) -> Result<(), Stop> {
+        let path = state.frames[depth].path;
+        if !self.directives.contains_key(&(path, ENTRY)) {
+            return self.keep_loop(path, ENTRY);
+        }
+        let site = self.site(state, function);
+        let frames = state.frames.split_off(depth);
+        for local in locals(&frames) {
+            self.end_of_life(state, local)?;
+        }
+        self.enter(state, function, args, attributes)?;
+        state.arrival = Arrival::Back;
+        let call = Call { site, frames };
+        let recursion = self.recursions.remove(&path).unwrap_or_default();
+        for end in &recursion.returns {
+            self.check(&call, end)?;
+        }
+        let known = self.recursions.entry(path).or_insert(recursion);
+        known.calls.push(call);
+        Ok(())
+    }
+
+    /// Begins a function that is the body of a loop.
+    pub(super) fn begin_recursion(&mut self, state: &mut State) {
+        let branches = state.branches;
+        let frame = state.top();
+        if self.directives.contains_key(&(frame.path, ENTRY)) {
+            frame.loops.push(Round::first(ENTRY, branches));
+            state.arrival = Arrival::Header;
+        }
+    }
+
+    /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
+    /// they give.
+    pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
+        if !self.directives.contains_key(&(path, ENTRY)) {
+            return Ok(());
+        }
+        let end = Return { state: state.clone(), values: self.choices(value) };
+        let recursion = self.recursions.remove(&path).unwrap_or_default();
+        for call in &recursion.calls {
+            self.check(call, &end)?;
+        }
+        let known = self.recursions.entry(path).or_insert(recursion);
+        known.returns.push(end);
+        Ok(())
+    }
+
+    /// The known values of which a value is one; only itself, if they aren't known.
+    fn choices(&mut self, value: &Value) -> Vec<Value> {
+        let Value::Dynamic(residual) = value else { return vec![value.clone()] };
+        match self.residual.choices(*residual) {
+            Some(choices) => choices.iter().map(|choice| self.constant(choice)).collect(),
+            None => vec![value.clone()],
+        }
+    }
+
+    /// A call that is followed by more than giving back its value can't go back to the beginning.
+    fn check(&mut self, call: &Call, end: &Return) -> Result<(), Stop> {
+        for value in &end.values {
+            if !self.gives_back(call, &end.state, value)? {
+                self.followed.insert(call.site);
+                return Err(Stop::Again);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what follows a call gives back its value and does nothing else. If it does, the residual program is as it
+    /// was; else this attempt is at its end.
+    fn gives_back(&mut self, call: &Call, end: &State, value: &Value) -> Result<bool, Stop> {
+        let depth = end.frames.len();
+        let given_up = locals(&call.frames);
+        let mut state = end.clone();
+        state.block = self.residual.block(String::new());
+        state.frames.extend(call.frames.iter().cloned());
+        for local in &given_up {
+            // Whatever is there, it is not known, and to read it leaves code behind.
+            state.memory.insert(*local, Contents { real: true, ..Contents::default() });
+        }
+        let size = self.residual.size;
+        let frame = state.top();
+        let body = frame.body.clone();
+        let instruction = &body.blocks[frame.block.0 as usize].instructions[frame.index];
+        self.give(&mut state, instruction, value.clone());
+        loop {
+            self.spend(&state)?;
+            let outermost = state.frames.len() == depth + 1;
+            let frame = state.top();
+            let body = frame.body.clone();
+            let block = &body.blocks[frame.block.0 as usize];
+            match (block.instructions.get(frame.index), &block.terminator) {
+                (Some(instruction), _) => match self.step(&mut state, instruction) {
+                    Err(Stop::Parted) => return Ok(false),
+                    done => done?,
+                },
+                (None, Terminator::Return(given)) if outermost => {
+                    let same = given.as_ref().is_none_or(|given| self.value(&state, given) == *value);
+                    return Ok(same && same_memory(&state.memory, &end.memory, &given_up));
+                }
+                (None, terminator) => match self.terminate(state, terminator)? {
+                    Some(next) => state = next,
+                    None => return Ok(false),
+                },
+            }
+            if self.residual.size != size || state.arrival != Arrival::Plain {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// The local variables of some activations.
+fn locals(frames: &[Frame]) -> BTreeSet<ObjectId> {
+    frames.iter().flat_map(|frame| frame.locals.iter().copied()).collect()
+}
+
+fn same_memory(a: &Memory, b: &Memory, aside: &BTreeSet<ObjectId>) -> bool {
+    let seen = |memory: &Memory| memory.iter().filter(|(object, _)| !aside.contains(object)).count();
+    seen(a) == seen(b)
+        && a.iter()
+            .filter(|(object, _)| !aside.contains(object))
+            .all(|(object, contents)| b.get(object).is_some_and(|other| contents == other))
+}
