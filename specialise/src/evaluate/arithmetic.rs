@@ -1,5 +1,7 @@
 //! Arithmetic on known values, as the machine does it.
 
+use std::ops::{Add, Div, Mul, Rem, Sub};
+
 use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Type};
 
 /// Sign-extends the low bits of a value.
@@ -37,31 +39,30 @@ pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
 pub(super) fn float_binary(op: Binary, a: &Const, b: &Const) -> Option<Const> {
     match (a, b) {
         (Const::Double(a), Const::Double(b)) => {
-            let (a, b) = (f64::from_bits(*a), f64::from_bits(*b));
-            let value = match op {
-                Binary::FAdd => a + b,
-                Binary::FSub => a - b,
-                Binary::FMul => a * b,
-                Binary::FDiv => a / b,
-                Binary::FRem => a % b,
-                _ => return None,
-            };
+            let value = operate(op, f64::from_bits(*a), f64::from_bits(*b))?;
             Some(Const::Double(value.to_bits()))
         }
         (Const::Float(a), Const::Float(b)) => {
-            let (a, b) = (f32::from_bits(*a), f32::from_bits(*b));
-            let value = match op {
-                Binary::FAdd => a + b,
-                Binary::FSub => a - b,
-                Binary::FMul => a * b,
-                Binary::FDiv => a / b,
-                Binary::FRem => a % b,
-                _ => return None,
-            };
+            let value = operate(op, f32::from_bits(*a), f32::from_bits(*b))?;
             Some(Const::Float(value.to_bits()))
         }
         _ => None,
     }
+}
+
+/// An operation on floats, whatever their width.
+fn operate<F>(op: Binary, a: F, b: F) -> Option<F>
+where
+    F: Add<Output = F> + Sub<Output = F> + Mul<Output = F> + Div<Output = F> + Rem<Output = F>,
+{
+    Some(match op {
+        Binary::FAdd => a + b,
+        Binary::FSub => a - b,
+        Binary::FMul => a * b,
+        Binary::FDiv => a / b,
+        Binary::FRem => a % b,
+        _ => return None,
+    })
 }
 
 /// Whether a comparison of known integers holds.
