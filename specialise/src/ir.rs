@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 pub use attributes::{CallAttributes, Effects, Extension, ParamAttributes};
-pub use consts::Const;
+pub use consts::{Const, signed};
 pub use ops::{Access, Binary, Cast, Compare, FloatCompare, Op, Operand};
 pub use places::{Place, PlaceId, Places};
 pub use types::{Layout, Type};

@@ -10,7 +10,6 @@ mod conversion;
 
 use std::collections::BTreeSet;
 
-pub(super) use self::choice::opposite;
 use super::fold::Plan;
 use super::symbols::Symbols;
 use super::types::{CType, Prelude, container, number, unsigned};
@@ -227,7 +226,8 @@ fn join_at(
         .reading(&[left, right])
 }
 
-fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
+/// Two truth values joined by `&&` or `||`.
+pub(super) fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
     let level = if sign == "&&" { 5 } else { 4 };
     let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(6) };
     Expr::new(format!("{} {sign} {}", side(left), side(right)), level, CType::Unsigned(1))

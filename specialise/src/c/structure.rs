@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::expression::{Want, Writer};
 use super::flow::Flow;
-use super::statement::{Comparison, Condition, Form, Stmt, Test, ends};
-use crate::ir::{Const, Op, Operand, Terminator};
+use super::statement::{Comparison, Condition, Form, Stmt, ends};
+use crate::ir::{Op, Operand, Terminator};
 
 /// Deeper than this nothing is nested; a `goto` leads to it.
 const DEEPEST: usize = 60;
@@ -244,33 +244,22 @@ impl<'w, 'a> Structure<'w, 'a> {
     fn condition(&mut self, operand: &Operand) -> Written<Condition> {
         let yes = self.writer.expr(operand, Want::Number)?;
         let no = self.writer.negated(operand)?;
-        let mut test = None;
-        let mut compared = None;
-        if let Operand::Value(value) = operand
-            && self.writer.plan.folded[value.0 as usize]
-            && let Some(Op::Compare(compare, a, b)) = self.writer.plan.op(self.writer.body, *value)
-        {
-            let variable = match a {
-                Operand::Value(a) if !self.writer.plan.folded[a.0 as usize] => {
-                    Some(self.writer.variables.of(a.0 as usize))
-                }
-                _ => None,
-            };
-            compared = Some(Comparison { compare: *compare, left: a.clone(), right: b.clone(), variable });
+        Ok(Condition { yes, no, compared: self.comparison(operand) })
+    }
+
+    /// The comparison that an operand is, if it is written as one.
+    fn comparison(&self, operand: &Operand) -> Option<Comparison> {
+        let Writer { plan, body, variables, .. } = &*self.writer;
+        let Operand::Value(value) = operand else { return None };
+        let Some(Op::Compare(compare, left, right)) = plan.op(body, *value) else { return None };
+        if !plan.folded[value.0 as usize] {
+            return None;
         }
-        if let Operand::Value(value) = operand
-            && self.writer.plan.folded[value.0 as usize]
-            && let Some(Op::Compare(
-                compare,
-                Operand::Value(tested),
-                Operand::Const(Const::Int { bits, value }),
-            )) = self.writer.plan.op(self.writer.body, *value)
-            && !self.writer.plan.folded[tested.0 as usize]
-        {
-            let variable = self.writer.variables.of(tested.0 as usize);
-            test = Some(Test { variable, compare: *compare, bits: *bits, constant: *value, holds: true });
-        }
-        Ok(Condition { yes, no, test, compared })
+        let variable = match left {
+            Operand::Value(left) if !plan.folded[left.0 as usize] => Some(variables.of(left.0 as usize)),
+            _ => None,
+        };
+        Some(Comparison { compare: *compare, left: left.clone(), right: right.clone(), variable })
     }
 
     /// What happens on the way from one block to another, and in the other if it is entered from here only.

@@ -2,13 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
+pub(super) use crate::ir::signed;
 use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Type};
-
-/// Sign-extends the low bits of a value.
-pub(super) fn signed(bits: u32, value: u128) -> i128 {
-    let shift = 128 - bits;
-    ((value << shift) as i128) >> shift
-}
 
 /// The result of an operation on known integers; none where the program is undefined (division by zero).
 pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
@@ -67,19 +62,7 @@ where
 
 /// Whether a comparison of known integers holds.
 pub(super) fn compare(op: Compare, bits: u32, a: u128, b: u128) -> bool {
-    let (sa, sb) = (signed(bits, a), signed(bits, b));
-    match op {
-        Compare::Eq => a == b,
-        Compare::Ne => a != b,
-        Compare::Ugt => a > b,
-        Compare::Uge => a >= b,
-        Compare::Ult => a < b,
-        Compare::Ule => a <= b,
-        Compare::Sgt => sa > sb,
-        Compare::Sge => sa >= sb,
-        Compare::Slt => sa < sb,
-        Compare::Sle => sa <= sb,
-    }
+    op.holds(bits, a, b)
 }
 
 /// Whether a comparison of known floats holds.

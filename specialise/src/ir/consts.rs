@@ -57,3 +57,9 @@ impl Const {
         }
     }
 }
+
+/// An integer of so many bits with its sign.
+pub fn signed(bits: u32, value: u128) -> i128 {
+    let unused = 128 - bits.clamp(1, 128);
+    ((value << unused) as i128) >> unused
+}

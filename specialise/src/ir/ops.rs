@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{BlockId, CallAttributes, Const, ValueId};
+use super::{BlockId, CallAttributes, Const, ValueId, signed};
 
 /// What an instruction works on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +51,41 @@ pub enum Compare {
     Sge,
     Slt,
     Sle,
+}
+
+impl Compare {
+    /// The comparison that holds when this one doesn't.
+    pub fn opposite(self) -> Compare {
+        match self {
+            Compare::Eq => Compare::Ne,
+            Compare::Ne => Compare::Eq,
+            Compare::Ugt => Compare::Ule,
+            Compare::Uge => Compare::Ult,
+            Compare::Ult => Compare::Uge,
+            Compare::Ule => Compare::Ugt,
+            Compare::Sgt => Compare::Sle,
+            Compare::Sge => Compare::Slt,
+            Compare::Slt => Compare::Sge,
+            Compare::Sle => Compare::Sgt,
+        }
+    }
+
+    /// Whether it holds of two integers of so many bits.
+    pub fn holds(self, bits: u32, a: u128, b: u128) -> bool {
+        let (signed_a, signed_b) = (signed(bits, a), signed(bits, b));
+        match self {
+            Compare::Eq => a == b,
+            Compare::Ne => a != b,
+            Compare::Ugt => a > b,
+            Compare::Uge => a >= b,
+            Compare::Ult => a < b,
+            Compare::Ule => a <= b,
+            Compare::Sgt => signed_a > signed_b,
+            Compare::Sge => signed_a >= signed_b,
+            Compare::Slt => signed_a < signed_b,
+            Compare::Sle => signed_a <= signed_b,
+        }
+    }
 }
 
 /// A comparison of floats; the `O` ones are false and the `U` ones true when an operand is not a number.

@@ -65,7 +65,7 @@ impl Writer<'_> {
             && self.plan.folded[value.0 as usize]
         {
             match self.plan.op(self.body, *value) {
-                Some(Op::Compare(compare, a, b)) => return self.compare(opposite(*compare), a, b),
+                Some(Op::Compare(compare, a, b)) => return self.compare(compare.opposite(), a, b),
                 Some(Op::Binary(Binary::Xor, a, b)) if *b == Operand::Const(Const::int(1, 1)) => {
                     return self.expr(a, Want::Number);
                 }
@@ -117,21 +117,5 @@ impl Writer<'_> {
         };
         let text = format!("{} ? {} : {}", chosen.at(4), left.at(4), right.at(4));
         Ok(Expr::new(text, 3, result).reading(&[&chosen, &left, &right]))
-    }
-}
-
-/// The comparison that holds when another one doesn't.
-pub(in crate::c) fn opposite(compare: Compare) -> Compare {
-    match compare {
-        Compare::Eq => Compare::Ne,
-        Compare::Ne => Compare::Eq,
-        Compare::Ugt => Compare::Ule,
-        Compare::Uge => Compare::Ult,
-        Compare::Ult => Compare::Uge,
-        Compare::Ule => Compare::Ugt,
-        Compare::Sgt => Compare::Sle,
-        Compare::Sge => Compare::Slt,
-        Compare::Slt => Compare::Sge,
-        Compare::Sle => Compare::Sgt,
     }
 }

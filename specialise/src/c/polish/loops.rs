@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::set_number;
-use crate::c::statement::{Condition, Form, Stmt, Test, inner_mut, own_mentions};
+use crate::c::statement::{Condition, Form, Stmt, inner_mut, own_mentions};
 use crate::ir::{Compare, Const, Operand};
 
 /// Puts an endless loop behind what is done so far, with its condition at its head or its end if it has one there.
@@ -120,28 +120,11 @@ fn last_movable(list: &[Stmt], is_wanted: &dyn Fn(&Stmt) -> Option<usize>) -> Op
 
 /// Whether a condition surely holds after an assignment.
 fn holds_at_first(start: &Stmt, condition: &Condition) -> bool {
-    let (Stmt::Assign { variable, constant: Some(value), .. }, Some(test)) = (start, &condition.test) else {
+    let (Some((variable, value)), Some(compared)) = (set_number(start), &condition.compared) else {
         return false;
     };
-    test.variable == *variable && compares(test, *value) == test.holds
-}
-
-fn compares(test: &Test, value: u128) -> bool {
-    let shift = 128 - test.bits.clamp(1, 128);
-    let with_sign = |value: u128| ((value << shift) as i128) >> shift;
-    let (a, b) = (value, test.constant);
-    match test.compare {
-        Compare::Eq => a == b,
-        Compare::Ne => a != b,
-        Compare::Ugt => a > b,
-        Compare::Uge => a >= b,
-        Compare::Ult => a < b,
-        Compare::Ule => a <= b,
-        Compare::Sgt => with_sign(a) > with_sign(b),
-        Compare::Sge => with_sign(a) >= with_sign(b),
-        Compare::Slt => with_sign(a) < with_sign(b),
-        Compare::Sle => with_sign(a) <= with_sign(b),
-    }
+    let Operand::Const(Const::Int { bits, value: limit }) = compared.right else { return false };
+    compared.variable == Some(variable) && compared.compare.holds(bits, value, limit)
 }
 
 /// `if (n != 0) { int i = 0; do { .. i++; } while (i < n); }` is a `for`, if the condition says the same before the
