@@ -1,13 +1,11 @@
 //! Plots of rows: a bar for each contender on a logarithmic scale, a line for the target.
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use crate::plot::{Area, DARK_BLUE, DARK_RED, GREY, MARGIN, extent, fill, write};
 use crate::row::Row;
 
 const WIDTH: u32 = 860;
-/// Pixels between a plot's edge and its text.
-const MARGIN: i32 = 12;
 const TITLE: i32 = 36;
 /// Of the names of rows.
 const NAMES: i32 = 170;
@@ -15,18 +13,16 @@ const BAR: i32 = 11;
 /// Between the bars of two rows.
 const GAP: i32 = 12;
 
-const DRYSTONE: RGBColor = RGBColor(0x1b, 0x4f, 0x8a);
+const DRYSTONE: RGBColor = DARK_BLUE;
 const PEERS: [RGBColor; 6] = [
     RGBColor(0xb0, 0xb0, 0xb0),
-    RGBColor(0x88, 0x88, 0x88),
+    GREY,
     RGBColor(0xd9, 0xb3, 0x6c),
     RGBColor(0x8f, 0xb3, 0x8f),
     RGBColor(0xc0, 0x8a, 0x8a),
     RGBColor(0x9a, 0x8f, 0xb8),
 ];
-const TARGET: RGBColor = RGBColor(0xc0, 0x30, 0x30);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+const TARGET: RGBColor = DARK_RED;
 
 /// A bar of a plot.
 struct Bar<'a> {
@@ -47,31 +43,24 @@ pub fn svg(title: &str, rows: &[&Row]) -> Result<String, String> {
 }
 
 fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str]) -> Result<(), String> {
-    let write = |text: &str, x, y, size: i32| {
-        let style = ("sans-serif", size).into_font().color(&BLACK);
-        area.draw(&Text::new(text.to_string(), (x, y), style)).map_err(|error| error.to_string())
-    };
-    let fill = |left, top, right, bottom, colour: RGBColor| {
-        let shape = Rectangle::new([(left, top), (right, bottom)], colour.filled());
-        area.draw(&shape).map_err(|error| error.to_string())
-    };
     area.fill(&WHITE).map_err(|error| error.to_string())?;
     let unit = rows.first().map_or("", |row| row.unit);
-    write(&format!("{title}, {unit}, logarithmic; the red line is the target"), MARGIN, MARGIN, 15)?;
+    let heading = format!("{title}, {unit}, logarithmic; the red line is the target");
+    write(area, &heading, (MARGIN, MARGIN), 15)?;
     let scale = Scale::of(rows, peers);
     let mut y = TITLE;
     for row in rows {
-        write(&row.row, MARGIN, y, 13)?;
+        write(area, &row.row, (MARGIN, y), 13)?;
         let top = y;
         for Bar { name, colour, value } in bars(row, peers) {
             let end = scale.place(value);
-            fill(NAMES, y, end, y + BAR - 1, colour)?;
-            write(&format!("{value:.1}  {name}"), end + 6, y - 1, 11)?;
+            fill(area, [(NAMES, y), (end, y + BAR - 1)], colour)?;
+            write(area, &format!("{value:.1}  {name}"), (end + 6, y - 1), 11)?;
             y += BAR;
         }
         if let Some(target) = row.target {
             let x = scale.place(target);
-            fill(x - 1, top - 3, x + 1, y + 2, TARGET)?;
+            fill(area, [(x - 1, top - 3), (x + 1, y + 2)], TARGET)?;
         }
         y = top + height(row, peers);
     }
@@ -88,9 +77,7 @@ impl Scale {
     fn of(rows: &[&Row], peers: &[&str]) -> Scale {
         let values =
             rows.iter().flat_map(|row| bars(row, peers).into_iter().map(|bar| bar.value).chain(row.target));
-        let (least, most) = values
-            .filter(|&value| value > 0.0)
-            .fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+        let (least, most) = extent(values);
         // The shortest bar can be seen.
         Scale { least: least / 2.0, most }
     }

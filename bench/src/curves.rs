@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
+
+use crate::plot::{Area, DARK_BLUE, DARK_RED, GREY, MARGIN, extent, fill, write};
 
 /// Pixels.
 const PANEL: (u32, u32) = (430, 260);
 const LEGEND_LINE: i32 = 18;
 const LEGEND_ENTRY: i32 = 160;
-const MARGIN: i32 = 12;
 
 /// In the order in which names are met.
 const COLOURS: [RGBColor; 10] = [
-    RGBColor(0x1b, 0x4f, 0x8a),
-    RGBColor(0xc0, 0x30, 0x30),
+    DARK_BLUE,
+    DARK_RED,
     RGBColor(0x3f, 0x8f, 0x4f),
     RGBColor(0xd9, 0x93, 0x2c),
     RGBColor(0x7a, 0x5f, 0xb8),
-    RGBColor(0x88, 0x88, 0x88),
+    GREY,
     RGBColor(0x4f, 0xb0, 0xc0),
     RGBColor(0xc0, 0x6a, 0x9a),
     RGBColor(0x8f, 0x6f, 0x4f),
@@ -40,8 +40,6 @@ pub struct Curve {
     /// Size and figure, in ascending order.
     pub points: Vec<(f64, f64)>,
 }
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A plot of panels, so many beside each other.
 pub fn svg(panels: &[Panel], columns: usize) -> Result<String, String> {
@@ -68,10 +66,8 @@ pub fn svg(panels: &[Panel], columns: usize) -> Result<String, String> {
 fn draw_legend(area: &Area, names: &[&str], beside: i32) -> Result<(), String> {
     for (i, name) in (0..).zip(names) {
         let (x, y) = (MARGIN + i % beside * LEGEND_ENTRY, MARGIN + i / beside * LEGEND_LINE);
-        let stroke = Rectangle::new([(x, y + 5), (x + 18, y + 7)], colour(i as usize).filled());
-        area.draw(&stroke).map_err(|error| error.to_string())?;
-        let style = ("sans-serif", 12).into_font().color(&BLACK);
-        area.draw(&Text::new(name.to_string(), (x + 24, y), style)).map_err(|error| error.to_string())?;
+        fill(area, [(x, y + 5), (x + 18, y + 7)], colour(i as usize))?;
+        write(area, name, (x + 24, y), 12)?;
     }
     Ok(())
 }
@@ -121,9 +117,7 @@ fn colour(i: usize) -> RGBColor {
 
 /// Whole powers of ten around all values; none if there are none.
 fn range(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
-    let (least, most) = values
-        .filter(|value| *value > 0.0)
-        .fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+    let (least, most) = extent(values);
     let (low, high) = (least.log10().floor() as i32, most.log10().ceil() as i32);
     (most > 0.0).then(|| 10_f64.powi(low)..10_f64.powi(high.max(low + 1)))
 }

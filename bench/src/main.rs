@@ -26,6 +26,7 @@ mod memory;
 mod page;
 mod peers;
 mod places;
+mod plot;
 mod processes;
 mod readme;
 mod row;

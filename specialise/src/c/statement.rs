@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::expression::Expr;
+use super::expression::{Expr, logical};
 use crate::ir::{Compare, Operand};
 
 /// A condition, and its opposite.
@@ -10,8 +10,6 @@ use crate::ir::{Compare, Operand};
 pub(super) struct Condition {
     pub yes: Expr,
     pub no: Expr,
-    /// What it compares, if that is a variable with a number.
-    pub test: Option<Test>,
     /// The comparison that it is, if it is one.
     pub compared: Option<Comparison>,
 }
@@ -26,35 +24,17 @@ pub(super) struct Comparison {
     pub variable: Option<usize>,
 }
 
-/// A comparison of a variable with a number.
-#[derive(Clone)]
-pub(super) struct Test {
-    pub variable: usize,
-    pub compare: Compare,
-    pub bits: u32,
-    pub constant: u128,
-    /// Whether the condition holds if the comparison does.
-    pub holds: bool,
-}
-
 impl Condition {
     /// Its opposite.
     pub fn not(self) -> Condition {
-        let test = self.test.map(|test| Test { holds: !test.holds, ..test });
-        let compared =
-            self.compared.map(|one| Comparison { compare: super::expression::opposite(one.compare), ..one });
-        Condition { yes: self.no, no: self.yes, test, compared }
+        let compared = self.compared.map(|one| Comparison { compare: one.compare.opposite(), ..one });
+        Condition { yes: self.no, no: self.yes, compared }
     }
 
     /// Whether both hold.
     pub fn and(self, other: Condition) -> Condition {
-        let both = |sign: &str, a: &Expr, b: &Expr, level: u8| {
-            let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(6) };
-            let text = format!("{} {sign} {}", side(a), side(b));
-            Expr::new(text, level, super::types::CType::Unsigned(1)).reading(&[a, b])
-        };
-        let (yes, no) = (both("&&", &self.yes, &other.yes, 5), both("||", &self.no, &other.no, 4));
-        Condition { yes, no, test: None, compared: None }
+        let (yes, no) = (logical(&self.yes, "&&", &other.yes), logical(&self.no, "||", &other.no));
+        Condition { yes, no, compared: None }
     }
 }
 

@@ -2,13 +2,14 @@
 //! is written there; what several ways lead to comes behind the statement that dominates it; loops are loops. What then
 //! remains of jumps is `break`, `continue`, or `goto` if neither reaches.
 
+mod switch;
+
 use std::collections::BTreeSet;
 
 use super::expression::{Want, Writer};
 use super::flow::Flow;
-use super::statement::{Arm, Comparison, Condition, Form, Stmt, Test, ends};
-use super::types::number;
-use crate::ir::{Const, Op, Operand, Terminator};
+use super::statement::{Comparison, Condition, Form, Stmt, ends};
+use crate::ir::{Op, Operand, Terminator};
 
 /// Deeper than this nothing is nested; a `goto` leads to it.
 const DEEPEST: usize = 60;
@@ -243,33 +244,22 @@ impl<'w, 'a> Structure<'w, 'a> {
     fn condition(&mut self, operand: &Operand) -> Written<Condition> {
         let yes = self.writer.expr(operand, Want::Number)?;
         let no = self.writer.negated(operand)?;
-        let mut test = None;
-        let mut compared = None;
-        if let Operand::Value(value) = operand
-            && self.writer.plan.folded[value.0 as usize]
-            && let Some(Op::Compare(compare, a, b)) = self.writer.plan.op(self.writer.body, *value)
-        {
-            let variable = match a {
-                Operand::Value(a) if !self.writer.plan.folded[a.0 as usize] => {
-                    Some(self.writer.variables.of(a.0 as usize))
-                }
-                _ => None,
-            };
-            compared = Some(Comparison { compare: *compare, left: a.clone(), right: b.clone(), variable });
+        Ok(Condition { yes, no, compared: self.comparison(operand) })
+    }
+
+    /// The comparison that an operand is, if it is written as one.
+    fn comparison(&self, operand: &Operand) -> Option<Comparison> {
+        let Writer { plan, body, variables, .. } = &*self.writer;
+        let Operand::Value(value) = operand else { return None };
+        let Some(Op::Compare(compare, left, right)) = plan.op(body, *value) else { return None };
+        if !plan.folded[value.0 as usize] {
+            return None;
         }
-        if let Operand::Value(value) = operand
-            && self.writer.plan.folded[value.0 as usize]
-            && let Some(Op::Compare(
-                compare,
-                Operand::Value(tested),
-                Operand::Const(Const::Int { bits, value }),
-            )) = self.writer.plan.op(self.writer.body, *value)
-            && !self.writer.plan.folded[tested.0 as usize]
-        {
-            let variable = self.writer.variables.of(tested.0 as usize);
-            test = Some(Test { variable, compare: *compare, bits: *bits, constant: *value, holds: true });
-        }
-        Ok(Condition { yes, no, test, compared })
+        let variable = match left {
+            Operand::Value(left) if !plan.folded[left.0 as usize] => Some(variables.of(left.0 as usize)),
+            _ => None,
+        };
+        Some(Comparison { compare: *compare, left: left.clone(), right: right.clone(), variable })
     }
 
     /// What happens on the way from one block to another, and in the other if it is entered from here only.
@@ -306,90 +296,6 @@ impl<'w, 'a> Structure<'w, 'a> {
             });
         }
         Ok(None)
-    }
-
-    /// The blocks behind a `switch`, and the pairs of its arms of which one goes on into the other.
-    fn chains(&self, targets: &[usize], behind: Vec<usize>) -> (Vec<usize>, Vec<(usize, usize)>) {
-        let mut chained: Vec<(usize, usize)> = Vec::new();
-        let mut left = Vec::new();
-        // Not the last one: it is where the arms meet.
-        for (at, &block) in behind.iter().enumerate() {
-            let mut from = targets.iter().copied().filter(|&arm| {
-                arm != block && self.flow.entries(block).any(|entry| self.flow.dominates(arm, entry))
-            });
-            let sets_nothing = !matches!(
-                self.writer.body.blocks[block].instructions.first(),
-                Some(first) if matches!(first.op, Op::Phi(_))
-            );
-            let first =
-                from.next().filter(|_| sets_nothing && targets.contains(&block) && at + 1 < behind.len());
-            let others = from.any(|arm| Some(arm) != first);
-            match first {
-                Some(arm)
-                    if !others
-                        && chained.iter().all(|(one, _)| *one != arm)
-                        && self.may_chain(arm, &left) =>
-                {
-                    chained.push((arm, block));
-                }
-                _ => left.push(block),
-            }
-        }
-        (left, chained)
-    }
-
-    /// Whether an arm is written in the `switch` at all.
-    fn may_chain(&self, arm: usize, behind: &[usize]) -> bool {
-        !behind.contains(&arm) && !self.hoisted.contains(&arm)
-    }
-
-    fn switch(
-        &mut self,
-        block: usize,
-        (on, default, cases): (&Operand, usize, &[(u128, usize)]),
-        ways: Ways,
-        chained: &[(usize, usize)],
-        list: &mut Vec<Stmt>,
-    ) -> Written<()> {
-        let bits = self.writer.body.type_of(on).bits() as u32;
-        if bits > 64 {
-            return Err(format!("a switch over {bits} bits"));
-        }
-        let on = self.writer.expr(on, Want::Number)?;
-        let mut order: Vec<usize> = Vec::new();
-        for target in cases.iter().map(|(_, to)| *to).chain([default]) {
-            let is_second = chained.iter().any(|(_, second)| *second == target);
-            if is_second || order.contains(&target) {
-                continue;
-            }
-            order.push(target);
-            while let Some((_, second)) = chained.iter().find(|(first, _)| order.last() == Some(first)) {
-                order.push(*second);
-            }
-        }
-        let mut arms = Vec::new();
-        for target in order {
-            let second = chained.iter().find(|(first, _)| *first == target).map(|(_, second)| *second);
-            let next = second.or(ways.next);
-            let inside =
-                Ways { next, on_break: ways.next, on_continue: ways.on_continue, depth: ways.depth + 1 };
-            let mut body = Vec::new();
-            if chained.iter().any(|(_, second)| *second == target) {
-                self.block(target, inside, &mut body)?;
-            } else {
-                self.whole_edge(block, target, inside, &mut body)?;
-            }
-            let values: Vec<String> =
-                cases.iter().filter(|(_, to)| *to == target).map(|(value, _)| number(bits, *value)).collect();
-            let is_default = target == default;
-            if is_default && values.is_empty() && body.is_empty() && second.is_none() {
-                continue;
-            }
-            let falls_through = second.is_some() && !ends(&body);
-            arms.push(Arm { values, is_default, body, falls_through });
-        }
-        list.push(Stmt::Switch { on, arms });
-        Ok(())
     }
 }
 

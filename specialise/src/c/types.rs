@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::ir::Type;
+use crate::ir::{self, Type};
 
 /// The C type of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,8 +64,7 @@ pub(super) fn number(bits: u32, value: u128) -> String {
 
 /// The value of so many bits with its sign, if it fits 64 bits.
 pub(super) fn with_sign(bits: u32, value: u128) -> Option<i64> {
-    let shift = 128 - bits.clamp(1, 128);
-    i64::try_from(((value << shift) as i128) >> shift).ok()
+    i64::try_from(ir::signed(bits, value)).ok()
 }
 
 /// A signed number as C's.

@@ -1,4 +1,4 @@
-//! Loads, stores and copies: what is done to memory that is only held, and what is left to the residual program.
+//! Loads and stores: what is done to memory that is only held, and what is left to the residual program.
 
 use super::memory::Held;
 use super::operands::Leak;
@@ -218,9 +218,9 @@ impl Evaluator<'_> {
         if !swapped || *self.residual.type_of(root) != whole {
             return None;
         }
-        let swap =
-            self.intrinsic(&format!("llvm.bswap.i{}", size * 8), std::slice::from_ref(&whole), &whole)?;
-        Some(Value::Dynamic(self.emit(state, whole, swap(vec![Operand::Value(root)]))))
+        let name = format!("llvm.bswap.i{}", size * 8);
+        let swap = self.intrinsic(&name, std::slice::from_ref(&whole), &whole, vec![Operand::Value(root)]);
+        Some(Value::Dynamic(self.emit(state, whole, swap)))
     }
 
     /// Writes a value of a type.

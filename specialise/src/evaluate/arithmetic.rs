@@ -1,12 +1,9 @@
 //! Arithmetic on known values, as the machine does it.
 
-use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Type};
+use std::ops::{Add, Div, Mul, Rem, Sub};
 
-/// Sign-extends the low bits of a value.
-pub(super) fn signed(bits: u32, value: u128) -> i128 {
-    let shift = 128 - bits;
-    ((value << shift) as i128) >> shift
-}
+pub(super) use crate::ir::signed;
+use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Type};
 
 /// The result of an operation on known integers; none where the program is undefined (division by zero).
 pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
@@ -37,48 +34,35 @@ pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
 pub(super) fn float_binary(op: Binary, a: &Const, b: &Const) -> Option<Const> {
     match (a, b) {
         (Const::Double(a), Const::Double(b)) => {
-            let (a, b) = (f64::from_bits(*a), f64::from_bits(*b));
-            let value = match op {
-                Binary::FAdd => a + b,
-                Binary::FSub => a - b,
-                Binary::FMul => a * b,
-                Binary::FDiv => a / b,
-                Binary::FRem => a % b,
-                _ => return None,
-            };
+            let value = operate(op, f64::from_bits(*a), f64::from_bits(*b))?;
             Some(Const::Double(value.to_bits()))
         }
         (Const::Float(a), Const::Float(b)) => {
-            let (a, b) = (f32::from_bits(*a), f32::from_bits(*b));
-            let value = match op {
-                Binary::FAdd => a + b,
-                Binary::FSub => a - b,
-                Binary::FMul => a * b,
-                Binary::FDiv => a / b,
-                Binary::FRem => a % b,
-                _ => return None,
-            };
+            let value = operate(op, f32::from_bits(*a), f32::from_bits(*b))?;
             Some(Const::Float(value.to_bits()))
         }
         _ => None,
     }
 }
 
+/// An operation on floats, whatever their width.
+fn operate<F>(op: Binary, a: F, b: F) -> Option<F>
+where
+    F: Add<Output = F> + Sub<Output = F> + Mul<Output = F> + Div<Output = F> + Rem<Output = F>,
+{
+    Some(match op {
+        Binary::FAdd => a + b,
+        Binary::FSub => a - b,
+        Binary::FMul => a * b,
+        Binary::FDiv => a / b,
+        Binary::FRem => a % b,
+        _ => return None,
+    })
+}
+
 /// Whether a comparison of known integers holds.
 pub(super) fn compare(op: Compare, bits: u32, a: u128, b: u128) -> bool {
-    let (sa, sb) = (signed(bits, a), signed(bits, b));
-    match op {
-        Compare::Eq => a == b,
-        Compare::Ne => a != b,
-        Compare::Ugt => a > b,
-        Compare::Uge => a >= b,
-        Compare::Ult => a < b,
-        Compare::Ule => a <= b,
-        Compare::Sgt => sa > sb,
-        Compare::Sge => sa >= sb,
-        Compare::Slt => sa < sb,
-        Compare::Sle => sa <= sb,
-    }
+    op.holds(bits, a, b)
 }
 
 /// Whether a comparison of known floats holds.

@@ -185,20 +185,11 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A call of an intrinsic, to be appended.
-    pub(super) fn intrinsic(
-        &mut self,
-        name: &str,
-        params: &[Type],
-        result: &Type,
-    ) -> Option<impl Fn(Vec<Operand>) -> Op + use<>> {
+    /// A call of an intrinsic that does nothing but compute, to be appended.
+    pub(super) fn intrinsic(&mut self, name: &str, params: &[Type], result: &Type, args: Vec<Operand>) -> Op {
         let function = self.external(name, params, result, Effects::None);
-        Some(move |args| Op::Call {
-            callee: Operand::Const(Const::Function(function)),
-            args,
-            variadic: None,
-            attributes: Rc::default(),
-        })
+        let callee = Operand::Const(Const::Function(function));
+        Op::Call { callee, args, variadic: None, attributes: Rc::default() }
     }
 
     /// Appends a call of `memcpy`, `memmove` or `memset`.

@@ -31,16 +31,22 @@ impl Evaluator<'_> {
         }
         let size = |at: usize| args.get(at).and_then(Value::known_int).map(|n| n as u64);
         match (name, args) {
-            ("memcpy" | "memmove", [to, from, _]) => {
-                Ok(self.copy_bytes(state, to, from, &args[2])?.then(|| to.clone()))
+            ("memcpy" | "memmove", [to, from, size]) => {
+                self.copy_bytes(state, to, from, size)?;
+                Ok(Some(to.clone()))
             }
-            ("bcopy", [from, to, _]) => Ok(self.copy_bytes(state, to, from, &args[2])?.then_some(nothing)),
-            ("memset", [to, byte, _]) => {
+            ("bcopy", [from, to, size]) => {
+                self.copy_bytes(state, to, from, size)?;
+                Ok(Some(nothing))
+            }
+            ("memset", [to, byte, size]) => {
                 let byte = self.cast(state, Cast::Trunc, byte.clone(), &Type::Int(8))?;
-                Ok(self.set_bytes(state, to, &byte, &args[2])?.then(|| to.clone()))
+                self.set_bytes(state, to, &byte, size)?;
+                Ok(Some(to.clone()))
             }
-            ("bzero", [to, _]) => {
-                Ok(self.set_bytes(state, to, &Value::int(8, 0), &args[1])?.then_some(nothing))
+            ("bzero", [to, size]) => {
+                self.set_bytes(state, to, &Value::int(8, 0), size)?;
+                Ok(Some(nothing))
             }
             ("strlen", [text]) => {
                 Ok(self.known_string(state, text).map(|text| Value::int(64, text.len() as u128)))
@@ -102,18 +108,18 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Copies bytes, here if their number and places are known; always done.
+    /// Copies bytes, here if their number and places are known.
     pub(super) fn copy_bytes(
         &mut self,
         state: &mut State,
         to: &Value,
         from: &Value,
         size: &Value,
-    ) -> Result<bool, Stop> {
+    ) -> Result<(), Stop> {
         if let Some(size) = size.known_int() {
             let known = size as u64;
             if size == 0 || self.copy(state, to, from, known)? || self.copy_out(state, to, from, known)? {
-                return Ok(true);
+                return Ok(());
             }
         }
         self.before_write(state, to, size.known_int().map(|n| n as u64))?;
@@ -133,20 +139,21 @@ impl Evaluator<'_> {
         ];
         self.emit_memory_call(state, name, operands)?;
         self.after_write(state, to, size.known_int().map_or(u64::MAX, |n| n as u64));
-        Ok(true)
+        Ok(())
     }
 
+    /// Sets bytes, here if their number, place and value are known.
     pub(super) fn set_bytes(
         &mut self,
         state: &mut State,
         to: &Value,
         byte: &Value,
         size: &Value,
-    ) -> Result<bool, Stop> {
+    ) -> Result<(), Stop> {
         if let (Some(byte), Some(size)) = (byte.known_int(), size.known_int())
             && (size == 0 || self.fill(state, to, byte as u8, size as u64)?)
         {
-            return Ok(true);
+            return Ok(());
         }
         self.before_write(state, to, size.known_int().map(|n| n as u64))?;
         if let Some(object) = self.pointee(to) {
@@ -159,7 +166,7 @@ impl Evaluator<'_> {
         ];
         self.emit_memory_call(state, "memset", operands)?;
         self.after_write(state, to, size.known_int().map_or(u64::MAX, |n| n as u64));
-        Ok(true)
+        Ok(())
     }
 
     /// Memory of known size from the allocator: followed like a local variable until its address is given away.
@@ -229,11 +236,6 @@ impl Evaluator<'_> {
                 self.copy_bytes(state, to, from, size)?;
                 return Ok(nothing);
             }
-            ("memcpy", [to, from, size, volatile, ..]) if name.starts_with("memcpy.inline") => {
-                let _ = volatile;
-                self.copy_bytes(state, to, from, size)?;
-                return Ok(nothing);
-            }
             ("memset", [to, byte, size, volatile]) if volatile.known_int() == Some(0) => {
                 self.set_bytes(state, to, byte, size)?;
                 return Ok(nothing);
@@ -259,10 +261,7 @@ impl Evaluator<'_> {
             ("stacksave" | "stackrestore", _) => return Ok(Some(Value::Const(Const::Null))),
             _ => {}
         }
-        if let Some(value) = self.pure_intrinsic(state, name, base, args, ty)? {
-            return Ok(Some(value));
-        }
-        Ok(None)
+        self.pure_intrinsic(state, name, base, args, ty)
     }
 
     pub(super) fn object_size(&self, pointer: &Value, least: &Value, ty: &Type) -> Value {

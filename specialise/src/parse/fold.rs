@@ -1,6 +1,6 @@
 //! Arithmetic on constants, as far as the result is a constant that [`crate::ir`] has words for.
 
-use crate::ir::{Binary, Cast, Const, Type};
+use crate::ir::{self, Binary, Cast, Const, Type};
 use std::rc::Rc;
 
 /// The value of zero bytes in its shortest form.
@@ -17,14 +17,9 @@ pub(super) fn zero(ty: &Type) -> Const {
 /// The value of an integer with its sign, as an index into an array counts.
 pub(super) fn signed(constant: &Const) -> Option<i64> {
     match constant {
-        Const::Int { bits, value } => Some(extend(*bits, *value) as i64),
+        Const::Int { bits, value } => Some(ir::signed(*bits, *value) as i64),
         _ => None,
     }
-}
-
-fn extend(bits: u32, value: u128) -> i128 {
-    let unused = 128 - bits;
-    (value << unused) as i128 >> unused
 }
 
 /// An address so many bytes further.
@@ -78,7 +73,7 @@ pub(super) fn cast(cast: Cast, from: Const, to: &Type) -> Result<Const, String> 
             _ => unknown(),
         },
         (Cast::SExt, Type::Int(bits)) => match from {
-            Const::Int { bits: narrow, value } => Ok(Const::int(*bits, extend(narrow, value) as u128)),
+            Const::Int { bits: narrow, value } => Ok(Const::int(*bits, ir::signed(narrow, value) as u128)),
             _ => unknown(),
         },
         (Cast::BitCast, to) if from.ty() == *to => Ok(from),
@@ -136,7 +131,7 @@ fn integers(operation: Binary, bits: u32, a: u128, b: u128) -> Result<Const, Str
             Binary::Xor => a ^ b,
             Binary::Shl => a << shift(b).ok_or_else(too_far)?,
             Binary::LShr => a >> shift(b).ok_or_else(too_far)?,
-            Binary::AShr => (extend(bits, a) >> shift(b).ok_or_else(too_far)?) as u128,
+            Binary::AShr => (ir::signed(bits, a) >> shift(b).ok_or_else(too_far)?) as u128,
             _ => return Err("a division of constants".into()),
         },
     ))

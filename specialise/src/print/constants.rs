@@ -1,7 +1,7 @@
 //! Types and constants.
 
 use super::names::{Escaped, Spelling};
-use crate::ir::{Const, Module, Type};
+use crate::ir::{Const, Module, Type, signed};
 use crate::parse::fold::widen;
 use std::fmt::{self, Display, Formatter};
 
@@ -50,10 +50,7 @@ impl Display for Untyped<'_> {
         let Untyped(module, constant) = self;
         match constant {
             Const::Int { bits: 1, value } => write!(f, "{}", *value != 0),
-            Const::Int { bits, value } => {
-                let unused = 128 - bits;
-                write!(f, "{}", ((value << unused) as i128) >> unused)
-            }
+            Const::Int { bits, value } => write!(f, "{}", signed(*bits, *value)),
             Const::Float(bits) => write!(f, "0x{:016X}", widen(*bits)),
             Const::Double(bits) => write!(f, "0x{bits:016X}"),
             Const::Null => f.write_str("null"),

@@ -7,7 +7,7 @@ use super::hash::{Mixer, Table};
 use super::memory::{Addresses, Memory, Place};
 use super::operands::{each, each_mut, known, of_terminator_mut};
 use super::roots::Roots;
-use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, ValueId};
+use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, ValueId, signed};
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
@@ -283,8 +283,7 @@ impl Forward<'_> {
 /// A constant index of an address, sign-extended.
 fn constant_index(index: &Operand) -> Option<i64> {
     let Operand::Const(Const::Int { bits, value }) = index else { return None };
-    let unused = 128u32.checked_sub(*bits)?;
-    Some((((*value << unused) as i128) >> unused) as i64)
+    Some(signed(*bits, *value) as i64)
 }
 
 /// Whether a value of this type is all of the bytes that a store of it writes.

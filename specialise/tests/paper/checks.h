@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The specialised function of a program that is named by a macro. What is pasted is looked at once more, because each
+ * form of it has a name of its own, for which it is a macro. */
+#define SPECIAL(name) PASTE(name, _special)
+#define PASTE(name, suffix) name##suffix
+
 static unsigned long random_state = 1;
 
 static inline unsigned next(void) {

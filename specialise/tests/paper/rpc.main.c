@@ -1,15 +1,20 @@
 #include "checks.h"
 
+#ifndef MBUF_SIZE
+#define MBUF_SIZE 112
+#define NAME minimum
+#endif
+
 struct mbuf {
     struct mbuf *next;
-    char buf[112];
+    char buf[MBUF_SIZE];
 };
 
 struct { unsigned rm_xid, rest[5]; } extern call_msg;
 struct { int i1, i2; } extern values;
 
-void minimum(int x, int y);
-void minimum_special(int x, int y);
+void NAME(int x, int y);
+void SPECIAL(NAME)(int x, int y);
 
 static struct mbuf pool[8];
 static unsigned used;
@@ -21,7 +26,7 @@ void MGET(struct mbuf **m) {
 
 struct seen {
     unsigned used, next[8];
-    char buf[8][112];
+    char buf[8][MBUF_SIZE];
     char call_msg[24], values[8];
 };
 
@@ -45,9 +50,10 @@ int main(void) {
     for (int round = 0; round < 20; round++) {
         int x = (int)next(), y = (int)next();
         unsigned xid = next();
-        run(minimum, x, y, xid, &original);
-        run(minimum_special, x, y, xid, &special);
+        run(NAME, x, y, xid, &original);
+        run(SPECIAL(NAME), x, y, xid, &special);
         same("what is sent", &original, &special, sizeof original);
-        for (unsigned i = 0; i < special.used; i++) show("mbuf", special.buf[i], 112 < 32 ? 112 : 32);
+        unsigned shown = MBUF_SIZE < 32 ? MBUF_SIZE : 32;
+        for (unsigned i = 0; i < special.used; i++) show("mbuf", special.buf[i], shown);
     }
 }

@@ -1,31 +1,3 @@
-#include "checks.h"
-
-typedef char buftype;
-extern int Dyn;
-extern buftype A[1], B[2], E[4], H[1], K[1], F[4];
-void simple_used(void);
-void simple_used_special(void);
-
-void init(buftype v[], int len) {
-    scatter(v, len);
-}
-
-struct seen { char all[16]; };
-
-static struct seen run(void (*simple)(void), unsigned long seed) {
-    random_state = seed;
-    struct seen seen = { { 0 } };
-    Dyn = next() & 1;
-    simple();
-    memcpy(seen.all, A, 1), memcpy(seen.all + 1, B, 2), memcpy(seen.all + 3, E, 4);
-    memcpy(seen.all + 7, H, 1), memcpy(seen.all + 8, K, 1), memcpy(seen.all + 9, F, 4);
-    return seen;
-}
-
-int main(void) {
-    for (unsigned long seed = 0; seed < 20; seed++) {
-        struct seen original = run(simple_used, seed), special = run(simple_used_special, seed);
-        same("what A, B, E, H and K hold", &original, &special, sizeof original);
-        show("A B E H K", &special, 9);
-    }
-}
+#define NAME simple_used
+#define F_LINKAGE extern
+#include "simple.main.c"

@@ -1,0 +1,226 @@
+//! What instructions do, and what they work on.
+
+use std::rc::Rc;
+
+use super::{BlockId, CallAttributes, Const, ValueId, signed};
+
+/// What an instruction works on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A value of the function.
+    Value(ValueId),
+    /// A constant.
+    Const(Const),
+}
+
+/// Arithmetic on two values of one type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are LLVM's")]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    Shl,
+    LShr,
+    AShr,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FRem,
+}
+
+/// A comparison of integers or pointers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are LLVM's")]
+pub enum Compare {
+    Eq,
+    Ne,
+    Ugt,
+    Uge,
+    Ult,
+    Ule,
+    Sgt,
+    Sge,
+    Slt,
+    Sle,
+}
+
+impl Compare {
+    /// The comparison that holds when this one doesn't.
+    pub fn opposite(self) -> Compare {
+        match self {
+            Compare::Eq => Compare::Ne,
+            Compare::Ne => Compare::Eq,
+            Compare::Ugt => Compare::Ule,
+            Compare::Uge => Compare::Ult,
+            Compare::Ult => Compare::Uge,
+            Compare::Ule => Compare::Ugt,
+            Compare::Sgt => Compare::Sle,
+            Compare::Sge => Compare::Slt,
+            Compare::Slt => Compare::Sge,
+            Compare::Sle => Compare::Sgt,
+        }
+    }
+
+    /// Whether it holds of two integers of so many bits.
+    pub fn holds(self, bits: u32, a: u128, b: u128) -> bool {
+        let (signed_a, signed_b) = (signed(bits, a), signed(bits, b));
+        match self {
+            Compare::Eq => a == b,
+            Compare::Ne => a != b,
+            Compare::Ugt => a > b,
+            Compare::Uge => a >= b,
+            Compare::Ult => a < b,
+            Compare::Ule => a <= b,
+            Compare::Sgt => signed_a > signed_b,
+            Compare::Sge => signed_a >= signed_b,
+            Compare::Slt => signed_a < signed_b,
+            Compare::Sle => signed_a <= signed_b,
+        }
+    }
+}
+
+/// A comparison of floats; the `O` ones are false and the `U` ones true when an operand is not a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are LLVM's")]
+pub enum FloatCompare {
+    False,
+    Oeq,
+    Ogt,
+    Oge,
+    Olt,
+    Ole,
+    One,
+    Ord,
+    Ueq,
+    Ugt,
+    Uge,
+    Ult,
+    Ule,
+    Une,
+    Uno,
+    True,
+}
+
+/// A conversion between types.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are LLVM's")]
+pub enum Cast {
+    Trunc,
+    ZExt,
+    SExt,
+    FpTrunc,
+    FpExt,
+    FpToUi,
+    FpToSi,
+    UiToFp,
+    SiToFp,
+    PtrToInt,
+    IntToPtr,
+    BitCast,
+}
+
+/// How a memory access is bound to others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// It may be moved, merged or left out.
+    Plain,
+    /// It happens as it stands.
+    Volatile,
+    /// It is atomic (of whatever ordering): a barrier. The residual program keeps it sequentially consistent.
+    Atomic,
+}
+
+/// What an instruction does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Arithmetic.
+    Binary(Binary, Operand, Operand),
+    /// Floating-point negation.
+    FNeg(Operand),
+    /// A comparison of integers or pointers; gives `i1`.
+    Compare(Compare, Operand, Operand),
+    /// A comparison of floats; gives `i1`.
+    FloatCompare(FloatCompare, Operand, Operand),
+    /// A conversion to the type of the instruction.
+    Cast(Cast, Operand),
+    /// The second if the first (`i1`) is true, else the third.
+    Select(Operand, Operand, Operand),
+    /// The same value, but fixed if it was undefined.
+    Freeze(Operand),
+    /// A value of the instruction's type from an address.
+    Load {
+        /// Where from.
+        from: Operand,
+        /// What the address is a multiple of.
+        align: u64,
+        /// Whether it may be moved.
+        access: Access,
+    },
+    /// Puts a value at an address.
+    Store {
+        /// What.
+        value: Operand,
+        /// Where.
+        to: Operand,
+        /// What the address is a multiple of.
+        align: u64,
+        /// Whether it may be moved.
+        access: Access,
+    },
+    /// Room on the stack until the function returns: `count` times `size` bytes.
+    Alloca {
+        /// Bytes of one element.
+        size: u64,
+        /// How many.
+        count: Operand,
+        /// What the address is a multiple of.
+        align: u64,
+    },
+    /// An address: `base + offset + sum of index * scale`, in bytes; indices are sign-extended to 64 bits.
+    Address {
+        /// Where it starts.
+        base: Operand,
+        /// Bytes from there.
+        offset: i64,
+        /// Index and bytes for each step of it.
+        terms: Vec<(Operand, i64)>,
+    },
+    /// Calls a function; intrinsics are functions whose name begins with `llvm.`.
+    Call {
+        /// The function's address; `Const::Function` if it is known.
+        callee: Operand,
+        /// What it is given.
+        args: Vec<Operand>,
+        /// Whether the type of the function takes more arguments than it names, and how many it names.
+        variadic: Option<usize>,
+        /// What the call site says about arguments and result, over what the function's declaration says.
+        attributes: Rc<CallAttributes>,
+    },
+    /// The value that belongs to the block control came from. Phis stand first in a block.
+    Phi(Vec<(Operand, BlockId)>),
+    /// A field of a structure or array held as a value.
+    ExtractValue(Operand, Vec<u32>),
+    /// The same aggregate with one field changed: aggregate, value, path.
+    InsertValue(Operand, Operand, Vec<u32>),
+    /// An element of a vector.
+    ExtractElement(Operand, Operand),
+    /// The same vector with one element changed: vector, element, index.
+    InsertElement(Operand, Operand, Operand),
+    /// Elements of two vectors in a new order; -1 is undefined.
+    Shuffle(Operand, Operand, Vec<i32>),
+    /// `atomicrmw`: LLVM's name of the operation, address, operand.
+    AtomicUpdate(Rc<str>, Operand, Operand),
+    /// `cmpxchg`: address, expected, new; gives a structure of the old value and whether it was replaced.
+    CompareExchange(Operand, Operand, Operand),
+    /// A fence.
+    Fence,
+}

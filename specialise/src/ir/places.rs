@@ -1,0 +1,46 @@
+//! Where code stands in the source text.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A place in the source text; [`Module::place`](super::Module::place) tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct PlaceId(pub u32);
+
+/// A place in the source text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The file as the compiler was given it.
+    pub file: Rc<str>,
+    /// From 1; 0 if the compiler gives none.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+    /// The function of the source text it stands in (not the one that it was inlined into).
+    pub function: Rc<str>,
+    /// Where that was inlined by the compiler.
+    pub inlined_at: Option<PlaceId>,
+}
+
+/// Places in the source text, shared by all that refer to them; more are added as bodies are read.
+#[derive(Debug, Default)]
+pub struct Places(RefCell<Vec<Place>>);
+
+impl Places {
+    /// Adds a place.
+    pub fn add(&self, place: Place) -> PlaceId {
+        let mut places = self.0.borrow_mut();
+        places.push(place);
+        PlaceId(places.len() as u32 - 1)
+    }
+
+    /// A place that was added.
+    pub fn get(&self, id: PlaceId) -> Place {
+        self.0.borrow()[id.0 as usize].clone()
+    }
+
+    /// How many there are so far.
+    pub fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
