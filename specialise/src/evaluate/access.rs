@@ -5,7 +5,8 @@ use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
-use crate::ir::{Access, Binary, Cast, Op, Operand, Type};
+use crate::ir::{Access, Binary, Cast, Op, Operand, Type, ValueId};
+use std::rc::Rc;
 
 impl Evaluator<'_> {
     /// Reads a value of a type.
@@ -116,12 +117,29 @@ impl Evaluator<'_> {
         ty: &Type,
         align: u64,
     ) -> Result<Value, Stop> {
-        if let Some(object) = self.pointee(from) {
+        let pointee = self.pointee(from);
+        if let Some(object) = pointee {
             self.materialise(state, object)?;
         }
         let from = self.operand(state, from, &Type::Ptr, Leak::No)?;
-        let op = Op::Load { from, align, access: Access::Plain };
-        Ok(Value::Dynamic(self.emit(state, ty.clone(), op)))
+        let Operand::Value(pointer) = from else {
+            return Ok(Value::Dynamic(self.emit_load(state, from, ty, align)));
+        };
+        if let Some(value) = state.seen.get(&pointer)
+            && self.type_of(value) == *ty
+        {
+            return Ok(value.clone());
+        }
+        let value = Value::Dynamic(self.emit_load(state, from, ty, align));
+        // Of what an object holds its cells know more.
+        if pointee.is_none() {
+            Rc::make_mut(&mut state.seen).insert(pointer, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn emit_load(&mut self, state: &mut State, from: Operand, ty: &Type, align: u64) -> ValueId {
+        self.emit(state, ty.clone(), Op::Load { from, align, access: Access::Plain })
     }
 
     fn load_as_it_stands(

@@ -4,7 +4,7 @@ use super::operands::Leak;
 use super::state::{Arrival, Round, State};
 use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
-use crate::ir::{Binary, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId};
+use crate::ir::{Binary, BlockId, Body, Cast, Compare, Const, Op, Operand, Terminator, Type, ValueId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -131,28 +131,43 @@ impl Evaluator<'_> {
         substitute(state, &Value::Dynamic(condition), &Value::bool(holds));
         let Some(definition) = self.residual.definition(condition).cloned() else { return };
         match definition {
-            Op::Compare(op @ (Compare::Eq | Compare::Ne), a, b) if (op == Compare::Eq) == holds => {
-                if let Some(object) =
-                    self.allocated_at(state, &a).filter(|_| b == Operand::Const(Const::Null))
-                {
-                    forget_null(state, object);
-                } else if let (
-                    Operand::Value(value),
-                    Operand::Const(constant @ (Const::Int { .. } | Const::Null)),
-                ) = (a, b)
-                {
-                    substitute(state, &Value::Dynamic(value), &Value::Const(constant));
-                }
-            }
-            Op::Compare(Compare::Eq | Compare::Ne, a, Operand::Const(Const::Null)) => {
-                if let Some(object) = self.allocated_at(state, &a) {
-                    state.not_null.insert(object);
-                }
+            Op::Compare(op @ (Compare::Eq | Compare::Ne), a, Operand::Const(b)) => {
+                self.refine_equality(state, &a, &b, (op == Compare::Eq) == holds);
             }
             Op::Binary(Binary::And, a, b) if holds => self.refine_both(state, &[a, b], true),
             Op::Binary(Binary::Or, a, b) if !holds => self.refine_both(state, &[a, b], false),
             Op::Binary(Binary::Xor, Operand::Value(a), Operand::Const(Const::Int { value: 1, bits: 1 })) => {
                 self.refine(state, a, !holds);
+            }
+            _ => {}
+        }
+    }
+
+    /// What it says of an operand that it is equal to a constant, or isn't.
+    fn refine_equality(&mut self, state: &mut State, operand: &Operand, to: &Const, equal: bool) {
+        let Operand::Value(value) = *operand else { return };
+        let zero = matches!(to, Const::Null | Const::Int { value: 0, .. });
+        match (self.allocated_at(state, operand), to) {
+            (Some(object), Const::Null) if equal => forget_null(state, object),
+            (Some(object), Const::Null) => {
+                state.not_null.insert(object);
+            }
+            (_, Const::Null | Const::Int { .. }) if equal => {
+                substitute(state, &Value::Dynamic(value), &Value::Const(to.clone()));
+            }
+            _ => {}
+        }
+        if !equal && !zero {
+            return;
+        }
+        if !(equal && zero) {
+            Rc::make_mut(&mut state.not_zero).insert(value);
+        }
+        match self.residual.definition(value).cloned() {
+            Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(bit)))
+                if *self.residual.type_of(bit) == Type::Int(1) =>
+            {
+                self.refine(state, bit, !(equal && zero));
             }
             _ => {}
         }

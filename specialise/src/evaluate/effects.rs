@@ -8,6 +8,7 @@ use super::state::State;
 use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
 use crate::ir::{Access, Const, Op, Operand, Type};
+use std::rc::Rc;
 
 /// The longest copy that is loaded into values when its origin is about to change.
 const LONGEST_SETTLED: u64 = 128;
@@ -41,6 +42,10 @@ impl Evaluator<'_> {
     /// After bytes were written by the residual program: what was known of them is forgotten.
     pub fn after_write(&mut self, state: &mut State, to: &Value, size: u64) {
         let target = self.pointee(to);
+        let escaped = |object| state.memory.get(object).is_some_and(|contents| contents.escaped);
+        if target.is_none_or(escaped) {
+            state.seen = Rc::default();
+        }
         let others = match target {
             Some(object) => self.overlapping(state, object),
             None => self.reachable(state),
@@ -101,6 +106,7 @@ impl Evaluator<'_> {
 
     /// Something that the evaluator doesn't see may have written to every escaped object.
     pub fn clobber_escaped(&mut self, state: &mut State) -> Result<(), Stop> {
+        state.seen = Rc::default();
         let reachable = self.reachable(state);
         for object in &reachable {
             for (holder, at, size) in state.memory.copies_of(*object, 0, u64::MAX) {

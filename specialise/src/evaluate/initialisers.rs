@@ -12,6 +12,7 @@ use super::value::{ObjectId, Value};
 use super::{Error, Evaluator, Stop};
 use crate::ir::{Const, GlobalId, Type};
 use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
 
 impl Evaluator<'_> {
     /// Runs the initialisers of the context and remembers what they leave in memory.
@@ -65,9 +66,11 @@ impl Evaluator<'_> {
             block,
             branches: 0,
             not_null: BTreeSet::new(),
+            seen: Rc::default(),
+            not_zero: Rc::default(),
             arrival: Arrival::Plain,
         };
-        self.enter(&mut state, function, Vec::new(), &std::rc::Rc::default())?;
+        self.enter(&mut state, function, Vec::new(), &Rc::default())?;
         self.suspend(state);
         while let Some((key, arrivals)) = self.waiting.pop_first() {
             for state in self.join(&key, arrivals)? {

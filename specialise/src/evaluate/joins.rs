@@ -7,6 +7,7 @@ use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
 use crate::ir::{Operand, Terminator, Type};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What paths must not forget by going on as one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Evaluator<'_> {
             Care::KnownValues => x != y && x.is_static() && y.is_static() && defined(x, y),
         };
         for depth in 0..a.frames.len() {
-            if std::rc::Rc::ptr_eq(&a.frames[depth].values, &b.frames[depth].values) {
+            if Rc::ptr_eq(&a.frames[depth].values, &b.frames[depth].values) {
                 continue;
             }
             let wanted = self.wanted(a, depth);
@@ -258,6 +259,12 @@ impl Evaluator<'_> {
     /// Forgets what one path knows of real memory and another doesn't.
     pub fn forget_differences(&mut self, state: &mut State, other: &State) {
         state.not_null = state.not_null.intersection(&other.not_null).copied().collect();
+        if !Rc::ptr_eq(&state.not_zero, &other.not_zero) {
+            state.not_zero = Rc::new(state.not_zero.intersection(&other.not_zero).copied().collect());
+        }
+        if !Rc::ptr_eq(&state.seen, &other.seen) {
+            Rc::make_mut(&mut state.seen).retain(|pointer, value| other.seen.get(pointer) == Some(value));
+        }
         state.branches = state.branches.max(other.branches);
         for (mine, theirs) in state.frames.iter_mut().zip(&other.frames) {
             for (mine, theirs) in mine.loops.iter_mut().zip(&theirs.loops) {

@@ -8,6 +8,7 @@ use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
 use crate::ir::{BlockId, Terminator, Type, ValueId};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What is known of a loop that stays a loop: in what its rounds differ.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -113,6 +114,7 @@ impl Evaluator<'_> {
                 contents.forget(*at, *size);
             }
         }
+        state.seen = Rc::default();
         state.not_null.retain(|object| !directive.may_be_null.contains(object));
         let block = self.residual.header();
         let mut typed = Vec::new();

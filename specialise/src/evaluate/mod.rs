@@ -277,6 +277,8 @@ impl<'m> Evaluator<'m> {
             block: first,
             branches: 0,
             not_null: BTreeSet::new(),
+            seen: Rc::default(),
+            not_zero: Rc::default(),
             arrival: Arrival::Plain,
         };
         let args: Vec<Value> = args

@@ -146,6 +146,12 @@ impl Evaluator<'_> {
                 return Ok(Value::bool(holds));
             }
         }
+        if let (Value::Dynamic(value), Compare::Eq | Compare::Ne) = (&a, op)
+            && b.is_zero()
+            && state.not_zero.contains(value)
+        {
+            return Ok(Value::bool(op == Compare::Ne));
+        }
         if let Type::Int(bits) = *ty
             && let Some(result) = out_of_range(op, bits, &a, &b)
         {
@@ -170,7 +176,6 @@ impl Evaluator<'_> {
         if a == b && !a.is_undef() {
             return Some(Ordering::Equal);
         }
-        let null = |value: &Value| matches!(value, Value::Const(Const::Null)) || value.known_int() == Some(0);
         match (a, b) {
             (Value::Pointer(x, i) | Value::Address(x, i), Value::Pointer(y, j) | Value::Address(y, j)) => {
                 if x == y {
@@ -180,17 +185,13 @@ impl Evaluator<'_> {
                 let apart = |object| !self.is_argument(object) && !self.may_be_null(state, object);
                 (!self.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
             }
-            (Value::Pointer(x, _) | Value::Address(x, _), other) => {
-                self.differs(state, *x, other, null(other))
-            }
-            (other, Value::Pointer(x, _) | Value::Address(x, _)) => {
-                self.differs(state, *x, other, null(other))
-            }
+            (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(state, *x, other),
+            (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(state, *x, other),
             (Value::Const(Const::Function(f)), Value::Const(Const::Function(g))) if f != g => {
                 Some(Ordering::Less)
             }
             (Value::Const(Const::Function(f)), other) | (other, Value::Const(Const::Function(f)))
-                if null(other) && !self.is_replaceable(*f) =>
+                if other.is_zero() && !self.is_replaceable(*f) =>
             {
                 Some(Ordering::Less)
             }
@@ -203,10 +204,9 @@ impl Evaluator<'_> {
         state: &State,
         object: ObjectId,
         other: &Value,
-        null: bool,
     ) -> Option<std::cmp::Ordering> {
         let apart = match other {
-            _ if null => !self.may_be_null(state, object),
+            _ if other.is_zero() => !self.may_be_null(state, object),
             Value::Const(Const::Function(_)) => !self.may_be_null(state, object),
             // A pointer that came from elsewhere can't point to what nobody else knows.
             Value::Dynamic(_) => {

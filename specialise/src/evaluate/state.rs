@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::memory::Memory;
 use super::value::{ObjectId, Value};
 use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A chain of call sites from the entry.
@@ -80,6 +80,10 @@ pub(super) struct State {
     pub branches: u32,
     /// Allocated objects that are known not to be null.
     pub not_null: BTreeSet<ObjectId>,
+    /// What was loaded by pointers of unknown origin, and still stands there.
+    pub seen: Rc<BTreeMap<ValueId, Value>>,
+    /// Values of the residual program that are known not to be zero or null.
+    pub not_zero: Rc<BTreeSet<ValueId>>,
     /// How it has come to its place.
     pub arrival: Arrival,
 }

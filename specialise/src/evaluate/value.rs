@@ -48,6 +48,11 @@ impl Value {
         }
     }
 
+    /// Whether it is known to be zero or null.
+    pub fn is_zero(&self) -> bool {
+        matches!(self, Value::Const(Const::Null)) || self.known_int() == Some(0)
+    }
+
     /// Whether nothing of the residual program is needed to know it.
     pub fn is_static(&self) -> bool {
         match self {

@@ -32,8 +32,8 @@ uint32_t encode_special(void *buffer, void *first, void *tree)
     void *xdr_i_8 = buffer + 12;
     for (uint32_t xdr_i_16 = 56; (int32_t)xdr_i_16 >= 4; xdr_i_16 -= 8) {
         store_u32(xdr_i_8, __builtin_bswap32(load_u32(object)));
-        void *rest = object + 8;
-        bool cmp2 = load_ptr(rest) != NULL;
+        object = load_ptr(object + 8);
+        bool cmp2 = object != NULL;
         if ((int32_t)(xdr_i_16 - 4) < 4) {
             break;
         }
@@ -42,7 +42,6 @@ uint32_t encode_special(void *buffer, void *first, void *tree)
         if (cmp2 == 0) {
             return (uintptr_t)xdr_i_8 - (uintptr_t)(buffer + 4);
         }
-        object = load_ptr(rest);
     }
     return 0xffffffffu;
 }
