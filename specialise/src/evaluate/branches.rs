@@ -114,11 +114,16 @@ impl Evaluator<'_> {
             sides.push((block, to, (cases.len() == 1).then(|| cases[0])));
         }
         self.residual.end(state.block, Terminator::Switch(operand, otherwise, residual_cases));
+        let zero_side = cases.iter().find(|(case, _)| *case == 0).map_or(default, |(_, to)| *to);
         for (block, to, case) in sides {
             let mut side = state.clone();
             side.block = block;
             if let (Some(case), Value::Dynamic(dynamic), Type::Int(bits)) = (case, &value, &ty) {
                 substitute(&mut side, &Value::Dynamic(*dynamic), &Value::int(*bits, case));
+            } else if let Value::Dynamic(dynamic) = value
+                && to != zero_side
+            {
+                Rc::make_mut(&mut side.not_zero).insert(dynamic);
             }
             self.go(&mut side, to)?;
             self.suspend(side);

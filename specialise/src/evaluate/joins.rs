@@ -3,19 +3,19 @@
 use super::memory::Held;
 use super::slots::{LONGEST_CELL, Slot};
 use super::state::{Arrival, State};
-use super::value::{ObjectId, Value};
+use super::value::ObjectId;
 use super::{Evaluator, Stop};
 use crate::ir::{Operand, Terminator, Type};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What paths must not forget by going on as one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Care {
-    /// Anything that one of them knows, of values and of memory.
-    Everything,
+/// How much two paths know that they would forget by going on as one; the first counts more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Distance {
     /// Values that both know, and that differ.
-    KnownValues,
+    values: usize,
+    /// Values that one of them knows, and memory.
+    other: usize,
 }
 
 impl Evaluator<'_> {
@@ -37,63 +37,68 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place by what they know; if that makes too many, by what they know for certain of values
-    /// alone; and if that makes too many, they all become one.
+    /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become one.
     fn classes(&mut self, states: Vec<State>) -> Vec<Vec<State>> {
-        if states.len() <= 1 {
-            return states.into_iter().map(|state| vec![state]).collect();
-        }
-        let limit = self.budget().variants;
-        for care in [Care::Everything, Care::KnownValues] {
-            let mut classes: Vec<Vec<usize>> = Vec::new();
-            for at in 0..states.len() {
-                match classes.iter().position(|class| !self.conflict(&states[class[0]], &states[at], care)) {
-                    Some(class) => classes[class].push(at),
-                    None => classes.push(vec![at]),
-                }
-            }
-            if classes.len() <= limit {
-                let mut states: Vec<Option<State>> = states.into_iter().map(Some).collect();
-                let take = |class: Vec<usize>| class.into_iter().filter_map(|at| states[at].take()).collect();
-                return classes.into_iter().map(take).collect();
+        let mut classes: Vec<Vec<State>> = Vec::new();
+        for state in states {
+            let same = |class: &Vec<State>| self.distance(&class[0], &state) == Distance::default();
+            match classes.iter().position(same) {
+                Some(class) => classes[class].push(state),
+                None => classes.push(vec![state]),
             }
         }
-        vec![states]
+        while classes.len() > self.budget().variants {
+            let pairs = (1..classes.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+            let Some((a, b)) = pairs.min_by_key(|(a, b)| self.distance(&classes[*a][0], &classes[*b][0]))
+            else {
+                break;
+            };
+            let joined = classes.remove(b);
+            classes[a].extend(joined);
+        }
+        classes
     }
 
-    /// Whether one of two paths knows something that going on as one would forget.
-    fn conflict(&mut self, a: &State, b: &State, care: Care) -> bool {
-        let defined = |x: &Value, y: &Value| !x.is_undef() && !y.is_undef();
-        let differ = |x: &Value, y: &Value| match care {
-            Care::Everything => x != y && (x.is_static() || y.is_static()) && defined(x, y),
-            Care::KnownValues => x != y && x.is_static() && y.is_static() && defined(x, y),
-        };
+    /// How much two paths know that going on as one would forget.
+    fn distance(&mut self, a: &State, b: &State) -> Distance {
+        let mut distance = Distance::default();
         for depth in 0..a.frames.len() {
-            if Rc::ptr_eq(&a.frames[depth].values, &b.frames[depth].values) {
+            let (x, y) = (&a.frames[depth].values, &b.frames[depth].values);
+            if Rc::ptr_eq(x, y) {
                 continue;
             }
-            let wanted = self.wanted(a, depth);
-            let (x, y) = (&a.frames[depth].values, &b.frames[depth].values);
-            if wanted.iter().any(|value| differ(&x[value.0 as usize], &y[value.0 as usize])) {
-                return true;
+            for value in self.wanted(a, depth).iter() {
+                let (x, y) = (&x[value.0 as usize], &y[value.0 as usize]);
+                if x == y || x.is_undef() || y.is_undef() {
+                    continue;
+                }
+                match (x.is_static(), y.is_static()) {
+                    (true, true) => distance.values += 1,
+                    (false, false) => {}
+                    _ => distance.other += 1,
+                }
             }
         }
-        care == Care::Everything && self.memory_conflict(a, b)
+        distance.other += self.differing_knowledge(a, b);
+        distance
     }
 
-    /// The same for what they hold in memory.
-    fn memory_conflict(&mut self, a: &State, b: &State) -> bool {
-        let objects: Vec<ObjectId> =
-            a.memory.iter().filter(|(_, contents)| !contents.real).map(|(o, _)| o).collect();
-        objects.into_iter().any(|object| {
-            let (Some(x), Some(y)) = (a.memory.get(object), b.memory.get(object)) else { return false };
-            !y.real
-                && self.differing_cells(a, b, object).into_iter().any(|(at, size)| {
-                    let (x, y) = (x.pieces(at, size), y.pieces(at, size));
-                    let there = |pieces: &[Piece]| pieces.iter().all(|(_, _, held)| held.is_some());
-                    size <= LONGEST_CELL && there(&x) && there(&y) && (is_known(&x) || is_known(&y))
-                })
-        })
+    /// In how many cells that both hold they differ, where one of them is known.
+    fn differing_knowledge(&self, a: &State, b: &State) -> usize {
+        let held = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(object, _)| object);
+        let differing = held.map(|object| {
+            let (Some(x), Some(y)) = (a.memory.get(object), b.memory.get(object)) else { return 0 };
+            if y.real {
+                return 0;
+            }
+            let cells = self.differing_cells(a, b, object).into_iter().filter(|(at, size)| {
+                let (x, y) = (x.pieces(*at, *size), y.pieces(*at, *size));
+                let there = |pieces: &[Piece]| pieces.iter().all(|(_, _, held)| held.is_some());
+                *size <= LONGEST_CELL && there(&x) && there(&y) && (is_known(&x) || is_known(&y))
+            });
+            cells.count()
+        });
+        differing.sum()
     }
 
     /// Makes one path of several at the same place.

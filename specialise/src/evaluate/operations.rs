@@ -129,6 +129,10 @@ impl Evaluator<'_> {
         b: Value,
         ty: &Type,
     ) -> Result<Value, Stop> {
+        // What is known stands on the right, where `refine` looks for it.
+        if a.is_static() && !b.is_static() {
+            return self.compare(state, op.swapped(), b, a, ty);
+        }
         if let (Some(x), Some(y), Type::Int(bits)) = (a.known_int(), b.known_int(), ty) {
             return Ok(Value::bool(arithmetic::compare(op, *bits, x, y)));
         }

@@ -70,6 +70,21 @@ impl Compare {
         }
     }
 
+    /// The comparison that holds of the same operands the other way round.
+    pub fn swapped(self) -> Compare {
+        match self {
+            Compare::Eq | Compare::Ne => self,
+            Compare::Ugt => Compare::Ult,
+            Compare::Uge => Compare::Ule,
+            Compare::Ult => Compare::Ugt,
+            Compare::Ule => Compare::Uge,
+            Compare::Sgt => Compare::Slt,
+            Compare::Sge => Compare::Sle,
+            Compare::Slt => Compare::Sgt,
+            Compare::Sle => Compare::Sge,
+        }
+    }
+
     /// Whether it holds of two integers of so many bits.
     pub fn holds(self, bits: u32, a: u128, b: u128) -> bool {
         let (signed_a, signed_b) = (signed(bits, a), signed(bits, b));
