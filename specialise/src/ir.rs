@@ -193,6 +193,17 @@ pub enum Operand {
     Const(Const),
 }
 
+impl Operand {
+    /// The integer that it is known to be, zero-extended.
+    pub fn known_int(&self) -> Option<u128> {
+        match self {
+            Operand::Const(Const::Int { value, .. }) => Some(*value),
+            Operand::Const(Const::Zero(Type::Int(_))) => Some(0),
+            _ => None,
+        }
+    }
+}
+
 /// Arithmetic on two values of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are LLVM's")]

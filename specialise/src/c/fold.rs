@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::intrinsics;
-use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, Terminator, ValueId};
+use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, ValueId};
 
 /// Expressions get no larger than this many operations.
 const LARGEST: u32 = 14;
@@ -49,39 +49,6 @@ pub(super) fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Function> {
     match op {
         Op::Call { callee: Operand::Const(Const::Function(id)), .. } => module.functions.get(id.0 as usize),
         _ => None,
-    }
-}
-
-/// What an operation works on.
-pub(super) fn operands(op: &Op) -> Vec<&Operand> {
-    match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => vec![a, b],
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => vec![a],
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => vec![a, b, c],
-        Op::Load { from, .. } => vec![from],
-        Op::Store { value, to, .. } => vec![value, to],
-        Op::Alloca { count, .. } => vec![count],
-        Op::Address { base, terms, .. } => {
-            [base].into_iter().chain(terms.iter().map(|(index, _)| index)).collect()
-        }
-        Op::Call { callee, args, .. } => [callee].into_iter().chain(args).collect(),
-        Op::Phi(incoming) => incoming.iter().map(|(operand, _)| operand).collect(),
-        Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => {
-            vec![a, b]
-        }
-        Op::Fence => Vec::new(),
-    }
-}
-
-/// What a terminator decides by or gives back.
-pub(super) fn decided_by(terminator: &Terminator) -> Option<&Operand> {
-    match terminator {
-        Terminator::Return(operand) => operand.as_ref(),
-        Terminator::Branch(operand, ..) | Terminator::Switch(operand, ..) => Some(operand),
-        Terminator::Jump(_) | Terminator::Unreachable => None,
     }
 }
 
@@ -158,12 +125,12 @@ impl Plan {
                     && !is_left_out(module, &instruction.op)
                 {
                     needed.insert((block, at));
-                    for operand in operands(&instruction.op) {
+                    for operand in instruction.op.operands() {
                         count(operand, Use::Instruction(block, at), &mut pending);
                     }
                 }
             }
-            if let Some(operand) = decided_by(&body.blocks[block].terminator) {
+            if let Some(operand) = body.blocks[block].terminator.operand() {
                 count(operand, Use::End(block), &mut pending);
             }
         }
@@ -181,7 +148,7 @@ impl Plan {
                     }
                 }
                 op => {
-                    for operand in operands(op) {
+                    for operand in op.operands() {
                         count(operand, Use::Instruction(block, at), &mut pending);
                     }
                 }
@@ -277,8 +244,7 @@ impl Folding<'_> {
             let instruction = &self.body.blocks[block].instructions[at];
             let mut kind = kind(self.module, &instruction.op);
             let mut size = 1;
-            let operands = operands(&instruction.op);
-            for (index, operand) in operands.iter().enumerate() {
+            for (index, operand) in instruction.op.operands().enumerate() {
                 let Operand::Value(value) = operand else { continue };
                 let value = value.0 as usize;
                 if !self.plan.folded[value] {

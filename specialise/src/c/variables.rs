@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
-use super::fold::{Plan, decided_by, operands};
+use super::fold::Plan;
 use crate::ir::{Body, Extension, Op, Operand, Param, ValueId};
 
 /// Classes get no larger than this many values: comparing them takes quadratic time.
@@ -133,11 +133,11 @@ impl Lives {
                 }
                 self.defined[value.0 as usize] = Some((block, place + 1));
             }
-            for operand in operands(&instruction.op) {
+            for operand in instruction.op.operands() {
                 self.read(body, plan, operand, (block, place + 1));
             }
         }
-        if let Some(operand) = decided_by(&body.blocks[block].terminator) {
+        if let Some(operand) = body.blocks[block].terminator.operand() {
             self.read(body, plan, operand, (block, usize::MAX));
         }
         for &to in &flow.successors[block] {
@@ -158,7 +158,7 @@ impl Lives {
         while let Some(operand) = pending.pop() {
             let Operand::Value(value) = operand else { continue };
             match plan.op(body, *value) {
-                Some(op) if plan.folded[value.0 as usize] => pending.extend(operands(op)),
+                Some(op) if plan.folded[value.0 as usize] => pending.extend(op.operands()),
                 _ => {
                     let last = self.last_use.entry((block, value.0 as usize)).or_insert(0);
                     *last = place.max(*last);

@@ -55,48 +55,6 @@ impl Bits {
     }
 }
 
-/// The blocks that a terminator leads to.
-pub(super) fn successors(terminator: &Terminator) -> Vec<BlockId> {
-    match terminator {
-        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
-        Terminator::Jump(to) => vec![*to],
-        Terminator::Branch(_, yes, no) => vec![*yes, *no],
-        Terminator::Switch(_, default, cases) => {
-            std::iter::once(*default).chain(cases.iter().map(|(_, to)| *to)).collect()
-        }
-    }
-}
-
-/// Calls `f` with each operand of an operation.
-pub(super) fn each_operand<'a>(op: &'a Op, mut f: impl FnMut(&'a Operand)) {
-    match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => {
-            [a, b].into_iter().for_each(f)
-        }
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => f(a),
-        Op::Load { from, .. } => f(from),
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
-            [a, b, c].into_iter().for_each(f);
-        }
-        Op::Store { value: a, to: b, .. }
-        | Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => [a, b].into_iter().for_each(f),
-        Op::Alloca { count, .. } => f(count),
-        Op::Address { base, terms, .. } => {
-            f(base);
-            terms.iter().for_each(|(index, _)| f(index));
-        }
-        Op::Call { callee, args, .. } => {
-            f(callee);
-            args.iter().for_each(f);
-        }
-        Op::Phi(inputs) => inputs.iter().for_each(|(input, _)| f(input)),
-        Op::Fence => {}
-    }
-}
-
 impl Flow {
     /// Analyses a function.
     pub fn new(body: &Body) -> Flow {
@@ -121,19 +79,19 @@ impl Flow {
     pub fn live_before(&self, body: &Body, block: BlockId, index: usize) -> Bits {
         let code = &body.blocks[block.0 as usize];
         let mut live = self.live_out(body, block);
-        add_terminator(&code.terminator, &mut live);
+        code.terminator.operand().into_iter().for_each(|operand| add(operand, &mut live));
         for instruction in code.instructions[index..].iter().rev() {
             if let Some(result) = instruction.result {
                 live.remove(result);
             }
-            each_operand(&instruction.op, |operand| add(operand, &mut live));
+            instruction.op.operands().for_each(|operand| add(operand, &mut live));
         }
         live
     }
 
     fn live_out(&self, body: &Body, block: BlockId) -> Bits {
         let mut live = Bits::new(body.types.len());
-        for successor in successors(&body.blocks[block.0 as usize].terminator) {
+        for successor in body.blocks[block.0 as usize].terminator.successors() {
             add_edge(body, block, successor, &self.live[successor.0 as usize], &mut live);
         }
         live
@@ -194,11 +152,10 @@ fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
             op,
             Op::Binary(..) | Op::Cast(..) | Op::Select(..) | Op::Address { .. } | Op::Phi(_) | Op::Freeze(_)
         ) {
-            each_operand(op, |operand| {
-                if let Operand::Value(value) = operand {
-                    work.push(*value);
-                }
-            });
+            work.extend(op.operands().filter_map(|operand| match operand {
+                Operand::Value(value) => Some(*value),
+                Operand::Const(_) => None,
+            }));
         }
     }
     steers
@@ -207,15 +164,6 @@ fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
 fn add(operand: &Operand, live: &mut Bits) {
     if let Operand::Value(value) = operand {
         live.insert(*value);
-    }
-}
-
-fn add_terminator(terminator: &Terminator, live: &mut Bits) {
-    match terminator {
-        Terminator::Return(Some(value)) | Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => {
-            add(value, live);
-        }
-        _ => {}
     }
 }
 
@@ -240,13 +188,13 @@ fn add_edge(body: &Body, from: BlockId, to: BlockId, wanted: &Bits, live: &mut B
 fn postorder(body: &Body) -> Vec<BlockId> {
     let mut seen = vec![false; body.blocks.len()];
     let mut done = Vec::new();
-    let mut stack = vec![(BlockId(0), successors(&body.blocks[0].terminator))];
+    let mut stack = vec![(BlockId(0), body.blocks[0].terminator.successors())];
     seen[0] = true;
     while let Some((block, left)) = stack.last_mut() {
-        match left.pop() {
+        match left.next_back() {
             Some(next) if !seen[next.0 as usize] => {
                 seen[next.0 as usize] = true;
-                stack.push((next, successors(&body.blocks[next.0 as usize].terminator)));
+                stack.push((next, body.blocks[next.0 as usize].terminator.successors()));
             }
             Some(_) => {}
             None => {
@@ -261,7 +209,7 @@ fn postorder(body: &Body) -> Vec<BlockId> {
 fn predecessors(body: &Body, order: &[u32]) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![Vec::new(); body.blocks.len()];
     for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
-        for successor in successors(&block.terminator) {
+        for successor in block.terminator.successors() {
             predecessors[successor.0 as usize].push(BlockId(at as u32));
         }
     }
@@ -324,7 +272,7 @@ fn nest(
     let mut members: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
     for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
         let from = BlockId(at as u32);
-        for header in successors(&block.terminator).into_iter().filter(|to| dominates(*to, from)) {
+        for header in block.terminator.successors().filter(|to| dominates(*to, from)) {
             let inside = members.entry(header).or_insert_with(|| vec![header]);
             let mut work = vec![from];
             while let Some(block) = work.pop() {

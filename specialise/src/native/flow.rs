@@ -2,22 +2,10 @@
 
 use super::error::{Attempt, refuse};
 use super::function::Translation;
-use crate::ir::{BlockId, Body, Op, Operand, Terminator};
+use crate::ir::{BlockId, Body, Op, Operand};
 use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, types};
 use cranelift_frontend::Switch;
 use std::collections::HashSet;
-
-/// The blocks that a terminator can lead to.
-fn successors(terminator: &Terminator) -> Vec<BlockId> {
-    match terminator {
-        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
-        Terminator::Jump(to) => vec![*to],
-        Terminator::Branch(_, yes, no) => vec![*yes, *no],
-        Terminator::Switch(_, otherwise, cases) => {
-            std::iter::once(*otherwise).chain(cases.iter().map(|(_, to)| *to)).collect()
-        }
-    }
-}
 
 /// The blocks that can be reached, each after those that lead to it (but for loops).
 pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
@@ -27,9 +15,9 @@ pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
     let mut seen = vec![false; body.blocks.len()];
     seen[0] = true;
     let mut order = Vec::new();
-    let mut path = vec![(BlockId(0), successors(&body.blocks[0].terminator))];
+    let mut path = vec![(BlockId(0), body.blocks[0].terminator.successors())];
     while let Some((id, open)) = path.last_mut() {
-        let Some(next) = open.pop() else {
+        let Some(next) = open.next_back() else {
             order.push(*id);
             path.pop();
             continue;
@@ -41,7 +29,7 @@ pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
             return refuse("no block may lead to the entry");
         }
         if !std::mem::replace(&mut seen[next.0 as usize], true) {
-            path.push((next, successors(&block.terminator)));
+            path.push((next, block.terminator.successors()));
         }
     }
     order.reverse();
@@ -55,7 +43,7 @@ pub(super) fn in_loops(body: &Body, order: &[BlockId]) -> Vec<bool> {
     order.iter().enumerate().for_each(|(at, id)| position[id.0 as usize] = at);
     let mut starts = vec![0i64; order.len() + 1];
     for (at, id) in order.iter().enumerate() {
-        for next in successors(&body.blocks[id.0 as usize].terminator) {
+        for next in body.blocks[id.0 as usize].terminator.successors() {
             let to = position[next.0 as usize];
             if to <= at {
                 starts[to] += 1;
