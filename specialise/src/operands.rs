@@ -100,7 +100,7 @@ impl Terminator {
     }
 
     /// The blocks that control may go on in, each as often as it is named.
-    pub fn successors(&self) -> impl DoubleEndedIterator<Item = BlockId> {
+    pub fn successors(&self) -> impl Iterator<Item = BlockId> {
         successors!(self, iter).copied()
     }
 

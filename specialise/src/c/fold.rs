@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
 use super::intrinsics;
+use crate::graph::Graph;
 use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, ValueId};
 
 /// Expressions get no larger than this many operations.
@@ -72,7 +72,7 @@ fn is_left_out(module: &Module, op: &Op) -> bool {
 
 impl Plan {
     /// Decides for a body.
-    pub fn of(module: &Module, body: &Body, flow: &Flow) -> Plan {
+    pub fn of(module: &Module, body: &Body, graph: &Graph) -> Plan {
         let values = body.types.len();
         let mut plan = Plan {
             order: vec![Vec::new(); body.blocks.len()],
@@ -81,20 +81,20 @@ impl Plan {
             definition: vec![None; values],
             scalars: BTreeMap::new(),
         };
-        for &block in &flow.order {
+        for &block in &graph.order {
             for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
                 if let Some(value) = instruction.result {
                     plan.definition[value.0 as usize] = Some((block, at));
                 }
             }
         }
-        let sites = plan.sites(module, body, flow);
+        let sites = plan.sites(module, body, graph);
         plan.find_scalars(body, &sites);
-        for &block in &flow.order {
+        for &block in &graph.order {
             plan.order_block(module, body, block, &sites);
         }
-        let mut folding = Folding { module, body, flow, plan, sites, state: vec![(Kind::Pure, 1); values] };
-        for &block in &flow.order {
+        let mut folding = Folding { module, body, graph, plan, sites, state: vec![(Kind::Pure, 1); values] };
+        for &block in &graph.order {
             folding.block(block);
         }
         folding.plan
@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// All uses of all values that are needed, beginning at what must happen; counts them too.
-    fn sites(&mut self, module: &Module, body: &Body, flow: &Flow) -> Vec<Vec<Use>> {
+    fn sites(&mut self, module: &Module, body: &Body, graph: &Graph) -> Vec<Vec<Use>> {
         let mut sites = vec![Vec::new(); body.types.len()];
         let mut needed = BTreeSet::new();
         let mut pending = Vec::new();
@@ -117,7 +117,7 @@ impl Plan {
                 pending.push(value.0 as usize);
             }
         };
-        for &block in &flow.order {
+        for &block in &graph.order {
             for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
                 let must = kind(module, &instruction.op) == Kind::Effect;
                 if must
@@ -142,7 +142,7 @@ impl Plan {
             match &body.blocks[block].instructions[at].op {
                 Op::Phi(incoming) => {
                     for (operand, from) in
-                        incoming.iter().filter(|(_, from)| flow.position[from.0 as usize].is_some())
+                        incoming.iter().filter(|(_, from)| graph.position[from.0 as usize].is_some())
                     {
                         count(operand, Use::End(from.0 as usize), &mut pending);
                     }
@@ -229,7 +229,7 @@ fn whole_access(
 struct Folding<'a> {
     module: &'a Module,
     body: &'a Body,
-    flow: &'a Flow,
+    graph: &'a Graph,
     plan: Plan,
     sites: Vec<Vec<Use>>,
     /// What each folded value has to do with memory, with all that is folded into it, and how large it is.
@@ -321,7 +321,7 @@ impl Folding<'_> {
                     && self.ends_in_moves(block))
             }
             [Use::Instruction(to, _) | Use::End(to)] => {
-                kind == Kind::Pure && self.flow.depth[*to] <= self.flow.depth[block]
+                kind == Kind::Pure && self.graph.depth[*to] <= self.graph.depth[block]
             }
             _ => false,
         }
@@ -330,7 +330,7 @@ impl Folding<'_> {
     /// Whether leaving a block by any edge sets the phis of another.
     fn ends_in_moves(&self, block: usize) -> bool {
         let starts_with_phi = |to: &usize| matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)));
-        self.flow.successors[block].iter().any(starts_with_phi)
+        self.graph.successors[block].iter().any(starts_with_phi)
     }
 
     /// Whether an address never changes while it is in sight: a parameter, a variable of the stack, a constant.

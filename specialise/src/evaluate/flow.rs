@@ -1,9 +1,10 @@
 //! What the evaluator needs to know of a function's control flow: an order of its blocks in which a block comes after
 //! those that lead to it, its loops, and which values are still wanted where.
 
+use crate::graph::{Graph, successors};
 use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
 /// Control flow of one function.
 pub(super) struct Flow {
@@ -58,15 +59,10 @@ impl Bits {
 impl Flow {
     /// Analyses a function.
     pub fn new(body: &Body) -> Flow {
-        let postorder = postorder(body);
-        let mut order = vec![u32::MAX; body.blocks.len()];
-        for (position, block) in postorder.iter().rev().enumerate() {
-            order[block.0 as usize] = position as u32;
-        }
-        let predecessors = predecessors(body, &order);
-        let dominators = dominators(&postorder, &order, &predecessors);
-        let nest = nest(body, &order, &predecessors, &dominators);
-        let live = liveness(body, &postorder);
+        let graph = Graph::of(successors(body));
+        let order = graph.position.iter().map(|at| at.map_or(u32::MAX, |at| at as u32)).collect();
+        let nest = nest(&graph);
+        let live = liveness(body, &graph);
         Flow { order, nest, live, definitions: OnceCell::new(), steering: OnceCell::new() }
     }
 
@@ -185,114 +181,19 @@ fn add_edge(body: &Body, from: BlockId, to: BlockId, wanted: &Bits, live: &mut B
     live.add_all(&wanted);
 }
 
-fn postorder(body: &Body) -> Vec<BlockId> {
-    let mut seen = vec![false; body.blocks.len()];
-    let mut done = Vec::new();
-    let mut stack = vec![(BlockId(0), body.blocks[0].terminator.successors())];
-    seen[0] = true;
-    while let Some((block, left)) = stack.last_mut() {
-        match left.next_back() {
-            Some(next) if !seen[next.0 as usize] => {
-                seen[next.0 as usize] = true;
-                stack.push((next, body.blocks[next.0 as usize].terminator.successors()));
-            }
-            Some(_) => {}
-            None => {
-                done.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    done
-}
-
-fn predecessors(body: &Body, order: &[u32]) -> Vec<Vec<BlockId>> {
-    let mut predecessors = vec![Vec::new(); body.blocks.len()];
-    for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
-        for successor in block.terminator.successors() {
-            predecessors[successor.0 as usize].push(BlockId(at as u32));
-        }
-    }
-    predecessors
-}
-
-/// The immediate dominator of each block (Cooper, Harvey, Kennedy).
-fn dominators(postorder: &[BlockId], order: &[u32], predecessors: &[Vec<BlockId>]) -> Vec<BlockId> {
-    let entry = BlockId(0);
-    let mut dominators: Vec<Option<BlockId>> = vec![None; order.len()];
-    dominators[0] = Some(entry);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in postorder.iter().rev().skip(1) {
-            let mut new: Option<BlockId> = None;
-            for predecessor in &predecessors[block.0 as usize] {
-                if dominators[predecessor.0 as usize].is_none() {
-                    continue;
-                }
-                new = Some(match new {
-                    None => *predecessor,
-                    Some(other) => {
-                        let (mut a, mut b) = (*predecessor, other);
-                        while a != b {
-                            let last =
-                                if order[a.0 as usize] > order[b.0 as usize] { &mut a } else { &mut b };
-                            *last = dominators[last.0 as usize].unwrap_or(entry);
-                        }
-                        a
-                    }
-                });
-            }
-            if dominators[block.0 as usize] != new {
-                dominators[block.0 as usize] = new;
-                changed = true;
-            }
-        }
-    }
-    dominators.into_iter().map(|d| d.unwrap_or(entry)).collect()
-}
-
-/// The natural loops around each block, outermost first. A cycle entered in its middle is no loop here; the evaluator's
-/// budgets end it.
-fn nest(
-    body: &Body,
-    order: &[u32],
-    predecessors: &[Vec<BlockId>],
-    dominators: &[BlockId],
-) -> Vec<Vec<BlockId>> {
-    let dominates = |a: BlockId, mut b: BlockId| loop {
-        if a == b {
-            return true;
-        }
-        if b == BlockId(0) {
-            return false;
-        }
-        b = dominators[b.0 as usize];
-    };
-    let mut members: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
-    for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
-        let from = BlockId(at as u32);
-        for header in block.terminator.successors().filter(|to| dominates(*to, from)) {
-            let inside = members.entry(header).or_insert_with(|| vec![header]);
-            let mut work = vec![from];
-            while let Some(block) = work.pop() {
-                if !inside.contains(&block) {
-                    inside.push(block);
-                    work.extend(&predecessors[block.0 as usize]);
-                }
-            }
-        }
-    }
-    let mut headers: Vec<_> = members.into_iter().collect();
-    headers.sort_by_key(|(header, inside)| (std::cmp::Reverse(inside.len()), *header));
-    let mut nest = vec![Vec::new(); body.blocks.len()];
-    for (header, inside) in headers {
-        inside.into_iter().for_each(|block| nest[block.0 as usize].push(header));
+/// The headers of the loops around each block, outermost first. A cycle entered in its middle is no loop here; the
+/// evaluator's budgets end it.
+fn nest(graph: &Graph) -> Vec<Vec<BlockId>> {
+    let mut loops: Vec<_> = graph.loops.iter().collect();
+    loops.sort_by_key(|(_, members)| Reverse(members.len()));
+    let mut nest = vec![Vec::new(); graph.position.len()];
+    for (header, members) in loops {
+        members.iter().for_each(|block| nest[*block].push(BlockId(*header as u32)));
     }
     nest
 }
 
-fn liveness(body: &Body, postorder: &[BlockId]) -> Vec<Bits> {
+fn liveness(body: &Body, graph: &Graph) -> Vec<Bits> {
     let mut flow = Flow {
         order: Vec::new(),
         nest: Vec::new(),
@@ -303,12 +204,12 @@ fn liveness(body: &Body, postorder: &[BlockId]) -> Vec<Bits> {
     let mut changed = true;
     while changed {
         changed = false;
-        for block in postorder {
-            let code = &body.blocks[block.0 as usize];
+        for &block in graph.order.iter().rev() {
+            let code = &body.blocks[block];
             let phis = code.instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))).count();
-            let live = flow.live_before(body, *block, phis);
-            if flow.live[block.0 as usize] != live {
-                flow.live[block.0 as usize] = live;
+            let live = flow.live_before(body, BlockId(block as u32), phis);
+            if flow.live[block] != live {
+                flow.live[block] = live;
                 changed = true;
             }
         }

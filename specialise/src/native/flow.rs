@@ -2,6 +2,7 @@
 
 use super::error::{Attempt, refuse};
 use super::function::Translation;
+use crate::graph::{reverse_postorder, successors};
 use crate::ir::{BlockId, Body, Op, Operand};
 use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, types};
 use cranelift_frontend::Switch;
@@ -12,28 +13,16 @@ pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
     if body.blocks.is_empty() {
         return refuse("it has no blocks");
     }
-    let mut seen = vec![false; body.blocks.len()];
-    seen[0] = true;
-    let mut order = Vec::new();
-    let mut path = vec![(BlockId(0), body.blocks[0].terminator.successors())];
-    while let Some((id, open)) = path.last_mut() {
-        let Some(next) = open.next_back() else {
-            order.push(*id);
-            path.pop();
-            continue;
-        };
-        let Some(block) = body.blocks.get(next.0 as usize) else {
-            return refuse(format!("there is no block {}", next.0));
-        };
-        if next.0 == 0 {
+    for to in body.blocks.iter().flat_map(|block| block.terminator.successors()) {
+        if to.0 as usize >= body.blocks.len() {
+            return refuse(format!("there is no block {}", to.0));
+        }
+        if to.0 == 0 {
             return refuse("no block may lead to the entry");
         }
-        if !std::mem::replace(&mut seen[next.0 as usize], true) {
-            path.push((next, block.terminator.successors()));
-        }
     }
-    order.reverse();
-    Ok(order)
+    let order = reverse_postorder(&successors(body));
+    Ok(order.into_iter().map(|block| BlockId(block as u32)).collect())
 }
 
 /// For each block whether control can come back to it. Blocks between a jump back in the order and its target count,
