@@ -1,9 +1,7 @@
 //! A module of some functions and all that they need: what other modules define is declared, what only its own module
 //! sees is copied.
 
-use crate::ir::{
-    Body, Code, Const, Function, FunctionId, Global, GlobalId, Instruction, Module, Op, Operand, Terminator,
-};
+use crate::ir::{Body, Code, Const, Function, FunctionId, Global, GlobalId, Module, Operand};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -131,28 +129,11 @@ impl Extraction<'_> {
         let mut body = body.clone();
         for block in &mut body.blocks {
             for instruction in &mut block.instructions {
-                self.instruction(instruction)?;
+                instruction.op.operands_mut().try_for_each(|operand| self.operand(operand))?;
             }
-            match &mut block.terminator {
-                Terminator::Return(Some(value))
-                | Terminator::Branch(value, ..)
-                | Terminator::Switch(value, ..) => {
-                    self.operand(value)?;
-                }
-                _ => {}
-            }
+            block.terminator.operand_mut().map_or(Ok(()), |operand| self.operand(operand))?;
         }
         Ok(body)
-    }
-
-    fn instruction(&mut self, instruction: &mut Instruction) -> Result<(), String> {
-        let mut result = Ok(());
-        each_operand_mut(&mut instruction.op, |operand| {
-            if result.is_ok() {
-                result = self.operand(operand);
-            }
-        });
-        result
     }
 }
 
@@ -167,11 +148,10 @@ pub(crate) fn changing_copies(module: &Module) -> Vec<Rc<str>> {
             Const::Function(id) if seen.0.insert(id) => {
                 let Code::Body(body) = &module.functions[id.0 as usize].code else { continue };
                 for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
-                    each_operand_mut(&mut instruction.op.clone(), |operand| {
-                        if let Operand::Const(constant) = operand {
-                            to_do.push(constant.clone());
-                        }
-                    });
+                    to_do.extend(instruction.op.operands().filter_map(|operand| match operand {
+                        Operand::Const(constant) => Some(constant.clone()),
+                        Operand::Value(_) => None,
+                    }));
                 }
             }
             Const::Global(id, _) if seen.1.insert(id) => {
@@ -187,40 +167,4 @@ pub(crate) fn changing_copies(module: &Module) -> Vec<Rc<str>> {
         }
     }
     found
-}
-
-/// Calls `f` with each operand of an operation.
-pub(crate) fn each_operand_mut(op: &mut Op, mut f: impl FnMut(&mut Operand)) {
-    match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => {
-            f(a);
-            f(b);
-        }
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => f(a),
-        Op::Load { from, .. } => f(from),
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
-            f(a);
-            f(b);
-            f(c);
-        }
-        Op::Store { value: a, to: b, .. }
-        | Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => {
-            f(a);
-            f(b);
-        }
-        Op::Alloca { count, .. } => f(count),
-        Op::Address { base, terms, .. } => {
-            f(base);
-            terms.iter_mut().for_each(|(index, _)| f(index));
-        }
-        Op::Call { callee, args, .. } => {
-            f(callee);
-            args.iter_mut().for_each(f);
-        }
-        Op::Phi(inputs) => inputs.iter_mut().for_each(|(input, _)| f(input)),
-        Op::Fence => {}
-    }
 }

@@ -11,6 +11,7 @@ pub mod context;
 pub mod evaluate;
 pub mod explain;
 mod extract;
+mod graph;
 pub mod ir;
 pub mod link;
 #[cfg(feature = "native")]

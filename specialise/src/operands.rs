@@ -1,47 +1,111 @@
-//! All operands of an instruction, one after the other, for those who change them alike.
+//! What instructions and terminators refer to, in the order in which it is written: operands, and the blocks that
+//! control goes on in. Those who read it and those who rewrite it walk along the same list.
 
-use crate::ir::{Op, Operand, Terminator};
+use crate::ir::{BlockId, Op, Operand, Terminator};
 
-/// Shows all operands of an instruction, in their order.
-pub(crate) fn of_op(op: &mut Op, see: &mut dyn FnMut(&mut Operand)) {
-    match op {
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => see(a),
-        Op::Load { from: a, .. } | Op::Alloca { count: a, .. } => see(a),
-        Op::Binary(_, a, b)
-        | Op::Compare(_, a, b)
-        | Op::FloatCompare(_, a, b)
-        | Op::Store { value: a, to: b, .. }
-        | Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => {
-            see(a);
-            see(b);
+/// The operands of an operation: those that have a place of their own, then those that are in a list.
+macro_rules! operands {
+    ($op:expr, $iter:ident $(, $mut:tt)?) => {{
+        let mut own: [Option<&$($mut)? Operand>; 3] = [None, None, None];
+        let mut terms: &$($mut)? [(Operand, i64)] = Default::default();
+        let mut args: &$($mut)? [Operand] = Default::default();
+        let mut inputs: &$($mut)? [(Operand, BlockId)] = Default::default();
+        match $op {
+            Op::FNeg(a)
+            | Op::Cast(_, a)
+            | Op::Freeze(a)
+            | Op::ExtractValue(a, _)
+            | Op::Load { from: a, .. }
+            | Op::Alloca { count: a, .. } => own = [Some(a), None, None],
+            Op::Binary(_, a, b)
+            | Op::Compare(_, a, b)
+            | Op::FloatCompare(_, a, b)
+            | Op::Store { value: a, to: b, .. }
+            | Op::InsertValue(a, b, _)
+            | Op::ExtractElement(a, b)
+            | Op::Shuffle(a, b, _)
+            | Op::AtomicUpdate(_, a, b) => own = [Some(a), Some(b), None],
+            Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
+                own = [Some(a), Some(b), Some(c)];
+            }
+            Op::Address { base, terms: list, .. } => {
+                own = [Some(base), None, None];
+                terms = list;
+            }
+            Op::Call { callee, args: list, .. } => {
+                own = [Some(callee), None, None];
+                args = list;
+            }
+            Op::Phi(list) => inputs = list,
+            Op::Fence => {}
         }
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
-            see(a);
-            see(b);
-            see(c);
+        own.into_iter()
+            .flatten()
+            .chain(terms.$iter().map(|(index, _)| index))
+            .chain(args.$iter())
+            .chain(inputs.$iter().map(|(input, _)| input))
+    }};
+}
+
+/// The operand of a terminator, if it has one.
+macro_rules! operand {
+    ($terminator:expr, $as_ref:ident) => {
+        match $terminator {
+            Terminator::Return(operand) => operand.$as_ref(),
+            Terminator::Branch(operand, ..) | Terminator::Switch(operand, ..) => Some(operand),
+            Terminator::Jump(_) | Terminator::Unreachable => None,
         }
-        Op::Address { base, terms, .. } => {
-            see(base);
-            terms.iter_mut().for_each(|(index, _)| see(index));
+    };
+}
+
+/// The blocks that a terminator names: those that have a place of their own, then those of the cases.
+macro_rules! successors {
+    ($terminator:expr, $iter:ident $(, $mut:tt)?) => {{
+        let mut own: [Option<&$($mut)? BlockId>; 2] = [None, None];
+        let mut cases: &$($mut)? [(u128, BlockId)] = Default::default();
+        match $terminator {
+            Terminator::Jump(to) => own = [Some(to), None],
+            Terminator::Branch(_, yes, no) => own = [Some(yes), Some(no)],
+            Terminator::Switch(_, otherwise, list) => {
+                own = [Some(otherwise), None];
+                cases = list;
+            }
+            Terminator::Return(_) | Terminator::Unreachable => {}
         }
-        Op::Call { callee, args, .. } => {
-            see(callee);
-            args.iter_mut().for_each(see);
-        }
-        Op::Phi(incoming) => incoming.iter_mut().for_each(|(value, _)| see(value)),
-        Op::Fence => {}
+        own.into_iter().flatten().chain(cases.$iter().map(|(_, to)| to))
+    }};
+}
+
+impl Op {
+    /// What it works on.
+    pub fn operands(&self) -> impl Iterator<Item = &Operand> {
+        operands!(self, iter)
+    }
+
+    /// What it works on, to be rewritten.
+    pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Operand> {
+        operands!(self, iter_mut, mut)
     }
 }
 
-/// Shows the operand of a terminator, if it has one.
-pub(crate) fn of_terminator(terminator: &mut Terminator, see: &mut dyn FnMut(&mut Operand)) {
-    match terminator {
-        Terminator::Return(Some(operand))
-        | Terminator::Branch(operand, ..)
-        | Terminator::Switch(operand, ..) => see(operand),
-        Terminator::Return(None) | Terminator::Jump(_) | Terminator::Unreachable => {}
+impl Terminator {
+    /// What it decides by or gives back, if anything.
+    pub fn operand(&self) -> Option<&Operand> {
+        operand!(self, as_ref)
+    }
+
+    /// What it decides by or gives back, to be rewritten.
+    pub fn operand_mut(&mut self) -> Option<&mut Operand> {
+        operand!(self, as_mut)
+    }
+
+    /// The blocks that control may go on in, each as often as it is named.
+    pub fn successors(&self) -> impl Iterator<Item = BlockId> {
+        successors!(self, iter).copied()
+    }
+
+    /// The blocks that control may go on in, to be rewritten.
+    pub fn successors_mut(&mut self) -> impl Iterator<Item = &mut BlockId> {
+        successors!(self, iter_mut, mut)
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! It refuses to find runs inside of runs, and to move anything but the computation of addresses.
 
+mod alike;
 mod bulk;
 mod counted;
 mod draft;

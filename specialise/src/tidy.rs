@@ -11,7 +11,6 @@ mod forward;
 mod hash;
 mod memory;
 mod number;
-pub(crate) mod operands;
 mod roots;
 mod widen;
 

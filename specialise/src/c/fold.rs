@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
 use super::intrinsics;
-use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, Terminator, ValueId};
+use crate::graph::Graph;
+use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, ValueId};
 
 /// Expressions get no larger than this many operations.
 const LARGEST: u32 = 14;
@@ -52,39 +52,6 @@ pub(super) fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Function> {
     }
 }
 
-/// What an operation works on.
-pub(super) fn operands(op: &Op) -> Vec<&Operand> {
-    match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => vec![a, b],
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => vec![a],
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => vec![a, b, c],
-        Op::Load { from, .. } => vec![from],
-        Op::Store { value, to, .. } => vec![value, to],
-        Op::Alloca { count, .. } => vec![count],
-        Op::Address { base, terms, .. } => {
-            [base].into_iter().chain(terms.iter().map(|(index, _)| index)).collect()
-        }
-        Op::Call { callee, args, .. } => [callee].into_iter().chain(args).collect(),
-        Op::Phi(incoming) => incoming.iter().map(|(operand, _)| operand).collect(),
-        Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => {
-            vec![a, b]
-        }
-        Op::Fence => Vec::new(),
-    }
-}
-
-/// What a terminator decides by or gives back.
-pub(super) fn decided_by(terminator: &Terminator) -> Option<&Operand> {
-    match terminator {
-        Terminator::Return(operand) => operand.as_ref(),
-        Terminator::Branch(operand, ..) | Terminator::Switch(operand, ..) => Some(operand),
-        Terminator::Jump(_) | Terminator::Unreachable => None,
-    }
-}
-
 /// What an operation has to do with memory, its operands aside.
 pub(super) fn kind(module: &Module, op: &Op) -> Kind {
     match op {
@@ -105,7 +72,7 @@ fn is_left_out(module: &Module, op: &Op) -> bool {
 
 impl Plan {
     /// Decides for a body.
-    pub fn of(module: &Module, body: &Body, flow: &Flow) -> Plan {
+    pub fn of(module: &Module, body: &Body, graph: &Graph) -> Plan {
         let values = body.types.len();
         let mut plan = Plan {
             order: vec![Vec::new(); body.blocks.len()],
@@ -114,20 +81,20 @@ impl Plan {
             definition: vec![None; values],
             scalars: BTreeMap::new(),
         };
-        for &block in &flow.order {
+        for &block in &graph.order {
             for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
                 if let Some(value) = instruction.result {
                     plan.definition[value.0 as usize] = Some((block, at));
                 }
             }
         }
-        let sites = plan.sites(module, body, flow);
+        let sites = plan.sites(module, body, graph);
         plan.find_scalars(body, &sites);
-        for &block in &flow.order {
+        for &block in &graph.order {
             plan.order_block(module, body, block, &sites);
         }
-        let mut folding = Folding { module, body, flow, plan, sites, state: vec![(Kind::Pure, 1); values] };
-        for &block in &flow.order {
+        let mut folding = Folding { module, body, graph, plan, sites, state: vec![(Kind::Pure, 1); values] };
+        for &block in &graph.order {
             folding.block(block);
         }
         folding.plan
@@ -140,7 +107,7 @@ impl Plan {
     }
 
     /// All uses of all values that are needed, beginning at what must happen; counts them too.
-    fn sites(&mut self, module: &Module, body: &Body, flow: &Flow) -> Vec<Vec<Use>> {
+    fn sites(&mut self, module: &Module, body: &Body, graph: &Graph) -> Vec<Vec<Use>> {
         let mut sites = vec![Vec::new(); body.types.len()];
         let mut needed = BTreeSet::new();
         let mut pending = Vec::new();
@@ -150,7 +117,7 @@ impl Plan {
                 pending.push(value.0 as usize);
             }
         };
-        for &block in &flow.order {
+        for &block in &graph.order {
             for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
                 let must = kind(module, &instruction.op) == Kind::Effect;
                 if must
@@ -158,12 +125,12 @@ impl Plan {
                     && !is_left_out(module, &instruction.op)
                 {
                     needed.insert((block, at));
-                    for operand in operands(&instruction.op) {
+                    for operand in instruction.op.operands() {
                         count(operand, Use::Instruction(block, at), &mut pending);
                     }
                 }
             }
-            if let Some(operand) = decided_by(&body.blocks[block].terminator) {
+            if let Some(operand) = body.blocks[block].terminator.operand() {
                 count(operand, Use::End(block), &mut pending);
             }
         }
@@ -175,13 +142,13 @@ impl Plan {
             match &body.blocks[block].instructions[at].op {
                 Op::Phi(incoming) => {
                     for (operand, from) in
-                        incoming.iter().filter(|(_, from)| flow.position[from.0 as usize].is_some())
+                        incoming.iter().filter(|(_, from)| graph.position[from.0 as usize].is_some())
                     {
                         count(operand, Use::End(from.0 as usize), &mut pending);
                     }
                 }
                 op => {
-                    for operand in operands(op) {
+                    for operand in op.operands() {
                         count(operand, Use::Instruction(block, at), &mut pending);
                     }
                 }
@@ -262,7 +229,7 @@ fn whole_access(
 struct Folding<'a> {
     module: &'a Module,
     body: &'a Body,
-    flow: &'a Flow,
+    graph: &'a Graph,
     plan: Plan,
     sites: Vec<Vec<Use>>,
     /// What each folded value has to do with memory, with all that is folded into it, and how large it is.
@@ -277,8 +244,7 @@ impl Folding<'_> {
             let instruction = &self.body.blocks[block].instructions[at];
             let mut kind = kind(self.module, &instruction.op);
             let mut size = 1;
-            let operands = operands(&instruction.op);
-            for (index, operand) in operands.iter().enumerate() {
+            for (index, operand) in instruction.op.operands().enumerate() {
                 let Operand::Value(value) = operand else { continue };
                 let value = value.0 as usize;
                 if !self.plan.folded[value] {
@@ -355,7 +321,7 @@ impl Folding<'_> {
                     && self.ends_in_moves(block))
             }
             [Use::Instruction(to, _) | Use::End(to)] => {
-                kind == Kind::Pure && self.flow.depth[*to] <= self.flow.depth[block]
+                kind == Kind::Pure && self.graph.depth[*to] <= self.graph.depth[block]
             }
             _ => false,
         }
@@ -364,7 +330,7 @@ impl Folding<'_> {
     /// Whether leaving a block by any edge sets the phis of another.
     fn ends_in_moves(&self, block: usize) -> bool {
         let starts_with_phi = |to: &usize| matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)));
-        self.flow.successors[block].iter().any(starts_with_phi)
+        self.graph.successors[block].iter().any(starts_with_phi)
     }
 
     /// Whether an address never changes while it is in sight: a parameter, a variable of the stack, a constant.

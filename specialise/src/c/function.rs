@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::calls::head;
 use super::declare::Scopes;
 use super::expression::Writer;
-use super::flow::Flow;
 use super::fold::Plan;
 use super::names::{Names, plain};
 use super::polish::{polish, unguard};
@@ -14,7 +13,8 @@ use super::structure::Structure;
 use super::symbols::Symbols;
 use super::types::Prelude;
 use super::variables::Variables;
-use crate::ir::{Binary, Body, Const, Function, Module, Op, Operand, Type, ValueId};
+use crate::graph::Graph;
+use crate::ir::{Binary, Block, Body, Const, Function, Module, Op, Operand, Terminator, Type, ValueId};
 
 /// Writes one function.
 pub(super) fn write(
@@ -25,10 +25,10 @@ pub(super) fn write(
     names: &Names,
     prelude: &mut Prelude,
 ) -> Result<String, String> {
-    let flow = Flow::of(body);
-    let plan = Plan::of(module, body, &flow);
-    let variables = Variables::find(body, &function.params, &flow, &plan);
-    let counters = counters(body, &flow, &plan);
+    let graph = Graph::of(body.blocks.iter().map(targets).collect());
+    let plan = Plan::of(module, body, &graph);
+    let variables = Variables::find(body, &function.params, &graph, &plan);
+    let counters = counters(body, &graph, &plan);
     let mut local = names.clone();
     let names = name_variables(function, body, &plan, &variables, &counters, &mut local);
     let mut writer = Writer {
@@ -43,7 +43,7 @@ pub(super) fn write(
         counters,
         spares: Vec::new(),
     };
-    let (mut list, jumps_back) = Structure::write(&mut writer, &flow)?;
+    let (mut list, jumps_back) = Structure::write(&mut writer, &graph)?;
     polish(&mut list);
     if matches!(list.last(), Some(Stmt::Return(None))) {
         list.pop();
@@ -74,11 +74,22 @@ fn function_name(module: &Module, function: &Function, symbols: &Symbols) -> Str
     id.map_or(String::new(), |id| symbols.function(crate::ir::FunctionId(id as u32)).to_string())
 }
 
+/// Where a block can go, each target once and as C says it: of a switch, what is left over comes last.
+fn targets(block: &Block) -> Vec<usize> {
+    let mut targets: Vec<usize> = block.terminator.successors().map(|to| to.0 as usize).collect();
+    if let Terminator::Switch(..) = block.terminator {
+        targets.rotate_left(1);
+    }
+    let mut seen = BTreeSet::new();
+    targets.retain(|to| seen.insert(*to));
+    targets
+}
+
 /// The values that count up from a small number by small steps: before they get negative, the program would have run
 /// for centuries.
-fn counters(body: &Body, flow: &Flow, plan: &Plan) -> BTreeSet<usize> {
+fn counters(body: &Body, graph: &Graph, plan: &Plan) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
-    for &header in flow.loops.keys() {
+    for &header in graph.loops.keys() {
         for instruction in &body.blocks[header].instructions {
             let (Op::Phi(incoming), Some(phi)) = (&instruction.op, instruction.result) else { break };
             let mut steps = Vec::new();

@@ -13,7 +13,6 @@ mod calls;
 mod declare;
 mod emit;
 mod expression;
-mod flow;
 mod fold;
 mod function;
 mod globals;

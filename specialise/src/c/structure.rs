@@ -7,8 +7,8 @@ mod switch;
 use std::collections::BTreeSet;
 
 use super::expression::{Want, Writer};
-use super::flow::Flow;
 use super::statement::{Comparison, Condition, Form, Stmt, ends};
+use crate::graph::Graph;
 use crate::ir::{Op, Operand, Terminator};
 
 /// Deeper than this nothing is nested; a `goto` leads to it.
@@ -26,7 +26,7 @@ struct Ways {
 /// Writes the statements of one function.
 pub(super) struct Structure<'w, 'a> {
     writer: &'w mut Writer<'a>,
-    flow: &'a Flow,
+    graph: &'a Graph,
     /// Blocks that are written behind the loop that they leave.
     hoisted: BTreeSet<usize>,
     /// Blocks that are written behind their dominator's statements, or in another arm of its `switch`.
@@ -46,18 +46,18 @@ type Rest = Option<(usize, Ways)>;
 
 impl<'w, 'a> Structure<'w, 'a> {
     /// The statements of a function.
-    pub fn write(writer: &'w mut Writer<'a>, flow: &'a Flow) -> Written<(Vec<Stmt>, bool)> {
+    pub fn write(writer: &'w mut Writer<'a>, graph: &'a Graph) -> Written<(Vec<Stmt>, bool)> {
         let mut structure = Structure {
             writer,
-            flow,
+            graph,
             hoisted: BTreeSet::new(),
             placed: BTreeSet::new(),
             deferred: Vec::new(),
-            below: sizes_below(flow),
-            jumps_back: flow.is_irreducible(),
+            below: sizes_below(graph),
+            jumps_back: graph.is_irreducible(),
         };
-        for &block in &flow.order {
-            if flow.entries(block).count() > 1 {
+        for &block in &graph.order {
+            if graph.entries(block).count() > 1 {
                 structure.placed.insert(block);
             }
         }
@@ -75,7 +75,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         let mut rest = Some((block, ways));
         while let Some((block, ways)) = rest {
             list.push(Stmt::Label(block));
-            rest = match self.flow.loops.get(&block) {
+            rest = match self.graph.loops.get(&block) {
                 Some(members) => self.repetition(block, members, ways, list)?,
                 None => self.inside(block, ways, list)?,
             };
@@ -118,10 +118,10 @@ impl<'w, 'a> Structure<'w, 'a> {
     fn exits(&self, members: &BTreeSet<usize>) -> Vec<usize> {
         let mut candidates: Vec<usize> = members
             .iter()
-            .flat_map(|&member| self.flow.children[member].iter().copied())
+            .flat_map(|&member| self.graph.children[member].iter().copied())
             .filter(|child| !members.contains(child) && !self.hoisted.contains(child))
             .collect();
-        candidates.sort_by_key(|&block| self.flow.position[block]);
+        candidates.sort_by_key(|&block| self.graph.position[block]);
         let merges: Vec<usize> =
             candidates.iter().copied().filter(|block| self.placed.contains(block)).collect();
         if !merges.is_empty() {
@@ -134,17 +134,13 @@ impl<'w, 'a> Structure<'w, 'a> {
     /// A block's own statements and what its end leads to; gives what is left to be written behind them.
     fn inside(&mut self, block: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
         let body = self.writer.body;
-        let behind: Vec<usize> = self.flow.children[block]
+        let behind: Vec<usize> = self.graph.children[block]
             .iter()
             .copied()
             .filter(|child| self.placed.contains(child) && !self.hoisted.contains(child))
             .collect();
         let (behind, chained) = match &body.blocks[block].terminator {
-            Terminator::Switch(_, default, cases) => {
-                let targets: Vec<usize> =
-                    cases.iter().map(|(_, to)| to.0 as usize).chain([default.0 as usize]).collect();
-                self.chains(&targets, behind)
-            }
+            Terminator::Switch(..) => self.chains(&self.graph.successors[block], behind),
             _ => (behind, Vec::new()),
         };
         let comment = &body.blocks[block].comment;
@@ -166,7 +162,7 @@ impl<'w, 'a> Structure<'w, 'a> {
     }
 
     fn is_written_at_its_edge(&self, from: usize, to: usize) -> bool {
-        self.flow.dominator[to] == from
+        self.graph.dominator[to] == from
             && to != from
             && !self.placed.contains(&to)
             && !self.hoisted.contains(&to)
@@ -300,10 +296,10 @@ impl<'w, 'a> Structure<'w, 'a> {
 }
 
 /// How many blocks each block dominates, itself among them.
-fn sizes_below(flow: &Flow) -> Vec<usize> {
-    let mut sizes = vec![1; flow.position.len()];
-    for &block in flow.order.iter().skip(1).rev() {
-        sizes[flow.dominator[block]] += sizes[block];
+fn sizes_below(graph: &Graph) -> Vec<usize> {
+    let mut sizes = vec![1; graph.position.len()];
+    for &block in graph.order.iter().skip(1).rev() {
+        sizes[graph.dominator[block]] += sizes[block];
     }
     sizes
 }

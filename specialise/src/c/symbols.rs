@@ -99,9 +99,9 @@ impl Symbols {
             let mut constants: Vec<&Const> = Vec::new();
             for block in &body.blocks {
                 for instruction in &block.instructions {
-                    constants.extend(super::fold::operands(&instruction.op).into_iter().filter_map(constant));
+                    constants.extend(instruction.op.operands().filter_map(constant));
                 }
-                constants.extend(super::fold::decided_by(&block.terminator).and_then(constant));
+                constants.extend(block.terminator.operand().and_then(constant));
             }
             while let Some(constant) = constants.pop() {
                 match constant {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
-use super::fold::{Plan, decided_by, operands};
+use super::fold::Plan;
+use crate::graph::Graph;
 use crate::ir::{Body, Extension, Op, Operand, Param, ValueId};
 
 /// Classes get no larger than this many values: comparing them takes quadratic time.
@@ -24,21 +24,21 @@ impl Variables {
     }
 
     /// Finds the variables of a body.
-    pub fn find(body: &Body, params: &[Param], flow: &Flow, plan: &Plan) -> Variables {
-        let lives = Lives::of(body, flow, plan);
+    pub fn find(body: &Body, params: &[Param], graph: &Graph, plan: &Plan) -> Variables {
+        let lives = Lives::of(body, graph, plan);
         let mut classes = Classes {
             class: (0..body.types.len()).collect(),
             members: (0..body.types.len()).map(|value| vec![value]).collect(),
         };
         let mut wishes: Vec<(usize, usize, usize)> = Vec::new();
-        for &block in &flow.order {
+        for &block in &graph.order {
             for instruction in &body.blocks[block].instructions {
                 let (Op::Phi(incoming), Some(phi)) = (&instruction.op, instruction.result) else { continue };
                 for (operand, from) in incoming {
                     let Operand::Value(value) = operand else { continue };
                     let from = from.0 as usize;
-                    if flow.position[from].is_some() && plan.uses[phi.0 as usize] > 0 {
-                        wishes.push((usize::MAX - flow.depth[from], phi.0 as usize, value.0 as usize));
+                    if graph.position[from].is_some() && plan.uses[phi.0 as usize] > 0 {
+                        wishes.push((usize::MAX - graph.depth[from], phi.0 as usize, value.0 as usize));
                     }
                 }
             }
@@ -98,7 +98,7 @@ struct Lives {
 }
 
 impl Lives {
-    fn of(body: &Body, flow: &Flow, plan: &Plan) -> Lives {
+    fn of(body: &Body, graph: &Graph, plan: &Plan) -> Lives {
         let count = body.blocks.len();
         let mut lives = Lives {
             live_in: vec![BTreeSet::new(); count],
@@ -111,14 +111,14 @@ impl Lives {
                 lives.defined[value] = Some((0, 0));
             }
         }
-        for &block in &flow.order {
-            lives.read_block(body, flow, plan, block);
+        for &block in &graph.order {
+            lives.read_block(body, graph, plan, block);
         }
-        lives.flow_back(flow);
+        lives.flow_back(graph);
         lives
     }
 
-    fn read_block(&mut self, body: &Body, flow: &Flow, plan: &Plan, block: usize) {
+    fn read_block(&mut self, body: &Body, graph: &Graph, plan: &Plan, block: usize) {
         let instructions = &body.blocks[block].instructions;
         for instruction in instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))) {
             if let Some(value) = instruction.result {
@@ -133,14 +133,14 @@ impl Lives {
                 }
                 self.defined[value.0 as usize] = Some((block, place + 1));
             }
-            for operand in operands(&instruction.op) {
+            for operand in instruction.op.operands() {
                 self.read(body, plan, operand, (block, place + 1));
             }
         }
-        if let Some(operand) = decided_by(&body.blocks[block].terminator) {
+        if let Some(operand) = body.blocks[block].terminator.operand() {
             self.read(body, plan, operand, (block, usize::MAX));
         }
-        for &to in &flow.successors[block] {
+        for &to in &graph.successors[block] {
             for instruction in body.blocks[to].instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_)))
             {
                 let (Op::Phi(incoming), Some(phi)) = (&instruction.op, instruction.result) else { continue };
@@ -158,7 +158,7 @@ impl Lives {
         while let Some(operand) = pending.pop() {
             let Operand::Value(value) = operand else { continue };
             match plan.op(body, *value) {
-                Some(op) if plan.folded[value.0 as usize] => pending.extend(operands(op)),
+                Some(op) if plan.folded[value.0 as usize] => pending.extend(op.operands()),
                 _ => {
                     let last = self.last_use.entry((block, value.0 as usize)).or_insert(0);
                     *last = place.max(*last);
@@ -167,8 +167,8 @@ impl Lives {
         }
     }
 
-    fn flow_back(&mut self, flow: &Flow) {
-        let mut pending: Vec<usize> = flow.order.clone();
+    fn flow_back(&mut self, graph: &Graph) {
+        let mut pending: Vec<usize> = graph.order.clone();
         let mut waits: BTreeSet<usize> = pending.iter().copied().collect();
         let mut reads: Vec<Vec<usize>> = vec![Vec::new(); self.live_in.len()];
         for &(block, value) in self.last_use.keys() {
@@ -177,7 +177,7 @@ impl Lives {
         while let Some(block) = pending.pop() {
             waits.remove(&block);
             let mut out = BTreeSet::new();
-            for &to in &flow.successors[block] {
+            for &to in &graph.successors[block] {
                 out.extend(&self.live_in[to]);
             }
             let in_block = |value: &usize| self.defined[*value].is_some_and(|(home, _)| home == block);
@@ -186,7 +186,7 @@ impl Lives {
             self.live_out[block] = out;
             if live != self.live_in[block] {
                 self.live_in[block] = live;
-                pending.extend(flow.predecessors[block].iter().filter(|&&from| waits.insert(from)));
+                pending.extend(graph.predecessors[block].iter().filter(|&&from| waits.insert(from)));
             }
         }
     }

@@ -322,9 +322,9 @@ fn known_leaves(
         });
     match computed {
         Some(op) if depth > 0 => {
-            super::flow::each_operand(op, |operand| {
-                known_leaves(body, definitions, values, operand, depth - 1, into)
-            });
+            for operand in op.operands() {
+                known_leaves(body, definitions, values, operand, depth - 1, into);
+            }
         }
         _ => match &values[value.0 as usize] {
             Value::Const(constant) => into.push(constant.clone()),

@@ -2,9 +2,10 @@
 //! those that lead to it, its loops, and which values are still wanted where.
 
 use super::recursion::ENTRY;
+use crate::graph::{Graph, successors};
 use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
 /// Control flow of one function.
 pub(super) struct Flow {
@@ -56,60 +57,13 @@ impl Bits {
     }
 }
 
-/// The blocks that a terminator leads to.
-pub(super) fn successors(terminator: &Terminator) -> Vec<BlockId> {
-    match terminator {
-        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
-        Terminator::Jump(to) => vec![*to],
-        Terminator::Branch(_, yes, no) => vec![*yes, *no],
-        Terminator::Switch(_, default, cases) => {
-            std::iter::once(*default).chain(cases.iter().map(|(_, to)| *to)).collect()
-        }
-    }
-}
-
-/// Calls `f` with each operand of an operation.
-pub(super) fn each_operand<'a>(op: &'a Op, mut f: impl FnMut(&'a Operand)) {
-    match op {
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::FloatCompare(_, a, b) => {
-            [a, b].into_iter().for_each(f)
-        }
-        Op::FNeg(a) | Op::Cast(_, a) | Op::Freeze(a) | Op::ExtractValue(a, _) => f(a),
-        Op::Load { from, .. } => f(from),
-        Op::Select(a, b, c) | Op::InsertElement(a, b, c) | Op::CompareExchange(a, b, c) => {
-            [a, b, c].into_iter().for_each(f);
-        }
-        Op::Store { value: a, to: b, .. }
-        | Op::InsertValue(a, b, _)
-        | Op::ExtractElement(a, b)
-        | Op::Shuffle(a, b, _)
-        | Op::AtomicUpdate(_, a, b) => [a, b].into_iter().for_each(f),
-        Op::Alloca { count, .. } => f(count),
-        Op::Address { base, terms, .. } => {
-            f(base);
-            terms.iter().for_each(|(index, _)| f(index));
-        }
-        Op::Call { callee, args, .. } => {
-            f(callee);
-            args.iter().for_each(f);
-        }
-        Op::Phi(inputs) => inputs.iter().for_each(|(input, _)| f(input)),
-        Op::Fence => {}
-    }
-}
-
 impl Flow {
     /// Analyses a function.
     pub fn new(body: &Body) -> Flow {
-        let postorder = postorder(body);
-        let mut order = vec![u32::MAX; body.blocks.len()];
-        for (position, block) in postorder.iter().rev().enumerate() {
-            order[block.0 as usize] = position as u32;
-        }
-        let predecessors = predecessors(body, &order);
-        let dominators = dominators(&postorder, &order, &predecessors);
-        let nest = nest(body, &order, &predecessors, &dominators);
-        let live = liveness(body, &postorder);
+        let graph = Graph::of(successors(body));
+        let order = graph.position.iter().map(|at| at.map_or(u32::MAX, |at| at as u32)).collect();
+        let nest = nest(&graph);
+        let live = liveness(body, &graph);
         Flow { order, nest, live, definitions: OnceCell::new(), steering: OnceCell::new() }
     }
 
@@ -122,19 +76,19 @@ impl Flow {
     pub fn live_before(&self, body: &Body, block: BlockId, index: usize) -> Bits {
         let code = &body.blocks[block.0 as usize];
         let mut live = self.live_out(body, block);
-        add_terminator(&code.terminator, &mut live);
+        code.terminator.operand().into_iter().for_each(|operand| add(operand, &mut live));
         for instruction in code.instructions[index..].iter().rev() {
             if let Some(result) = instruction.result {
                 live.remove(result);
             }
-            each_operand(&instruction.op, |operand| add(operand, &mut live));
+            instruction.op.operands().for_each(|operand| add(operand, &mut live));
         }
         live
     }
 
     fn live_out(&self, body: &Body, block: BlockId) -> Bits {
         let mut live = Bits::new(body.types.len());
-        for successor in successors(&body.blocks[block.0 as usize].terminator) {
+        for successor in body.blocks[block.0 as usize].terminator.successors() {
             add_edge(body, block, successor, &self.live[successor.0 as usize], &mut live);
         }
         live
@@ -195,11 +149,10 @@ fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
             op,
             Op::Binary(..) | Op::Cast(..) | Op::Select(..) | Op::Address { .. } | Op::Phi(_) | Op::Freeze(_)
         ) {
-            each_operand(op, |operand| {
-                if let Operand::Value(value) = operand {
-                    work.push(*value);
-                }
-            });
+            work.extend(op.operands().filter_map(|operand| match operand {
+                Operand::Value(value) => Some(*value),
+                Operand::Const(_) => None,
+            }));
         }
     }
     steers
@@ -208,15 +161,6 @@ fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
 fn add(operand: &Operand, live: &mut Bits) {
     if let Operand::Value(value) = operand {
         live.insert(*value);
-    }
-}
-
-fn add_terminator(terminator: &Terminator, live: &mut Bits) {
-    match terminator {
-        Terminator::Return(Some(value)) | Terminator::Branch(value, ..) | Terminator::Switch(value, ..) => {
-            add(value, live);
-        }
-        _ => {}
     }
 }
 
@@ -238,114 +182,19 @@ fn add_edge(body: &Body, from: BlockId, to: BlockId, wanted: &Bits, live: &mut B
     live.add_all(&wanted);
 }
 
-fn postorder(body: &Body) -> Vec<BlockId> {
-    let mut seen = vec![false; body.blocks.len()];
-    let mut done = Vec::new();
-    let mut stack = vec![(BlockId(0), successors(&body.blocks[0].terminator))];
-    seen[0] = true;
-    while let Some((block, left)) = stack.last_mut() {
-        match left.pop() {
-            Some(next) if !seen[next.0 as usize] => {
-                seen[next.0 as usize] = true;
-                stack.push((next, successors(&body.blocks[next.0 as usize].terminator)));
-            }
-            Some(_) => {}
-            None => {
-                done.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    done
-}
-
-fn predecessors(body: &Body, order: &[u32]) -> Vec<Vec<BlockId>> {
-    let mut predecessors = vec![Vec::new(); body.blocks.len()];
-    for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
-        for successor in successors(&block.terminator) {
-            predecessors[successor.0 as usize].push(BlockId(at as u32));
-        }
-    }
-    predecessors
-}
-
-/// The immediate dominator of each block (Cooper, Harvey, Kennedy).
-fn dominators(postorder: &[BlockId], order: &[u32], predecessors: &[Vec<BlockId>]) -> Vec<BlockId> {
-    let entry = BlockId(0);
-    let mut dominators: Vec<Option<BlockId>> = vec![None; order.len()];
-    dominators[0] = Some(entry);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in postorder.iter().rev().skip(1) {
-            let mut new: Option<BlockId> = None;
-            for predecessor in &predecessors[block.0 as usize] {
-                if dominators[predecessor.0 as usize].is_none() {
-                    continue;
-                }
-                new = Some(match new {
-                    None => *predecessor,
-                    Some(other) => {
-                        let (mut a, mut b) = (*predecessor, other);
-                        while a != b {
-                            let last =
-                                if order[a.0 as usize] > order[b.0 as usize] { &mut a } else { &mut b };
-                            *last = dominators[last.0 as usize].unwrap_or(entry);
-                        }
-                        a
-                    }
-                });
-            }
-            if dominators[block.0 as usize] != new {
-                dominators[block.0 as usize] = new;
-                changed = true;
-            }
-        }
-    }
-    dominators.into_iter().map(|d| d.unwrap_or(entry)).collect()
-}
-
-/// The natural loops around each block, outermost first. A cycle entered in its middle is no loop here; the evaluator's
-/// budgets end it.
-fn nest(
-    body: &Body,
-    order: &[u32],
-    predecessors: &[Vec<BlockId>],
-    dominators: &[BlockId],
-) -> Vec<Vec<BlockId>> {
-    let dominates = |a: BlockId, mut b: BlockId| loop {
-        if a == b {
-            return true;
-        }
-        if b == BlockId(0) {
-            return false;
-        }
-        b = dominators[b.0 as usize];
-    };
-    let mut members: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
-    for (at, block) in body.blocks.iter().enumerate().filter(|(at, _)| order[*at] != u32::MAX) {
-        let from = BlockId(at as u32);
-        for header in successors(&block.terminator).into_iter().filter(|to| dominates(*to, from)) {
-            let inside = members.entry(header).or_insert_with(|| vec![header]);
-            let mut work = vec![from];
-            while let Some(block) = work.pop() {
-                if !inside.contains(&block) {
-                    inside.push(block);
-                    work.extend(&predecessors[block.0 as usize]);
-                }
-            }
-        }
-    }
-    let mut headers: Vec<_> = members.into_iter().collect();
-    headers.sort_by_key(|(header, inside)| (std::cmp::Reverse(inside.len()), *header));
-    let mut nest = vec![Vec::new(); body.blocks.len()];
-    for (header, inside) in headers {
-        inside.into_iter().for_each(|block| nest[block.0 as usize].push(header));
+/// The headers of the loops around each block, outermost first. A cycle entered in its middle is no loop here; the
+/// evaluator's budgets end it.
+fn nest(graph: &Graph) -> Vec<Vec<BlockId>> {
+    let mut loops: Vec<_> = graph.loops.iter().collect();
+    loops.sort_by_key(|(_, members)| Reverse(members.len()));
+    let mut nest = vec![Vec::new(); graph.position.len()];
+    for (header, members) in loops {
+        members.iter().for_each(|block| nest[*block].push(BlockId(*header as u32)));
     }
     nest
 }
 
-fn liveness(body: &Body, postorder: &[BlockId]) -> Vec<Bits> {
+fn liveness(body: &Body, graph: &Graph) -> Vec<Bits> {
     let mut flow = Flow {
         order: Vec::new(),
         nest: Vec::new(),
@@ -356,12 +205,12 @@ fn liveness(body: &Body, postorder: &[BlockId]) -> Vec<Bits> {
     let mut changed = true;
     while changed {
         changed = false;
-        for block in postorder {
-            let code = &body.blocks[block.0 as usize];
+        for &block in graph.order.iter().rev() {
+            let code = &body.blocks[block];
             let phis = code.instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))).count();
-            let live = flow.live_before(body, *block, phis);
-            if flow.live[block.0 as usize] != live {
-                flow.live[block.0 as usize] = live;
+            let live = flow.live_before(body, BlockId(block as u32), phis);
+            if flow.live[block] != live {
+                flow.live[block] = live;
                 changed = true;
             }
         }

@@ -112,18 +112,15 @@ impl Evaluator<'_> {
     /// The same instruction in the residual program.
     fn residual_instruction(&mut self, state: &mut State, instruction: &Instruction) -> Result<Value, Stop> {
         let body = state.top().body.clone();
-        let mut operands = Vec::new();
-        let mut seen = Vec::new();
-        super::flow::each_operand(&instruction.op, |operand| seen.push(operand.clone()));
-        for operand in &seen {
+        let mut op = instruction.op.clone();
+        for operand in op.operands_mut() {
             let ty = body.type_of(operand);
             let value = self.value(state, operand);
             if let Some(object) = self.pointee(&value) {
                 self.escape(state, object)?;
             }
-            operands.push(self.operand(state, &value, &ty, Leak::Yes)?);
+            *operand = self.operand(state, &value, &ty, Leak::Yes)?;
         }
-        let op = with_operands(&instruction.op, operands);
         if instruction.result.is_none() {
             self.effect(state, op);
             return Ok(Value::undef(&Type::Int(1)));
@@ -279,27 +276,6 @@ fn field_type(ty: &Type, at: u32) -> Type {
         Type::Struct { fields, .. } => fields[at as usize].clone(),
         Type::Array(_, element) => (**element).clone(),
         _ => Type::Void,
-    }
-}
-
-/// The same operation on other operands, in the order in which `each_operand` gives them.
-fn with_operands(op: &Op, operands: Vec<Operand>) -> Op {
-    let mut operands = operands.into_iter();
-    let mut next = || operands.next().unwrap_or(Operand::Const(Const::Null));
-    match op {
-        Op::Binary(op, ..) => Op::Binary(*op, next(), next()),
-        Op::FNeg(_) => Op::FNeg(next()),
-        Op::Compare(op, ..) => Op::Compare(*op, next(), next()),
-        Op::FloatCompare(op, ..) => Op::FloatCompare(*op, next(), next()),
-        Op::Cast(op, _) => Op::Cast(*op, next()),
-        Op::Select(..) => Op::Select(next(), next(), next()),
-        Op::Freeze(_) => Op::Freeze(next()),
-        Op::ExtractElement(..) => Op::ExtractElement(next(), next()),
-        Op::InsertElement(..) => Op::InsertElement(next(), next(), next()),
-        Op::Shuffle(_, _, order) => Op::Shuffle(next(), next(), order.clone()),
-        Op::AtomicUpdate(name, ..) => Op::AtomicUpdate(name.clone(), next(), next()),
-        Op::CompareExchange(..) => Op::CompareExchange(next(), next(), next()),
-        other => other.clone(),
     }
 }
 

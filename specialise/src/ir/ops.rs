@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{BlockId, CallAttributes, Const, ValueId, signed};
+use super::{BlockId, CallAttributes, Const, Type, ValueId, signed};
 
 /// What an instruction works on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -11,6 +11,17 @@ pub enum Operand {
     Value(ValueId),
     /// A constant.
     Const(Const),
+}
+
+impl Operand {
+    /// The integer that it is known to be, zero-extended.
+    pub fn known_int(&self) -> Option<u128> {
+        match self {
+            Operand::Const(Const::Int { value, .. }) => Some(*value),
+            Operand::Const(Const::Zero(Type::Int(_))) => Some(0),
+            _ => None,
+        }
+    }
 }
 
 /// Arithmetic on two values of one type.

@@ -3,7 +3,6 @@
 use super::LinkError;
 use super::names::{Item, Targets, Winners, is_list, moved};
 use crate::ir::{Alias, Body, Code, Const, Function, Global, Module, Operand, PlaceId, Places, Type};
-use crate::operands;
 use crate::parse::unread::{Scope, UnreadBody};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -152,14 +151,11 @@ impl Part {
     }
 
     fn body(&self, body: &mut Body, number: usize, targets: &Targets) -> Result<(), LinkError> {
-        let mut failed = None;
-        let mut see = |operand: &mut Operand| {
+        let relink = |operand: &mut Operand| {
             if let Operand::Const(constant) = operand {
-                match targets.moved(number, self, constant) {
-                    Ok(moved) => *constant = moved,
-                    Err(error) => failed = Some(error),
-                }
+                *constant = targets.moved(number, self, constant)?;
             }
+            Ok(())
         };
         let moved = |place: &mut Option<PlaceId>| {
             if let Some(place) = place {
@@ -170,10 +166,10 @@ impl Part {
             moved(&mut block.place);
             for instruction in &mut block.instructions {
                 moved(&mut instruction.place);
-                operands::of_op(&mut instruction.op, &mut see);
+                instruction.op.operands_mut().try_for_each(relink)?;
             }
-            operands::of_terminator(&mut block.terminator, &mut see);
+            block.terminator.operand_mut().map_or(Ok(()), relink)?;
         }
-        failed.map_or(Ok(()), Err)
+        Ok(())
     }
 }

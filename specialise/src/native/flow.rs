@@ -2,50 +2,27 @@
 
 use super::error::{Attempt, refuse};
 use super::function::Translation;
-use crate::ir::{BlockId, Body, Op, Operand, Terminator};
+use crate::graph::{reverse_postorder, successors};
+use crate::ir::{BlockId, Body, Op, Operand};
 use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, types};
 use cranelift_frontend::Switch;
 use std::collections::HashSet;
-
-/// The blocks that a terminator can lead to.
-fn successors(terminator: &Terminator) -> Vec<BlockId> {
-    match terminator {
-        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
-        Terminator::Jump(to) => vec![*to],
-        Terminator::Branch(_, yes, no) => vec![*yes, *no],
-        Terminator::Switch(_, otherwise, cases) => {
-            std::iter::once(*otherwise).chain(cases.iter().map(|(_, to)| *to)).collect()
-        }
-    }
-}
 
 /// The blocks that can be reached, each after those that lead to it (but for loops).
 pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
     if body.blocks.is_empty() {
         return refuse("it has no blocks");
     }
-    let mut seen = vec![false; body.blocks.len()];
-    seen[0] = true;
-    let mut order = Vec::new();
-    let mut path = vec![(BlockId(0), successors(&body.blocks[0].terminator))];
-    while let Some((id, open)) = path.last_mut() {
-        let Some(next) = open.pop() else {
-            order.push(*id);
-            path.pop();
-            continue;
-        };
-        let Some(block) = body.blocks.get(next.0 as usize) else {
-            return refuse(format!("there is no block {}", next.0));
-        };
-        if next.0 == 0 {
+    for to in body.blocks.iter().flat_map(|block| block.terminator.successors()) {
+        if to.0 as usize >= body.blocks.len() {
+            return refuse(format!("there is no block {}", to.0));
+        }
+        if to.0 == 0 {
             return refuse("no block may lead to the entry");
         }
-        if !std::mem::replace(&mut seen[next.0 as usize], true) {
-            path.push((next, successors(&block.terminator)));
-        }
     }
-    order.reverse();
-    Ok(order)
+    let order = reverse_postorder(&successors(body));
+    Ok(order.into_iter().map(|block| BlockId(block as u32)).collect())
 }
 
 /// For each block whether control can come back to it. Blocks between a jump back in the order and its target count,
@@ -55,7 +32,7 @@ pub(super) fn in_loops(body: &Body, order: &[BlockId]) -> Vec<bool> {
     order.iter().enumerate().for_each(|(at, id)| position[id.0 as usize] = at);
     let mut starts = vec![0i64; order.len() + 1];
     for (at, id) in order.iter().enumerate() {
-        for next in successors(&body.blocks[id.0 as usize].terminator) {
+        for next in body.blocks[id.0 as usize].terminator.successors() {
             let to = position[next.0 as usize];
             if to <= at {
                 starts[to] += 1;

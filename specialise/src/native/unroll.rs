@@ -7,7 +7,6 @@
 use crate::ir::{
     Binary, Block, BlockId, Body, Compare, Const, Instruction, Module, Op, Operand, Terminator, Type, ValueId,
 };
-use crate::operands;
 use std::collections::HashMap;
 
 /// Rounds between two tests.
@@ -103,7 +102,8 @@ impl Counted {
             Ways { guard: BlockId(body.blocks.len() as u32), main: BlockId(body.blocks.len() as u32 + 1) };
         for (at, block) in body.blocks.iter_mut().enumerate() {
             if at != self.block.0 as usize {
-                redirect(&mut block.terminator, self.block, ways.guard);
+                let back = block.terminator.successors_mut().filter(|to| **to == self.block);
+                back.for_each(|to| *to = ways.guard);
             }
         }
         let original = body.blocks[self.block.0 as usize].clone();
@@ -214,7 +214,7 @@ impl Counted {
         };
         for instruction in original.instructions.iter().filter(|i| !matches!(i.op, Op::Phi(_))) {
             let mut op = instruction.op.clone();
-            operands::of_op(&mut op, &mut |operand| renamed(operand, &values));
+            op.operands_mut().for_each(|operand| renamed(operand, &values));
             match instruction.result {
                 Some(result) => {
                     let copy = draft.add(instruction.ty.clone(), op);
@@ -282,20 +282,4 @@ fn few_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bit
     // From a positive number to a negative one a signed comparison sees no way up.
     let is_one_sign = (bound ^ first) >> (bits - 1) == 0;
     (is_one_sign && outside.all(|(other, _)| other == start)).then_some(rounds)
-}
-
-fn redirect(terminator: &mut Terminator, from: BlockId, to: BlockId) {
-    let see = |target: &mut BlockId| {
-        if *target == from {
-            *target = to;
-        }
-    };
-    match terminator {
-        Terminator::Jump(target) => see(target),
-        Terminator::Branch(_, yes, no) => [yes, no].into_iter().for_each(see),
-        Terminator::Switch(_, otherwise, cases) => {
-            std::iter::once(otherwise).chain(cases.iter_mut().map(|(_, target)| target)).for_each(see);
-        }
-        Terminator::Return(_) | Terminator::Unreachable => {}
-    }
 }

@@ -3,23 +3,14 @@
 //! operands of the types that they are for. Types that are spelled twice were compared when they were read. Whether
 //! values are computed before they are used is not checked.
 
-use crate::ir::{Binary, BlockId, Body, Cast, Op, Operand, Terminator, Type};
+use crate::ir::{Binary, BlockId, Body, Cast, Op, Operand, Type};
 
 /// Whether a body is in order; else what is not.
 pub(super) fn body(body: &Body) -> Result<(), String> {
     let mut comes_from = vec![Vec::new(); body.blocks.len()];
     for (position, block) in body.blocks.iter().enumerate() {
         let from = BlockId(position as u32);
-        let mut add = |to: &BlockId| comes_from[to.0 as usize].push(from);
-        match &block.terminator {
-            Terminator::Jump(to) => add(to),
-            Terminator::Branch(_, yes, no) => [yes, no].into_iter().for_each(add),
-            Terminator::Switch(_, default, cases) => {
-                add(default);
-                cases.iter().for_each(|(_, to)| add(to));
-            }
-            Terminator::Return(_) | Terminator::Unreachable => {}
-        }
+        block.terminator.successors().for_each(|to| comes_from[to.0 as usize].push(from));
     }
     if comes_from.first().is_some_and(|from| !from.is_empty()) {
         return Err("nothing may jump to the first block".into());

@@ -1,8 +1,7 @@
 //! The values and the blocks of a function while it is read: both may be mentioned before they are there.
 
 use super::lexer::plain;
-use crate::ir::{BlockId, Body, Op, Operand, Terminator, Type, ValueId};
-use crate::operands;
+use crate::ir::{BlockId, Body, Op, Operand, Type, ValueId};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -185,10 +184,10 @@ impl<'t> Values<'t> {
                     incoming.iter_mut().for_each(|(_, from)| renumber(from, &blocks));
                 }
             }
-            targets(&mut block.terminator, &blocks);
+            block.terminator.successors_mut().for_each(|to| renumber(to, &blocks));
         }
         if !self.in_order {
-            let renumber = &mut |operand: &mut Operand| {
+            let renumber = |operand: &mut Operand| {
                 if let Operand::Value(value) = operand {
                     value.0 = values[value.0 as usize];
                 }
@@ -198,9 +197,9 @@ impl<'t> Values<'t> {
                     if let Some(result) = &mut instruction.result {
                         result.0 = values[result.0 as usize];
                     }
-                    operands::of_op(&mut instruction.op, renumber);
+                    instruction.op.operands_mut().for_each(renumber);
                 }
-                operands::of_terminator(&mut block.terminator, renumber);
+                block.terminator.operand_mut().into_iter().for_each(renumber);
             }
         }
         body.types = vec![Type::Void; values.len()];
@@ -219,19 +218,4 @@ impl<'t> Values<'t> {
 
 fn renumber(block: &mut BlockId, positions: &[u32]) {
     block.0 = positions[block.0 as usize];
-}
-
-fn targets(terminator: &mut Terminator, positions: &[u32]) {
-    match terminator {
-        Terminator::Jump(to) => renumber(to, positions),
-        Terminator::Branch(_, yes, no) => {
-            renumber(yes, positions);
-            renumber(no, positions);
-        }
-        Terminator::Switch(_, default, cases) => {
-            renumber(default, positions);
-            cases.iter_mut().for_each(|(_, to)| renumber(to, positions));
-        }
-        Terminator::Return(_) | Terminator::Unreachable => {}
-    }
 }

@@ -5,7 +5,6 @@ use super::fit::{Fit, Slot, Source, operand};
 use super::rewrite::Made;
 use super::steps::{Steps, What};
 use crate::ir::{Instruction, Op, Operand, Type, ValueId};
-use crate::tidy::operands::each_mut;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -58,13 +57,13 @@ impl Writer<'_> {
         let last = self.steps.instruction(self.fit.last(position));
         self.draft.place = first.place;
         let mut op = first.op.clone();
-        each_mut(&mut op, |operand| {
+        for operand in op.operands_mut() {
             if let Some(slot) = slots.next() {
                 let terms = (0..slot.first.terms).filter_map(|_| slots.next());
                 let terms = terms.map(|term| (self.operand(term, Vec::new()), term.first.scale)).collect();
                 *operand = self.operand(slot, terms);
             }
-        });
+        }
         match &mut op {
             Op::Load { align, .. } | Op::Store { align, .. } => *align = self.fit.aligns[position],
             Op::Call { attributes, .. } if self.fit.loose[position] => {

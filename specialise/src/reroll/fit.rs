@@ -1,9 +1,9 @@
 //! Proves that steps are repetitions of a group: what each operand is follows from the number of the repetition.
 
+use super::alike::alike;
 use super::periods::Run;
 use super::steps::{Seen, Steps, What};
 use crate::ir::{Const, Op, Operand};
-use crate::tidy::operands::alike;
 use std::collections::BTreeMap;
 
 /// Fewer repetitions are no run.

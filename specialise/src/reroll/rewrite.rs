@@ -7,7 +7,6 @@ use crate::ir::{
     Binary, Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, PlaceId, Terminator, Type,
     ValueId,
 };
-use crate::tidy::operands::{each, successors_mut};
 
 /// What becomes of a run.
 pub(super) struct Change {
@@ -70,8 +69,8 @@ impl Change {
                     return Fate::Gone;
                 }
                 let mut fate = Fate::Ahead;
-                each(&instruction.op, |operand| {
-                    let Operand::Value(value) = operand else { return };
+                for operand in instruction.op.operands() {
+                    let Operand::Value(value) = operand else { continue };
                     match steps.position(*value) {
                         Some(made) if made >= group => {
                             fate = if fate == Fate::Gone { Fate::Gone } else { Fate::Behind };
@@ -79,7 +78,7 @@ impl Change {
                         Some(made) if made >= fit.start => fate = Fate::Gone,
                         _ => {}
                     }
-                });
+                }
                 fate
             })
             .collect();
@@ -106,7 +105,7 @@ pub(super) fn rewrite(body: &mut Body, changes: Vec<Vec<Change>>, fresh: Fresh) 
         })
         .collect();
     for (mut block, changes) in old.into_iter().zip(changes) {
-        successors_mut(&mut block.terminator, |to| *to = heads[to.0 as usize]);
+        block.terminator.successors_mut().for_each(|to| *to = heads[to.0 as usize]);
         new.block(block, changes);
     }
     let Blocks { tails, mut blocks, indices, .. } = new;

@@ -2,7 +2,7 @@
 //! uses the address. So it plays no part where an address is computed, or whether it is used twice.
 
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
-use crate::tidy::{Known, Surroundings, known_call, operands};
+use crate::tidy::{Known, Surroundings, known_call};
 
 /// The position of a value that isn't the result of a step of the block.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -82,11 +82,11 @@ impl<'a> Uses<'a> {
                 if uses.is_folded(instruction) {
                     continue;
                 }
-                operands::each(&instruction.op, |operand| {
+                for operand in instruction.op.operands() {
                     uses.note(operand, if phi { NOWHERE } else { at as u32 });
-                });
+                }
             }
-            operands::of_terminator(&block.terminator).into_iter().for_each(|o| uses.note(o, NOWHERE));
+            block.terminator.operand().into_iter().for_each(|operand| uses.note(operand, NOWHERE));
         }
         uses
     }
@@ -127,7 +127,7 @@ impl<'a> Uses<'a> {
             }
         };
         match self.addresses[value.0 as usize] {
-            Some(address) => operands::each(address, mark),
+            Some(address) => address.operands().for_each(mark),
             None => mark(operand),
         }
     }
@@ -180,7 +180,7 @@ impl<'a> Steps<'a> {
             steps.list.push(Step { raw: raw as u32, first: steps.seen.len() as u32 });
             steps.last_use.push(0);
             steps.rigid.push(is_rigid(&instruction.op, around));
-            operands::each(&instruction.op, |operand| steps.see(operand));
+            instruction.op.operands().for_each(|operand| steps.see(operand));
             for index in steps.list[at as usize].first as usize..steps.seen.len() {
                 if let What::Value(value) = steps.seen[index].what
                     && let Some(maker) = steps.position(value)

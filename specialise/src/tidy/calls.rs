@@ -1,6 +1,5 @@
 //! What calls do, as far as the module says it or their names do.
 
-use super::operands::known;
 use crate::ir::{CallAttributes, Const, Effects, Function, Module, Op, Operand};
 
 /// A call whose meaning is known by the name of what it calls.
@@ -80,7 +79,7 @@ pub(crate) fn known_call(module: &Module, op: &Op) -> Option<Known> {
             _ => None,
         };
     };
-    let plain = || args.len() == 4 && known(&args[3]) == Some(0);
+    let plain = || args.len() == 4 && args[3].known_int() == Some(0);
     match intrinsic.split('.').next().unwrap_or_default() {
         "memcpy" | "memmove" => plain().then_some(Known::Copy),
         "memset" => plain().then_some(Known::Fill),

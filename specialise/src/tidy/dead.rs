@@ -2,7 +2,6 @@
 
 use super::Surroundings;
 use super::calls::{Known, known_call};
-use super::operands::{each, known, of_terminator};
 use super::roots::{Root, Roots};
 use crate::ir::{Access, Body, Compare, Const, Instruction, Op, Operand, ValueId};
 
@@ -58,24 +57,21 @@ fn remove_objects(body: &mut Body, around: &Surroundings) {
             match usage(instruction, around) {
                 Use::Tends(object) => {
                     let object = std::ptr::from_ref(object);
-                    each(&instruction.op, |operand| {
-                        if !std::ptr::eq(operand, object) {
-                            need(operand);
-                        }
-                    });
+                    instruction.op.operands().filter(|o| !std::ptr::eq(*o, object)).for_each(&mut need);
                 }
                 Use::Derives => {}
                 // An allocation that is left out counts as one that there was room for; only the pointer itself
                 // is compared with null by those who ask that.
-                Use::Asks => each(&instruction.op, |operand| {
-                    if dying(operand).is_some_and(|object| *operand != Operand::Value(object)) {
-                        need(operand);
-                    }
-                }),
-                Use::Needs => each(&instruction.op, &mut need),
+                Use::Asks => {
+                    let is_derived = |operand: &&Operand| {
+                        dying(operand).is_some_and(|object| **operand != Operand::Value(object))
+                    };
+                    instruction.op.operands().filter(is_derived).for_each(&mut need);
+                }
+                Use::Needs => instruction.op.operands().for_each(&mut need),
             }
         }
-        of_terminator(&block.terminator).into_iter().for_each(&mut need);
+        block.terminator.operand().into_iter().for_each(&mut need);
     }
     let dead = |operand: &Operand| dying(operand).filter(|object| !needed[object.0 as usize]);
     for block in &mut body.blocks {
@@ -128,15 +124,15 @@ fn remove_values(body: &mut Body, around: &Surroundings) {
                 made[result.0 as usize] = Some((block_at as u32, at as u32));
             }
             if has_effect(instruction, around) {
-                each(&instruction.op, |operand| wake(operand, &mut live, &mut waiting));
+                instruction.op.operands().for_each(|operand| wake(operand, &mut live, &mut waiting));
             }
         }
-        of_terminator(&block.terminator).into_iter().for_each(|o| wake(o, &mut live, &mut waiting));
+        block.terminator.operand().into_iter().for_each(|o| wake(o, &mut live, &mut waiting));
     }
     while let Some(value) = waiting.pop() {
         if let Some((block, at)) = made[value.0 as usize] {
             let op = &body.blocks[block as usize].instructions[at as usize].op;
-            each(op, |operand| wake(operand, &mut live, &mut waiting));
+            op.operands().for_each(|operand| wake(operand, &mut live, &mut waiting));
         }
     }
     for block in &mut body.blocks {
@@ -154,7 +150,7 @@ fn has_effect(instruction: &Instruction, around: &Surroundings) -> bool {
         Op::Store { .. } | Op::AtomicUpdate(..) | Op::CompareExchange(..) | Op::Fence => true,
         op @ Op::Call { args, .. } => match known_call(around.module, op) {
             Some(Known::Pure) => false,
-            Some(Known::Copy | Known::Fill) => known(&args[2]) != Some(0),
+            Some(Known::Copy | Known::Fill) => args[2].known_int() != Some(0),
             _ => true,
         },
         _ => false,

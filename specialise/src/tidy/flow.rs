@@ -2,7 +2,6 @@
 //! follow one other, and phis that have no choice.
 
 use super::forward::Replaced;
-use super::operands::{known, successors, successors_mut};
 use crate::ir::{Block, BlockId, Body, Instruction, Op, Operand, Terminator};
 use std::collections::{HashMap, HashSet};
 
@@ -26,13 +25,13 @@ fn decide(body: &mut Body) {
     for block in &mut body.blocks {
         let to = match &block.terminator {
             Terminator::Branch(_, then, other) if then == other => *then,
-            Terminator::Branch(condition, then, other) => match known(condition) {
+            Terminator::Branch(condition, then, other) => match condition.known_int() {
                 Some(0) => *other,
                 Some(_) => *then,
                 None => continue,
             },
             Terminator::Switch(_, other, cases) if cases.iter().all(|(_, to)| to == other) => *other,
-            Terminator::Switch(on, other, cases) => match known(on) {
+            Terminator::Switch(on, other, cases) => match on.known_int() {
                 Some(on) => cases.iter().find(|(case, _)| *case == on).map_or(*other, |(_, to)| *to),
                 None => continue,
             },
@@ -46,7 +45,7 @@ fn decide(body: &mut Body) {
 fn predecessors(body: &Body) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![Vec::new(); body.blocks.len()];
     for (at, block) in body.blocks.iter().enumerate() {
-        successors(&block.terminator, |to| predecessors[to.0 as usize].push(BlockId(at as u32)));
+        block.terminator.successors().for_each(|to| predecessors[to.0 as usize].push(BlockId(at as u32)));
     }
     predecessors
 }
@@ -57,11 +56,11 @@ fn drop_unreachable(body: &mut Body) {
     let mut waiting = vec![BlockId(0)];
     reached[0] = true;
     while let Some(at) = waiting.pop() {
-        successors(&body.blocks[at.0 as usize].terminator, |to| {
+        for to in body.blocks[at.0 as usize].terminator.successors() {
             if !std::mem::replace(&mut reached[to.0 as usize], true) {
                 waiting.push(to);
             }
-        });
+        }
     }
     let mut number = 0..;
     let new: Vec<Option<BlockId>> =
@@ -69,7 +68,7 @@ fn drop_unreachable(body: &mut Body) {
     let mut keep = reached.iter();
     body.blocks.retain(|_| *keep.next().unwrap_or(&true));
     for block in &mut body.blocks {
-        successors_mut(&mut block.terminator, |to| *to = new[to.0 as usize].unwrap_or(*to));
+        block.terminator.successors_mut().for_each(|to| *to = new[to.0 as usize].unwrap_or(*to));
     }
     let predecessors = predecessors(body);
     for (block, predecessors) in body.blocks.iter_mut().zip(&predecessors) {
@@ -159,7 +158,7 @@ fn skip_empty(body: &mut Body) {
         return;
     }
     for block in &mut body.blocks {
-        successors_mut(&mut block.terminator, |to| *to = skipped.get(to).copied().unwrap_or(*to));
+        block.terminator.successors_mut().for_each(|to| *to = skipped.get(to).copied().unwrap_or(*to));
     }
 }
 

@@ -5,7 +5,6 @@ use super::Surroundings;
 use super::calls::{Known, effects, known_call};
 use super::hash::{Mixer, Table};
 use super::memory::{Addresses, Memory, Place};
-use super::operands::{each, each_mut, known, of_terminator_mut};
 use super::roots::Roots;
 use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, ValueId, signed};
 use std::hash::{Hash, Hasher};
@@ -54,9 +53,9 @@ impl Replaced {
         }
         for block in &mut body.blocks {
             for instruction in &mut block.instructions {
-                each_mut(&mut instruction.op, |operand| self.resolve(operand));
+                instruction.op.operands_mut().for_each(|operand| self.resolve(operand));
             }
-            if let Some(operand) = of_terminator_mut(&mut block.terminator) {
+            if let Some(operand) = block.terminator.operand_mut() {
                 self.resolve(operand);
             }
         }
@@ -81,7 +80,7 @@ pub(crate) fn forward(body: &mut Body, around: &Surroundings) {
         let old = std::mem::take(&mut block.instructions);
         block.instructions.reserve(old.len());
         for mut instruction in old {
-            each_mut(&mut instruction.op, |operand| pass.replaced.resolve(operand));
+            instruction.op.operands_mut().for_each(|operand| pass.replaced.resolve(operand));
             if pass.keep(&mut instruction, body, &block.instructions) {
                 if let Some(key) = pass.key(&instruction) {
                     pass.computed.insert(key, block.instructions.len());
@@ -163,7 +162,7 @@ impl Forward<'_> {
                     _ => None,
                 }
             }
-            Op::Select(condition, then, other) => match known(condition) {
+            Op::Select(condition, then, other) => match condition.known_int() {
                 Some(0) => Some(other.clone()),
                 Some(_) => Some(then.clone()),
                 None if then == other => Some(then.clone()),
@@ -246,7 +245,7 @@ impl Forward<'_> {
 
     /// The bytes that a copy or fill writes.
     fn written(&self, to: &Operand, length: &Operand) -> Place {
-        let size = known(length).and_then(|size| u64::try_from(size).ok());
+        let size = length.known_int().and_then(|size| u64::try_from(size).ok());
         self.addresses.place(to, size, &self.roots)
     }
 
@@ -275,7 +274,7 @@ impl Forward<'_> {
         if let Op::Address { offset, .. } = &instruction.op {
             offset.hash(&mut hasher);
         }
-        each(&instruction.op, |operand| operand.hash(&mut hasher));
+        instruction.op.operands().for_each(|operand| operand.hash(&mut hasher));
         Some(hasher.finish())
     }
 }

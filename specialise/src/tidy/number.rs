@@ -1,6 +1,5 @@
 //! Numbers the values of a function without gaps, in the order in which they are written.
 
-use super::operands::{each_mut, of_terminator_mut};
 use crate::ir::{Body, Operand, Type, ValueId};
 use std::rc::Rc;
 
@@ -28,9 +27,9 @@ pub(crate) fn number(body: &mut Body, params: usize) {
     for block in &mut body.blocks {
         for instruction in &mut block.instructions {
             instruction.result = instruction.result.and_then(|result| new[result.0 as usize]);
-            each_mut(&mut instruction.op, |operand| renumber(operand, &mut new, &mut undefined));
+            instruction.op.operands_mut().for_each(|operand| renumber(operand, &mut new, &mut undefined));
         }
-        if let Some(operand) = of_terminator_mut(&mut block.terminator) {
+        if let Some(operand) = block.terminator.operand_mut() {
             renumber(operand, &mut new, &mut undefined);
         }
     }

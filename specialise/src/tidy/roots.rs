@@ -3,7 +3,6 @@
 
 use super::Surroundings;
 use super::calls::{Known, known_call};
-use super::operands;
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
 
 /// What a pointer points into.
@@ -95,7 +94,7 @@ impl Roots {
             for instruction in &block.instructions {
                 each_escaping(instruction, around, &mut escape);
             }
-            operands::of_terminator(&block.terminator).into_iter().for_each(&mut escape);
+            block.terminator.operand().into_iter().for_each(&mut escape);
         }
         for root in &mut self.of {
             if let Root::Private(object) = *root
@@ -138,8 +137,8 @@ fn each_escaping(instruction: &Instruction, around: &Surroundings, mut see: impl
         Op::Store { value, .. } => see(value),
         op @ Op::Call { .. } => match known_call(around.module, op) {
             Some(Known::Copy | Known::Fill | Known::Lifetime | Known::Free) => {}
-            _ => operands::each(op, see),
+            _ => op.operands().for_each(see),
         },
-        op => operands::each(op, see),
+        op => op.operands().for_each(see),
     }
 }

@@ -8,7 +8,6 @@ mod copies;
 use super::Surroundings;
 use super::calls::{Known, known_call};
 use super::memory::{Addresses, Place};
-use super::operands::each;
 use super::roots::Roots;
 use crate::ir::{Access, Body, Const, Instruction, Op, Operand, Type, ValueId};
 use copies::Copies;
@@ -46,9 +45,9 @@ pub(crate) fn widen(body: &mut Body, around: &Surroundings, constants: Constants
     for block in &body.blocks {
         for instruction in &block.instructions {
             addresses.note(instruction.result, &instruction.op);
-            each(&instruction.op, |operand| count(operand, &mut uses));
+            instruction.op.operands().for_each(|operand| count(operand, &mut uses));
         }
-        super::operands::of_terminator(&block.terminator).into_iter().for_each(|o| count(o, &mut uses));
+        block.terminator.operand().into_iter().for_each(|operand| count(operand, &mut uses));
     }
     for at in 0..body.blocks.len() {
         let mut room = Room {

@@ -14,7 +14,7 @@ impl Structure<'_, '_> {
         // Not the last one: it is where the arms meet.
         for (at, &block) in behind.iter().enumerate() {
             let mut from = targets.iter().copied().filter(|&arm| {
-                arm != block && self.flow.entries(block).any(|entry| self.flow.dominates(arm, entry))
+                arm != block && self.graph.entries(block).any(|entry| self.graph.dominates(arm, entry))
             });
             let sets_nothing = !matches!(
                 self.writer.body.blocks[block].instructions.first(),

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Body, Terminator};
+use crate::ir::Body;
 
-/// The graph of a body's blocks; blocks that can't be reached from the entry are not part of it.
-pub(super) struct Flow {
-    /// Where each block can go, each target once.
+/// A graph of blocks, the first of them the entry; blocks that can't be reached from it are not part of the graph.
+pub(crate) struct Graph {
+    /// Where each block can go, as it was said.
     pub successors: Vec<Vec<usize>>,
-    /// Where each block can come from, each source once.
+    /// Where each block can come from, each source as often as it says so.
     pub predecessors: Vec<Vec<usize>>,
     /// The blocks in reverse postorder.
     pub order: Vec<usize>,
@@ -24,27 +24,16 @@ pub(super) struct Flow {
     pub depth: Vec<usize>,
 }
 
-/// Where a terminator can go, each target once.
-pub(super) fn targets(terminator: &Terminator) -> Vec<usize> {
-    let mut targets: Vec<usize> = match terminator {
-        Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
-        Terminator::Jump(to) => vec![to.0 as usize],
-        Terminator::Branch(_, yes, no) => vec![yes.0 as usize, no.0 as usize],
-        Terminator::Switch(_, default, cases) => {
-            cases.iter().map(|(_, to)| to.0 as usize).chain([default.0 as usize]).collect()
-        }
-    };
-    let mut seen = BTreeSet::new();
-    targets.retain(|to| seen.insert(*to));
-    targets
+/// Where each block of a body can go, as its terminator says it.
+pub(crate) fn successors(body: &Body) -> Vec<Vec<usize>> {
+    let blocks = body.blocks.iter();
+    blocks.map(|block| block.terminator.successors().map(|to| to.0 as usize).collect()).collect()
 }
 
-impl Flow {
-    /// The graph of a body.
-    pub fn of(body: &Body) -> Flow {
-        let count = body.blocks.len();
-        let successors: Vec<Vec<usize>> =
-            body.blocks.iter().map(|block| targets(&block.terminator)).collect();
+impl Graph {
+    /// The graph of blocks that can go to these: what is named first comes first in `order` too, if it may.
+    pub fn of(successors: Vec<Vec<usize>>) -> Graph {
+        let count = successors.len();
         let order = reverse_postorder(&successors);
         let mut position = vec![None; count];
         for (at, &block) in order.iter().enumerate() {
@@ -61,7 +50,7 @@ impl Flow {
         for &block in order.iter().skip(1) {
             children[dominator[block]].push(block);
         }
-        let mut flow = Flow {
+        let mut graph = Graph {
             successors,
             predecessors,
             order,
@@ -71,8 +60,8 @@ impl Flow {
             loops: BTreeMap::new(),
             depth: vec![0; count],
         };
-        flow.find_loops();
-        flow
+        graph.find_loops();
+        graph
     }
 
     /// Whether every way to `block` passes `over`.
@@ -123,7 +112,8 @@ impl Flow {
     }
 }
 
-fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+/// The blocks that can be reached from the entry, each after those that lead to it, but for loops.
+pub(crate) fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];
     let mut stack = Vec::new();
