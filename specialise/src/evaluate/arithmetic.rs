@@ -2,8 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
-pub(super) use crate::ir::signed;
-use crate::ir::{Binary, Cast, Compare, Const, FloatCompare, Type};
+use crate::ir::{Binary, Cast, Const, FloatCompare, Type, signed};
 
 /// The result of an operation on known integers; none where the program is undefined (division by zero).
 pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
@@ -58,11 +57,6 @@ where
         Binary::FRem => a % b,
         _ => return None,
     })
-}
-
-/// Whether a comparison of known integers holds.
-pub(super) fn compare(op: Compare, bits: u32, a: u128, b: u128) -> bool {
-    op.holds(bits, a, b)
 }
 
 /// Whether a comparison of known floats holds.

@@ -5,7 +5,7 @@ use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
-use crate::ir::{Access, Const, Instruction, Op, Operand, Type, ValueId};
+use crate::ir::{Access, Const, Instruction, Op, Operand, Type, ValueId, signed};
 
 /// A path that has parted so often does not part at a choice any more.
 const MOST_PARTED: u32 = 10_000;
@@ -215,7 +215,7 @@ impl Evaluator<'_> {
             let value = self.value(state, index);
             match value.known_int() {
                 Some(known) => {
-                    let index = arithmetic::signed(bits, known) as i64;
+                    let index = signed(bits, known) as i64;
                     offset = offset.wrapping_add(index.wrapping_mul(*scale));
                 }
                 None => left.push((value, body.type_of(index), *scale)),

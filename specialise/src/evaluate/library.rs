@@ -5,7 +5,7 @@ use super::operands::Leak;
 use super::state::State;
 use super::value::Value;
 use super::{Evaluator, Stop};
-use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type};
+use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, signed};
 
 /// The functions of the C library that are done here.
 const LIBRARY: [&str; 12] = [
@@ -333,7 +333,7 @@ fn comparison(intrinsic: &str) -> Option<Compare> {
 
 /// An intrinsic on known integers of so many bits.
 fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) -> Option<Value> {
-    use super::arithmetic::{binary, compare, signed};
+    use super::arithmetic::binary;
     let reversed = |value: u128| value.swap_bytes() >> (128 - bits);
     let value = match (base, args) {
         ("bswap", [a]) => reversed(*a),
@@ -343,7 +343,7 @@ fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) 
         ("cttz", [a, _]) => u128::from(a.trailing_zeros().min(bits)),
         ("abs", [a, _]) => signed(bits, *a).unsigned_abs(),
         ("smax" | "smin" | "umax" | "umin", [a, b]) => {
-            if compare(comparison(base)?, bits, *a, *b) {
+            if comparison(base)?.holds(bits, *a, *b) {
                 *a
             } else {
                 *b

@@ -134,7 +134,7 @@ impl Evaluator<'_> {
             return self.compare(state, op.swapped(), b, a, ty);
         }
         if let (Some(x), Some(y), Type::Int(bits)) = (a.known_int(), b.known_int(), ty) {
-            return Ok(Value::bool(arithmetic::compare(op, *bits, x, y)));
+            return Ok(Value::bool(op.holds(*bits, x, y)));
         }
         if let Some(ordering) = self.compare_addresses(state, &a, &b) {
             let holds = match op {
