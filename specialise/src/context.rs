@@ -138,7 +138,7 @@ impl Default for Budget {
             instructions: 20_000_000,
             residual: 1_000_000,
             attempts: 400,
-            variants: 4,
+            variants: 16,
             rounds: 32,
             recursion: 2,
             depth: 200,
