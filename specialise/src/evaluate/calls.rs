@@ -1,8 +1,11 @@
 //! Calls: unfolded if the callee is known and its code is there; done here if it is one of the few library functions
 //! whose meaning the C standard fixes; else left to the residual program.
 
+use super::memory::{Contents, Origin};
+use super::objects::Identity;
 use super::operands::Leak;
-use super::state::State;
+use super::recursion::ENTRY;
+use super::state::{Frame, PathId, State};
 use super::value::Value;
 use super::{Evaluator, Stop};
 use crate::ir::{
@@ -46,6 +49,62 @@ impl Evaluator<'_> {
         }
         let result = self.residual_call(state, instruction, &callee, &args, variadic, attributes)?;
         self.give(state, instruction, result);
+        Ok(())
+    }
+
+    /// Enters a function.
+    pub(super) fn enter(
+        &mut self,
+        state: &mut State,
+        function: FunctionId,
+        args: Vec<Value>,
+        attributes: &Rc<CallAttributes>,
+    ) -> Result<(), Stop> {
+        let Some((body, flow)) = self.body(function).map_err(Stop::Fail)? else {
+            return Err(Stop::Fail(format!("the code of {} is not there", self.function(function).name)));
+        };
+        let path = match state.frames.last() {
+            Some(caller) => self.objects.path(caller.path, caller.block, caller.index, function),
+            None => PathId(0),
+        };
+        let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
+        let mut locals = Vec::new();
+        let taken = self.function(function).params.len();
+        for (at, arg) in args.into_iter().take(taken).enumerate() {
+            let declared = self.function(function).params[at].attributes.byval;
+            let byval = declared.or_else(|| attributes.params.get(at).and_then(|p| p.byval));
+            values[at] = match byval {
+                Some((size, align)) if !state.frames.is_empty() => {
+                    let copy = self.objects.intern(Identity::Copy(path, at as u32), || Origin {
+                        name: format!("copy of argument {at}").into(),
+                        size: Some(size),
+                        align: align.max(1),
+                        constant: false,
+                        shared: false,
+                        allocated: false,
+                    });
+                    state.memory.insert(copy, Contents::default());
+                    locals.push(copy);
+                    let to = Value::Pointer(copy, 0);
+                    self.copy_bytes(state, &to, &arg, &Value::int(64, u128::from(size)))?;
+                    to
+                }
+                _ => arg,
+            };
+        }
+        state.frames.push(Frame {
+            function,
+            body,
+            flow,
+            path,
+            block: ENTRY,
+            index: 0,
+            values: Rc::new(values),
+            locals,
+            loops: Vec::new(),
+            branches: state.branches,
+        });
+        self.begin_recursion(state);
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 
 mod access;
 mod arithmetic;
+mod attempt;
 mod branches;
 mod calls;
 mod copies;
@@ -24,7 +25,9 @@ mod memory;
 mod objects;
 mod operands;
 mod operations;
+mod outcome;
 mod places;
+mod program;
 mod recursion;
 mod report;
 mod residual;
@@ -35,22 +38,18 @@ mod value;
 pub use report::{Buffer, Copied, Outcome, Report};
 
 use crate::context::{Budget, Context};
-use crate::ir::{
-    BlockId, Body, CallAttributes, Code, Const, Effects, Function, FunctionId, Module, Op, Operand, Param,
-    ParamAttributes, PlaceId, Terminator, Type, ValueId,
-};
-use crate::{extract, tidy};
+use crate::ir::{BlockId, Body, Function, FunctionId, Module, Operand, Param, PlaceId, ValueId};
 use flow::Flow;
 use loops::{Directive, Variant};
-use memory::{Contents, Origin};
-use objects::{Identity, Objects};
+use memory::Contents;
+use objects::Objects;
 use recursion::Recursion;
 use residual::Residual;
-use state::{Arrival, Frame, PathId, State};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use state::{PathId, State};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
-use value::{ObjectId, Value};
+use value::ObjectId;
 
 /// A residual program, and how it came about.
 #[derive(Debug)]
@@ -190,293 +189,5 @@ impl<'m> Evaluator<'m> {
 
     fn budget(&self) -> &'m Budget {
         &self.context.budget
-    }
-
-    /// A function of the program or one that the residual program adds.
-    fn function(&self, function: FunctionId) -> &Function {
-        let known = self.module.functions.len();
-        match self.module.functions.get(function.0 as usize) {
-            Some(function) => function,
-            None => &self.extra[function.0 as usize - known],
-        }
-    }
-
-    /// The id of a function by its name, declared if it isn't there.
-    fn external(&mut self, name: &str, params: &[Type], result: &Type, memory: Effects) -> FunctionId {
-        if let Some(known) = self.module.function(name) {
-            return known;
-        }
-        let known = self.module.functions.len() as u32;
-        if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
-            return FunctionId(known + at as u32);
-        }
-        let params = params.iter().map(|ty| Param {
-            ty: ty.clone(),
-            name: None,
-            attributes: ParamAttributes::default(),
-        });
-        self.extra.push(Function {
-            name: name.into(),
-            params: params.collect(),
-            result: result.clone(),
-            result_extension: None,
-            variadic: false,
-            internal: false,
-            memory,
-            noreturn: false,
-            code: Code::Declared,
-            comment: String::new(),
-        });
-        FunctionId(known + self.extra.len() as u32 - 1)
-    }
-
-    fn is_defined(&self, name: &str) -> bool {
-        let function = self.module.function(name);
-        function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
-    }
-
-    /// Whether another module may define a function, or nobody may.
-    fn is_replaceable(&self, function: FunctionId) -> bool {
-        self.module.weak.contains(&self.function(function).name)
-    }
-
-    fn is_variadic(&self, function: FunctionId) -> bool {
-        self.function(function).variadic
-    }
-
-    /// A function's code and its control flow; none if it is only declared.
-    fn body(&mut self, function: FunctionId) -> Result<Option<Analysed>, String> {
-        if let Some((body, flow)) = self.flows.get(&function) {
-            return Ok(Some((body.clone(), flow.clone())));
-        }
-        if function.0 as usize >= self.module.functions.len() {
-            return Ok(None);
-        }
-        let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else {
-            return Ok(None);
-        };
-        let flow = Rc::new(Flow::new(&body));
-        self.flows.insert(function, (body.clone(), flow.clone()));
-        Ok(Some((body, flow)))
-    }
-
-    /// One attempt at the residual function.
-    fn attempt(&mut self) -> Result<(), Stop> {
-        self.begin();
-        let params = self.params.clone();
-        let mut args = Vec::new();
-        for (at, param) in params.iter().enumerate() {
-            let value = self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""));
-            args.push((at as u32, value));
-        }
-        self.residual.block(String::new());
-        let first = self.residual.block(String::new());
-        let mut state = State {
-            frames: Vec::new(),
-            memory: memory::Memory::default(),
-            block: first,
-            branches: 0,
-            not_null: BTreeSet::new(),
-            seen: Rc::default(),
-            not_zero: Rc::default(),
-            arrival: Arrival::Plain,
-        };
-        let args: Vec<Value> = args
-            .into_iter()
-            .map(|(at, value)| self.argument(&mut state, at, value))
-            .collect::<Result<_, _>>()?;
-        self.enter(&mut state, self.entry, args, &Rc::default())?;
-        self.suspend(state);
-        while let Some((key, arrivals)) = self.waiting.pop_first() {
-            for state in self.join(&key, arrivals)? {
-                self.proceed(state)?;
-            }
-        }
-        self.residual.end(PROLOGUE, Terminator::Jump(first));
-        Ok(())
-    }
-
-    fn begin(&mut self) {
-        self.residual = Residual::default();
-        self.place = None;
-        self.waiting.clear();
-        self.variants.clear();
-        self.recursions.clear();
-        self.pointees.clear();
-        self.bases.clear();
-        self.loaded.clear();
-        self.evaluated = 0;
-        self.report.begin();
-    }
-
-    /// Enters a function.
-    fn enter(
-        &mut self,
-        state: &mut State,
-        function: FunctionId,
-        args: Vec<Value>,
-        attributes: &Rc<CallAttributes>,
-    ) -> Result<(), Stop> {
-        let Some((body, flow)) = self.body(function).map_err(Stop::Fail)? else {
-            return Err(Stop::Fail(format!("the code of {} is not there", self.function(function).name)));
-        };
-        let path = match state.frames.last() {
-            Some(caller) => self.objects.path(caller.path, caller.block, caller.index, function),
-            None => PathId(0),
-        };
-        let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
-        let mut locals = Vec::new();
-        let taken = self.function(function).params.len();
-        for (at, arg) in args.into_iter().take(taken).enumerate() {
-            let declared = self.function(function).params[at].attributes.byval;
-            let byval = declared.or_else(|| attributes.params.get(at).and_then(|p| p.byval));
-            values[at] = match byval {
-                Some((size, align)) if !state.frames.is_empty() => {
-                    let copy = self.objects.intern(Identity::Copy(path, at as u32), || Origin {
-                        name: format!("copy of argument {at}").into(),
-                        size: Some(size),
-                        align: align.max(1),
-                        constant: false,
-                        shared: false,
-                        allocated: false,
-                    });
-                    state.memory.insert(copy, Contents::default());
-                    locals.push(copy);
-                    let to = Value::Pointer(copy, 0);
-                    self.copy_bytes(state, &to, &arg, &Value::int(64, u128::from(size)))?;
-                    to
-                }
-                _ => arg,
-            };
-        }
-        state.frames.push(Frame {
-            function,
-            body,
-            flow,
-            path,
-            block: BlockId(0),
-            index: 0,
-            values: Rc::new(values),
-            locals,
-            loops: Vec::new(),
-            branches: state.branches,
-        });
-        self.begin_recursion(state);
-        Ok(())
-    }
-
-    /// Follows a path until it ends, splits, or must wait for others.
-    fn proceed(&mut self, mut state: State) -> Result<(), Stop> {
-        state.arrival = Arrival::Plain;
-        loop {
-            let frame = state.top();
-            let (body, block, index) = (frame.body.clone(), frame.block, frame.index);
-            let code = &body.blocks[block.0 as usize];
-            let Some(instruction) = code.instructions.get(index) else {
-                self.place = code.place;
-                match self.terminate(state, &code.terminator)? {
-                    Some(next) => state = next,
-                    None => return Ok(()),
-                }
-                if state.arrival != Arrival::Plain || self.must_wait(&state) {
-                    self.suspend(state);
-                    return Ok(());
-                }
-                continue;
-            };
-            self.spend(&state)?;
-            self.place = instruction.place;
-            let before = self.residual.size;
-            match self.step(&mut state, instruction) {
-                Err(Stop::Parted) => return Ok(()),
-                other => other?,
-            }
-            self.report.note(instruction, before != self.residual.size);
-            if state.arrival != Arrival::Plain {
-                self.suspend(state);
-                return Ok(());
-            }
-        }
-    }
-
-    /// Whether another path must go on before this one.
-    fn must_wait(&self, state: &State) -> bool {
-        self.waiting.first_key_value().is_some_and(|(first, _)| *first <= state.key())
-    }
-
-    fn suspend(&mut self, state: State) {
-        self.waiting.entry(state.key()).or_default().push(state);
-    }
-
-    fn spend(&mut self, state: &State) -> Result<(), Stop> {
-        self.evaluated += 1;
-        let budget = self.budget();
-        if self.evaluated < budget.instructions && self.residual.size < budget.residual {
-            return Ok(());
-        }
-        self.give_up_longest_loop(state)
-    }
-
-    /// Gives names of the source to values of the residual program.
-    fn name_like(&mut self, state: &State, source: ValueId, residual: ValueId) {
-        if let Some(frame) = state.frames.last()
-            && let Some(name) = frame.body.names.get(source.0 as usize)
-        {
-            self.residual.name(residual, name);
-        }
-    }
-
-    /// The residual function that only calls the generic one.
-    fn keep_generic(&mut self, reason: &str) {
-        self.begin();
-        let name = self.function(self.entry).name.clone();
-        self.report.keep(&name, reason);
-        let params = self.params.clone();
-        let mut args = Vec::new();
-        for param in &params {
-            args.push(Operand::Value(
-                self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or("")),
-            ));
-        }
-        let block = self.residual.block(format!("generic, because {reason}"));
-        let attributes = CallAttributes {
-            params: params.iter().map(|param| param.attributes.clone()).collect(),
-            ..CallAttributes::default()
-        };
-        let callee = Operand::Const(Const::Function(self.entry));
-        let op = Op::Call { callee, args, variadic: None, attributes: Rc::new(attributes) };
-        let result = self.function(self.entry).result.clone();
-        let value = if result == Type::Void {
-            self.residual.effect(block, op, None);
-            None
-        } else {
-            Some(Operand::Value(self.residual.emit(block, result, op, None)))
-        };
-        self.residual.end(block, Terminator::Return(value));
-    }
-
-    /// Puts the residual module together.
-    fn finish(mut self) -> Result<Specialised, Error> {
-        self.report.evaluated = self.evaluated;
-        self.report.residual = self.residual.size;
-        let body = std::mem::take(&mut self.residual).finish();
-        let entry = self.function(self.entry);
-        let residual = Function {
-            name: self.context.residual_name().into(),
-            params: self.params.clone(),
-            result: entry.result.clone(),
-            result_extension: entry.result_extension,
-            variadic: false,
-            internal: false,
-            memory: Effects::Any,
-            noreturn: entry.noreturn,
-            code: Code::Body(Rc::new(body)),
-            comment: format!("{}, specialised", entry.name),
-        };
-        let extra = std::mem::take(&mut self.extra);
-        let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
-        tidy::polish(&mut module);
-        self.check_copies(&module)?;
-        Ok(Specialised { module, report: self.report })
     }
 }

@@ -1,0 +1,82 @@
+//! The functions of the program, and those that the residual program adds to them.
+
+use super::flow::Flow;
+use super::{Analysed, Evaluator};
+use crate::ir::{Code, Effects, Function, FunctionId, Param, ParamAttributes, Type};
+use std::rc::Rc;
+
+impl Evaluator<'_> {
+    /// A function of the program or one that the residual program adds.
+    pub(super) fn function(&self, function: FunctionId) -> &Function {
+        let known = self.module.functions.len();
+        match self.module.functions.get(function.0 as usize) {
+            Some(function) => function,
+            None => &self.extra[function.0 as usize - known],
+        }
+    }
+
+    /// The id of a function by its name, declared if it isn't there.
+    pub(super) fn external(
+        &mut self,
+        name: &str,
+        params: &[Type],
+        result: &Type,
+        memory: Effects,
+    ) -> FunctionId {
+        if let Some(known) = self.module.function(name) {
+            return known;
+        }
+        let known = self.module.functions.len() as u32;
+        if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
+            return FunctionId(known + at as u32);
+        }
+        let params = params.iter().map(|ty| Param {
+            ty: ty.clone(),
+            name: None,
+            attributes: ParamAttributes::default(),
+        });
+        self.extra.push(Function {
+            name: name.into(),
+            params: params.collect(),
+            result: result.clone(),
+            result_extension: None,
+            variadic: false,
+            internal: false,
+            memory,
+            noreturn: false,
+            code: Code::Declared,
+            comment: String::new(),
+        });
+        FunctionId(known + self.extra.len() as u32 - 1)
+    }
+
+    pub(super) fn is_defined(&self, name: &str) -> bool {
+        let function = self.module.function(name);
+        function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
+    }
+
+    /// Whether another module may define a function, or nobody may.
+    pub(super) fn is_replaceable(&self, function: FunctionId) -> bool {
+        self.module.weak.contains(&self.function(function).name)
+    }
+
+    pub(super) fn is_variadic(&self, function: FunctionId) -> bool {
+        self.function(function).variadic
+    }
+
+    /// A function's code and its control flow; none if it is only declared.
+    pub(super) fn body(&mut self, function: FunctionId) -> Result<Option<Analysed>, String> {
+        if let Some((body, flow)) = self.flows.get(&function) {
+            return Ok(Some((body.clone(), flow.clone())));
+        }
+        if function.0 as usize >= self.module.functions.len() {
+            return Ok(None);
+        }
+        let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else {
+            return Ok(None);
+        };
+        let flow = Rc::new(Flow::new(&body));
+        self.flows.insert(function, (body.clone(), flow.clone()));
+        Ok(Some((body, flow)))
+    }
+}
