@@ -20,6 +20,10 @@ pub struct Compiler {
 /// Symbols of the layers are theirs, also where the C library has old ones of the same name.
 const SHARED: [&str; 4] = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--no-undefined"];
 
+/// Functions begin with a cache line, everybody's: where a short one lies otherwise decides over a tenth of its time,
+/// also between two that are the same to the last instruction.
+const ALIGNED: &str = "-falign-functions=64";
+
 /// What whole-program optimisation may inline: far more than by itself.
 const INLINE: &str = "--inline-threshold=10000";
 
@@ -39,7 +43,7 @@ impl Compiler {
             let name = unit.file.file_stem().expect("a unit is a file");
             let object = folder.join(name).with_extension(extension);
             let mut command = Command::new(&self.command);
-            command.args(self.options.split_whitespace()).args(["-fPIC", "-c"]).args(&unit.flags);
+            command.args(self.options.split_whitespace()).args(["-fPIC", ALIGNED, "-c"]).args(&unit.flags);
             run(command.arg(&unit.file).arg("-o").arg(&object)).map(|_| object)
         };
         units.iter().map(compile).collect()
@@ -48,7 +52,7 @@ impl Compiler {
     /// Compiles one unit to a shared object, with objects that it may need.
     pub fn unit(&self, unit: &Unit, objects: &[PathBuf], output: &Path) -> Result<PathBuf, String> {
         let mut command = Command::new(&self.command);
-        command.args(self.options.split_whitespace()).args(SHARED).args(&unit.flags);
+        command.args(self.options.split_whitespace()).args(SHARED).arg(ALIGNED).args(&unit.flags);
         run(command.arg(&unit.file).args(objects).arg("-o").arg(output))?;
         Ok(output.into())
     }
