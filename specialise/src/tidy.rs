@@ -19,6 +19,7 @@ pub use widen::Constants;
 
 pub(crate) use calls::{Known, known_call};
 pub(crate) use hash::{Mixer, Table};
+pub(crate) use memory::{Addresses, Place};
 pub(crate) use roots::{Root, Roots};
 
 use crate::ir::{Body, Code, FunctionId, Module, Param};

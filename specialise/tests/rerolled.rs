@@ -108,6 +108,15 @@ fn unrolled(count: usize, group: &str) -> String {
     (0..count).map(|k| group.replace('K', &format!("{k}ul")) + "\n").collect()
 }
 
+/// Words from a range that are summed up, sum and words swapped behind each other: what is left of a frame and its
+/// checksum.
+fn frame(from: &str) -> String {
+    let words = unrolled(40, "u32 vK = __builtin_bswap32(AT(32, FROM, K*4));").replace("FROM", from);
+    let sum = unrolled(40, "s += vK & 65535; s += vK >> 16;");
+    let stores = unrolled(40, "AT(32, a, K*4+8) = vK;");
+    format!("u64 s = x;\n{words}{sum}AT(64, a, 0) = s;\n{stores}")
+}
+
 /// How many loops are in polished code, and how many calls of bulk functions.
 fn loops(polished: &str) -> usize {
     polished.matches(" times").count()
@@ -150,6 +159,8 @@ fn known_shapes_become_loops() {
             ),
             1,
         ),
+        ("loads, then a sum and its store, then stores", frame("r"), 1),
+        ("the same where they may overlap", frame("b"), 0),
         ("list", format!("u8 *p = a;\n{} return p - a;", unrolled(40, "p += AT(8, p, 3) & 7;")), 1),
     ];
     let bodies: Vec<String> = shapes.iter().map(|(_, body, _)| format!("{body}\nreturn x;")).collect();
