@@ -2,17 +2,21 @@
 //! sum, blocks without detours, values without gaps. What it does is correct for any function; [`crate::reroll`] relies
 //! on addresses being folded.
 //!
-//! It refuses to do what the compiler of the residual program does as well or better: arithmetic is left alone.
+//! It refuses to do what the compiler of the residual program does as well or better: arithmetic on what isn't known is
+//! left alone.
 
 mod calls;
 mod dead;
+mod facts;
 mod flow;
 mod forward;
 mod hash;
 mod memory;
 mod number;
 pub(crate) mod operands;
+mod paths;
 mod roots;
+mod variants;
 mod widen;
 
 pub use widen::Constants;
@@ -59,12 +63,13 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], [`crate::reroll::reroll`], [`widen`] for a C compiler.
-/// Functions and globals that nothing uses stay; what prints the module leaves them out.
+/// All that can be done for the bodies of a module: [`tidy`], paths apart, [`crate::reroll::reroll`], [`widen`] for
+/// a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {
         tidy(body, around);
+        paths::part(body, around);
         crate::reroll::reroll(body, around, &bulk);
         widen(body, around, Constants::Words);
     });

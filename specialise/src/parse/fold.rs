@@ -47,7 +47,7 @@ fn address(value: u64) -> Const {
     if value == 0 { Const::Null } else { Const::Pointer(Rc::new(Const::int(64, value.into()))) }
 }
 
-pub(super) fn cast(cast: Cast, from: Const, to: &Type) -> Result<Const, String> {
+pub(crate) fn cast(cast: Cast, from: Const, to: &Type) -> Result<Const, String> {
     let unknown = || Err("a conversion of a constant that depends on an address".to_string());
     if let Const::Undef(_) = from {
         return Ok(Const::Undef(to.clone()));
@@ -93,7 +93,7 @@ pub(super) fn cast(cast: Cast, from: Const, to: &Type) -> Result<Const, String> 
     }
 }
 
-pub(super) fn binary(operation: Binary, left: Const, right: Const) -> Result<Const, String> {
+pub(crate) fn binary(operation: Binary, left: Const, right: Const) -> Result<Const, String> {
     let unknown = || Err("arithmetic with addresses that comes to no address".to_string());
     match (&left, &right) {
         (Const::Undef(_), _) | (_, Const::Undef(_)) => Ok(Const::Undef(left.ty())),

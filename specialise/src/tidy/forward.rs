@@ -3,6 +3,7 @@
 
 use super::Surroundings;
 use super::calls::{Known, effects, known_call};
+use super::facts::folded;
 use super::hash::{Mixer, Table};
 use super::memory::{Addresses, Memory, Place};
 use super::operands::{each, each_mut, known, of_terminator_mut};
@@ -113,7 +114,7 @@ struct Forward<'a> {
 impl Forward<'_> {
     /// Simplifies an instruction; false if another operand stands for its result now.
     fn keep(&mut self, instruction: &mut Instruction, body: &Body, before: &[Instruction]) -> bool {
-        if let Some(same) = self.simplified(instruction) {
+        if let Some(same) = self.simplified(instruction, body) {
             return self.stand_for(instruction.result, same);
         }
         let same = self
@@ -137,7 +138,7 @@ impl Forward<'_> {
     }
 
     /// Folds addresses; gives the operand that an instruction comes to, if it is one.
-    fn simplified(&mut self, instruction: &mut Instruction) -> Option<Operand> {
+    fn simplified(&mut self, instruction: &mut Instruction, body: &Body) -> Option<Operand> {
         match &mut instruction.op {
             Op::Address { base, offset, terms } => {
                 terms.retain(|(index, scale)| match constant_index(index) {
@@ -172,7 +173,7 @@ impl Forward<'_> {
             Op::Freeze(Operand::Const(constant @ (Const::Int { .. } | Const::Null | Const::Global(..)))) => {
                 Some(Operand::Const(constant.clone()))
             }
-            _ => None,
+            _ => folded(instruction, body).map(Operand::Const),
         }
     }
 
