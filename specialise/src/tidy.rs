@@ -10,6 +10,7 @@ mod dead;
 mod facts;
 mod flow;
 mod forward;
+mod guards;
 mod hash;
 mod memory;
 mod number;
@@ -63,13 +64,19 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], paths apart, [`crate::reroll::reroll`], [`widen`] for
+/// All that can be done for the bodies of a module: [`tidy`], paths apart, guards joined, [`crate::reroll::reroll`], [`widen`] for
 /// a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {
         tidy(body, around);
         paths::part(body, around);
+        for _ in 0..ROUNDS {
+            if !guards::join(body, around) {
+                break;
+            }
+            tidy(body, around);
+        }
         crate::reroll::reroll(body, around, &bulk);
         widen(body, around, Constants::Words);
     });
