@@ -6,13 +6,14 @@
 //! (constants, offsets of addresses). Fills and copies without gaps become one call of `memset` or `memcpy`, the latter
 //! only if source and destination are known to be apart.
 //!
-//! It refuses to find runs inside of runs, and to move anything but the computation of addresses.
+//! It refuses to find runs inside of runs.
 
 mod alike;
 mod bulk;
 mod counted;
 mod draft;
 mod fit;
+mod gather;
 mod periods;
 mod rewrite;
 mod steps;
@@ -62,25 +63,43 @@ fn declare(module: &mut Module, name: &str, params: [Type; 4]) -> FunctionId {
     FunctionId(module.functions.len() as u32 - 1)
 }
 
-/// Makes loops of the runs in all blocks. Time grows with the size of the function, not faster. The body is to be
-/// tidied before (addresses must be folded) and afterwards.
+/// Makes loops of the runs in all blocks, as they stand or, where that finds more, with what belongs together gathered.
+/// Time grows with the size of the function, not faster. The body is to be tidied before (addresses must be folded) and
+/// afterwards.
 pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
     let mut fresh = draft::Fresh::after(body.types.len());
-    let changes: Vec<Vec<rewrite::Change>> = {
-        let uses = steps::Uses::new(body);
-        let roots = Roots::new(body, around);
-        let mut position = vec![steps::NOWHERE; body.types.len()];
-        let mut all = Vec::new();
-        for at in 0..body.blocks.len() {
-            let steps = steps::Steps::new(body, at, &uses, around, position);
-            all.push(find(&steps, &bulk::Scene { around, roots: &roots, bulk }, &mut fresh));
-            position = steps.into_position();
+    let roots = Roots::new(body, around);
+    let gathered = gather::gathered(body, around, &roots);
+    let scene = bulk::Scene { around, roots: &roots, bulk };
+    let as_it_stands = find_all(body, &scene, &mut fresh);
+    let as_gathered = find_all(&gathered, &scene, &mut fresh);
+    let mut changes = Vec::new();
+    for ((old, new), (standing, other)) in
+        body.blocks.iter_mut().zip(gathered.blocks).zip(as_it_stands.into_iter().zip(as_gathered))
+    {
+        if replaced(&other) > replaced(&standing) {
+            *old = new;
+            changes.push(other);
+        } else {
+            changes.push(standing);
         }
-        all
-    };
+    }
     if changes.iter().any(|changes| !changes.is_empty()) {
         rewrite::rewrite(body, changes, fresh);
     }
+}
+
+/// The runs of all blocks and what becomes of each.
+fn find_all(body: &Body, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> Vec<Vec<rewrite::Change>> {
+    let uses = steps::Uses::new(body);
+    let mut position = vec![steps::NOWHERE; body.types.len()];
+    let mut all = Vec::new();
+    for at in 0..body.blocks.len() {
+        let steps = steps::Steps::new(body, at, &uses, scene.around, position);
+        all.push(find(&steps, scene, fresh));
+        position = steps.into_position();
+    }
+    all
 }
 
 /// The runs of a block and what becomes of each.
@@ -93,4 +112,9 @@ fn find(steps: &steps::Steps, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> 
         end
     });
     changes
+}
+
+/// How many instructions go when a block is changed.
+fn replaced(changes: &[rewrite::Change]) -> usize {
+    changes.iter().map(rewrite::Change::replaced).sum()
 }

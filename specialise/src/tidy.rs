@@ -8,6 +8,7 @@ mod calls;
 mod dead;
 mod flow;
 mod forward;
+mod guards;
 mod hash;
 mod memory;
 mod number;
@@ -18,6 +19,7 @@ pub use widen::Constants;
 
 pub(crate) use calls::{Known, known_call};
 pub(crate) use hash::{Mixer, Table};
+pub(crate) use memory::{Addresses, Place};
 pub(crate) use roots::{Root, Roots};
 
 use crate::ir::{Body, Code, FunctionId, Module, Param};
@@ -57,12 +59,18 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], [`crate::reroll::reroll`], [`widen`] for a C compiler.
-/// Functions and globals that nothing uses stay; what prints the module leaves them out.
+/// All that can be done for the bodies of a module: [`tidy`], tests joined, [`crate::reroll::reroll`], [`widen`]
+/// for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {
         tidy(body, around);
+        for _ in 0..ROUNDS {
+            if !guards::join(body, around) {
+                break;
+            }
+            tidy(body, around);
+        }
         crate::reroll::reroll(body, around, &bulk);
         widen(body, around, Constants::Words);
     });

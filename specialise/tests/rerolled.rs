@@ -108,6 +108,15 @@ fn unrolled(count: usize, group: &str) -> String {
     (0..count).map(|k| group.replace('K', &format!("{k}ul")) + "\n").collect()
 }
 
+/// Words from a range that are summed up, sum and words swapped behind each other: what is left of a frame and its
+/// checksum.
+fn frame(from: &str) -> String {
+    let words = unrolled(40, "u32 vK = __builtin_bswap32(AT(32, FROM, K*4));").replace("FROM", from);
+    let sum = unrolled(40, "s += vK & 65535; s += vK >> 16;");
+    let stores = unrolled(40, "AT(32, a, K*4+8) = vK;");
+    format!("u64 s = x;\n{words}{sum}AT(64, a, 0) = s;\n{stores}")
+}
+
 /// How many loops are in polished code, and how many calls of bulk functions.
 fn loops(polished: &str) -> usize {
     polished.matches(" times").count()
@@ -150,6 +159,8 @@ fn known_shapes_become_loops() {
             ),
             1,
         ),
+        ("loads, then a sum and its store, then stores", frame("r"), 1),
+        ("the same where they may overlap", frame("b"), 0),
         ("list", format!("u8 *p = a;\n{} return p - a;", unrolled(40, "p += AT(8, p, 3) & 7;")), 1),
     ];
     let bodies: Vec<String> = shapes.iter().map(|(_, body, _)| format!("{body}\nreturn x;")).collect();
@@ -252,5 +263,60 @@ fn random_straight_code_computes_the_same() {
         let bodies: Vec<String> = (0..60).map(|_| dice.body()).collect();
         let Some(polished) = check(&bodies) else { return };
         assert!(loops(&polished) > 10, "too few loops to test anything: {}", loops(&polished));
+    }
+}
+
+impl Dice {
+    /// Something that sets or asks one of a few variables, of few values, that later statements ask for again.
+    fn branching(&mut self, depth: u64) -> String {
+        let (one, other) = (self.of(&["p", "q", "t"]), self.of(&["p", "q", "t"]));
+        let (number, byte) = (self.roll(4), self.roll(40));
+        match self.roll(if depth == 0 { 6 } else { 10 }) {
+            0 => format!("{one} = {number};"),
+            1 => format!("{one} = {other};"),
+            2 => format!("{one} = AT(8, a, {byte}) & 3;"),
+            3 => format!("AT(8, a, {byte}) = {one} + {number};"),
+            4 => format!(
+                "s = s * 3 + {one}; if (s - {number} < 200) return 9; if (s - {} < 77) return 9;",
+                self.roll(400)
+            ),
+            5 => format!("if ({one} + AT(8, b, {byte}) % 2 - {number} < {}) return 9;", self.roll(3)),
+            6 => format!("if ({one} == {number} && {other} != 1) {{ {} }}", self.block(depth - 1)),
+            7 => format!(
+                "if ({one} != {number} || {other} < 2) {{ {} }} else {{ {} }}",
+                self.block(depth - 1),
+                self.block(depth - 1)
+            ),
+            8 => format!(
+                "switch ({one}) {{ case 0: {} break; case {}: {} default: {} }}",
+                self.block(depth - 1),
+                1 + number,
+                self.block(depth - 1),
+                self.block(depth - 1)
+            ),
+            _ => format!("for (u64 i = 0; i < AT(8, b, {byte}) % 4; i++) {{ {} }}", self.block(depth - 1)),
+        }
+    }
+
+    fn block(&mut self, depth: u64) -> String {
+        (0..1 + self.roll(4)).map(|_| self.branching(depth) + "\n").collect()
+    }
+}
+
+#[test]
+fn random_branches_go_where_they_went() {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    for round in 0..rounds {
+        let mut dice = Dice(0x2345_6789_abcd_ef13 + round);
+        let body = |dice: &mut Dice| {
+            let statements: String = (0..6).map(|_| dice.branching(3) + "\n").collect();
+            format!(
+                "u64 s = x, p = AT(8, b, 1) & 3, q = x & 3, t = 0;\n{statements} return s * 64 + p * 16 + q * 4 + t;"
+            )
+        };
+        let bodies: Vec<String> = (0..60).map(|_| body(&mut dice)).collect();
+        if check(&bodies).is_none() {
+            return;
+        }
     }
 }

@@ -100,9 +100,10 @@ impl Evaluator<'_> {
         let ty = state.top().body.clone().type_of(operand);
         let operand = self.operand(&mut state, &value, &ty, Leak::No)?;
         let mut by_target: BTreeMap<BlockId, Vec<u128>> = BTreeMap::new();
+        let not_zero = matches!(value, Value::Dynamic(value) if state.not_zero.contains(&value));
         cases
             .iter()
-            .filter(|(_, to)| *to != default)
+            .filter(|(case, to)| *to != default && !(*case == 0 && not_zero))
             .for_each(|(case, to)| by_target.entry(*to).or_default().push(*case));
         let otherwise = self.residual.block(String::new());
         let mut residual_cases = Vec::new();

@@ -4,9 +4,14 @@ use super::error::{Attempt, refuse};
 use super::function::Translation;
 use crate::graph::{reverse_postorder, successors};
 use crate::ir::{BlockId, Body, Op, Operand};
-use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Switch;
 use std::collections::HashSet;
+
+/// So many cases of a switch are compared with one by one: a jump through a table waits for its load, and is predicted
+/// worse.
+const FEW: usize = 4;
 
 /// The blocks that can be reached, each after those that lead to it (but for loops).
 pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
@@ -79,7 +84,7 @@ impl Translation<'_, '_, '_> {
             return refuse("a switch on more than 64 bits");
         }
         let value = self.scalar(operand)?;
-        let mut switch = Switch::new();
+        let mut targets = Vec::new();
         let mut taken = HashSet::new();
         let mut edges = Vec::new();
         for (case, to) in cases {
@@ -88,8 +93,7 @@ impl Translation<'_, '_, '_> {
                     "a switch can't have the case {case} of {bits} bits, or has it twice"
                 ));
             }
-            let block = self.edge_block(*to, &mut edges)?;
-            switch.set_entry(*case, block);
+            targets.push((*case, self.edge_block(*to, &mut edges)?));
         }
         let otherwise = self.edge_block(otherwise, &mut edges)?;
         // Cases with the sign bit set can be compared with when the register is wider only.
@@ -100,12 +104,29 @@ impl Translation<'_, '_, '_> {
             }
             false => value,
         };
-        switch.emit(&mut self.builder, value, otherwise);
+        if targets.len() <= FEW {
+            self.compare_one_by_one(value, &targets, otherwise);
+        } else {
+            let mut switch = Switch::new();
+            targets.into_iter().for_each(|(case, block)| switch.set_entry(case, block));
+            switch.emit(&mut self.builder, value, otherwise);
+        }
         for (block, to) in edges {
             self.builder.switch_to_block(block);
             self.jump(from, to)?;
         }
         Ok(())
+    }
+
+    /// Goes on in the block of the case that a value is.
+    fn compare_one_by_one(&mut self, value: Value, targets: &[(u128, ClifBlock)], otherwise: ClifBlock) {
+        for (case, block) in targets {
+            let next = self.builder.create_block();
+            let is_case = self.builder.ins().icmp_imm_s(IntCC::Equal, value, (*case as u64).cast_signed());
+            self.builder.ins().brif(is_case, *block, &[], next, &[]);
+            self.builder.switch_to_block(next);
+        }
+        self.builder.ins().jump(otherwise, &[]);
     }
 
     /// A switch can't hand over values: where there are any, a block in between does so.

@@ -84,6 +84,11 @@ impl Change {
             .collect();
         Change { first, fates, made }
     }
+
+    /// How many instructions go.
+    pub(super) fn replaced(&self) -> usize {
+        self.fates.iter().filter(|fate| **fate == Fate::Gone).count()
+    }
 }
 
 /// Makes all changes, by block.

@@ -12,6 +12,7 @@ pub(crate) fn straighten(body: &mut Body) {
     }
     decide(body);
     drop_unreachable(body);
+    join_ends(body);
     skip_empty(body);
     decide(body);
     drop_unreachable(body);
@@ -20,9 +21,16 @@ pub(crate) fn straighten(body: &mut Body) {
     drop_unreachable(body);
 }
 
-/// Branches on what is known, and those that lead to one block only, become jumps.
+/// Branches on what is known, and those that lead to one block only, become jumps; cases that go where all others go
+/// are none.
 fn decide(body: &mut Body) {
+    let chooses: Vec<bool> = body.blocks.iter().map(has_phis).collect();
     for block in &mut body.blocks {
+        if let Terminator::Switch(_, other, cases) = &mut block.terminator
+            && !chooses[other.0 as usize]
+        {
+            cases.retain(|(_, to)| to != other);
+        }
         let to = match &block.terminator {
             Terminator::Branch(_, then, other) if then == other => *then,
             Terminator::Branch(condition, then, other) => match condition.known_int() {
@@ -41,8 +49,32 @@ fn decide(body: &mut Body) {
     }
 }
 
+/// Blocks that do nothing but end the function, and that alike, become one.
+fn join_ends(body: &mut Body) {
+    let mut first: HashMap<Option<Option<&Operand>>, BlockId> = HashMap::new();
+    let mut joined: HashMap<BlockId, BlockId> = HashMap::new();
+    for (at, block) in body.blocks.iter().enumerate().skip(1).filter(|(_, b)| b.instructions.is_empty()) {
+        let end = match &block.terminator {
+            Terminator::Return(result) => Some(result.as_ref()),
+            Terminator::Unreachable => None,
+            _ => continue,
+        };
+        let own = BlockId(at as u32);
+        let kept = *first.entry(end).or_insert(own);
+        if kept != own {
+            joined.insert(own, kept);
+        }
+    }
+    if joined.is_empty() {
+        return;
+    }
+    for block in &mut body.blocks {
+        block.terminator.successors_mut().for_each(|to| *to = joined.get(to).copied().unwrap_or(*to));
+    }
+}
+
 /// The blocks that control comes from, by block; one that may come in two ways is there twice.
-fn predecessors(body: &Body) -> Vec<Vec<BlockId>> {
+pub(super) fn predecessors(body: &Body) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![Vec::new(); body.blocks.len()];
     for (at, block) in body.blocks.iter().enumerate() {
         block.terminator.successors().for_each(|to| predecessors[to.0 as usize].push(BlockId(at as u32)));
@@ -106,6 +138,19 @@ fn has_phis(block: &Block) -> bool {
     matches!(block.instructions.first(), Some(Instruction { op: Op::Phi(_), .. }))
 }
 
+/// Whether phis have the same inputs for two blocks.
+pub(super) fn bring_the_same(block: &Block, one: BlockId, other: BlockId) -> bool {
+    let input = |inputs: &[(Operand, BlockId)], from| {
+        inputs.iter().find(|(_, block)| *block == from).map(|(input, _)| input.clone())
+    };
+    block.instructions.iter().all(|instruction| match &instruction.op {
+        Op::Phi(inputs) => {
+            input(inputs, one).is_some_and(|input_of_one| input(inputs, other) == Some(input_of_one))
+        }
+        _ => true,
+    })
+}
+
 /// Blocks that do nothing but jump are left out of the way. Of several in a row the first one goes; the rest is merged
 /// or goes the next time.
 fn skip_empty(body: &mut Body) {
@@ -123,7 +168,8 @@ fn skip_empty(body: &mut Body) {
         .collect();
     let mut skipped: HashMap<BlockId, BlockId> = HashMap::new();
     for (at, block) in body.blocks.iter_mut().enumerate() {
-        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one.
+        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one, unless they bring the
+        // same.
         let mut taken: HashSet<BlockId> = predecessors[at].iter().copied().collect();
         let mut ways_in: HashMap<BlockId, &[BlockId]> = HashMap::new();
         for from in &predecessors[at] {
@@ -133,7 +179,10 @@ fn skip_empty(body: &mut Body) {
                 continue;
             }
             if has_phis(block) {
-                if before.iter().any(|before| taken.contains(before)) {
+                if before
+                    .iter()
+                    .any(|before| taken.contains(before) && !bring_the_same(block, *before, *from))
+                {
                     continue;
                 }
                 taken.extend(before);

@@ -31,7 +31,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The byte after the last one.
-    fn end(&self) -> i64 {
+    pub(crate) fn end(&self) -> i64 {
         self.size
             .and_then(|size| i64::try_from(size).ok())
             .map_or(i64::MAX, |size| self.offset.saturating_add(size))
