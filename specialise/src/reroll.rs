@@ -69,19 +69,17 @@ fn declare(module: &mut Module, name: &str, params: [Type; 4]) -> FunctionId {
 pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
     let mut fresh = draft::Fresh::after(body.types.len());
     let roots = Roots::new(body, around);
-    let gathered = gather::gathered(body, around, &roots);
     let scene = bulk::Scene { around, roots: &roots, bulk };
-    let as_it_stands = find_all(body, &scene, &mut fresh);
-    let as_gathered = find_all(&gathered, &scene, &mut fresh);
-    let mut changes = Vec::new();
-    for ((old, new), (standing, other)) in
-        body.blocks.iter_mut().zip(gathered.blocks).zip(as_it_stands.into_iter().zip(as_gathered))
-    {
-        if replaced(&other) > replaced(&standing) {
-            *old = new;
-            changes.push(other);
-        } else {
-            changes.push(standing);
+    let all: Vec<usize> = (0..body.blocks.len()).collect();
+    let mut changes = find_all(body, &all, &scene, &mut fresh);
+    // What becomes loops for the most part is well as it stands.
+    let is_loose = |at: &usize| 2 * replaced(&changes[*at]) < body.blocks[*at].instructions.len();
+    let loose: Vec<usize> = all.into_iter().filter(is_loose).collect();
+    let mut gathered = gather::gathered(body, &loose, around, &roots);
+    for (at, others) in loose.iter().zip(find_all(&gathered, &loose, &scene, &mut fresh)) {
+        if replaced(&others) > replaced(&changes[*at]) {
+            std::mem::swap(&mut body.blocks[*at], &mut gathered.blocks[*at]);
+            changes[*at] = others;
         }
     }
     if changes.iter().any(|changes| !changes.is_empty()) {
@@ -89,13 +87,18 @@ pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
     }
 }
 
-/// The runs of all blocks and what becomes of each.
-fn find_all(body: &Body, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> Vec<Vec<rewrite::Change>> {
+/// The runs of some blocks and what becomes of each.
+fn find_all(
+    body: &Body,
+    blocks: &[usize],
+    scene: &bulk::Scene,
+    fresh: &mut draft::Fresh,
+) -> Vec<Vec<rewrite::Change>> {
     let uses = steps::Uses::new(body);
     let mut position = vec![steps::NOWHERE; body.types.len()];
     let mut all = Vec::new();
-    for at in 0..body.blocks.len() {
-        let steps = steps::Steps::new(body, at, &uses, scene.around, position);
+    for at in blocks {
+        let steps = steps::Steps::new(body, *at, &uses, scene.around, position);
         all.push(find(&steps, scene, fresh));
         position = steps.into_position();
     }

@@ -20,16 +20,16 @@ const WIDEST: i64 = 16;
 /// A store goes up only if no more accesses than this, to the same bytes, are to come.
 const LOOKED_AT: usize = 32;
 
-/// The same function with the instructions of each block in that order.
-pub(super) fn gathered(body: &Body, around: &Surroundings, roots: &Roots) -> Body {
+/// The same function with the instructions of some blocks in that order.
+pub(super) fn gathered(body: &Body, blocks: &[usize], around: &Surroundings, roots: &Roots) -> Body {
     let mut addresses = Addresses::default();
     for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
         addresses.note(instruction.result, &instruction.op);
     }
     let mut gather = Gather { body, around, roots, addresses, makers: vec![NOWHERE; body.types.len()] };
     let mut new = body.clone();
-    for block in &mut new.blocks {
-        gather.block(&mut block.instructions);
+    for at in blocks {
+        gather.block(&mut new.blocks[*at].instructions);
     }
     new
 }
