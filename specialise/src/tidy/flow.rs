@@ -2,7 +2,7 @@
 //! follow one other, and phis that have no choice.
 
 use super::forward::Replaced;
-use crate::ir::{Block, BlockId, Body, Instruction, Op, Operand, Terminator};
+use crate::ir::{Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type, ValueId};
 use std::collections::{HashMap, HashSet};
 
 /// Does all of it once.
@@ -11,6 +11,7 @@ pub(crate) fn straighten(body: &mut Body) {
         return;
     }
     decide(body);
+    branch_for_one_case(body);
     drop_unreachable(body);
     join_ends(body);
     skip_empty(body);
@@ -46,6 +47,24 @@ fn decide(body: &mut Body) {
             _ => continue,
         };
         block.terminator = Terminator::Jump(to);
+    }
+}
+
+/// A switch with one case is a branch.
+fn branch_for_one_case(body: &mut Body) {
+    for at in 0..body.blocks.len() {
+        let Terminator::Switch(on, other, cases) = &body.blocks[at].terminator else { continue };
+        let [(case, to)] = cases[..] else { continue };
+        let Type::Int(bits) = body.type_of(on) else { continue };
+        let op = Op::Compare(Compare::Eq, on.clone(), Operand::Const(Const::int(bits, case)));
+        let other = *other;
+        let holds = ValueId(body.types.len() as u32);
+        body.types.push(Type::Int(1));
+        body.names.push("".into());
+        let block = &mut body.blocks[at];
+        let place = block.place;
+        block.instructions.push(Instruction { result: Some(holds), ty: Type::Int(1), op, place });
+        block.terminator = Terminator::Branch(Operand::Value(holds), to, other);
     }
 }
 
