@@ -89,6 +89,13 @@ pub struct Body {
 }
 
 impl Body {
+    /// A new value, without a name, that no instruction defines yet.
+    pub fn new_value(&mut self, ty: Type) -> ValueId {
+        self.types.push(ty);
+        self.names.resize(self.types.len(), "".into());
+        ValueId(self.types.len() as u32 - 1)
+    }
+
     /// The type of an operand of this body.
     pub fn type_of(&self, operand: &Operand) -> Type {
         match operand {

@@ -4,6 +4,7 @@
 //!
 //! It refuses to do what the compiler of the residual program does as well or better: arithmetic is left alone.
 
+mod ahead;
 mod calls;
 mod dead;
 mod flow;
@@ -59,7 +60,7 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], tests joined, [`crate::reroll::reroll`], [`widen`]
+/// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`crate::reroll::reroll`], [`widen`]
 /// for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
@@ -71,6 +72,8 @@ pub fn polish(module: &mut Module) {
             }
             tidy(body, around);
         }
+        ahead::ask(body);
+        tidy(body, around);
         crate::reroll::reroll(body, around, &bulk);
         widen(body, around, Constants::Words);
     });

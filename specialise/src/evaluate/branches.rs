@@ -152,7 +152,6 @@ impl Evaluator<'_> {
     /// What it says of an operand that it is equal to a constant, or isn't.
     fn refine_equality(&mut self, state: &mut State, operand: &Operand, to: &Const, equal: bool) {
         let Operand::Value(value) = *operand else { return };
-        let zero = matches!(to, Const::Null | Const::Int { value: 0, .. });
         match (self.allocated_at(state, operand), to) {
             (Some(object), Const::Null) if equal => forget_null(state, object),
             (Some(object), Const::Null) => {
@@ -163,17 +162,19 @@ impl Evaluator<'_> {
             }
             _ => {}
         }
-        if !equal && !zero {
-            return;
-        }
-        if !(equal && zero) {
+        let is_zero = match to {
+            Const::Null | Const::Int { value: 0, .. } => equal,
+            Const::Int { .. } if equal => false,
+            _ => return,
+        };
+        if !is_zero {
             Rc::make_mut(&mut state.not_zero).insert(value);
         }
         match self.residual.definition(value).cloned() {
             Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(bit)))
                 if *self.residual.type_of(bit) == Type::Int(1) =>
             {
-                self.refine(state, bit, !(equal && zero));
+                self.refine(state, bit, !is_zero);
             }
             _ => {}
         }

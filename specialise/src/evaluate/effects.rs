@@ -42,8 +42,8 @@ impl Evaluator<'_> {
     /// After bytes were written by the residual program: what was known of them is forgotten.
     pub fn after_write(&mut self, state: &mut State, to: &Value, size: u64) {
         let target = self.pointee(to);
-        let escaped = |object| state.memory.get(object).is_some_and(|contents| contents.escaped);
-        if target.is_none_or(escaped) {
+        let may_be_seen = |object| state.memory.get(object).is_none_or(|contents| contents.escaped);
+        if target.is_none_or(may_be_seen) {
             state.seen = Rc::default();
         }
         let others = match target {

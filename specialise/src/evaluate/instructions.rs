@@ -154,6 +154,9 @@ impl Evaluator<'_> {
         if yes == no {
             return Ok(yes);
         }
+        if yes == Value::bool(true) && no == Value::bool(false) {
+            return Ok(condition);
+        }
         let together = self.one_object(&[yes.clone(), no.clone()]);
         let leak = if let Some(object) = together {
             self.materialise(state, object)?;

@@ -136,6 +136,8 @@ struct Evaluator<'m> {
     waiting: BTreeMap<Vec<u32>, Vec<State>>,
     variants: HashMap<Vec<u32>, Vec<Variant>>,
     recursions: HashMap<PathId, Recursion>,
+    /// Whether what follows a call is only tried.
+    trying: bool,
     /// The object that a residual pointer points into.
     pointees: HashMap<ValueId, ObjectId>,
     bases: HashMap<ObjectId, Operand>,
@@ -178,6 +180,7 @@ impl<'m> Evaluator<'m> {
             waiting: BTreeMap::new(),
             variants: HashMap::new(),
             recursions: HashMap::new(),
+            trying: false,
             pointees: HashMap::new(),
             bases: HashMap::new(),
             loaded: HashMap::new(),

@@ -8,11 +8,12 @@
 //! that does not hold the call is noted down as one that something follows, and everything begins anew.
 
 use super::memory::{Contents, Held, Memory};
+use super::objects::Identity;
 use super::state::{Arrival, Frame, PathId, Round, State};
 use super::value::{ObjectId, Value};
 use super::{Evaluator, Stop};
-use crate::ir::{BlockId, CallAttributes, FunctionId, Terminator};
-use std::collections::BTreeSet;
+use crate::ir::{BlockId, CallAttributes, FunctionId, Terminator, ValueId};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Where a function begins. No block of a function leads there, so as a header it can only be that of its recursion.
@@ -22,6 +23,8 @@ pub(super) const ENTRY: BlockId = BlockId(0);
 /// how it ends.
 #[derive(Default)]
 pub(super) struct Recursion {
+    /// The allocated objects that are there, however the function is entered.
+    living: Option<BTreeSet<ObjectId>>,
     calls: Vec<Call>,
     returns: Vec<Return>,
 }
@@ -99,6 +102,14 @@ impl Evaluator<'_> {
         for local in locals(&frames) {
             self.end_of_life(state, local)?;
         }
+        let recursion = self.recursions.remove(&path).unwrap_or_default();
+        let allocated = self.allocations(state);
+        if recursion.living.as_ref().is_some_and(|living| !allocated.is_subset(living)) {
+            // The next activation would take its own for what this one has allocated.
+            self.followed.insert(site);
+            return Err(Stop::Again);
+        }
+        self.recursions.insert(path, recursion);
         self.enter(state, function, args, attributes)?;
         state.arrival = Arrival::Back;
         let call = Call { site, frames };
@@ -114,17 +125,26 @@ impl Evaluator<'_> {
     /// Begins a function that is the body of a loop.
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
-        let frame = state.top();
-        if self.directives.contains_key(&(frame.path, ENTRY)) {
-            frame.loops.push(Round::first(ENTRY, branches));
-            state.arrival = Arrival::Header;
+        let path = state.top().path;
+        if !self.directives.contains_key(&(path, ENTRY)) {
+            return;
         }
+        let allocated = self.allocations(state);
+        let living = &mut self.recursions.entry(path).or_default().living;
+        *living = Some(living.take().map_or(allocated.clone(), |living| &living & &allocated));
+        state.top().loops.push(Round::first(ENTRY, branches));
+        state.arrival = Arrival::Header;
+    }
+
+    fn allocations(&self, state: &State) -> BTreeSet<ObjectId> {
+        let objects = state.memory.iter().map(|(object, _)| object);
+        objects.filter(|object| matches!(self.objects.identity(*object), Identity::Allocated(..))).collect()
     }
 
     /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
     /// they give.
     pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
-        if !self.directives.contains_key(&(path, ENTRY)) {
+        if self.trying || !self.directives.contains_key(&(path, ENTRY)) {
             return Ok(());
         }
         let end = Return { state: state.clone(), values: self.choices(value) };
@@ -149,7 +169,10 @@ impl Evaluator<'_> {
     /// A call that is followed by more than giving back its value can't go back to the beginning.
     fn check(&mut self, call: &Call, end: &Return) -> Result<(), Stop> {
         for value in &end.values {
-            if !self.gives_back(call, &end.state, value)? {
+            self.trying = true;
+            let given_back = self.gives_back(call, &end.state, value);
+            self.trying = false;
+            if !given_back? {
                 self.followed.insert(call.site);
                 return Err(Stop::Again);
             }
@@ -164,7 +187,8 @@ impl Evaluator<'_> {
         let given_up = locals(&call.frames);
         let mut state = end.clone();
         state.block = self.residual.block(String::new());
-        state.frames.extend(call.frames.iter().cloned());
+        let frames = self.strangers(&call.frames);
+        state.frames.extend(frames);
         for local in &given_up {
             // Whatever is there, it is not known, and to read it leaves code behind.
             state.memory.insert(*local, Contents { real: true, ..Contents::default() });
@@ -197,6 +221,42 @@ impl Evaluator<'_> {
             if self.residual.size != size || state.arrival != Arrival::Plain {
                 return Ok(false);
             }
+        }
+    }
+}
+
+impl Evaluator<'_> {
+    /// The same activations with values of which nothing is known. What the residual program calls the values of one
+    /// round it calls those of all others too, but they are others: what is known of those of the last round, or is
+    /// equal to them, says nothing of a round before.
+    fn strangers(&mut self, frames: &[Frame]) -> Vec<Frame> {
+        let mut strangers = HashMap::new();
+        let mut frames = frames.to_vec();
+        for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values)) {
+            self.make_strange(value, &mut strangers);
+        }
+        frames
+    }
+
+    fn make_strange(&mut self, value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>) {
+        match value {
+            Value::Dynamic(known) => {
+                let known = *known;
+                let stranger = *strangers.entry(known).or_insert_with(|| {
+                    let ty = self.residual.type_of(known).clone();
+                    self.residual.value(ty, "")
+                });
+                if let Some(object) = self.pointees.get(&known) {
+                    self.pointees.insert(stranger, *object);
+                }
+                *value = Value::Dynamic(stranger);
+            }
+            Value::Aggregate(fields) => {
+                let mut fields_now = fields.to_vec();
+                fields_now.iter_mut().for_each(|field| self.make_strange(field, strangers));
+                *fields = fields_now.into();
+            }
+            _ => {}
         }
     }
 }

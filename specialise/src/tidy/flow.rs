@@ -2,7 +2,7 @@
 //! follow one other, and phis that have no choice.
 
 use super::forward::Replaced;
-use crate::ir::{Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type, ValueId};
+use crate::ir::{Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type};
 use std::collections::{HashMap, HashSet};
 
 /// Does all of it once.
@@ -58,9 +58,7 @@ fn branch_for_one_case(body: &mut Body) {
         let Type::Int(bits) = body.type_of(on) else { continue };
         let op = Op::Compare(Compare::Eq, on.clone(), Operand::Const(Const::int(bits, case)));
         let other = *other;
-        let holds = ValueId(body.types.len() as u32);
-        body.types.push(Type::Int(1));
-        body.names.push("".into());
+        let holds = body.new_value(Type::Int(1));
         let block = &mut body.blocks[at];
         let place = block.place;
         block.instructions.push(Instruction { result: Some(holds), ty: Type::Int(1), op, place });

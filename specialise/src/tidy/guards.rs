@@ -116,14 +116,18 @@ impl Guards<'_> {
             let (then, other) = match self.block(next).terminator {
                 _ if self.before[next.0 as usize].len() != 1 || !self.is_unseen(next) => break,
                 Terminator::Jump(to) => (to, to),
-                Terminator::Branch(_, then, other) if then != other && (then == out || other == out) => {
+                Terminator::Branch(_, then, other)
+                    if then != other
+                        && (then == out || other == out)
+                        && bring_the_same(self.block(out), first, next) =>
+                {
                     (then, other)
                 }
                 _ => break,
             };
             let wider = self
                 .guard(next, out)
-                .filter(|later| later.value == guard.value && bring_the_same(self.block(out), first, next))
+                .filter(|later| later.value == guard.value)
                 .and_then(|later| range.and(later.range));
             if let Some(wider) = wider {
                 range = wider;

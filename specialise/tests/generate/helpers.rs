@@ -17,6 +17,17 @@ u32 sum = 5381u;
 for (u32 i = 0; i < length; i++) sum = sum * 33u ^ bytes[i];
 return sum;
 }
+static u32 drain(struct writer *writer, u32 *words, u32 count, u32 step) {
+u32 done = 0u;
+for (u32 i = 0u; i < count; i++) {
+if (writer->left < step) return 0u;
+writer->left -= step;
+words[i & 7u] ^= *writer->to * 3u + i;
+writer->to += writer->left > 8u;
+done++;
+}
+return done;
+}
 static u32 put(struct writer *writer, u32 value) {
 if (writer->left == 0u) return 0u;
 writer->left--;
@@ -85,7 +96,7 @@ impl Generator {
     pub fn call_of_helper(&mut self, scope: &mut Scope) -> String {
         let name = self.name("y");
         let bytes = self.part(scope, 4, true);
-        let text = match self.random.below(3) {
+        let text = match self.random.below(4) {
             0 => {
                 let (a, b) = (self.word(scope, 1), self.known_word(scope, 1));
                 scope.words.push(format!("{name}.first"));
@@ -93,6 +104,16 @@ impl Generator {
                 return format!("struct pair {name} = mix(config, {}, {a}, {b});\n", bytes.name);
             }
             1 => format!("u32 {name} = descend(config, {}, {});\n", bytes.name, self.below(scope, 6)),
+            2 => {
+                let (left, step) = (self.word(scope, 1), self.random.range(1, 5));
+                let count = self.below(scope, 12);
+                scope.words.extend([format!("{name}a[3]"), format!("{name}w.left")]);
+                format!(
+                    "u32 {name}a[8] = {{ 0 }};\nstruct writer {name}w = {{ {}, {left} & 63u, 0u, 0u }};\n\
+                     u32 {name} = drain(&{name}w, {name}a, {count}, {step}u);\n",
+                    bytes.name
+                )
+            }
             _ => {
                 let (left, mode) = (self.random.range(1, 8), self.random.below(4));
                 let depth = self.below(scope, 9);
