@@ -106,8 +106,7 @@ impl Evaluator<'_> {
         let allocated = self.allocations(state);
         if recursion.living.as_ref().is_some_and(|living| !allocated.is_subset(living)) {
             // The next activation would take its own for what this one has allocated.
-            self.followed.insert(site);
-            return Err(Stop::Again);
+            return self.stay_a_call(path, site);
         }
         self.recursions.insert(path, recursion);
         self.enter(state, function, args, attributes)?;
@@ -173,11 +172,17 @@ impl Evaluator<'_> {
             let given_back = self.gives_back(call, &end.state, value);
             self.trying = false;
             if !given_back? {
-                self.followed.insert(call.site);
-                return Err(Stop::Again);
+                return self.stay_a_call(call.frames[0].path, call.site);
             }
         }
         Ok(())
+    }
+
+    /// Something follows a call. The function is the body of a loop only if another call still wants it.
+    fn stay_a_call(&mut self, path: PathId, site: PathId) -> Result<(), Stop> {
+        self.followed.insert(site);
+        self.directives.remove(&(path, ENTRY));
+        Err(Stop::Again)
     }
 
     /// Whether what follows a call gives back its value and does nothing else. If it does, the residual program is as it
