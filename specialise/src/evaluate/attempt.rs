@@ -55,7 +55,7 @@ impl Evaluator<'_> {
         self.pointees.clear();
         self.bases.clear();
         self.loaded.clear();
-        self.evaluated = 0;
+        (self.evaluated, self.spent) = (0, 0);
         self.report.begin();
     }
 
@@ -66,6 +66,7 @@ impl Evaluator<'_> {
             let frame = state.top();
             let (body, block, index) = (frame.body.clone(), frame.block, frame.index);
             let code = &body.blocks[block.0 as usize];
+            self.spend(&state)?;
             let Some(instruction) = code.instructions.get(index) else {
                 self.place = code.place;
                 match self.terminate(state, &code.terminator)? {
@@ -78,7 +79,7 @@ impl Evaluator<'_> {
                 }
                 continue;
             };
-            self.spend(&state)?;
+            self.evaluated += 1;
             self.place = instruction.place;
             let before = self.residual.size;
             match self.step(&mut state, instruction) {
@@ -103,9 +104,9 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn spend(&mut self, state: &State) -> Result<(), Stop> {
-        self.evaluated += 1;
+        self.spent += 1;
         let budget = self.budget();
-        if self.evaluated < budget.instructions && self.residual.size < budget.residual {
+        if self.spent < budget.instructions && self.residual.size < budget.residual {
             return Ok(());
         }
         self.give_up_longest_loop(state)

@@ -22,6 +22,9 @@ impl Evaluator<'_> {
             Some(object) => std::iter::once(object).chain(self.overlapping(state, object)).collect(),
             None => self.reachable(state),
         };
+        if self.initialising {
+            self.initialised.extend(&written);
+        }
         for object in written {
             let (at, size) = match (to, size) {
                 (Value::Pointer(target, offset), Some(size)) if *target == object && *offset >= 0 => {

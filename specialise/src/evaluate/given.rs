@@ -1,13 +1,13 @@
-//! What the context gives: the values of arguments, what they point to, and what must be there for it to make sense.
+//! What the context gives: the values of arguments, and what they point to.
 
 use super::memory::{Contents, Held, Origin};
 use super::objects::Identity;
 use super::state::State;
 use super::value::Value;
 use super::{Error, Evaluator, Stop};
-use crate::context::{Content, Context};
+use crate::context::Content;
 use crate::extract;
-use crate::ir::{Const, Module, Operand, Param, Type, ValueId};
+use crate::ir::{Const, Module, Operand, Type, ValueId};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -86,10 +86,21 @@ impl Evaluator<'_> {
     /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the context
     /// allows that; else what the one does with it the other wouldn't see.
     pub(super) fn check_copies(&self, residual: &Module) -> Result<(), Error> {
-        let allowed =
-            |name: &str| self.context.global.get(name).is_some_and(|said| said.owned || said.temporary);
-        let copies: Vec<Rc<str>> =
-            extract::changing_copies(residual).into_iter().filter(|name| !allowed(name)).collect();
+        let said = |name: &str| self.context.global.get(name);
+        let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
+        let written = |name: &str| {
+            let object = self.module.global(name).and_then(|global| self.objects.global(global));
+            object.is_some_and(|object| self.initialised.contains(&object))
+        };
+        let changing = extract::changing_copies(residual);
+        let begun = changing.iter().find(|name| said(name).is_some_and(|said| said.owned) && written(name));
+        if let Some(name) = begun {
+            return Err(Error(format!(
+                "{name} can't be `owned`: an initialiser writes to it, and the residual program's own would begin \
+                 without that; make it visible to the residual program, or say that it is `constant`"
+            )));
+        }
+        let copies: Vec<Rc<str>> = changing.into_iter().filter(|name| !allowed(name)).collect();
         if copies.is_empty() {
             return Ok(());
         }
@@ -98,45 +109,5 @@ impl Evaluator<'_> {
              in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
             copies.join(", ")
         )))
-    }
-}
-
-/// What a context names must be there.
-pub(super) fn check_names(module: &Module, context: &Context, params: &[Param]) -> Result<(), Error> {
-    for (name, said) in &context.argument {
-        let known = params
-            .iter()
-            .enumerate()
-            .any(|(at, p)| p.name.as_deref() == Some(name) || at.to_string() == *name);
-        if !known {
-            let names: Vec<_> = params.iter().map(|param| param.name.as_deref().unwrap_or("?")).collect();
-            let names = names.join(", ");
-            return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
-        }
-        for content in &said.contents {
-            let symbol =
-                content.symbol.iter().find(|s| module.function(s).is_none() && module.global(s).is_none());
-            if let Some(symbol) = symbol {
-                return Err(Error(format!("what {name} points to: there is no {symbol} in the program")));
-            }
-            let number = ["i8", "i16", "i32", "i64"].contains(&&*content.kind) && content.value.is_some();
-            if content.kind != "ptr" && !number {
-                let at = content.at;
-                return Err(Error(format!(
-                    "what {name} points to, at {at}: the type must be i8, i16, i32 or i64 with a value, or ptr"
-                )));
-            }
-        }
-    }
-    if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
-        return Err(Error(format!(
-            "there is no global variable {name} in the program; if it is in the source, the compiler has removed it"
-        )));
-    }
-    match context.keep.iter().find(|name| module.function(name).is_none()) {
-        Some(name) => {
-            Err(Error(format!("there is no function {name} in the program, which the context keeps")))
-        }
-        None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use super::state::{Arrival, State};
 use super::value::ObjectId;
 use super::{Evaluator, Stop};
 use crate::ir::{Operand, Terminator, Type};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// How much two paths know that they would forget by going on as one; the first counts more.
@@ -17,6 +17,11 @@ struct Distance {
     /// Values that one of them knows, and memory.
     other: usize,
 }
+
+/// The product of versions and instructions of the residual program from which on there are fewer versions, down to the
+/// fewest.
+const GENEROUS: usize = 3000;
+const FEWEST: usize = 2;
 
 impl Evaluator<'_> {
     /// What goes on from a place when all paths that come there are there.
@@ -47,16 +52,34 @@ impl Evaluator<'_> {
                 None => classes.push(vec![state]),
             }
         }
-        while classes.len() > self.budget().variants {
-            let pairs = (1..classes.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-            let Some((a, b)) = pairs.min_by_key(|(a, b)| self.distance(&classes[*a][0], &classes[*b][0]))
-            else {
-                break;
-            };
-            let joined = classes.remove(b);
-            classes[a].extend(joined);
+        let most = self.most_versions();
+        if classes.len() <= most {
+            return classes;
         }
+        let mut distances: BTreeMap<(usize, usize), Distance> = BTreeMap::new();
+        for b in 1..classes.len() {
+            for a in 0..b {
+                distances.insert((a, b), self.distance(&classes[a][0], &classes[b][0]));
+            }
+        }
+        let mut left = classes.len();
+        while left > most
+            && let Some((a, b)) =
+                distances.iter().min_by_key(|(_, distance)| **distance).map(|(pair, _)| *pair)
+        {
+            let joined = std::mem::take(&mut classes[b]);
+            classes[a].extend(joined);
+            distances.retain(|(x, y), _| *x != b && *y != b);
+            left -= 1;
+        }
+        classes.retain(|class| !class.is_empty());
         classes
+    }
+
+    /// How many versions of a place there may be: the fewer, the more code there is already.
+    fn most_versions(&self) -> usize {
+        let variants = self.budget().variants;
+        (GENEROUS / self.residual.size.max(1)).clamp(FEWEST.min(variants), variants)
     }
 
     /// How much two paths know that going on as one would forget.

@@ -77,8 +77,9 @@ impl Evaluator<'_> {
                 self.keep_loop(frame.path, round.header)
             }
             _ => Err(Stop::Fail(format!(
-                "the budget of {} instructions was not enough",
-                self.budget().instructions
+                "the budget of {} instructions, and {} residual ones, was not enough",
+                self.budget().instructions,
+                self.budget().residual
             ))),
         }
     }

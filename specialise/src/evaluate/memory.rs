@@ -131,6 +131,22 @@ impl Contents {
 }
 
 impl Contents {
+    /// The first bytes, if all of them are known numbers.
+    pub fn bytes(&self, size: u64) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (_, size, held) in self.pieces(0, size) {
+            match held? {
+                Held::Fill(byte) => bytes.extend(std::iter::repeat_n(byte, size as usize)),
+                Held::Value(Value::Const(Const::Int { value, .. }), start) => {
+                    let all = value.to_le_bytes();
+                    bytes.extend(all.get(start as usize..start as usize + size as usize)?);
+                }
+                _ => return None,
+            }
+        }
+        Some(bytes)
+    }
+
     /// Whether a cell is a value.
     pub fn holds(&self, value: &Value) -> bool {
         self.cells.values().any(|cell| matches!(&cell.held, Held::Value(held, 0) if held == value))

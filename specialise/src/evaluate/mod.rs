@@ -31,6 +31,7 @@ mod program;
 mod recursion;
 mod report;
 mod residual;
+mod sense;
 mod slots;
 mod state;
 mod value;
@@ -46,7 +47,7 @@ use objects::Objects;
 use recursion::Recursion;
 use residual::Residual;
 use state::{PathId, State};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use value::ObjectId;
@@ -124,6 +125,8 @@ struct Evaluator<'m> {
     followed: HashSet<PathId>,
     /// Loops that stay loops.
     directives: HashMap<(PathId, BlockId), Directive>,
+    /// Variables that initialisers write to.
+    initialised: BTreeSet<ObjectId>,
     /// What is known of memory when the entry is called.
     initial: BTreeMap<ObjectId, Contents>,
     /// Where the address of memory that an initialiser allocated is found.
@@ -143,7 +146,9 @@ struct Evaluator<'m> {
     bases: HashMap<ObjectId, Operand>,
     /// The bytes that a residual value was loaded from.
     loaded: HashMap<ValueId, (ObjectId, u64)>,
+    /// Instructions that were evaluated, and with the ends of blocks.
     evaluated: u64,
+    spent: u64,
     /// Whether an initialiser is being run, and the memory after it.
     initialising: bool,
     finished: Option<memory::Memory>,
@@ -160,7 +165,7 @@ impl<'m> Evaluator<'m> {
         let names = module.parameter_names(entry);
         let params = module.functions[entry.0 as usize].params.iter().zip(names);
         let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
-        given::check_names(module, context, &params)?;
+        sense::check(module, context, &params)?;
         Ok(Evaluator {
             module,
             context,
@@ -172,6 +177,7 @@ impl<'m> Evaluator<'m> {
             extra: Vec::new(),
             followed: HashSet::new(),
             directives: HashMap::new(),
+            initialised: BTreeSet::new(),
             initial: BTreeMap::new(),
             found_at: HashMap::new(),
             report: Report::default(),
@@ -185,6 +191,7 @@ impl<'m> Evaluator<'m> {
             bases: HashMap::new(),
             loaded: HashMap::new(),
             evaluated: 0,
+            spent: 0,
             initialising: false,
             finished: None,
         })

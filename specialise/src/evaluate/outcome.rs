@@ -1,7 +1,7 @@
 //! What comes out: the residual module, or one that calls the generic code and says why.
 
 use super::{Error, Evaluator, Specialised};
-use crate::ir::{CallAttributes, Code, Const, Effects, Function, Op, Operand, Terminator, Type};
+use crate::ir::{CallAttributes, Code, Const, Effects, Function, Module, Op, Operand, Terminator, Type};
 use crate::{extract, tidy};
 use std::rc::Rc;
 
@@ -56,7 +56,23 @@ impl Evaluator<'_> {
         let extra = std::mem::take(&mut self.extra);
         let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
         tidy::polish(&mut module);
+        self.fill_constant_copies(&mut module);
         self.check_copies(&module)?;
         Ok(Specialised { module, report: self.report })
+    }
+
+    /// Copies of variables that are constant since the initialisers have run hold what these left, as far as it is
+    /// numbers.
+    fn fill_constant_copies(&self, module: &mut Module) {
+        for copy in module.globals.iter_mut().filter(|copy| copy.internal && !copy.constant) {
+            let object = self.module.global(&copy.name).and_then(|global| self.objects.global(global));
+            let size = copy.ty.store_size();
+            let bytes = object.and_then(|object| self.initial.get(&object)?.bytes(size));
+            if let Some(bytes) = bytes {
+                copy.ty = Type::Array(size, Rc::new(Type::Int(8)));
+                copy.initial = Some(Const::Bytes(bytes.into()));
+                copy.constant = true;
+            }
+        }
     }
 }

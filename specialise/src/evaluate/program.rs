@@ -2,8 +2,14 @@
 
 use super::flow::Flow;
 use super::{Analysed, Evaluator};
-use crate::ir::{Code, Effects, Function, FunctionId, Param, ParamAttributes, Type};
+use crate::ir::{
+    Body, Code, Const, Effects, Function, FunctionId, Op, Operand, Param, ParamAttributes, Type,
+};
 use std::rc::Rc;
+
+/// The functions of the C library that return more than once.
+const RETURN_TWICE: [&str; 7] =
+    ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork", "getcontext", "swapcontext"];
 
 impl Evaluator<'_> {
     /// A function of the program or one that the residual program adds.
@@ -75,8 +81,23 @@ impl Evaluator<'_> {
         let Some(body) = self.module.body(function).map_err(|error| error.to_string())? else {
             return Ok(None);
         };
+        if let Some(name) = self.returns_twice(&body) {
+            return Err(format!("it calls {name}, which returns twice"));
+        }
         let flow = Rc::new(Flow::new(&body));
         self.flows.insert(function, (body.clone(), flow.clone()));
         Ok(Some((body, flow)))
+    }
+
+    /// A function that a body calls and that may return more than once: what is known before the second time is not what
+    /// was known before the first.
+    fn returns_twice(&self, body: &Body) -> Option<&str> {
+        let calls =
+            body.blocks.iter().flat_map(|block| &block.instructions).filter_map(|call| match &call.op {
+                Op::Call { callee: Operand::Const(Const::Function(callee)), .. } => Some(*callee),
+                _ => None,
+            });
+        let mut names = calls.map(|callee| &*self.function(callee).name);
+        names.find(|name| RETURN_TWICE.contains(name))
     }
 }

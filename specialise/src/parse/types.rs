@@ -102,7 +102,7 @@ impl Types {
             return Err(cursor.wrong("`void` is no part of anything"));
         }
         if cursor.token() == Token::Mark('*') {
-            return Err(cursor.unsupported("typed pointers; compile with clang 15 or later"));
+            return Err(cursor.wrong("a typed pointer: this is not read, compile with clang 16 to 19"));
         }
         Ok(found)
     }

@@ -39,7 +39,7 @@ return 1u;
 
 /// What `follow` does when the call of itself has given `below`: the first do nothing that a caller could tell from
 /// giving it back, the others do something.
-const AFTER: [&str; 10] = [
+const AFTER: [&str; 12] = [
     "return below;",
     "return below != 0u;",
     "if (!below) return 0u;\nreturn writer->mode == 9u ? 0u : 1u;",
@@ -50,6 +50,8 @@ const AFTER: [&str; 10] = [
     "bytes[a & 3u] += (u8)below;\nreturn below;",
     "return below == 7u ? b : below;",
     "return b > 200u ? 0u : below;",
+    "return b;",
+    "writer->sum = b;\nreturn below;",
 ];
 
 impl Generator {

@@ -80,3 +80,22 @@ out:
   %why = phi i32 [ -1, %entry ], [ -2, %first ]
   ret i32 %why
 }
+
+; A test of something else lies between, which brings another result to the same way out: the third stays.
+define i32 @between(ptr %bytes, i32 %size) {
+entry:
+  %none = icmp ult i32 %size, 4
+  br i1 %none, label %out, label %first
+first:
+  %a = load i32, ptr %bytes, align 4
+  %seven = icmp eq i32 %a, 7
+  br i1 %seven, label %out, label %second
+second:
+  %few = icmp ult i32 %size, 8
+  br i1 %few, label %out, label %done
+done:
+  ret i32 %a
+out:
+  %why = phi i32 [ -1, %entry ], [ -2, %first ], [ -1, %second ]
+  ret i32 %why
+}
