@@ -2,7 +2,8 @@
 //! sum, blocks without detours, values without gaps. What it does is correct for any function; [`crate::reroll`] relies
 //! on addresses being folded.
 //!
-//! It refuses to do what the compiler of the residual program does as well or better: arithmetic is left alone.
+//! It refuses to do what the compiler of the residual program does as well or better: of arithmetic only tests are
+//! touched, where several become one.
 
 mod ahead;
 mod calls;

@@ -95,10 +95,10 @@ pub fn whole_program(
     Ok(library)
 }
 
-/// The same with what a run has told about branches and calls: `train` is given the instrumented object, and the
 /// Runs a program so that its profile is written: its folder, and a variable of the environment with its value.
 type Training<'a> = dyn Fn(&Path, (&str, &Path)) -> Result<(), String> + 'a;
 
+/// The same with what a run has told about branches and calls: `train` is given the instrumented object, and the
 /// variable that says where its profile goes.
 pub fn profiled(
     clang: Clang,

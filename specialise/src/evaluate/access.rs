@@ -325,6 +325,9 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn put(&mut self, state: &mut State, object: ObjectId, offset: u64, size: u64, held: Held) {
+        if self.initialising {
+            self.initialised.insert(object);
+        }
         if let Some(contents) = state.memory.get_mut(object) {
             contents.put(offset, size, held);
         }

@@ -7,7 +7,7 @@
 
 use super::value::{ObjectId, Value};
 use crate::ir::{Const, ValueId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What a cell holds.
@@ -175,8 +175,8 @@ impl Contents {
 #[derive(Clone, Default)]
 pub(super) struct Memory {
     objects: BTreeMap<ObjectId, Rc<Contents>>,
-    /// How many cells hold copies of each object; none are looked for where none are.
-    copied: BTreeMap<ObjectId, ()>,
+    /// Objects of which cells may hold copies; none are looked for where none are.
+    copied: BTreeSet<ObjectId>,
 }
 
 impl Memory {
@@ -207,12 +207,12 @@ impl Memory {
 
     /// Remembers that a cell somewhere holds a copy of an object.
     pub fn note_copy(&mut self, of: ObjectId) {
-        self.copied.insert(of, ());
+        self.copied.insert(of);
     }
 
     /// The cells that hold copies of some bytes of an object: whose, where, how many bytes.
     pub fn copies_of(&self, object: ObjectId, offset: u64, size: u64) -> Vec<(ObjectId, u64, u64)> {
-        if !self.copied.contains_key(&object) {
+        if !self.copied.contains(&object) {
             return Vec::new();
         }
         let end = offset.saturating_add(size);
