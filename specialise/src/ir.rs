@@ -88,6 +88,21 @@ pub struct Body {
     pub names: Vec<Rc<str>>,
 }
 
+impl Block {
+    /// How many phis it begins with.
+    pub fn phi_count(&self) -> usize {
+        self.instructions.iter().take_while(|instruction| matches!(instruction.op, Op::Phi(_))).count()
+    }
+
+    /// What its phis choose from, to be rewritten.
+    pub fn phis_mut(&mut self) -> impl Iterator<Item = &mut Vec<(Operand, BlockId)>> {
+        self.instructions.iter_mut().map_while(|instruction| match &mut instruction.op {
+            Op::Phi(inputs) => Some(inputs),
+            _ => None,
+        })
+    }
+}
+
 impl Body {
     /// A new value, without a name, that no instruction defines yet.
     pub fn new_value(&mut self, ty: Type) -> ValueId {

@@ -6,7 +6,6 @@ use super::state::{Arrival, State};
 use super::value::Value;
 use super::{Evaluator, PROLOGUE, Stop};
 use crate::ir::{Terminator, ValueId};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -21,28 +20,25 @@ impl Evaluator<'_> {
         }
         self.residual.block(String::new());
         let first = self.residual.block(String::new());
-        let mut state = State {
-            frames: Vec::new(),
-            memory: Memory::default(),
-            block: first,
-            branches: 0,
-            not_null: BTreeSet::new(),
-            seen: Rc::default(),
-            not_zero: Rc::default(),
-            arrival: Arrival::Plain,
-        };
+        let mut state = State::new(Memory::default(), first);
         let args: Vec<Value> = args
             .into_iter()
             .map(|(at, value)| self.argument(&mut state, at, value))
             .collect::<Result<_, _>>()?;
         self.enter(&mut state, self.entry, args, &Rc::default())?;
+        self.follow(state)?;
+        self.residual.end(PROLOGUE, Terminator::Jump(first));
+        Ok(())
+    }
+
+    /// Follows a path and all that it parts into to their ends.
+    pub(super) fn follow(&mut self, state: State) -> Result<(), Stop> {
         self.suspend(state);
         while let Some((key, arrivals)) = self.waiting.pop_first() {
             for state in self.join(&key, arrivals)? {
                 self.proceed(state)?;
             }
         }
-        self.residual.end(PROLOGUE, Terminator::Jump(first));
         Ok(())
     }
 

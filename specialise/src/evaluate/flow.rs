@@ -207,7 +207,7 @@ fn liveness(body: &Body, graph: &Graph) -> Vec<Bits> {
         changed = false;
         for &block in graph.order.iter().rev() {
             let code = &body.blocks[block];
-            let phis = code.instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))).count();
+            let phis = code.phi_count();
             let live = flow.live_before(body, BlockId(block as u32), phis);
             if flow.live[block] != live {
                 flow.live[block] = live;

@@ -7,7 +7,7 @@
 
 use super::memory::{Cell, Contents, Held, Memory};
 use super::objects::Identity;
-use super::state::{Arrival, State};
+use super::state::State;
 use super::value::{ObjectId, Value};
 use super::{Error, Evaluator, Stop};
 use crate::ir::{Const, GlobalId, Type};
@@ -60,23 +60,9 @@ impl Evaluator<'_> {
         self.initialising = true;
         self.residual.block(String::new());
         let block = self.residual.block(String::new());
-        let mut state = State {
-            frames: Vec::new(),
-            memory,
-            block,
-            branches: 0,
-            not_null: BTreeSet::new(),
-            seen: Rc::default(),
-            not_zero: Rc::default(),
-            arrival: Arrival::Plain,
-        };
+        let mut state = State::new(memory, block);
         self.enter(&mut state, function, Vec::new(), &Rc::default())?;
-        self.suspend(state);
-        while let Some((key, arrivals)) = self.waiting.pop_first() {
-            for state in self.join(&key, arrivals)? {
-                self.proceed(state)?;
-            }
-        }
+        self.follow(state)?;
         self.initialising = false;
         match self.finished.take() {
             Some(memory) => Ok(memory),

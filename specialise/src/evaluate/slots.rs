@@ -32,7 +32,7 @@ impl Evaluator<'_> {
             return known.clone();
         }
         let code = &frame.body.blocks[frame.block.0 as usize];
-        let phis = code.instructions.iter().take_while(|i| matches!(i.op, crate::ir::Op::Phi(_))).count();
+        let phis = code.phi_count();
         let wanted: Rc<[ValueId]> = if top && frame.index == phis {
             frame.flow.live_at(frame.block).iter().collect()
         } else if top {

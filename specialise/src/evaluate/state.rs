@@ -100,6 +100,20 @@ pub(super) enum Arrival {
 }
 
 impl State {
+    /// A path that begins in a residual block.
+    pub fn new(memory: Memory, block: BlockId) -> State {
+        State {
+            frames: Vec::new(),
+            memory,
+            block,
+            branches: 0,
+            not_null: BTreeSet::new(),
+            seen: Rc::default(),
+            not_zero: Rc::default(),
+            arrival: Arrival::Plain,
+        }
+    }
+
     pub fn top(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("a path ends with its last frame")
     }

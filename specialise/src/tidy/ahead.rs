@@ -193,7 +193,7 @@ fn write(body: &mut Body, found: &Loop) {
         copy.values.insert(value, new);
     }
     for at in (0..body.blocks.len()).filter(|at| !found.members.contains(at)) {
-        phis(&mut body.blocks[at]).for_each(|inputs| copy.add_inputs(inputs, found.header));
+        body.blocks[at].phis_mut().for_each(|inputs| copy.add_inputs(inputs, found.header));
     }
     for at in &found.members {
         let mut block = body.blocks[*at].clone();
@@ -208,19 +208,12 @@ fn write(body: &mut Body, found: &Loop) {
     let test = test(body, found, copy.blocks[&header], header);
     body.blocks.push(test);
     for header in [header, copy.blocks[&header]] {
-        for (_, from) in phis(&mut body.blocks[header.0 as usize]).flatten() {
+        for (_, from) in body.blocks[header.0 as usize].phis_mut().flatten() {
             *from = if from.0 as usize == found.before { between } else { *from };
         }
     }
     let ahead = body.blocks[found.before].terminator.successors_mut();
     ahead.filter(|to| **to == header).for_each(|to| *to = between);
-}
-
-fn phis(block: &mut Block) -> impl Iterator<Item = &mut Vec<(Operand, BlockId)>> {
-    block.instructions.iter_mut().map_while(|instruction| match &mut instruction.op {
-        Op::Phi(inputs) => Some(inputs),
-        _ => None,
-    })
 }
 
 /// What blocks and values of a loop are called in its copy.
@@ -246,7 +239,7 @@ impl Copy {
             instruction.result = instruction.result.map(|result| self.values[&result]);
             instruction.op.operands_mut().for_each(|operand| self.operand(operand));
         }
-        phis(block).flatten().for_each(|(_, from)| self.block(from));
+        block.phis_mut().flatten().for_each(|(_, from)| self.block(from));
         block.terminator.operand_mut().into_iter().for_each(|operand| self.operand(operand));
         block.terminator.successors_mut().for_each(|to| self.block(to));
     }

@@ -121,7 +121,7 @@ fn drop_unreachable(body: &mut Body) {
     }
     let predecessors = predecessors(body);
     for (block, predecessors) in body.blocks.iter_mut().zip(&predecessors) {
-        let mut phis = phis_mut(block).peekable();
+        let mut phis = block.phis_mut().peekable();
         if phis.peek().is_none() {
             continue;
         }
@@ -142,17 +142,9 @@ fn drop_unreachable(body: &mut Body) {
     }
 }
 
-/// The inputs of the phis of a block.
-fn phis_mut(block: &mut Block) -> impl Iterator<Item = &mut Vec<(Operand, BlockId)>> {
-    block.instructions.iter_mut().map_while(|instruction| match &mut instruction.op {
-        Op::Phi(inputs) => Some(inputs),
-        _ => None,
-    })
-}
-
 /// Whether a block begins with a phi.
 fn has_phis(block: &Block) -> bool {
-    matches!(block.instructions.first(), Some(Instruction { op: Op::Phi(_), .. }))
+    block.phi_count() > 0
 }
 
 /// Whether phis have the same inputs for two blocks.
@@ -210,7 +202,7 @@ fn skip_empty(body: &mut Body) {
         if ways_in.is_empty() {
             continue;
         }
-        for inputs in phis_mut(block) {
+        for inputs in block.phis_mut() {
             let old = std::mem::take(inputs);
             for (input, from) in old {
                 match ways_in.get(&from) {
@@ -232,7 +224,7 @@ fn skip_empty(body: &mut Body) {
 fn drop_choiceless_phis(body: &mut Body) {
     let mut replaced = Replaced::new(body);
     for block in &mut body.blocks {
-        let phis = block.instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_))).count();
+        let phis = block.phi_count();
         let mut keep = vec![true; phis];
         for (instruction, keep) in block.instructions.iter_mut().zip(&mut keep) {
             let (Op::Phi(inputs), Some(result)) = (&mut instruction.op, instruction.result) else { continue };
@@ -296,7 +288,7 @@ fn merge_followers(body: &mut Body) {
         from
     };
     for block in &mut body.blocks {
-        for inputs in phis_mut(block) {
+        for inputs in block.phis_mut() {
             inputs.iter_mut().for_each(|(_, from)| *from = last(*from));
         }
     }
