@@ -149,12 +149,13 @@ impl Generator {
                 format!("{n}->next = 0;\n*{n}_end = {n};\n{n}_end = &{n}->next;\n"),
             ),
         };
+        scope.words.push(format!("{n}_walked"));
         format!(
             "u32 {n}_total = {total};\nstruct node *{n}_head = 0;\n{pool}{ends}\
              for (u32 {n}_at = 0; {n}_at < {n}_total; {n}_at += 8u) {{\n\
              {make}{n}->length = {n}_total - {n}_at < 8u ? {n}_total - {n}_at : 8u;\n\
              memcpy({n}->bytes, {} + {n}_at, {n}->length);\n{link}}}\n\
-             u32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
+             u32 {n}_walked = {n}_head ? walk({n}_head, 1u) : 0u;\nu32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
              memcpy({} + {n}_done, {n}->bytes, {n}->length);\n{n}_done += {n}->length;\n\
              {n}_head = {n}->next;\n{release}}}\n",
             from.name, to.name

@@ -54,6 +54,17 @@ const AFTER: [&str; 12] = [
     "writer->sum = b;\nreturn below;",
 ];
 
+/// What `walk` does when the call of itself has given `below`.
+const WALKED: [&str; 7] = [
+    "return below;",
+    "return below ? below : own;",
+    "return own;",
+    "return first ? below : own;",
+    "return below + own;",
+    "return node->length;",
+    "if (own > 3u) return below;\nreturn 5u;",
+];
+
 impl Generator {
     /// The functions, which every file has its own copies of.
     pub fn helpers(&mut self) -> String {
@@ -67,13 +78,20 @@ impl Generator {
         };
         scope.buffers = vec![buffer("bytes")];
         let noinline = ["", "__attribute__((noinline)) "];
-        let [mix, answer, descend, follow] = [(); 4].map(|()| *self.random.pick(&noinline));
+        let [mix, answer, descend, follow, walk] = [(); 5].map(|()| *self.random.pick(&noinline));
         let first = self.word(&scope, 2);
         let second = self.word(&scope, 2);
         let change = self.word(&scope, 2);
         let written = self.word(&scope, 2);
         let after = *self.random.pick(&AFTER);
         let end = self.random.pick(&["1u", "7u", "writer->left != 3u", "b"]).to_string();
+        let walked = *self.random.pick(&WALKED);
+        let (kept, released) = match self.random.one_in(3) {
+            true => {
+                ("u32 *kept = malloc(4u);\nif (kept) *kept = own;\n", "if (kept) own = *kept;\nfree(kept);\n")
+            }
+            false => ("", ""),
+        };
         let down = *self.random.pick(&["bytes", "bytes", "own"]);
         let at = self.random.below(16);
         let taken = self.random.range(1, 2);
@@ -90,7 +108,10 @@ impl Generator {
              static {follow}u32 follow(struct config *config, struct writer *writer, u8 *bytes, u32 a) {{\n\
              u8 own[4];\nu32 b = bytes[a & 3u];\nmemcpy(own, bytes, 4u);\nown[a & 3u] ^= (u8)5u;\n\
              if (!put(writer, {written})) return 0u;\nif (a == 0u) return {end};\n\
-             u32 below = follow(config, writer, {down}, a - 1u);\n{after}\n}}\n"
+             u32 below = follow(config, writer, {down}, a - 1u);\n{after}\n}}\n\
+             static {walk}u32 walk(const struct node *node, u32 first) {{\n\
+             u32 own = node->length, below = 0u;\n{kept}if (node->next) below = walk(node->next, 0u);\n\
+             {released}{walked}\n}}\n"
         )
     }
 
