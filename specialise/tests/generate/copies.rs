@@ -150,12 +150,15 @@ impl Generator {
             ),
         };
         scope.words.push(format!("{n}_walked"));
+        // By way of a volatile variable nobody knows which list it is, nor how long.
+        let unknown = *self.random.pick(&["volatile ", ""]);
         format!(
             "u32 {n}_total = {total};\nstruct node *{n}_head = 0;\n{pool}{ends}\
              for (u32 {n}_at = 0; {n}_at < {n}_total; {n}_at += 8u) {{\n\
              {make}{n}->length = {n}_total - {n}_at < 8u ? {n}_total - {n}_at : 8u;\n\
              memcpy({n}->bytes, {} + {n}_at, {n}->length);\n{link}}}\n\
-             u32 {n}_walked = {n}_head ? walk({n}_head, 1u) : 0u;\nu32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
+             struct node *{unknown}{n}_list = {n}_head;\n\
+             u32 {n}_walked = {n}_head ? walk({n}_list, 1u) : 0u;\nu32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
              memcpy({} + {n}_done, {n}->bytes, {n}->length);\n{n}_done += {n}->length;\n\
              {n}_head = {n}->next;\n{release}}}\n",
             from.name, to.name

@@ -22,8 +22,7 @@ u32 done = 0u;
 for (u32 i = 0u; i < count; i++) {
 if (writer->left < step) return 0u;
 writer->left -= step;
-words[i & 7u] ^= *writer->to * 3u + i;
-writer->to += writer->left > 8u;
+words[i & 7u] ^= writer->to[i & 3u] * 3u + i;
 done++;
 }
 return done;
