@@ -6,6 +6,7 @@ use crate::graph::{Graph, successors};
 use crate::ir::{
     Binary, Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type, ValueId,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A loop of more instructions than this is not written twice.
@@ -35,13 +36,15 @@ struct Room {
 /// Writes such loops twice.
 pub(super) fn ask(body: &mut Body) {
     let graph = Graph::of(successors(body));
-    let loops: Vec<Loop> = graph
+    let mut loops: Vec<Loop> = graph
         .loops
         .iter()
         .filter_map(|(header, members)| Finder::new(body, &graph, *header, members)?.find())
         .collect();
-    for found in loops {
-        write(body, &found);
+    // The outer ones first: what is copied with them is what was found, not what has become of a loop in them.
+    loops.sort_by_key(|found| Reverse(found.members.len()));
+    for found in &loops {
+        write(body, found);
     }
 }
 
@@ -62,6 +65,10 @@ impl<'a> Finder<'a> {
         let (back, ahead): (Vec<usize>, Vec<usize>) =
             graph.predecessors[header].iter().partition(|from| members.contains(from));
         let (&[latch], &[before]) = (&back[..], &ahead[..]) else { return None };
+        // The end of another loop is in two places once that loop is written twice.
+        if graph.depth[before] + 1 != graph.depth[header] {
+            return None;
+        }
         let instructions = members.iter().flat_map(|at| &body.blocks[*at].instructions);
         let made_by: HashMap<_, _> = instructions.filter_map(|i| Some((i.result?, &i.op))).collect();
         Some(Finder { body, members, header, before, latch, made_by })
