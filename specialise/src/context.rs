@@ -84,9 +84,9 @@ pub struct Argument {
 pub struct Content {
     /// Bytes from the start.
     pub at: u64,
-    /// `i8` to `i64`, or `ptr`.
+    /// Its type.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub ty: ContentType,
     /// The integer; 0 for `ptr` is the null pointer.
     pub value: Option<i128>,
     /// The function or global variable that a `ptr` points to.
@@ -94,6 +94,37 @@ pub struct Content {
     /// Bytes from the start of the symbol.
     #[serde(default)]
     pub offset: i64,
+}
+
+/// The types of known values in memory.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are LLVM's")]
+pub enum ContentType {
+    I8,
+    I16,
+    I32,
+    I64,
+    Ptr,
+}
+
+impl ContentType {
+    /// The bits that a value takes.
+    pub fn bits(self) -> u32 {
+        match self {
+            ContentType::I8 => 8,
+            ContentType::I16 => 16,
+            ContentType::I32 => 32,
+            ContentType::I64 | ContentType::Ptr => 64,
+        }
+    }
+}
+
+impl Content {
+    /// The bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.ty.bits()) / 8
+    }
 }
 
 /// What is known of a global variable.

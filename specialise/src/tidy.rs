@@ -61,8 +61,8 @@ pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
     tidy(body, around);
 }
 
-/// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`crate::reroll::reroll`], [`widen`]
-/// for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
+/// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`crate::reroll::reroll`],
+/// [`widen`] for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {
@@ -73,8 +73,9 @@ pub fn polish(module: &mut Module) {
             }
             tidy(body, around);
         }
-        ahead::ask(body);
-        tidy(body, around);
+        if ahead::ask(body) {
+            tidy(body, around);
+        }
         crate::reroll::reroll(body, around, &bulk);
         widen(body, around, Constants::Words);
     });

@@ -5,7 +5,7 @@ use super::objects::Identity;
 use super::state::State;
 use super::value::Value;
 use super::{Error, Evaluator, Stop};
-use crate::context::Content;
+use crate::context::{Content, ContentType};
 use crate::extract;
 use crate::ir::{Const, Module, Operand, Type, ValueId};
 use std::rc::Rc;
@@ -43,33 +43,20 @@ impl Evaluator<'_> {
         });
         let mut contents = Contents { real: true, escaped: !unaliased, ..Contents::default() };
         for content in &said.contents {
-            let (value, size) = self.content(content)?;
-            contents.put(content.at, size, Held::Value(value, 0));
+            contents.put(content.at, content.bytes(), Held::Value(self.content(content)?, 0));
         }
         self.bases.insert(object, Operand::Value(value));
         state.memory.insert(object, contents);
         Ok(Value::Pointer(object, 0))
     }
 
-    pub(super) fn content(&mut self, content: &Content) -> Result<(Value, u64), Stop> {
-        if content.kind == "ptr" {
-            let value = match &content.symbol {
-                Some(symbol) => self.symbol(symbol, content.offset)?,
-                None => Value::Const(Const::Null),
-            };
-            return Ok((value, 8));
-        }
-        let bits = content
-            .kind
-            .strip_prefix('i')
-            .and_then(|bits| bits.parse().ok())
-            .filter(|b| [8, 16, 32, 64].contains(b));
-        match (bits, content.value) {
-            (Some(bits), Some(value)) => Ok((Value::int(bits, value as u128), u64::from(bits) / 8)),
-            _ => Err(Stop::Fail(format!(
-                "the content at {} is neither ptr nor i8 to i64 with a value",
-                content.at
-            ))),
+    fn content(&mut self, content: &Content) -> Result<Value, Stop> {
+        match (&content.symbol, content.value) {
+            (Some(symbol), _) => self.symbol(symbol, content.offset),
+            (None, Some(value)) if content.ty != ContentType::Ptr => {
+                Ok(Value::int(content.ty.bits(), value as u128))
+            }
+            _ => Ok(Value::Const(Const::Null)),
         }
     }
 

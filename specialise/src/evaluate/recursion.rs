@@ -25,8 +25,8 @@ pub(super) const ENTRY: BlockId = BlockId(0);
 pub(super) struct Recursion {
     /// The allocated objects that are there, however the function is entered.
     living: Option<BTreeSet<ObjectId>>,
-    calls: Vec<Call>,
-    returns: Vec<Return>,
+    calls: Vec<Rc<Call>>,
+    returns: Vec<Rc<Return>>,
 }
 
 /// A call that went back: the activations from the function's own to the one that calls.
@@ -102,23 +102,19 @@ impl Evaluator<'_> {
         for local in locals(&frames) {
             self.end_of_life(state, local)?;
         }
-        let recursion = self.recursions.remove(&path).unwrap_or_default();
         let allocated = self.allocations(state);
-        if recursion.living.as_ref().is_some_and(|living| !allocated.is_subset(living)) {
+        let living = self.recursions.get(&path).and_then(|recursion| recursion.living.as_ref());
+        if living.is_some_and(|living| !allocated.is_subset(living)) {
             // The next activation would take its own for what this one has allocated.
             return self.stay_a_call(path, site);
         }
-        self.recursions.insert(path, recursion);
         self.enter(state, function, args, attributes)?;
         state.arrival = Arrival::Back;
-        let call = Call { site, frames };
-        let recursion = self.recursions.remove(&path).unwrap_or_default();
-        for end in &recursion.returns {
-            self.check(&call, end)?;
-        }
-        let known = self.recursions.entry(path).or_insert(recursion);
-        known.calls.push(call);
-        Ok(())
+        let call = Rc::new(Call { site, frames });
+        let recursion = self.recursions.entry(path).or_default();
+        recursion.calls.push(call.clone());
+        let returns = recursion.returns.clone();
+        returns.iter().try_for_each(|end| self.check(&call, end))
     }
 
     /// Begins a function that is the body of a loop.
@@ -146,14 +142,11 @@ impl Evaluator<'_> {
         if self.trying || !self.directives.contains_key(&(path, ENTRY)) {
             return Ok(());
         }
-        let end = Return { state: state.clone(), values: self.choices(value) };
-        let recursion = self.recursions.remove(&path).unwrap_or_default();
-        for call in &recursion.calls {
-            self.check(call, &end)?;
-        }
-        let known = self.recursions.entry(path).or_insert(recursion);
-        known.returns.push(end);
-        Ok(())
+        let end = Rc::new(Return { state: state.clone(), values: self.choices(value) });
+        let recursion = self.recursions.entry(path).or_default();
+        recursion.returns.push(end.clone());
+        let calls = recursion.calls.clone();
+        calls.iter().try_for_each(|call| self.check(call, &end))
     }
 
     /// The known values of which a value is one; only itself, if they aren't known.
@@ -228,9 +221,7 @@ impl Evaluator<'_> {
             }
         }
     }
-}
 
-impl Evaluator<'_> {
     /// The same activations with values of which nothing is known. What the residual program calls the values of one
     /// round it calls those of all others too, but they are others: what is known of those of the last round, or is
     /// equal to them, says nothing of a round before.

@@ -1,7 +1,7 @@
 //! Whether a context makes sense: what it names must be there, and what it says must be possible.
 
 use super::Error;
-use crate::context::{Argument, Content, Context};
+use crate::context::{Argument, Content, ContentType, Context};
 use crate::ir::{Code, Module, Param, Type};
 
 /// Says what is wrong with a context, if something is.
@@ -18,9 +18,7 @@ pub(super) fn check(module: &Module, context: &Context, params: &[Param]) -> Res
             return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
         };
         check_argument(name, said, &param.ty)?;
-        for content in &said.contents {
-            check_content(module, name, said, content)?;
-        }
+        check_contents(module, name, said)?;
     }
     if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
         return Err(Error(format!(
@@ -72,32 +70,36 @@ fn check_argument(name: &str, said: &Argument, ty: &Type) -> Result<(), Error> {
     Err(Error(format!("the context says of {name} what can't be: {wrong}")))
 }
 
-fn check_content(module: &Module, name: &str, said: &Argument, content: &Content) -> Result<(), Error> {
-    let symbol = content.symbol.iter().find(|s| module.function(s).is_none() && module.global(s).is_none());
-    if let Some(symbol) = symbol {
-        return Err(Error(format!("what {name} points to: there is no {symbol} in the program")));
+/// What an argument points to lies within its size, and not in one place twice.
+fn check_contents(module: &Module, name: &str, said: &Argument) -> Result<(), Error> {
+    let mut contents: Vec<_> = said.contents.iter().collect();
+    contents.sort_by_key(|content| content.at);
+    let ends = contents.iter().map(|content| content.at.saturating_add(content.bytes()));
+    let overlapping = ends.zip(contents.iter().skip(1)).find(|(end, next)| next.at < *end);
+    if let Some((_, content)) = overlapping {
+        return Err(Error(format!("the context says twice what {name} points to at {}", content.at)));
     }
-    let at = content.at;
-    let bits = ["i8", "i16", "i32", "i64"].iter().position(|kind| *kind == content.kind).map(|at| 8 << at);
-    let size = match (bits, content.value) {
-        (Some(bits), Some(value)) if !fits(value, bits) => {
-            return Err(Error(format!(
-                "what {name} points to, at {at}: {value} does not fit into {bits} bits"
-            )));
-        }
-        (Some(bits), Some(_)) => u64::from(bits) / 8,
-        _ if content.kind == "ptr" => 8,
-        _ => {
-            return Err(Error(format!(
-                "what {name} points to, at {at}: the type must be i8, i16, i32 or i64 with a value, or ptr"
-            )));
-        }
+    contents.into_iter().try_for_each(|content| check_content(module, name, said, content))
+}
+
+fn check_content(module: &Module, name: &str, said: &Argument, content: &Content) -> Result<(), Error> {
+    let Content { at, ty, symbol, value, .. } = content;
+    let is_there = |name: &String| module.function(name).is_some() || module.global(name).is_some();
+    let wrong = match (ty, symbol, value) {
+        (ContentType::Ptr, Some(symbol), None) if is_there(symbol) => None,
+        (ContentType::Ptr, Some(symbol), None) => Some(format!("there is no {symbol} in the program")),
+        (ContentType::Ptr, None, None | Some(0)) => None,
+        (ContentType::Ptr, ..) => Some("a pointer is to a `symbol`, or its `value` is 0".into()),
+        (_, None, Some(value)) if fits(*value, ty.bits()) => None,
+        (_, None, Some(value)) => Some(format!("{value} does not fit into {} bits", ty.bits())),
+        _ => Some("an integer has a `value`, and no `symbol`".into()),
     };
-    match said.size {
-        Some(room) if at.saturating_add(size) > room => Err(Error(format!(
-            "what {name} points to, at {at}: {size} bytes from there are more than its size, {room}"
-        ))),
-        _ => Ok(()),
+    let size = content.bytes();
+    let beyond = said.size.filter(|room| at.saturating_add(size) > *room);
+    let beyond = beyond.map(|room| format!("{size} bytes from there are more than its size, {room}"));
+    match wrong.or(beyond) {
+        Some(wrong) => Err(Error(format!("what {name} points to, at {at}: {wrong}"))),
+        None => Ok(()),
     }
 }
 

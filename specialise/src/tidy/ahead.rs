@@ -33,8 +33,8 @@ struct Room {
     bits: u32,
 }
 
-/// Writes such loops twice.
-pub(super) fn ask(body: &mut Body) {
+/// Writes such loops twice; says whether there were any.
+pub(super) fn ask(body: &mut Body) -> bool {
     let graph = Graph::of(successors(body));
     let mut loops: Vec<Loop> = graph
         .loops
@@ -46,6 +46,7 @@ pub(super) fn ask(body: &mut Body) {
     for found in &loops {
         write(body, found);
     }
+    !loops.is_empty()
 }
 
 /// Looks at one loop.

@@ -238,10 +238,9 @@ impl Guards<'_> {
 
     /// Adds an instruction to the end of a block.
     fn compute(&mut self, at: BlockId, ty: Type, op: Op) -> Operand {
+        let result = self.body.new_value(ty.clone());
         let block = &mut self.body.blocks[at.0 as usize];
-        let result = ValueId(self.body.types.len() as u32);
         self.sites.push(Some((at.0 as usize, block.instructions.len())));
-        self.body.types.push(ty.clone());
         block.instructions.push(Instruction { result: Some(result), ty, op, place: block.place });
         Operand::Value(result)
     }
