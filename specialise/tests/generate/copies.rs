@@ -135,11 +135,13 @@ impl Generator {
         let n = self.name("n");
         let total = if self.random.one_in(2) { format!("{most}u") } else { self.below(scope, most + 1) };
         let heap = self.random.one_in(2);
+        // Bytes of a node: recursion along a list becomes a loop only if the list is longer than it may be unfolded.
+        let piece = *self.random.pick(&[8, 4, 2, 1]);
         let make = match heap {
             true => format!("struct node *{n} = malloc(sizeof *{n});\n"),
-            false => format!("struct node *{n} = &{n}_pool[{n}_at / 8u];\n"),
+            false => format!("struct node *{n} = &{n}_pool[{n}_at / {piece}u];\n"),
         };
-        let pool = if heap { String::new() } else { format!("struct node {n}_pool[4];\n") };
+        let pool = if heap { String::new() } else { format!("struct node {n}_pool[{}];\n", 32 / piece) };
         let release = if heap { format!("free({n});\n") } else { String::new() };
         // Pushed in front as Figure 10 of the paper does, or appended.
         let (ends, link) = match self.random.below(2) {
@@ -151,14 +153,15 @@ impl Generator {
         };
         scope.words.push(format!("{n}_walked"));
         // By way of a volatile variable nobody knows which list it is, nor how long.
-        let unknown = *self.random.pick(&["volatile ", ""]);
+        let unknown = *self.random.pick(&["volatile ", "volatile ", ""]);
         format!(
             "u32 {n}_total = {total};\nstruct node *{n}_head = 0;\n{pool}{ends}\
-             for (u32 {n}_at = 0; {n}_at < {n}_total; {n}_at += 8u) {{\n\
-             {make}{n}->length = {n}_total - {n}_at < 8u ? {n}_total - {n}_at : 8u;\n\
+             for (u32 {n}_at = 0; {n}_at < {n}_total; {n}_at += {piece}u) {{\n\
+             {make}{n}->length = {n}_total - {n}_at < {piece}u ? {n}_total - {n}_at : {piece}u;\n\
              memcpy({n}->bytes, {} + {n}_at, {n}->length);\n{link}}}\n\
              struct node *{unknown}{n}_list = {n}_head;\n\
-             u32 {n}_walked = {n}_head ? walk({n}_list, 1u) : 0u;\nu32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
+             u32 {n}_walked = {n}_head ? walk({n}_list, 1u) : 0u;\nsum = sum * 3u + {n}_walked;\n\
+             u32 {n}_done = 0;\nwhile ({n}_head) {{\nstruct node *{n} = {n}_head;\n\
              memcpy({} + {n}_done, {n}->bytes, {n}->length);\n{n}_done += {n}->length;\n\
              {n}_head = {n}->next;\n{release}}}\n",
             from.name, to.name

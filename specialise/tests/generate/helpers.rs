@@ -3,6 +3,7 @@
 
 use super::Generator;
 use super::scope::Scope;
+use std::fmt::Write;
 
 /// What doesn't depend on the program.
 const FIXED: &str = "\
@@ -54,7 +55,9 @@ const AFTER: [&str; 12] = [
 ];
 
 /// What `walk` does when the call of itself has given `below`.
-const WALKED: [&str; 7] = [
+const WALKED: [&str; 9] = [
+    "return first ? own : below;",
+    "return own == 8u ? 8u : below;",
     "return below;",
     "return below ? below : own;",
     "return own;",
@@ -85,6 +88,7 @@ impl Generator {
         let after = *self.random.pick(&AFTER);
         let end = self.random.pick(&["1u", "7u", "writer->left != 3u", "b"]).to_string();
         let walked = *self.random.pick(&WALKED);
+        let own = *self.random.pick(&["length", "bytes[0]", "bytes[0] & 1u"]);
         let (kept, released) = match self.random.one_in(3) {
             true => {
                 ("u32 *kept = malloc(4u);\nif (kept) *kept = own;\n", "if (kept) own = *kept;\nfree(kept);\n")
@@ -109,7 +113,7 @@ impl Generator {
              if (!put(writer, {written})) return 0u;\nif (a == 0u) return {end};\n\
              u32 below = follow(config, writer, {down}, a - 1u);\n{after}\n}}\n\
              static {walk}u32 walk(const struct node *node, u32 first) {{\n\
-             u32 own = node->length, below = 0u;\n{kept}if (node->next) below = walk(node->next, 0u);\n\
+             u32 own = node->{own}, below = 0u;\n{kept}if (node->next) below = walk(node->next, 0u);\n\
              {released}{walked}\n}}\n"
         )
     }
@@ -118,7 +122,7 @@ impl Generator {
     pub fn call_of_helper(&mut self, scope: &mut Scope) -> String {
         let name = self.name("y");
         let bytes = self.part(scope, 4, true);
-        let text = match self.random.below(4) {
+        let mut text = match self.random.below(4) {
             0 => {
                 let (a, b) = (self.word(scope, 1), self.known_word(scope, 1));
                 scope.words.push(format!("{name}.first"));
@@ -148,6 +152,10 @@ impl Generator {
                 )
             }
         };
+        // Else the program may not need to know.
+        if self.random.one_in(2) {
+            writeln!(text, "sum ^= {name};").expect("a string");
+        }
         scope.declare(&name);
         text
     }

@@ -22,7 +22,7 @@ impl Generator {
         if compound {
             return self.compound(scope, depth - 1);
         }
-        match self.random.below(22) {
+        match self.random.below(24) {
             0 | 1 => self.assignment(scope),
             2 => self.new_variable(scope),
             3 | 4 => self.store(scope),
@@ -41,9 +41,9 @@ impl Generator {
             15 => self.pun(scope),
             16 => self.bits(scope),
             17 => self.message(scope),
-            18 if scope.loops == 0 => self.chain(scope),
-            19 if scope.loops == 0 && scope.level > 0 && self.calls > 0 => self.call(scope),
-            20 => self.cursor(scope),
+            18..21 if scope.loops == 0 => self.chain(scope),
+            21 if scope.loops == 0 && scope.level > 0 && self.calls > 0 => self.call(scope),
+            22 => self.cursor(scope),
             _ => self.outside(scope),
         }
     }
