@@ -10,11 +10,11 @@ use crate::ir::{
 use std::collections::HashMap;
 
 /// Rounds between two tests.
-const ROUNDS: u128 = 4;
+const ROUNDS: u128 = 8;
 /// Loops of more instructions gain nothing.
 const LONGEST: usize = 16;
-/// A loop that does no more rounds than this each time has no test at all.
-const FEW: u128 = 8;
+/// A loop has no test at all if the instructions of all its rounds are no more than this.
+const WHOLE: usize = 256;
 
 /// The body with its short loops unrolled; none if it has none.
 pub(super) fn unrolled(module: &Module, body: &Body) -> Option<Body> {
@@ -41,7 +41,7 @@ struct Counted {
     bits: u32,
     /// Where it goes on after the loop.
     exit: BlockId,
-    /// How many rounds it does, if that is plain to see and not many.
+    /// How many rounds it does, if that is plain to see and they are short altogether.
     few: Option<u128>,
 }
 
@@ -93,7 +93,8 @@ impl Counted {
             bound: bound.clone(),
             bits: *bits,
             exit: if *yes == id { *no } else { *yes },
-            few: few_rounds(incoming, id, bound, *bits),
+            few: known_rounds(incoming, id, bound, *bits)
+                .filter(|rounds| *rounds <= (WHOLE / block.instructions.len()) as u128),
         })
     }
 
@@ -272,13 +273,13 @@ fn phis(block: &Block) -> impl Iterator<Item = (ValueId, &Type, &[(Operand, Bloc
     })
 }
 
-/// How many rounds a loop does if it always starts at the same number and does a few only.
-fn few_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bits: u32) -> Option<u128> {
+/// How many rounds a loop does if it always starts at the same number.
+fn known_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bits: u32) -> Option<u128> {
     let Operand::Const(Const::Int { value: bound, .. }) = bound else { return None };
     let mut outside = incoming.iter().filter(|(_, from)| *from != id);
     let (start, _) = outside.next()?;
     let Operand::Const(Const::Int { value: first, .. }) = start else { return None };
-    let rounds = bound.checked_sub(*first).filter(|rounds| (1..=FEW).contains(rounds))?;
+    let rounds = bound.checked_sub(*first).filter(|rounds| *rounds > 0)?;
     // From a positive number to a negative one a signed comparison sees no way up.
     let is_one_sign = (bound ^ first) >> (bits - 1) == 0;
     (is_one_sign && outside.all(|(other, _)| other == start)).then_some(rounds)
