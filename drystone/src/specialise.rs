@@ -1,6 +1,7 @@
 //! `drystone specialise`: layered C code, as LLVM IR, to code without the layers.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use drystone_specialise::evaluate::Report;
@@ -67,7 +68,12 @@ fn summary(context: &Context, report: &Report) {
 }
 
 fn read(file: &Path) -> Result<String, Status> {
-    fs::read_to_string(file).map_err(|error| wrong(file, error))
+    fs::read_to_string(file).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => {
+            wrong(file, "this is no text; `clang -O1 -emit-llvm -S` writes LLVM IR as text")
+        }
+        _ => wrong(file, error),
+    })
 }
 
 fn save(file: &Path, text: &str) -> Result<(), Status> {

@@ -8,6 +8,7 @@ mod graph;
 mod new;
 mod programs;
 mod run;
+mod specialise;
 
 use std::fs;
 use std::path::{Path, PathBuf};

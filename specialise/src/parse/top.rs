@@ -105,7 +105,7 @@ fn statement(cursor: &mut Cursor, file: &mut File) -> Parsed<()> {
         // Assembly between functions can't be seen through; it stays in the object file of the source.
         Token::Word("source_filename" | "module" | "uselistorder" | "uselistorder_bb") => {}
         _ => {
-            let what = "this is no statement of LLVM IR text (`clang -O1 -S -emit-llvm` writes it)";
+            let what = "this is no statement of LLVM IR text (`clang -O1 -emit-llvm -S` writes it)";
             return Err(cursor.wrong(what));
         }
     }
