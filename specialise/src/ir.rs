@@ -156,6 +156,25 @@ pub struct Function {
     pub comment: String,
 }
 
+impl Function {
+    /// A function that is defined elsewhere.
+    pub fn declared(name: &str, params: &[Type], result: Type, memory: Effects) -> Function {
+        let param = |ty: &Type| Param { ty: ty.clone(), name: None, attributes: ParamAttributes::default() };
+        Function {
+            name: name.into(),
+            params: params.iter().map(param).collect(),
+            result,
+            result_extension: None,
+            variadic: false,
+            internal: false,
+            memory,
+            noreturn: false,
+            code: Code::Declared,
+            comment: String::new(),
+        }
+    }
+}
+
 /// The code of a function, as far as it is there.
 #[derive(Debug)]
 pub enum Code {
@@ -217,6 +236,14 @@ impl Module {
     /// A function by its name at link time.
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.iter().position(|f| &*f.name == name).map(|at| FunctionId(at as u32))
+    }
+
+    /// A function by its name, declared if it isn't there.
+    pub fn declare(&mut self, name: &str, params: &[Type], result: Type, memory: Effects) -> FunctionId {
+        self.function(name).unwrap_or_else(|| {
+            self.functions.push(Function::declared(name, params, result, memory));
+            FunctionId(self.functions.len() as u32 - 1)
+        })
     }
 
     /// A place that an instruction of this module refers to.

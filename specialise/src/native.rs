@@ -21,7 +21,6 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod unit;
-mod unroll;
 mod values;
 
 use crate::ir::{FunctionId, GlobalId, Module};
@@ -53,7 +52,8 @@ impl Native {
     }
 }
 
-/// Makes machine code of all that a module defines. What it only declares is asked of `symbols` first, then of this
+/// Makes machine code of all that a module defines, as it stands there: [`crate::tidy::polish_for_machine`] makes it
+/// quicker. What it only declares is asked of `symbols` first, then of this
 /// process (`dlsym`).
 pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Result<Native, NativeError> {
     let mut unit = Unit::new(module, symbols)?;
@@ -71,8 +71,7 @@ pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Res
             Refusal(what).in_function(&function.name, None)
         })?;
         if let Some(body) = body {
-            let unrolled = unroll::unrolled(module, &body);
-            workshop.define(&mut unit, id, function, unrolled.as_ref().unwrap_or(&body))?;
+            workshop.define(&mut unit, id, function, &body)?;
         }
     }
     unit.finish()

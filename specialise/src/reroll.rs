@@ -18,7 +18,7 @@ mod periods;
 mod rewrite;
 mod steps;
 
-use crate::ir::{Body, Code, Effects, Extension, Function, FunctionId, Module, Param, ParamAttributes, Type};
+use crate::ir::{Body, Effects, FunctionId, Module, Type};
 use crate::tidy::{Roots, Surroundings};
 
 /// The functions that whole runs may become calls of.
@@ -36,31 +36,10 @@ impl Bulk {
         let copy = [Type::Ptr, Type::Ptr, Type::WORD, Type::Int(1)];
         let fill = [Type::Ptr, Type::Int(8), Type::WORD, Type::Int(1)];
         Bulk {
-            copy: declare(module, "llvm.memcpy.p0.p0.i64", copy),
-            fill: declare(module, "llvm.memset.p0.i64", fill),
+            copy: module.declare("llvm.memcpy.p0.p0.i64", &copy, Type::Void, Effects::Arguments),
+            fill: module.declare("llvm.memset.p0.i64", &fill, Type::Void, Effects::Arguments),
         }
     }
-}
-
-/// A function that only touches what its arguments point to.
-fn declare(module: &mut Module, name: &str, params: [Type; 4]) -> FunctionId {
-    if let Some(there) = module.function(name) {
-        return there;
-    }
-    let param = |ty| Param { ty, name: None, attributes: ParamAttributes::default() };
-    module.functions.push(Function {
-        name: name.into(),
-        params: params.into_iter().map(param).collect(),
-        result: Type::Void,
-        result_extension: None::<Extension>,
-        variadic: false,
-        internal: false,
-        memory: Effects::Arguments,
-        noreturn: false,
-        code: Code::Declared,
-        comment: String::new(),
-    });
-    FunctionId(module.functions.len() as u32 - 1)
 }
 
 /// Makes loops of the runs in all blocks, as they stand or, where that finds more, with what belongs together gathered.

@@ -15,9 +15,8 @@ mod hash;
 mod memory;
 mod number;
 mod roots;
+mod unroll;
 mod widen;
-
-pub use widen::Constants;
 
 pub(crate) use calls::{Known, known_call};
 pub(crate) use hash::{Mixer, Table};
@@ -26,6 +25,7 @@ pub(crate) use roots::{Root, Roots};
 
 use crate::ir::{Body, Code, FunctionId, Module, Param};
 use std::rc::Rc;
+use widen::{Reader, Swaps};
 
 /// What is around a body: what it calls and what its parameters are.
 #[derive(Clone, Copy, Debug)]
@@ -54,15 +54,8 @@ pub fn tidy(body: &mut Body, around: &Surroundings) {
     number::number(body, around.params.len());
 }
 
-/// Stores of constants and copies that lie side by side become wider ones. It comes after re-rolling, which finds the
-/// pattern of the elements only while they are apart.
-pub fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
-    widen::widen(body, around, constants);
-    tidy(body, around);
-}
-
 /// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`crate::reroll::reroll`],
-/// [`widen`] for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
+/// accesses that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {
@@ -77,13 +70,22 @@ pub fn polish(module: &mut Module) {
             tidy(body, around);
         }
         crate::reroll::reroll(body, around, &bulk);
-        widen(body, around, Constants::Words);
+        // Only now, for re-rolling finds the pattern of elements while they are apart.
+        widen::widen(body, around, Reader::Compiler);
+        tidy(body, around);
     });
 }
 
-/// What is left to do after [`polish`] for machine code that no C compiler makes.
+/// What is left to do after [`polish`] for machine code that no C compiler makes: short loops are unrolled, and more
+/// accesses joined.
 pub fn polish_for_machine(module: &mut Module) {
-    each_body(module, |body, around| widen(body, around, Constants::DoubleWords));
+    let swaps = Swaps::declare(module);
+    each_body(module, |body, around| {
+        unroll::unroll(body, around.module);
+        tidy(body, around);
+        widen::widen(body, around, Reader::Machine(swaps));
+        tidy(body, around);
+    });
 }
 
 fn each_body(module: &mut Module, change: impl Fn(&mut Body, &Surroundings)) {

@@ -1,6 +1,7 @@
-//! C code through clang's IR and Cranelift, against the same C code as clang compiles it.
+//! C code through clang's IR and Cranelift, as it stands and polished, against the same C code as clang compiles it.
 
-use drystone_specialise::{native, parse};
+use drystone_specialise::ir::Module;
+use drystone_specialise::{native, parse, tidy};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -84,9 +85,23 @@ fn compare(file: &str, level: &[&str]) {
     let shared = Shared::open(&object);
 
     let text = std::fs::read_to_string(text).expect("the compiler wrote it");
-    let module = parse::read(&text, file).expect("the compiler writes what can be read");
-    let native = native::load(&module, &|name| foreign.symbol(name).or_else(|| shared.symbol(name)))
-        .unwrap_or_else(|error| panic!("{error}"));
+    let read = || parse::read(&text, file).expect("the compiler writes what can be read");
+    let symbols = |name: &str| foreign.symbol(name).or_else(|| shared.symbol(name));
+    compare_with(&shared, &symbols, &read(), level);
+    let mut polished = read();
+    tidy::polish(&mut polished);
+    tidy::polish_for_machine(&mut polished);
+    compare_with(&shared, &symbols, &polished, level);
+}
+
+/// Runs each `t_` function of a module and of a shared object.
+fn compare_with(
+    shared: &Shared,
+    symbols: &dyn Fn(&str) -> Option<*const u8>,
+    module: &Module,
+    level: &[&str],
+) {
+    let native = native::load(module, symbols).unwrap_or_else(|error| panic!("{error}"));
     let mut run = 0;
     for function in module.functions.iter().filter(|function| function.name.starts_with("t_")) {
         type Function = extern "C" fn(u64, u64) -> u64;

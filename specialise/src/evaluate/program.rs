@@ -2,9 +2,7 @@
 
 use super::flow::Flow;
 use super::{Analysed, Evaluator};
-use crate::ir::{
-    Body, Code, Const, Effects, Function, FunctionId, Op, Operand, Param, ParamAttributes, Type,
-};
+use crate::ir::{Body, Code, Const, Effects, Function, FunctionId, Op, Operand, Type};
 use std::rc::Rc;
 
 /// The functions of the C library that return more than once.
@@ -36,23 +34,7 @@ impl Evaluator<'_> {
         if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
             return FunctionId(known + at as u32);
         }
-        let params = params.iter().map(|ty| Param {
-            ty: ty.clone(),
-            name: None,
-            attributes: ParamAttributes::default(),
-        });
-        self.extra.push(Function {
-            name: name.into(),
-            params: params.collect(),
-            result: result.clone(),
-            result_extension: None,
-            variadic: false,
-            internal: false,
-            memory,
-            noreturn: false,
-            code: Code::Declared,
-            comment: String::new(),
-        });
+        self.extra.push(Function::declared(name, params, result.clone(), memory));
         FunctionId(known + self.extra.len() as u32 - 1)
     }
 

@@ -9,7 +9,7 @@ use super::Surroundings;
 use super::calls::{Known, known_call};
 use super::memory::{Addresses, Place};
 use super::roots::Roots;
-use crate::ir::{Access, Body, Const, Instruction, Op, Operand, Type, ValueId};
+use crate::ir::{Access, Body, Const, Effects, FunctionId, Instruction, Module, Op, Operand, Type, ValueId};
 use copies::Copies;
 use std::collections::BTreeMap;
 
@@ -19,26 +19,58 @@ const OPEN: usize = 8;
 /// The widths in bytes that accesses are joined to.
 const WIDTHS: [i64; 3] = [8, 4, 2];
 
-/// How wide stores of constants become.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Constants {
-    /// At most four bytes: a C compiler makes vectors of these, but not of wider ones.
-    Words,
-    /// At most eight bytes, as machine code wants them.
-    DoubleWords,
+/// Who reads what comes out.
+#[derive(Clone, Copy)]
+pub(super) enum Reader {
+    /// A C compiler. It makes vectors of constants of four bytes, but not of wider ones, and of elements whose bytes are
+    /// swapped one by one.
+    Compiler,
+    /// The processor.
+    Machine(Swaps),
 }
 
-impl Constants {
+/// What swaps the bytes of a value.
+#[derive(Clone, Copy)]
+pub(super) struct Swaps {
+    /// `llvm.bswap.i32`.
+    four: FunctionId,
+    /// `llvm.bswap.i64`.
+    eight: FunctionId,
+}
+
+impl Swaps {
+    /// Finds the functions in a module, or declares them there.
+    pub(super) fn declare(module: &mut Module) -> Swaps {
+        let mut swap = |bits: u32| {
+            let ty = Type::Int(bits);
+            module.declare(
+                &format!("llvm.bswap.i{bits}"),
+                std::slice::from_ref(&ty),
+                ty.clone(),
+                Effects::None,
+            )
+        };
+        Swaps { four: swap(32), eight: swap(64) }
+    }
+
+    /// The one for so many bits.
+    fn of(self, bits: u32) -> FunctionId {
+        if bits == 32 { self.four } else { self.eight }
+    }
+}
+
+impl Reader {
+    /// How wide stores of constants become, the widest first.
     fn widths(self) -> &'static [i64] {
         match self {
-            Constants::Words => &WIDTHS[1..],
-            Constants::DoubleWords => &WIDTHS,
+            Reader::Compiler => &WIDTHS[1..],
+            Reader::Machine(_) => &WIDTHS,
         }
     }
 }
 
 /// Does it in every block.
-pub(crate) fn widen(body: &mut Body, around: &Surroundings, constants: Constants) {
+pub(super) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
     let roots = Roots::new(body, around);
     let mut uses = vec![0u32; body.types.len()];
     let mut addresses = Addresses::default();
@@ -52,11 +84,13 @@ pub(crate) fn widen(body: &mut Body, around: &Surroundings, constants: Constants
     for at in 0..body.blocks.len() {
         let mut room = Room {
             old: std::mem::take(&mut body.blocks[at].instructions).into_iter().map(Some).collect(),
+            before: BTreeMap::new(),
             body,
         };
         let mut scan = Scan {
             around,
-            widths: constants.widths(),
+            widths: reader.widths(),
+            reader,
             roots: &roots,
             addresses: &addresses,
             uses: &uses,
@@ -67,7 +101,7 @@ pub(crate) fn widen(body: &mut Body, around: &Surroundings, constants: Constants
             scan.step(position, &mut room);
         }
         scan.settle_all(&mut room);
-        body.blocks[at].instructions = room.old.into_iter().flatten().collect();
+        body.blocks[at].instructions = room.written();
     }
 }
 
@@ -82,6 +116,8 @@ fn count(operand: &Operand, uses: &mut [u32]) {
 struct Room<'a> {
     /// The instructions.
     old: Vec<Option<Instruction>>,
+    /// New ones, by the position of what they stand before.
+    before: BTreeMap<usize, Vec<Instruction>>,
     /// The function, without this block's instructions.
     body: &'a mut Body,
 }
@@ -89,8 +125,26 @@ struct Room<'a> {
 impl Room<'_> {
     /// A new value.
     fn value(&mut self, ty: Type) -> ValueId {
-        self.body.types.push(ty);
-        ValueId(self.body.types.len() as u32 - 1)
+        self.body.new_value(ty)
+    }
+
+    /// Computes something before the instruction at a position.
+    fn compute(&mut self, position: usize, ty: &Type, op: Op) -> Operand {
+        let result = self.value(ty.clone());
+        let place = self.old[position].as_ref().and_then(|instruction| instruction.place);
+        let instruction = Instruction { result: Some(result), ty: ty.clone(), op, place };
+        self.before.entry(position).or_default().push(instruction);
+        Operand::Value(result)
+    }
+
+    /// What is in the block now.
+    fn written(mut self) -> Vec<Instruction> {
+        let mut written = Vec::with_capacity(self.old.len());
+        for (at, old) in self.old.into_iter().enumerate() {
+            written.extend(self.before.remove(&at).into_iter().flatten());
+            written.extend(old);
+        }
+        written
     }
 }
 
@@ -195,6 +249,8 @@ struct Scan<'a> {
     around: &'a Surroundings<'a>,
     /// How wide stores of constants become, the widest first.
     widths: &'static [i64],
+    /// Who reads what comes out.
+    reader: Reader,
     /// What pointers point into.
     roots: &'a Roots,
     /// All addresses.
@@ -214,8 +270,7 @@ impl Scan<'_> {
         match &instruction.op {
             Op::Load { from, access: Access::Plain, .. } => {
                 let place = self.addresses.access(from, &instruction.ty, self.roots);
-                let single = instruction.result.filter(|result| self.uses.get(result.0 as usize) == Some(&1));
-                let loaded = single.map(|result| (result, instruction.ty.clone()));
+                let loaded = self.single(instruction).map(|result| (result, instruction.ty.clone()));
                 self.settle_fills(&place, room);
                 self.copies.load(position, place, loaded, room);
             }
@@ -236,7 +291,29 @@ impl Scan<'_> {
             op @ Op::Call { .. } if known_call(self.around.module, op) != Some(Known::Pure) => {
                 self.settle_all(room);
             }
+            op @ Op::Call { .. } => {
+                if let (Some((value, with)), Some(result)) = (self.swapped(op), self.single(instruction)) {
+                    self.copies.swap(position, value, result, with);
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// The result of an instruction if it is used just once.
+    fn single(&self, instruction: &Instruction) -> Option<ValueId> {
+        instruction.result.filter(|result| self.uses.get(result.0 as usize) == Some(&1))
+    }
+
+    /// The value whose bytes a call swaps, if two such calls can become one.
+    fn swapped(&self, op: &Op) -> Option<(ValueId, Swaps)> {
+        let Op::Call { callee: Operand::Const(Const::Function(callee)), args, .. } = op else { return None };
+        let name = &*self.around.module.functions[callee.0 as usize].name;
+        match (self.reader, name, &args[..]) {
+            (Reader::Machine(swaps), "llvm.bswap.i16" | "llvm.bswap.i32", [Operand::Value(value)]) => {
+                Some((*value, swaps))
+            }
+            _ => None,
         }
     }
 

@@ -209,6 +209,55 @@ uint64_t t_counted(uint64_t a, uint64_t b) {
     return h ^ out[9] ^ out[18];
 }
 
+__attribute__((noinline)) static void swap_words(const uint32_t *restrict in, uint32_t *restrict out, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) out[i] = __builtin_bswap32(in[i]);
+}
+__attribute__((noinline)) static void swap_twenty(const uint32_t *restrict in, uint32_t *restrict out) {
+    for (uint64_t i = 0; i < 20; i++) out[i] = __builtin_bswap32(in[i]);
+}
+__attribute__((noinline)) static void swap_halves(const uint16_t *restrict in, uint16_t *restrict out, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) out[i] = __builtin_bswap16(in[i]);
+}
+__attribute__((noinline)) static void swap_nine(const uint16_t *restrict in, uint16_t *restrict out) {
+    for (int i = 0; i < 9; i++) out[i] = __builtin_bswap16(in[i]);
+}
+/* These may overlap. */
+__attribute__((noinline)) static void swap_near(const uint32_t *in, uint32_t *out, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) out[i] = __builtin_bswap32(in[i]);
+}
+__attribute__((noinline)) static void swap_first(const uint32_t *in, uint32_t *out) {
+    uint32_t a = in[0], b = in[1];
+    out[0] = __builtin_bswap32(a); out[1] = __builtin_bswap32(b);
+    out[2] = __builtin_bswap32(in[2]); out[3] = __builtin_bswap32(in[3]);
+}
+/* Some neighbours go together, others don't: crossed, swapped twice, kept as they are, used twice, of two widths. */
+__attribute__((noinline)) static uint32_t swap_some(const uint32_t *restrict in, uint32_t *restrict out) {
+    out[0] = __builtin_bswap32(in[1]); out[1] = __builtin_bswap32(in[0]);
+    out[2] = __builtin_bswap32(in[2]); out[3] = in[3];
+    out[4] = in[4]; out[5] = __builtin_bswap32(in[5]);
+    uint32_t twice = __builtin_bswap32(in[7]);
+    out[6] = __builtin_bswap32(in[6]); out[7] = twice;
+    out[9] = __builtin_bswap32(in[9]); out[8] = __builtin_bswap32(in[8]);
+    out[10] = __builtin_bswap32(in[10]); out[11] = __builtin_bswap32(in[11]); out[12] = __builtin_bswap32(in[12]);
+    const uint16_t *halves = (const uint16_t *)(const void *)(in + 13); uint16_t *to = (uint16_t *)(void *)(out + 13);
+    to[0] = __builtin_bswap16(halves[0]); to[1] = __builtin_bswap16(halves[1]);
+    out[14] = __builtin_bswap32(in[14]); out[15] = __builtin_bswap32(in[15]) ^ 1;
+    return twice;
+}
+uint64_t t_swapped(uint64_t a, uint64_t b) {
+    uint32_t in[64], out[64]; uint64_t h = 0;
+    for (int i = 0; i < 64; i++) { in[i] = (uint32_t)(a * (uint64_t)(i * 2 + 3) >> 7) ^ (uint32_t)(b << (i & 15)); out[i] = (uint32_t)b; }
+    swap_words(in, out, b & 63); for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    swap_twenty(in + (a & 3), out + (b & 7)); for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    swap_halves((const uint16_t *)(const void *)in, (uint16_t *)(void *)out + (a & 1), (uint32_t)(a & 127));
+    swap_nine((const uint16_t *)(const void *)out + (b & 1), (uint16_t *)(void *)in); for (int i = 0; i < 64; i++) MIX(h, out[i] ^ in[i]);
+    MIX(h, swap_some(in, out)); for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    swap_near(out, out + (a & 3), b & 31); swap_near(out + 2, out + (a & 1), b & 31); for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    swap_first(out + 8, out + 7); swap_first(out + 16, out + 17); swap_first(out + 24, out + 22); swap_first(out + 32, out + 32);
+    for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    return h;
+}
+
 uint64_t t_atomics(uint64_t a, uint64_t b) {
     uint64_t h = 0, cell = a, expected = a ^ (b & 1);
     uint32_t small = (uint32_t)b; uint8_t tiny = (uint8_t)a; void *pointer = &h;

@@ -1,10 +1,11 @@
-//! Loads whose value goes into one store and nowhere else. One group is open at a time: code that copies several
-//! objects in turn does so rarely enough.
+//! Loads whose value goes into one store and nowhere else, as it is or with its bytes swapped. One group is open at a
+//! time: code that copies several objects in turn does so rarely enough.
 
-use super::{Pieces, Room, WIDTHS, overlaps, parts, range};
-use crate::ir::{Instruction, Op, Operand, Type, ValueId};
+use super::{Pieces, Room, Swaps, WIDTHS, overlaps, parts, range};
+use crate::ir::{Binary, Const, Instruction, Op, Operand, Type, ValueId};
 use crate::tidy::memory::Place;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// A load that waits for its store.
 struct Loaded {
@@ -12,6 +13,17 @@ struct Loaded {
     position: usize,
     /// What it reads.
     place: Place,
+    /// What swaps its bytes.
+    swap: Option<Swap>,
+}
+
+/// A call that swaps the bytes of what was loaded.
+#[derive(Clone, Copy)]
+struct Swap {
+    /// Where it stands.
+    position: usize,
+    /// What to call for more of them.
+    with: Swaps,
 }
 
 /// A load and the store of its value.
@@ -19,16 +31,20 @@ struct Loaded {
 struct Copy {
     /// Where the load stands.
     load: usize,
+    /// Where the bytes are swapped between them.
+    swap: Option<usize>,
     /// Where the store stands.
     store: usize,
 }
 
-/// Copies from one anchor to another, all over the same distance.
+/// Copies from one anchor to another, all over the same distance; if bytes are swapped, in all, and of as many bytes.
 struct Group {
     /// Where the first copy reads.
     from: Place,
     /// Where it writes.
     to: Place,
+    /// What swaps the bytes of each.
+    swaps: Option<Swaps>,
     /// The copies, by what they write.
     pieces: Pieces<Copy>,
     /// Where the first store stands.
@@ -44,6 +60,13 @@ pub(super) struct Copies {
     loaded: HashMap<ValueId, Loaded>,
     /// Where memory was last written otherwise; loads before that can't move.
     last_write: Option<usize>,
+}
+
+impl Loaded {
+    /// The copy, if it is stored there.
+    fn stored(&self, store: usize) -> Copy {
+        Copy { load: self.position, swap: self.swap.map(|swap| swap.position), store }
+    }
 }
 
 impl Group {
@@ -75,12 +98,16 @@ impl Group {
             && self.to.anchor == to.anchor
             && to.offset.wrapping_sub(loaded.place.offset) == self.to.offset.wrapping_sub(self.from.offset)
             && (apart || loaded.position < self.first_store)
+            && self.swaps.is_some() == loaded.swap.is_some()
+            && (self.swaps.is_none() || self.from.size == loaded.place.size)
             && !overlaps(&self.pieces, start, end)
     }
 
     /// Makes wider copies of them.
     fn settle(self, room: &mut Room) {
-        for (width, part) in parts(&self.pieces, &WIDTHS) {
+        let pair = [self.from.size.map_or(0, |size| size as i64 * 2)];
+        let widths = if self.swaps.is_some() { &pair[..] } else { &WIDTHS };
+        for (width, part) in parts(&self.pieces, widths) {
             let ty = Type::Int(width as u32 * 8);
             let value = room.value(ty.clone());
             let last_load = part.iter().map(|(_, copy)| copy.load).max().unwrap_or_default();
@@ -89,17 +116,33 @@ impl Group {
             let store = room.old[part[0].1.store].take();
             for (_, copy) in &part {
                 room.old[copy.load] = None;
+                copy.swap.into_iter().for_each(|swap| room.old[swap] = None);
                 room.old[copy.store] = None;
             }
+            let bits = width as u32 * 8;
             room.old[last_load] = load.map(|load| Instruction { result: Some(value), ty, ..load });
-            room.old[last_store] = store.map(|mut store| {
-                if let Op::Store { value: stored, .. } = &mut store.op {
-                    *stored = Operand::Value(value);
-                }
-                store
-            });
+            room.old[last_store] = store;
+            let value = match self.swaps {
+                None => Operand::Value(value),
+                Some(swaps) => swap_halves(Operand::Value(value), bits, swaps, last_store, room),
+            };
+            if let Some(Instruction { op: Op::Store { value: stored, .. }, .. }) = &mut room.old[last_store] {
+                *stored = value;
+            }
         }
     }
+}
+
+/// Swaps the bytes of both halves of a value, before a position: those of the whole, and then the halves.
+fn swap_halves(value: Operand, bits: u32, swaps: Swaps, before: usize, room: &mut Room) -> Operand {
+    let ty = Type::Int(bits);
+    let callee = Operand::Const(Const::Function(swaps.of(bits)));
+    let call = Op::Call { callee, args: vec![value], variadic: None, attributes: Rc::default() };
+    let swapped = room.compute(before, &ty, call);
+    let half = Operand::Const(Const::int(bits, u128::from(bits / 2)));
+    let high = room.compute(before, &ty, Op::Binary(Binary::Shl, swapped.clone(), half.clone()));
+    let low = room.compute(before, &ty, Op::Binary(Binary::LShr, swapped, half));
+    room.compute(before, &ty, Op::Binary(Binary::Or, high, low))
 }
 
 impl Copies {
@@ -115,7 +158,16 @@ impl Copies {
             self.settle(room);
         }
         if let Some((value, Type::Int(8 | 16 | 32) | Type::Float)) = loaded {
-            self.loaded.insert(value, Loaded { position, place });
+            self.loaded.insert(value, Loaded { position, place, swap: None });
+        }
+    }
+
+    /// Goes past a call that swaps the bytes of a value; `result` is used just once.
+    pub(super) fn swap(&mut self, position: usize, value: ValueId, result: ValueId, with: Swaps) {
+        if let Some(loaded) = self.loaded.remove(&value)
+            && loaded.swap.is_none()
+        {
+            self.loaded.insert(result, Loaded { swap: Some(Swap { position, with }), ..loaded });
         }
     }
 
@@ -131,7 +183,7 @@ impl Copies {
             && group.takes(loaded, to)
             && let Some((start, end)) = range(to)
         {
-            group.pieces.insert(start, (end, Copy { load: loaded.position, store: position }));
+            group.pieces.insert(start, (end, loaded.stored(position)));
             return;
         }
         if let Some(group) = &self.group
@@ -141,9 +193,11 @@ impl Copies {
         }
         let movable = movable.filter(|loaded| self.last_write.is_none_or(|write| write < loaded.position));
         match (movable, range(to)) {
-            (Some(Loaded { position: load, place: from }), Some((start, end))) => {
-                let pieces = BTreeMap::from([(start, (end, Copy { load, store: position }))]);
-                self.group = Some(Group { from, to: to.clone(), pieces, first_store: position });
+            (Some(loaded), Some((start, end))) => {
+                let pieces = BTreeMap::from([(start, (end, loaded.stored(position)))]);
+                let swaps = loaded.swap.map(|swap| swap.with);
+                let to = to.clone();
+                self.group = Some(Group { from: loaded.place, to, swaps, pieces, first_store: position });
             }
             _ => self.last_write = Some(position),
         }

@@ -1,5 +1,5 @@
 //! Counted loops of one short block, as re-rolling makes them, get a second form that does several rounds between two
-//! tests, or no test at all; Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so
+//! tests, or no test at all: Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so
 //! that whatever follows it finds its values where they were.
 //!
 //! It refuses to know loops of more than one block, steps other than one, and loops that call functions.
@@ -16,18 +16,13 @@ const LONGEST: usize = 16;
 /// A loop has no test at all if the instructions of all its rounds are no more than this.
 const WHOLE: usize = 256;
 
-/// The body with its short loops unrolled; none if it has none.
-pub(super) fn unrolled(module: &Module, body: &Body) -> Option<Body> {
+/// Unrolls the short loops of a function.
+pub(super) fn unroll(body: &mut Body, module: &Module) {
     let loops: Vec<Counted> =
         (0..body.blocks.len()).filter_map(|at| Counted::find(module, body, BlockId(at as u32))).collect();
-    if loops.is_empty() {
-        return None;
-    }
-    let mut body = body.clone();
     for counted in loops {
-        counted.unroll(&mut body);
+        counted.unroll(body);
     }
-    Some(body)
 }
 
 /// A block that comes back to itself while its counter, after a step of one, isn't at its bound.
@@ -124,16 +119,18 @@ impl Counted {
 
     /// All rounds but the last come before the block, which then goes on without a test.
     fn unroll_wholly(&self, body: &mut Body, original: &Block, ways: &Ways, rounds: u128) {
-        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut draft = Draft { body, instructions: Vec::new() };
         let mut latest = self.entry(&mut draft, original);
-        for _ in 1..rounds {
-            latest = self.round(&mut draft, original, latest);
+        let first = latest[&self.counter].clone();
+        for round in 1..rounds {
+            latest = self.round(&mut draft, original, latest, (&first, round - 1));
         }
         let before = draft.block(Terminator::Jump(self.block));
         body.blocks.push(before);
         let last = &mut body.blocks[self.block.0 as usize];
         last.terminator = Terminator::Jump(self.exit);
         for instruction in &mut last.instructions {
+            self.count_in_bytes(&mut instruction.op, &first, rounds - 1);
             if let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) {
                 *incoming = vec![(latest[&result].clone(), ways.guard)];
             }
@@ -153,7 +150,7 @@ impl Counted {
     /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
     /// are at first, and what the counter is after those rounds.
     fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
-        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut draft = Draft { body, instructions: Vec::new() };
         let entry = self.entry(&mut draft, original);
         let ty = Type::Int(self.bits);
         let number = |value: u128| Operand::Const(Const::int(self.bits, value));
@@ -183,13 +180,14 @@ impl Counted {
         entry: &Values,
         stop: Operand,
     ) -> (Block, Values) {
-        let mut draft = Draft { types: &mut body.types, instructions: Vec::new() };
+        let mut draft = Draft { body, instructions: Vec::new() };
         let mut latest = HashMap::new();
         for (result, ty, _) in phis(original) {
             latest.insert(result, draft.add(ty.clone(), Op::Phi(vec![(entry[&result].clone(), ways.guard)])));
         }
-        for _ in 0..ROUNDS {
-            latest = self.round(&mut draft, original, latest);
+        let first = latest[&self.counter].clone();
+        for round in 0..ROUNDS {
+            latest = self.round(&mut draft, original, latest, (&first, round));
         }
         let again = Op::Compare(Compare::Ne, latest[&self.counter].clone(), stop);
         let again = draft.add(Type::Int(1), again);
@@ -203,8 +201,14 @@ impl Counted {
         (main, latest)
     }
 
-    /// One round with these values of the phis; gives those of the next.
-    fn round(&self, draft: &mut Draft, original: &Block, phi_values: Values) -> Values {
+    /// One round with these values of the phis, so many after one with that counter; gives the values of the next.
+    fn round(
+        &self,
+        draft: &mut Draft,
+        original: &Block,
+        phi_values: Values,
+        (first, rounds): (&Operand, u128),
+    ) -> Values {
         let mut values = phi_values;
         let renamed = |operand: &mut Operand, values: &Values| {
             if let Operand::Value(value) = operand
@@ -215,6 +219,7 @@ impl Counted {
         };
         for instruction in original.instructions.iter().filter(|i| !matches!(i.op, Op::Phi(_))) {
             let mut op = instruction.op.clone();
+            self.count_in_bytes(&mut op, first, rounds);
             op.operands_mut().for_each(|operand| renamed(operand, &values));
             match instruction.result {
                 Some(result) => {
@@ -231,6 +236,18 @@ impl Counted {
         });
         next.collect()
     }
+
+    /// Addresses in all rounds are made of the first counter, so that one sees how far they are from each other.
+    fn count_in_bytes(&self, op: &mut Op, first: &Operand, rounds: u128) {
+        let Op::Address { offset, terms, .. } = op else { return };
+        // A narrower counter may begin anew at zero.
+        for (index, scale) in terms.iter_mut().filter(|_| self.bits == 64) {
+            if *index == Operand::Value(self.counter) {
+                *index = first.clone();
+                *offset = offset.wrapping_add(scale.wrapping_mul(rounds as i64));
+            }
+        }
+    }
 }
 
 /// What values of a loop are in one of its rounds.
@@ -244,14 +261,13 @@ struct Ways {
 
 /// A block in the making.
 struct Draft<'a> {
-    types: &'a mut Vec<Type>,
+    body: &'a mut Body,
     instructions: Vec<Instruction>,
 }
 
 impl Draft<'_> {
     fn add(&mut self, ty: Type, op: Op) -> Operand {
-        let result = ValueId(self.types.len() as u32);
-        self.types.push(ty.clone());
+        let result = self.body.new_value(ty.clone());
         self.instructions.push(Instruction { result: Some(result), ty, op, place: None });
         Operand::Value(result)
     }
