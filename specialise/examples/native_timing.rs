@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p drystone-specialise --example native_timing [clang]`
 
-use drystone_specialise::{native, parse};
+use drystone_specialise::{native, parse, tidy};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::process::Command;
@@ -53,8 +53,9 @@ fn main() {
         let text = room.path().join("kernels.ll");
         compile(&clang, &[level, &["-emit-llvm", "-S"]].concat(), &source, &text);
         let text = std::fs::read_to_string(text).expect("the compiler wrote it");
-        let module = parse::read(&text, "kernels.ll").expect("the compiler writes what can be read");
+        let mut module = parse::read(&text, "kernels.ll").expect("the compiler writes what can be read");
         let start = Instant::now();
+        tidy::polish_for_machine(&mut module);
         let native = native::load(&module, &|_| None).unwrap_or_else(|error| panic!("{error}"));
         println!("{level:?}: {} functions in {:?}", module.functions.len(), start.elapsed());
         for kernel in KERNELS {

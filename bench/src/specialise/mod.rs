@@ -6,6 +6,7 @@ mod drive;
 mod inside;
 mod layers;
 mod page;
+mod reasons;
 mod rows;
 mod shell;
 mod sources;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::Effort;
 use super::rows::{GONE, LIKE_HAND};
 use super::targets::GROWTH;
+use super::{Effort, reasons};
 use crate::curves::{self, Curve, Panel};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;
@@ -21,7 +21,7 @@ pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
         title: "The specialiser",
         notes: notes(),
         place,
-        reason: |_| None,
+        reason: reasons::of,
         plots: vec![
             plot("specialise-sizes.svg", "a call message, by size", of(is_size)),
             plot(
