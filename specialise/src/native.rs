@@ -52,9 +52,8 @@ impl Native {
     }
 }
 
-/// Makes machine code of all that a module defines, as it stands there: [`crate::tidy::polish_for_machine`] makes it
-/// quicker. What it only declares is asked of `symbols` first, then of this
-/// process (`dlsym`).
+/// Makes machine code of all that a module defines, as it stands: [`crate::tidy::polish_for_machine`] makes that quicker.
+/// What it only declares is asked of `symbols` first, then of this process (`dlsym`).
 pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Result<Native, NativeError> {
     let mut unit = Unit::new(module, symbols)?;
     for (at, global) in module.globals.iter().enumerate() {

@@ -55,7 +55,8 @@ pub fn tidy(body: &mut Body, around: &Surroundings) {
 }
 
 /// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`crate::reroll::reroll`],
-/// accesses that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints the module leaves them out.
+/// accesses that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints
+/// the module leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = crate::reroll::Bulk::declare(module);
     each_body(module, |body, around| {

@@ -4,7 +4,7 @@ use drystone_specialise::{Context, parse, specialise};
 
 const PROGRAM: &str = "
 @table = global [4 x i32] zeroinitializer
-define i32 @entry(ptr %at, i8 %byte) {
+define i32 @entry(ptr %at, i8 %byte, double %real) {
   %it = load i32, ptr %at
   ret i32 %it
 }
@@ -20,11 +20,27 @@ const REFUSED: &[(&str, &str)] = &[
     ("keep = [\"flush\"]", "there is no function flush"),
     ("initialisers = [\"flush\"]", "flush"),
     ("[global.tables]\nconstant = true", "there is no global variable tables"),
-    ("[argument.to]\nvalue = 1", "entry has no parameter to; it has: at, byte"),
+    ("[argument.to]\nvalue = 1", "entry has no parameter to; it has: at, byte, real"),
     ("[argument.byte]\nvalue = 256", "256 does not fit into its 8 bits"),
     ("[argument.byte]\nsize = 4", "it is no pointer"),
     ("[argument.at]\nvalue = 8", "a pointer has no number but 0"),
     ("[argument.at]\nvalue = 0\nsize = 4", "it can't be the null pointer and point to something"),
+    (
+        "[argument.at]\nvalue = 0\ncontents = [{ at = 0, type = \"i8\", value = 1 }]",
+        "it can't be the null pointer",
+    ),
+    ("[argument.at]\nsymbol = \"tables\"", "there is no tables in the program"),
+    ("[argument.at]\nsymbol = \"table\"\nsize = 16", "of which nothing more can be said"),
+    ("[argument.at]\nsize = 8\n[argument.0]\nsize = 4", "the context speaks twice of parameter 0"),
+    ("[argument.real]\nvalue = 1", "it is no integer"),
+    (
+        "[argument.at]\ncontents = [{ at = 0, type = \"ptr\", symbol = \"log\", offset = 4 }]",
+        "log is a function",
+    ),
+    (
+        "[argument.at]\ncontents = [{ at = 0, type = \"ptr\", offset = 4 }]",
+        "an `offset` is one from a `symbol`",
+    ),
     ("[argument.at]\nalign = 3", "its alignment is no power of two"),
     ("[argument.at]\ncontents = [{ at = 0, type = \"i24\", value = 1 }]", "unknown variant `i24`"),
     ("[argument.at]\ncontents = [{ at = 0, type = \"i8\", value = 300 }]", "300 does not fit into 8 bits"),

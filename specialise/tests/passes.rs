@@ -1,13 +1,26 @@
-//! What tidying and re-rolling make of IR text: each `tests/passes/*.ll` becomes the `.expected` beside it. `BLESS=1
-//! cargo test` rewrites the expectations.
+//! What tidying and re-rolling make of IR text: each `tests/passes/*.ll` becomes the `.expected` beside it, each
+//! `tests/passes/machine/*.ll` as code for the machine. `BLESS=1 cargo test` rewrites the expectations.
 
+use drystone_specialise::ir::Module;
 use drystone_specialise::{parse, print, tidy};
 use std::fmt::Write;
 use std::time::Instant;
 
 #[test]
-fn golden() {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+fn for_a_compiler() {
+    golden("tests/passes", tidy::polish);
+}
+
+#[test]
+fn for_the_machine() {
+    golden("tests/passes/machine", |module| {
+        tidy::polish(module);
+        tidy::polish_for_machine(module);
+    });
+}
+
+fn golden(directory: &str, polish: impl Fn(&mut Module)) {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let bless = std::env::var_os("BLESS").is_some();
     let mut differences = String::new();
     let mut seen = 0;
@@ -20,7 +33,7 @@ fn golden() {
         let name = path.display().to_string();
         let mut module =
             parse::read(&std::fs::read_to_string(&path).expect("IR"), &name).expect("IR that can be read");
-        tidy::polish(&mut module);
+        polish(&mut module);
         let is = print::print(&module);
         let expected = path.with_extension("expected");
         if bless {

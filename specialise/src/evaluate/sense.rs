@@ -17,7 +17,12 @@ pub(super) fn check(module: &Module, context: &Context, params: &[Param]) -> Res
             let names = names.join(", ");
             return Err(Error(format!("{} has no parameter {name}; it has: {names}", context.entry)));
         };
-        check_argument(name, said, &param.ty)?;
+        if Some(name.as_str()) != param.name.as_deref()
+            && param.name.as_ref().is_some_and(|name| context.argument.contains_key(&**name))
+        {
+            return Err(Error(format!("the context speaks twice of parameter {name}: by its name, too")));
+        }
+        check_argument(module, name, said, &param.ty)?;
         check_contents(module, name, said)?;
     }
     if let Some(name) = context.global.keys().find(|name| module.global(name).is_none()) {
@@ -53,21 +58,35 @@ fn check_result(module: &Module, context: &Context) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_argument(name: &str, said: &Argument, ty: &Type) -> Result<(), Error> {
-    let pointer = said.symbol.is_some() || said.size.is_some() || said.align.is_some() || said.unaliased;
-    let wrong = match (ty, said.value) {
-        (Type::Int(bits), Some(value)) if !fits(value, *bits) => {
-            format!("{value} does not fit into its {bits} bits")
+fn check_argument(module: &Module, name: &str, said: &Argument, ty: &Type) -> Result<(), Error> {
+    let bytes = said.size.is_some() || said.align.is_some() || said.unaliased || !said.contents.is_empty();
+    let wrong = match (ty, said.value, &said.symbol) {
+        (Type::Ptr, None, Some(symbol)) if !is_there(module, symbol) => {
+            format!("there is no {symbol} in the program")
         }
-        (Type::Ptr, Some(value)) if value != 0 => "a pointer has no number but 0, the null pointer".into(),
-        (Type::Ptr, _) if said.align.is_some_and(|align| !align.is_power_of_two()) => {
+        (Type::Ptr, _, Some(_)) if bytes || said.value.is_some() => {
+            "it is the address of its `symbol`, of which nothing more can be said".into()
+        }
+        (Type::Ptr, Some(value), None) if value != 0 => {
+            "a pointer has no number but 0, the null pointer".into()
+        }
+        (Type::Ptr, Some(_), None) if bytes => "it can't be the null pointer and point to something".into(),
+        (Type::Ptr, ..) if said.align.is_some_and(|align| !align.is_power_of_two()) => {
             "its alignment is no power of two".into()
         }
-        (Type::Ptr, Some(_)) if pointer => "it can't be the null pointer and point to something".into(),
-        (Type::Int(_), _) if pointer || !said.contents.is_empty() => "it is no pointer".into(),
-        _ => return Ok(()),
+        (Type::Ptr, ..) => return Ok(()),
+        (_, _, symbol) if bytes || symbol.is_some() => "it is no pointer".into(),
+        (Type::Int(bits), Some(value), _) if !fits(value, *bits) => {
+            format!("{value} does not fit into its {bits} bits")
+        }
+        (Type::Int(_), ..) | (_, None, _) => return Ok(()),
+        _ => "it is no integer".into(),
     };
     Err(Error(format!("the context says of {name} what can't be: {wrong}")))
+}
+
+fn is_there(module: &Module, symbol: &str) -> bool {
+    module.function(symbol).is_some() || module.global(symbol).is_some()
 }
 
 /// What an argument points to lies within its size, and not in one place twice.
@@ -83,12 +102,16 @@ fn check_contents(module: &Module, name: &str, said: &Argument) -> Result<(), Er
 }
 
 fn check_content(module: &Module, name: &str, said: &Argument, content: &Content) -> Result<(), Error> {
-    let Content { at, ty, symbol, value, .. } = content;
-    let is_there = |name: &String| module.function(name).is_some() || module.global(name).is_some();
+    let Content { at, ty, symbol, value, offset } = content;
     let wrong = match (ty, symbol, value) {
-        (ContentType::Ptr, Some(symbol), None) if is_there(symbol) => None,
-        (ContentType::Ptr, Some(symbol), None) => Some(format!("there is no {symbol} in the program")),
-        (ContentType::Ptr, None, None | Some(0)) => None,
+        (_, None, _) if *offset != 0 => Some("an `offset` is one from a `symbol`".into()),
+        (ContentType::Ptr, Some(symbol), None) if !is_there(module, symbol) => {
+            Some(format!("there is no {symbol} in the program"))
+        }
+        (ContentType::Ptr, Some(symbol), None) if *offset != 0 && module.function(symbol).is_some() => {
+            Some(format!("{symbol} is a function, and there is nothing at an `offset` from it"))
+        }
+        (ContentType::Ptr, Some(_), None) | (ContentType::Ptr, None, None | Some(0)) => None,
         (ContentType::Ptr, ..) => Some("a pointer is to a `symbol`, or its `value` is 0".into()),
         (_, None, Some(value)) if fits(*value, ty.bits()) => None,
         (_, None, Some(value)) => Some(format!("{value} does not fit into {} bits", ty.bits())),

@@ -227,7 +227,7 @@ fn machine() -> Attempt<OwnedTargetIsa> {
         // What is wrong with the module's types becomes an error instead of a panic.
         ("enable_verifier", "true"),
         ("enable_table_access_spectre_mitigation", "false"),
-        // A function lies as C compilers lay it: how quick a short one is depends on where its lines of the cache begin.
+        // How quick a short function is depends on where its lines of the cache begin.
         ("log2_min_function_alignment", "6"),
         ("unwind_info", "false"),
     ];

@@ -34,8 +34,6 @@ struct Counted {
     goes_on: Compare,
     bound: Operand,
     bits: u32,
-    /// Where it goes on after the loop.
-    exit: BlockId,
     /// How many rounds it does, if that is plain to see and they are short altogether.
     few: Option<u128>,
 }
@@ -87,7 +85,6 @@ impl Counted {
             goes_on,
             bound: bound.clone(),
             bits: *bits,
-            exit: if *yes == id { *no } else { *yes },
             few: known_rounds(incoming, id, bound, *bits)
                 .filter(|rounds| *rounds <= (WHOLE / block.instructions.len()) as u128),
         })
@@ -128,7 +125,9 @@ impl Counted {
         let before = draft.block(Terminator::Jump(self.block));
         body.blocks.push(before);
         let last = &mut body.blocks[self.block.0 as usize];
-        last.terminator = Terminator::Jump(self.exit);
+        if let Terminator::Branch(_, yes, no) = last.terminator {
+            last.terminator = Terminator::Jump(if yes == self.block { no } else { yes });
+        }
         for instruction in &mut last.instructions {
             self.count_in_bytes(&mut instruction.op, &first, rounds - 1);
             if let (Op::Phi(incoming), Some(result)) = (&mut instruction.op, instruction.result) {

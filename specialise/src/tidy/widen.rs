@@ -67,6 +67,14 @@ impl Reader {
             Reader::Machine(_) => &WIDTHS,
         }
     }
+
+    /// What swaps bytes, if elements whose bytes are swapped are joined.
+    fn swaps(self) -> Option<Swaps> {
+        match self {
+            Reader::Compiler => None,
+            Reader::Machine(swaps) => Some(swaps),
+        }
+    }
 }
 
 /// Does it in every block.
@@ -85,12 +93,12 @@ pub(super) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
         let mut room = Room {
             old: std::mem::take(&mut body.blocks[at].instructions).into_iter().map(Some).collect(),
             before: BTreeMap::new(),
+            swaps: reader.swaps(),
             body,
         };
         let mut scan = Scan {
             around,
             widths: reader.widths(),
-            reader,
             roots: &roots,
             addresses: &addresses,
             uses: &uses,
@@ -118,6 +126,8 @@ struct Room<'a> {
     old: Vec<Option<Instruction>>,
     /// New ones, by the position of what they stand before.
     before: BTreeMap<usize, Vec<Instruction>>,
+    /// What swaps bytes, if elements whose bytes are swapped are joined.
+    swaps: Option<Swaps>,
     /// The function, without this block's instructions.
     body: &'a mut Body,
 }
@@ -249,8 +259,6 @@ struct Scan<'a> {
     around: &'a Surroundings<'a>,
     /// How wide stores of constants become, the widest first.
     widths: &'static [i64],
-    /// Who reads what comes out.
-    reader: Reader,
     /// What pointers point into.
     roots: &'a Roots,
     /// All addresses.
@@ -292,8 +300,10 @@ impl Scan<'_> {
                 self.settle_all(room);
             }
             op @ Op::Call { .. } => {
-                if let (Some((value, with)), Some(result)) = (self.swapped(op), self.single(instruction)) {
-                    self.copies.swap(position, value, result, with);
+                if room.swaps.is_some()
+                    && let (Some(value), Some(result)) = (self.swapped(op), self.single(instruction))
+                {
+                    self.copies.swap(position, value, result);
                 }
             }
             _ => {}
@@ -306,13 +316,11 @@ impl Scan<'_> {
     }
 
     /// The value whose bytes a call swaps, if two such calls can become one.
-    fn swapped(&self, op: &Op) -> Option<(ValueId, Swaps)> {
+    fn swapped(&self, op: &Op) -> Option<ValueId> {
         let Op::Call { callee: Operand::Const(Const::Function(callee)), args, .. } = op else { return None };
         let name = &*self.around.module.functions[callee.0 as usize].name;
-        match (self.reader, name, &args[..]) {
-            (Reader::Machine(swaps), "llvm.bswap.i16" | "llvm.bswap.i32", [Operand::Value(value)]) => {
-                Some((*value, swaps))
-            }
+        match (name, &args[..]) {
+            ("llvm.bswap.i16" | "llvm.bswap.i32", [Operand::Value(value)]) => Some(*value),
             _ => None,
         }
     }

@@ -258,6 +258,24 @@ uint64_t t_swapped(uint64_t a, uint64_t b) {
     return h;
 }
 
+/* The second loop is entered from the first one and from elsewhere, and comes first in the text. */
+__attribute__((noinline)) static void either(uint32_t *restrict p, uint32_t *restrict q, uint64_t x) {
+    if (x & 1) {
+common:
+        for (uint64_t j = 0; j < 12; j++) q[j] = q[j] * 3 + 1;
+        return;
+    }
+    for (uint64_t i = 0; i < 12; i++) p[i] += (uint32_t)x;
+    goto common;
+}
+uint64_t t_either(uint64_t a, uint64_t b) {
+    uint32_t p[16], q[16]; uint64_t h = 0;
+    for (int i = 0; i < 16; i++) { p[i] = (uint32_t)a + i; q[i] = (uint32_t)b * i; }
+    either(p, q, a);
+    for (int i = 0; i < 16; i++) { MIX(h, p[i]); MIX(h, q[i]); }
+    return h;
+}
+
 uint64_t t_atomics(uint64_t a, uint64_t b) {
     uint64_t h = 0, cell = a, expected = a ^ (b & 1);
     uint32_t small = (uint32_t)b; uint8_t tiny = (uint8_t)a; void *pointer = &h;

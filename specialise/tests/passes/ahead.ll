@@ -67,7 +67,7 @@ failed:
   ret i32 0
 }
 
-; Both loops of a nest ask ahead; the inner one is written first.
+; Both loops of a nest ask ahead; the inner one comes first in the text.
 define i32 @nest(ptr noalias %from, ptr noalias %to, i32 %rows, i32 %columns, i32 %all, i32 %each) {
   br label %outer
 inner:

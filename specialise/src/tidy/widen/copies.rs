@@ -13,17 +13,8 @@ struct Loaded {
     position: usize,
     /// What it reads.
     place: Place,
-    /// What swaps its bytes.
-    swap: Option<Swap>,
-}
-
-/// A call that swaps the bytes of what was loaded.
-#[derive(Clone, Copy)]
-struct Swap {
-    /// Where it stands.
-    position: usize,
-    /// What to call for more of them.
-    with: Swaps,
+    /// Where its bytes are swapped, if they are.
+    swap: Option<usize>,
 }
 
 /// A load and the store of its value.
@@ -43,8 +34,8 @@ struct Group {
     from: Place,
     /// Where it writes.
     to: Place,
-    /// What swaps the bytes of each.
-    swaps: Option<Swaps>,
+    /// Whether the bytes of each are swapped.
+    swapped: bool,
     /// The copies, by what they write.
     pieces: Pieces<Copy>,
     /// Where the first store stands.
@@ -65,7 +56,7 @@ pub(super) struct Copies {
 impl Loaded {
     /// The copy, if it is stored there.
     fn stored(&self, store: usize) -> Copy {
-        Copy { load: self.position, swap: self.swap.map(|swap| swap.position), store }
+        Copy { load: self.position, swap: self.swap, store }
     }
 }
 
@@ -98,17 +89,18 @@ impl Group {
             && self.to.anchor == to.anchor
             && to.offset.wrapping_sub(loaded.place.offset) == self.to.offset.wrapping_sub(self.from.offset)
             && (apart || loaded.position < self.first_store)
-            && self.swaps.is_some() == loaded.swap.is_some()
-            && (self.swaps.is_none() || self.from.size == loaded.place.size)
+            && self.swapped == loaded.swap.is_some()
+            && (!self.swapped || self.from.size == loaded.place.size)
             && !overlaps(&self.pieces, start, end)
     }
 
     /// Makes wider copies of them.
     fn settle(self, room: &mut Room) {
         let pair = [self.from.size.map_or(0, |size| size as i64 * 2)];
-        let widths = if self.swaps.is_some() { &pair[..] } else { &WIDTHS };
+        let widths = if self.swapped { &pair[..] } else { &WIDTHS };
         for (width, part) in parts(&self.pieces, widths) {
-            let ty = Type::Int(width as u32 * 8);
+            let bits = width as u32 * 8;
+            let ty = Type::Int(bits);
             let value = room.value(ty.clone());
             let last_load = part.iter().map(|(_, copy)| copy.load).max().unwrap_or_default();
             let last_store = part.iter().map(|(_, copy)| copy.store).max().unwrap_or_default();
@@ -119,12 +111,13 @@ impl Group {
                 copy.swap.into_iter().for_each(|swap| room.old[swap] = None);
                 room.old[copy.store] = None;
             }
-            let bits = width as u32 * 8;
             room.old[last_load] = load.map(|load| Instruction { result: Some(value), ty, ..load });
             room.old[last_store] = store;
-            let value = match self.swaps {
-                None => Operand::Value(value),
-                Some(swaps) => swap_halves(Operand::Value(value), bits, swaps, last_store, room),
+            let value = match room.swaps {
+                Some(swaps) if self.swapped => {
+                    swap_halves(Operand::Value(value), bits, swaps, last_store, room)
+                }
+                _ => Operand::Value(value),
             };
             if let Some(Instruction { op: Op::Store { value: stored, .. }, .. }) = &mut room.old[last_store] {
                 *stored = value;
@@ -163,11 +156,11 @@ impl Copies {
     }
 
     /// Goes past a call that swaps the bytes of a value; `result` is used just once.
-    pub(super) fn swap(&mut self, position: usize, value: ValueId, result: ValueId, with: Swaps) {
+    pub(super) fn swap(&mut self, position: usize, value: ValueId, result: ValueId) {
         if let Some(loaded) = self.loaded.remove(&value)
             && loaded.swap.is_none()
         {
-            self.loaded.insert(result, Loaded { swap: Some(Swap { position, with }), ..loaded });
+            self.loaded.insert(result, Loaded { swap: Some(position), ..loaded });
         }
     }
 
@@ -195,9 +188,9 @@ impl Copies {
         match (movable, range(to)) {
             (Some(loaded), Some((start, end))) => {
                 let pieces = BTreeMap::from([(start, (end, loaded.stored(position)))]);
-                let swaps = loaded.swap.map(|swap| swap.with);
+                let swapped = loaded.swap.is_some();
                 let to = to.clone();
-                self.group = Some(Group { from: loaded.place, to, swaps, pieces, first_store: position });
+                self.group = Some(Group { from: loaded.place, to, swapped, pieces, first_store: position });
             }
             _ => self.last_write = Some(position),
         }
