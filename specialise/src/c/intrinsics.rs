@@ -192,7 +192,7 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         for at in count {
             let arg = args.get(at).ok_or("an intrinsic with too few arguments")?;
-            parts.push(self.expr(arg, Want::Modulo)?);
+            parts.push(self.expr(arg, if bits == 1 { Want::Exact } else { Want::Modulo })?);
         }
         let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
         let is_count = name.starts_with("__builtin_popcount");
@@ -270,6 +270,17 @@ fn mathematical(plain: &str) -> Option<&str> {
 /// A helper's name and text (none for a builtin) for an intrinsic of integers.
 fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String, String)> {
     let of = of.bits() as u32;
+    if of == 1 {
+        // The only bit of a signed number is its sign.
+        let operator = match plain {
+            "umin" | "smax" => '&',
+            "umax" | "smin" => '|',
+            _ => return None,
+        };
+        let text =
+            format!("static inline bool {plain}_bool(bool a, bool b)\n{{\n    return a {operator} b;\n}}");
+        return Some((format!("{plain}_bool"), text));
+    }
     if container(of) != of || of < 8 {
         return None;
     }
