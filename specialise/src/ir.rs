@@ -111,6 +111,12 @@ impl Body {
         ValueId(self.types.len() as u32 - 1)
     }
 
+    /// An instruction that computes a new value, and that value.
+    pub fn computing(&mut self, ty: Type, op: Op, place: Option<PlaceId>) -> (Instruction, Operand) {
+        let result = self.new_value(ty.clone());
+        (Instruction { result: Some(result), ty, op, place }, Operand::Value(result))
+    }
+
     /// The type of an operand of this body.
     pub fn type_of(&self, operand: &Operand) -> Type {
         match operand {

@@ -95,8 +95,8 @@ fn notes() -> String {
         "The sources are Debian's: libtirpc (client stubs by rpcgen), lwIP and libpcap's `bpf_filter`; \
          bench/peers/c/README.md says what is on top of them. Every contender is a shared object in one process, called \
          through a pointer with new random arguments in each call; the call is part of every figure, and all functions \
-         in C begin with a cache line. Before anything is measured each must do the same as the generic code, by every byte, on 5000 random cases. Then there are {} \
-         rounds, in which each has {} microseconds in turn; a figure stands as the median of its rounds with their \
+         in C begin with a cache line. Before anything is measured each must do the same as the generic code, by every \
+         byte, on 5000 random cases. Then there are {} rounds, in which each has {} microseconds in turn; a figure stands as the median of its rounds with their \
          quartiles. *generic* is each file compiled by itself with -O2 and linked to a library; *lto* is clang's \
          whole-program optimisation with everything but the entry internal, a pre-link -O2 and a post-link -O3 that may \
          inline nearly everything, *lto-pgo* the same with a profile of the same calls. *hand* is the same bytes written \

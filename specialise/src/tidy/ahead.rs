@@ -3,9 +3,7 @@
 //! can make vectors of.
 
 use crate::graph::{Graph, successors};
-use crate::ir::{
-    Binary, Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type, ValueId,
-};
+use crate::ir::{Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -272,9 +270,9 @@ fn test(body: &mut Body, found: &Loop, enough: BlockId, other: BlockId) -> Block
     let place = body.blocks[found.header].place;
     let mut instructions = Vec::new();
     let mut compute = |ty: Type, op: Op| {
-        let result = body.new_value(ty.clone());
-        instructions.push(Instruction { result: Some(result), ty, op, place });
-        Operand::Value(result)
+        let (instruction, result) = body.computing(ty, op, place);
+        instructions.push(instruction);
+        result
     };
     let ty = Type::Int(*bits);
     // The rounds may be undefined where the loop is left before it asks for them.

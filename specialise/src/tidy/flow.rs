@@ -2,7 +2,7 @@
 //! follow one other, and phis that have no choice.
 
 use super::forward::Replaced;
-use crate::ir::{Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type};
+use crate::ir::{Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type};
 use std::collections::{HashMap, HashSet};
 
 /// Does all of it once.
@@ -58,11 +58,10 @@ fn branch_for_one_case(body: &mut Body) {
         let Type::Int(bits) = body.type_of(on) else { continue };
         let op = Op::Compare(Compare::Eq, on.clone(), Operand::Const(Const::int(bits, case)));
         let other = *other;
-        let holds = body.new_value(Type::Int(1));
+        let (compare, holds) = body.computing(Type::Int(1), op, body.blocks[at].place);
         let block = &mut body.blocks[at];
-        let place = block.place;
-        block.instructions.push(Instruction { result: Some(holds), ty: Type::Int(1), op, place });
-        block.terminator = Terminator::Branch(Operand::Value(holds), to, other);
+        block.instructions.push(compare);
+        block.terminator = Terminator::Branch(holds, to, other);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::flow::{bring_the_same, predecessors};
 use super::{Known, Surroundings, known_call};
 use crate::ir::{
-    Access, Binary, Block, BlockId, Body, Compare, Const, Instruction, Op, Operand, Terminator, Type, ValueId,
+    Access, Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId,
 };
 
 /// The tests that are looked at behind the first one.
@@ -238,11 +238,11 @@ impl Guards<'_> {
 
     /// Adds an instruction to the end of a block.
     fn compute(&mut self, at: BlockId, ty: Type, op: Op) -> Operand {
-        let result = self.body.new_value(ty.clone());
+        let (instruction, result) = self.body.computing(ty, op, self.block(at).place);
         let block = &mut self.body.blocks[at.0 as usize];
         self.sites.push(Some((at.0 as usize, block.instructions.len())));
-        block.instructions.push(Instruction { result: Some(result), ty, op, place: block.place });
-        Operand::Value(result)
+        block.instructions.push(instruction);
+        result
     }
 }
 

@@ -35,7 +35,7 @@ struct Counted {
     bound: Operand,
     bits: u32,
     /// How many rounds it does, if that is plain to see and they are short altogether.
-    few: Option<u128>,
+    whole: Option<u128>,
 }
 
 impl Counted {
@@ -85,7 +85,7 @@ impl Counted {
             goes_on,
             bound: bound.clone(),
             bits: *bits,
-            few: known_rounds(incoming, id, bound, *bits)
+            whole: known_rounds(incoming, id, bound, *bits)
                 .filter(|rounds| *rounds <= (WHOLE / block.instructions.len()) as u128),
         })
     }
@@ -100,7 +100,7 @@ impl Counted {
             }
         }
         let original = body.blocks[self.block.0 as usize].clone();
-        if let Some(rounds) = self.few {
+        if let Some(rounds) = self.whole {
             return self.unroll_wholly(body, &original, &ways, rounds);
         }
         let (guard, entry, stop) = self.guard(body, &original, &ways);
@@ -266,9 +266,9 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn add(&mut self, ty: Type, op: Op) -> Operand {
-        let result = self.body.new_value(ty.clone());
-        self.instructions.push(Instruction { result: Some(result), ty, op, place: None });
-        Operand::Value(result)
+        let (instruction, result) = self.body.computing(ty, op, None);
+        self.instructions.push(instruction);
+        result
     }
 
     fn add_effect(&mut self, original: &Instruction, op: Op) {

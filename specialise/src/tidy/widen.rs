@@ -140,11 +140,10 @@ impl Room<'_> {
 
     /// Computes something before the instruction at a position.
     fn compute(&mut self, position: usize, ty: &Type, op: Op) -> Operand {
-        let result = self.value(ty.clone());
         let place = self.old[position].as_ref().and_then(|instruction| instruction.place);
-        let instruction = Instruction { result: Some(result), ty: ty.clone(), op, place };
+        let (instruction, result) = self.body.computing(ty.clone(), op, place);
         self.before.entry(position).or_default().push(instruction);
-        Operand::Value(result)
+        result
     }
 
     /// What is in the block now.
