@@ -54,6 +54,8 @@ fn make(workspace: &Path, target: &Path, triple: &str) {
     cargo.arg(target).current_dir(workspace);
     // Executables are stripped, and most of the library is not theirs: as little of it as possible is carried along.
     cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("CARGO_PROFILE_RELEASE_LTO", "fat");
+    // Nothing in an executable catches a panic, and tables for unwinding are a third of it.
+    cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort").env("CARGO_PROFILE_RELEASE_INCREMENTAL", "false");
     // What is meant for the build around this one: instrumentation, lints.
     for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
         cargo.env_remove(name);
