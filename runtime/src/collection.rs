@@ -36,8 +36,7 @@ use self::keys::Key;
 use self::keys::Keys;
 use self::store::Store;
 use crate::heap::Heap;
-use crate::instance::ds_exists;
-use crate::layout::{ArrayHead, Fault, Instance, TextHead};
+use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
 use crate::text;
 
 /// An element found or made.
@@ -230,7 +229,7 @@ unsafe fn next_in_array(array: Array, after: Option<Key>, key: *mut u64) -> Opti
 }
 
 unsafe fn is_there(element: *mut u8) -> bool {
-    ds_exists(*element.cast::<*mut Instance>()) != 0
+    !is_empty(*element.cast::<*mut Instance>())
 }
 
 /// Shows every key and its element, in the order of the keys, until told to stop.

@@ -11,15 +11,19 @@
 //! components, come here, on the home worker. See also the process module.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
+pub mod connection;
+
 use core::ptr::null_mut;
 
 use drystone_component::{Interface, Kind, Side};
 
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
-use crate::instance::{self, CLOSED, rare_of};
+use crate::failure::ds_fail;
+use crate::home::home;
+use crate::instance::{self, body_of, rare_of};
 use crate::layout::*;
-use crate::process::*;
+use crate::process::restart_service;
+use crate::queue::ready;
+use crate::worker::heap_of;
 
 const FALSE: u32 = 0;
 const TRUE: u32 = 1;
@@ -128,7 +132,7 @@ unsafe fn send_as_client(
             free(w, c);
             ready(w, p);
         } else if (*instance).live & CLOSED != 0 {
-            crate::connection::wait(w, p);
+            connection::wait(w, p);
         } else {
             (*c).word = START;
             restart_service(w, c);
@@ -304,23 +308,25 @@ pub unsafe extern "C" fn ds_input(
     if answer(c, side, pattern) == TRUE { TRUE } else { FALSE }
 }
 
-/// A service's body has run to its end.
-pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interface, place: u32) {
+/// A service's body has run to its end: whether the process has, too.
+pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interface, place: u32) -> bool {
     let p = c.cast::<Process>();
     let word = (*c).word;
     if word.tag != 0 && word.flags & FOR_CLIENT == 0 {
         // What it leaves unreceived begins the next communication.
         let next = next(interface, 0, word.tag as u32 - 1);
         let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
-            return violation(w, p, place);
+            violation(w, p, place);
+            return false;
         };
         (*c).word.seen = 0;
         (*c).word.state = state;
         restart_service(w, c);
-        return ended(w, (*p).instance);
+        return true;
     }
     if !may_end(interface, word.state) {
-        return violation(w, p, place);
+        violation(w, p, place);
+        return false;
     }
     let instance = (*p).instance;
     if word.flags & CLIENT_CLOSED != 0 {
@@ -330,7 +336,7 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
         (*c).word.flags |= SERVICE_ENDED;
         wake(w, c);
     }
-    ended(w, instance);
+    true
 }
 
 /// Whether the client may close now.

@@ -1,8 +1,8 @@
 //! Run-time errors (language reference, section 10): what they are called, where they happened, and what they end.
 //!
 //! # Why this is sound
-//! Errors are recorded by the failing process and seen to by the scheduler, when no process runs at home. See the
-//! process module.
+//! Errors are recorded where they happen (the failure module) and seen to by the scheduler, when no process runs at
+//! home. See the process module.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 use alloc::format;
@@ -10,48 +10,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use crate::heap::heap_of;
-use crate::instance::{holder_of, template_of};
+use crate::home::home;
+use crate::instance::{body_of, holder_of, is_service, template_of};
 use crate::layout::*;
+use crate::life::{isolation, survey};
 use crate::output;
 use crate::parallel;
-use crate::process::*;
-use crate::scheduler::want_attention;
-use crate::{isolation, survey};
-
-/// A run-time error.
-#[derive(Clone, Copy)]
-pub struct Failure {
-    /// Whose; null if the program's end itself failed.
-    pub process: *mut Process,
-    /// In which component.
-    pub instance: *mut Instance,
-    /// Which.
-    pub fault: Fault,
-    /// Index into the program's places, or `u32::MAX`.
-    pub place: u32,
-}
+use crate::worker::{ground, heap_of};
 
 impl Fault {
-    /// Every fault, by its number.
-    const ALL: [Fault; 15] = [
-        Fault::Overflow,
-        Fault::DivisionByZero,
-        Fault::IndexOutOfBounds,
-        Fault::MissingElement,
-        Fault::EmptyContainer,
-        Fault::FullContainer,
-        Fault::AssertionFailed,
-        Fault::ProtocolViolation,
-        Fault::OutOfMemory,
-        Fault::StackLimit,
-        Fault::Deadlock,
-        Fault::InvalidConversion,
-        Fault::MissingReturn,
-        Fault::WrongType,
-        Fault::InvalidArgument,
-    ];
-
     /// As messages call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -74,35 +41,9 @@ impl Fault {
     }
 }
 
-/// A process has failed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, place: u32) {
-    let fault = Fault::ALL.get(fault as usize).copied().unwrap_or(Fault::AssertionFailed);
-    let failure = Failure { process: p, instance: (*p).instance, fault, place };
-    if (*w).away != 0 {
-        parallel::fail_away(w, failure);
-    } else {
-        (*p).status = FAILED;
-        home(w).failures.push(failure);
-    }
-    want_attention(w);
-}
-
-/// `HALT`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
-    if (*w).away != 0 {
-        parallel::halt_away(w, p, status);
-    } else {
-        (*p).status = FAILED;
-        home(w).halted = Some(status);
-    }
-    want_attention(w);
-}
-
 /// The scheduler sees to the errors that were recorded; `false`: the program ends.
 pub unsafe fn handle(w: *mut Worker) -> bool {
-    while let Some(&failure) = home(w).failures.first() {
+    while let Some(&failure) = (*ground(w)).failures.first() {
         let isolated = enclosing_isolated(w, failure.instance);
         if !isolated.is_null() && home(w).parallel.are_away() {
             parallel::recall(w);
@@ -115,7 +56,7 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
         if isolated.is_null() {
             return false;
         }
-        home(w).failures.remove(0);
+        (*ground(w)).failures.remove(0);
         isolation::end(w, isolated);
     }
     parallel::release(w);

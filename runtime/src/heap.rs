@@ -20,7 +20,6 @@ use alloc::sync::Arc;
 use core::ptr::{self, null_mut};
 
 use self::memory::{Chunk, Free, Large, large_layout};
-use crate::layout::Worker;
 
 pub use self::memory::Memory;
 
@@ -59,16 +58,6 @@ struct List {
 
 // SAFETY: a heap's lists are its own.
 unsafe impl Send for Heap {}
-
-/// The heap of a worker.
-///
-/// # Safety
-/// `worker` is the one of this thread, and the result is not used any more when its heap is used again.
-#[inline]
-pub unsafe fn heap_of<'a>(worker: *mut Worker) -> &'a mut Heap {
-    // SAFETY: as above; a worker keeps its heap as long as it lives.
-    unsafe { &mut (*(*worker).own).heap }
-}
 
 impl Heap {
     /// One more worker's part.

@@ -1,35 +1,25 @@
-//! Component instances: how they are made, moved and held. How they end is the deletion module's.
+//! What a component is at run time: its block and what is rare about it, who holds it, what its processes run, and
+//! (in `monitor`) its lock. How it comes and goes is the life module's.
 //!
 //! # Why this is sound
-//! An instance is live from [`make`] until it is freed by the deletion or fault module, or, once dead, by the next use
-//! of its container. Its layout is what its template says. Only the home worker comes here.
+//! An instance is live from `life::make` until `life::free_dead`. Its layout is what its template says. Only the home
+//! worker comes here.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+pub(crate) mod monitor;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use core::ffi::c_void;
 use core::ptr::{self, null_mut};
 
-use drystone_component::{AnyType, Interface, Offered, Template};
+use drystone_component::{Body, Template};
 
-use crate::communication::may_close;
-use crate::connection::{close_leaf, find_offered, init_offered, is_same, slot_at};
-use crate::deletion::{self, Deletion};
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
+use self::monitor::Awaiting;
+use crate::home::home;
 use crate::layout::*;
-use crate::monitor::Awaiting;
-use crate::process::{self, Queue};
-
-/// [`Instance::live`]: how many processes are alive.
-pub const COUNT: u32 = (1 << 28) - 1;
-/// [`Instance::live`]: BEGIN has ended: services may answer.
-pub const BEGUN: u32 = 1 << 28;
-/// [`Instance::live`]: it is being deleted; [`Rare::deletion`] says how far.
-pub const DELETING: u32 = 1 << 29;
-/// [`Instance::live`]: no service starts any more.
-pub const CLOSED: u32 = 1 << 30;
-/// [`Instance::live`]: only the block is left, for its container counts as empty.
-pub const DEAD: u32 = 1 << 31;
+use crate::queue::Queue;
+use crate::worker::want_attention;
 
 /// What most instances never need.
 pub struct Rare {
@@ -47,8 +37,8 @@ pub struct Rare {
     pub connecting: Queue,
     /// Services that wait for the end of BEGIN.
     pub unbegun: Queue,
-    /// How far its deletion is; null if there is none.
-    pub deletion: *mut Deletion,
+    /// How far its deletion is, as the life module knows; null if there is none.
+    pub deletion: *mut c_void,
     /// Communications whose client has let go while their service runs on.
     pub orphans: Orphans,
 }
@@ -134,43 +124,9 @@ pub unsafe fn free_rare(instance: *mut Instance) {
     }
 }
 
-/// A new instance that nobody holds yet and that doesn't run yet. Null: no memory.
-#[inline]
-pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
-    let instance = heap_of(w).allocate_zeroed(template.size as usize) as *mut Instance;
-    if instance.is_null() {
-        return instance;
-    }
-    (*instance).kind = (&raw const *template).cast();
-    if template.main == Template::NO_BODY {
-        (*instance).live = BEGUN;
-    }
-    for offered in template.offered.get() {
-        if offered.connectable {
-            init_offered(slot_at(instance, offered.offset), instance);
-        }
-        if offered.body == Offered::INWARD {
-            (*slot_at::<RequiredSlot>(instance, offered.inward)).instance = instance;
-        }
-    }
-    for required in template.required.get() {
-        if required.slots == 0 {
-            (*slot_at::<RequiredSlot>(instance, required.offset)).instance = instance;
-        }
-    }
-    instance
-}
-
-/// Starts the main process of a new instance, if its template has one; `false`: no memory.
-#[inline]
-pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
-    let template = template_of(instance);
-    if (*template).main == Template::NO_BODY {
-        return true;
-    }
-    let p = process::start(w, instance, (*template).main);
-    *main_process(instance) = p;
-    !p.is_null()
+/// The instance's slot at an offset.
+pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
+    instance.cast::<u8>().add(offset as usize).cast()
 }
 
 /// Where an instance keeps its main process; null if its template has none.
@@ -212,194 +168,42 @@ pub unsafe fn holder_of(instance: *mut Instance) -> *mut Instance {
     }
 }
 
-/// Whether a container counts as empty.
+/// How many processes of an instance are alive.
 #[inline]
-pub unsafe fn is_empty(instance: *mut Instance) -> bool {
-    instance.is_null() || (*instance).live & DEAD != 0
+pub unsafe fn live(instance: *mut Instance) -> u32 {
+    (*instance).live & COUNT
 }
 
-/// `EXISTS`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
-    !is_empty(instance) as u32
-}
-
-unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, place: u32) -> Status {
-    ds_fail(w, p, fault as u32, place);
-    Status::Leave
-}
-
-/// Empties a container that counts as empty; `false`: it doesn't.
+/// What a process runs.
 #[inline]
-unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
-    let old = *container;
-    if old.is_null() {
-        return true;
-    }
-    if (*old).live & DEAD == 0 {
-        return false;
-    }
-    *container = null_mut();
-    deletion::free_dead(w, old);
-    true
+pub unsafe fn body_of(p: *mut Process) -> &'static Body {
+    let template: &'static Template = &*template_of((*p).instance);
+    body(template, (*p).body as usize)
 }
 
-/// `NEW`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_new(
-    w: *mut Worker,
-    p: *mut Process,
-    container: *mut *mut Instance,
-    template: &Template,
-    holder: usize,
-    place: u32,
-) -> Status {
-    if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, place);
-    }
-    let instance = make(w, template);
-    if instance.is_null() {
-        return fail(w, p, Fault::OutOfMemory, place);
-    }
-    (*instance).holder = holder;
-    if !start(w, instance) {
-        heap_of(w).free(instance.cast(), template.size as usize);
-        return fail(w, p, Fault::OutOfMemory, place);
-    }
-    instance.expose_provenance();
-    *container = instance;
-    Status::Done
+/// A template's body.
+#[inline]
+pub unsafe fn body(template: &'static Template, index: usize) -> &'static Body {
+    &*template.bodies.first.add(index)
 }
 
-/// `MOVE`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_move(
-    w: *mut Worker,
-    p: *mut Process,
-    from: *mut *mut Instance,
-    to: *mut *mut Instance,
-    holder: usize,
-    place: u32,
-) -> Status {
-    if is_empty(*from) {
-        return fail(w, p, Fault::EmptyContainer, place);
-    }
-    let status = ds_arrive(w, p, *from, to, holder, place);
-    if status == Status::Done {
-        *from = null_mut();
-    }
-    status
+/// Whether a process is a service: its block then is a [`Communication`].
+#[inline]
+pub unsafe fn is_service(p: *mut Process) -> bool {
+    !body_of(p).interface.is_null()
 }
 
-/// Takes a component out of its container, to be sent.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_depart(
-    w: *mut Worker,
-    p: *mut Process,
-    container: *mut *mut Instance,
-    place: u32,
-) -> *mut Instance {
-    let instance = *container;
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
-        return null_mut();
-    }
-    if !close_holders_end(w, instance) {
-        fail(w, p, Fault::ProtocolViolation, place);
-        return null_mut();
-    }
+/// A component that nobody holds is deleted as soon as the scheduler gets control, so that a chain of them costs no
+/// stack.
+pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
     (*instance).holder = 0;
-    *container = null_mut();
-    instance
-}
-
-/// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
-pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool {
-    let offered = (*template_of(instance)).offered.get();
-    let cells =
-        || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
-    if cells().any(|cell| unsafe { !(*cell).is_null() && !may_close(*cell) }) {
-        return false;
-    }
-    cells().for_each(|cell| unsafe { close_leaf(w, cell) });
-    true
-}
-
-/// Puts a received component into a container.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_arrive(
-    w: *mut Worker,
-    p: *mut Process,
-    instance: *mut Instance,
-    container: *mut *mut Instance,
-    holder: usize,
-    place: u32,
-) -> Status {
-    if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, place);
-    }
-    if !instance.is_null() {
-        (*instance).holder = holder;
-    }
-    *container = instance;
-    Status::Done
-}
-
-/// Whether a component conforms to an `ANY` type: 0, 1, or 2 for leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_conforms(
-    w: *mut Worker,
-    p: *mut Process,
-    instance: *mut Instance,
-    any: &AnyType,
-    place: u32,
-) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
-        return 2;
-    }
-    let required = (*template_of(instance)).required.get();
-    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| unsafe { is_same(r, i) });
-    let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
-    (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface)))) as u32
-}
-
-/// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_requires(
-    w: *mut Worker,
-    p: *mut Process,
-    instance: *mut Instance,
-    any: &AnyType,
-    place: u32,
-) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
-        return 2;
-    }
-    let required = (*template_of(instance)).required.get();
-    any.requires.get().iter().all(|&i| required.iter().any(|r| unsafe { is_same(r.interface, i) })) as u32
-}
-
-/// Whether a component is of a template: 0, 1, or 2 for leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_is(
-    w: *mut Worker,
-    p: *mut Process,
-    instance: *mut Instance,
-    template: *const Template,
-    place: u32,
-) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
-        return 2;
-    }
-    ptr::eq(template_of(instance), template) as u32
+    home(w).dropped.push(instance);
+    want_attention(w);
 }
 
 /// A component in a message that nobody will receive: it is deleted, and nobody waits for that.
 pub unsafe fn drop_in_message(w: *mut Worker, instance: *mut Instance) {
     if !instance.is_null() {
-        deletion::delete_detached(w, instance);
+        delete_detached(w, instance);
     }
 }

@@ -5,6 +5,7 @@
 //! their offsets are checked at the end of this file. Everything here is touched by the home worker only, except
 //! where a comment says otherwise, so nothing is atomic.
 
+use core::ffi::c_void;
 use core::sync::atomic::AtomicU32;
 
 #[allow(unused_imports, reason = "named in documentation")]
@@ -38,9 +39,14 @@ pub struct Worker {
     pub nested: u64,
     /// *inline* What an entry point has answered that was called where generated code keeps all its registers.
     pub answer: u64,
-    /// The runtime's part.
-    pub own: *mut crate::scheduler::WorkerData,
+    /// The runtime's part: a `home::WorkerData`, which begins with a `worker::Ground`.
+    pub own: *mut c_void,
 }
+
+/// [`Worker::attention`]: the ticker's.
+pub const TICK: u32 = 1;
+/// [`Worker::attention`]: anything else.
+pub const OTHER: u32 = 2;
 
 /// The head of every process block. Its frame follows: for a service after the communication's buffer.
 #[repr(C)]
@@ -67,6 +73,29 @@ pub const READY: u8 = 0;
 pub const ROOM: u8 = 1;
 /// [`Process::status`], as generated code writes it: waits for a message or a close.
 pub const NEWS: u8 = 2;
+
+/// [`Process::status`]: waits to enter a monitor.
+pub const ENTRY: u8 = 3;
+/// [`Process::status`]: awaits a condition, and had the lock shared.
+pub const AWAITS_SHARED: u8 = 4;
+/// [`Process::status`]: awaits a condition, and had the lock alone.
+pub const AWAITS_EXCLUSIVE: u8 = 5;
+/// [`Process::status`]: sleeps.
+pub const SLEEPS: u8 = 6;
+/// [`Process::status`]: has slept, and its `ds_passivate` is about to be called again.
+pub const WOKEN: u8 = 7;
+/// [`Process::status`]: waits for a connection.
+pub const CONNECTION: u8 = 8;
+/// [`Process::status`]: a service that waits for its component's BEGIN.
+pub const UNBEGUN: u8 = 9;
+/// [`Process::status`]: waits for the end of a deletion.
+pub const DELETION: u8 = 10;
+/// [`Process::status`]: a native process that waits for the platform.
+pub const PLATFORM: u8 = 11;
+/// [`Process::status`]: has failed; the scheduler will see to it.
+pub const FAILED: u8 = 12;
+/// [`Process::status`]: runs on another worker, or is about to.
+pub const AWAY: u8 = 13;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;
@@ -128,7 +157,7 @@ pub struct Instance {
     pub holder: usize,
     /// *inline* The monitor's lock: `EXCLUSIVE_BIT`, `QUEUED_BIT`, and the number of those who share it.
     pub lock: u32,
-    /// How many processes of it are alive, and its phase: see the instance module.
+    /// How many processes of it are alive, and its phase.
     pub live: u32,
 }
 
@@ -136,6 +165,27 @@ pub struct Instance {
 pub const EXCLUSIVE_BIT: u32 = 1 << 31;
 /// [`Instance::lock`]: some process is queued (for entry, or for a condition): releasing takes the long way.
 pub const QUEUED_BIT: u32 = 1 << 30;
+
+/// [`Instance::live`]: how many processes are alive.
+pub const COUNT: u32 = (1 << 28) - 1;
+/// [`Instance::live`]: BEGIN has ended: services may answer.
+pub const BEGUN: u32 = 1 << 28;
+/// [`Instance::live`]: it is being deleted; [`crate::instance::Rare::deletion`] says how far.
+pub const DELETING: u32 = 1 << 29;
+/// [`Instance::live`]: no service starts any more.
+pub const CLOSED: u32 = 1 << 30;
+/// [`Instance::live`]: only the block is left, for its container counts as empty.
+pub const DEAD: u32 = 1 << 31;
+
+/// Whether a container counts as empty.
+///
+/// # Safety
+/// It holds an instance whose block is still there, or null.
+#[inline]
+pub unsafe fn is_empty(instance: *mut Instance) -> bool {
+    // SAFETY: as the caller promises.
+    instance.is_null() || unsafe { (*instance).live & DEAD != 0 }
+}
 
 /// The instance's end of an offered interface.
 #[repr(C)]

@@ -2,10 +2,15 @@
 //! texts and collections. See `ENTRY_POINTS.md` for what generated code calls, [`layout`] for what it touches itself,
 //! and [`platform`] for what the runtime needs from below.
 //!
-//! The rooms of this crate, from the bottom: [`layout`], [`heap`], [`text`] and [`collection`] know no processes;
-//! `process` and `monitor` know no components' lives; `communication` and `connection` join them; `instance` and
-//! `deletion` make and end them; `fault` ends them by force; `scheduler` drives it all, and `parallel` lends
-//! processes to other workers.
+//! The rooms of this crate, from the bottom; each knows only those before it:
+//!
+//! * [`layout`], [`platform`], [`heap`], `worker` (a worker's memory, and its record of what has failed), `failure`
+//!   (a process fails), [`text`] and [`collection`] know no processes but as addresses;
+//! * `queue` and `home` are where processes stand and what the scheduler knows; [`instance`] is a component with its
+//!   monitor, `process` what runs in it;
+//! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
+//!   Rust;
+//! * `parallel` lends processes to other workers, `fault` recovers from errors, and `scheduler` drives it all.
 //!
 //! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
 //! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance;
@@ -26,27 +31,26 @@ pub use drystone_component as component;
 
 pub mod collection;
 mod communication;
-mod connection;
-mod deletion;
 pub mod entry_points;
-pub mod fault;
+mod failure;
+mod fault;
 pub mod heap;
+mod home;
 pub mod instance;
-mod isolation;
 pub mod layout;
+mod life;
 mod math;
-mod monitor;
 pub mod native;
-mod native_process;
 pub mod number;
 mod output;
 mod parallel;
 pub mod platform;
 mod process;
+mod queue;
 mod scheduler;
 mod spin;
-mod survey;
 pub mod text;
 mod time;
+mod worker;
 
 pub use scheduler::{Options, Outcome, run};

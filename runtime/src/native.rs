@@ -13,6 +13,7 @@
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
 mod kind;
+mod process;
 mod running;
 
 use alloc::boxed::Box;
@@ -22,12 +23,11 @@ use core::marker::PhantomData;
 use drystone_component::{Kind as Word, Side};
 
 use crate::layout::{Process, Worker};
-use crate::native_process::unpark;
 use kind::Binding;
 
 pub use kind::Kind;
-pub(crate) use running::is_finally;
-pub use running::{drop_process, ds_native};
+pub use process::{park, platform, unpark, yield_now};
+pub use running::ds_native;
 
 /// The messages of an interface, as the Rust side knows them; made by [`interface!`](crate::interface).
 pub trait Messages: Copy + Eq + 'static {
@@ -207,8 +207,8 @@ impl<M: Messages> Context<'_, M> {
     pub fn fail(&mut self, reason: &str) {
         // SAFETY: worker and process are those that run.
         unsafe {
-            crate::native_process::platform(self.call.worker).report(reason.as_bytes());
-            crate::fault::ds_halt(self.call.worker, self.call.process, 1);
+            platform(self.call.worker).report(reason.as_bytes());
+            crate::failure::ds_halt(self.call.worker, self.call.process, 1);
         }
         self.call.halted = true;
     }

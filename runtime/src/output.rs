@@ -7,9 +7,12 @@
 //! A worker's buffer is touched by its own thread only.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
+use alloc::boxed::Box;
+
+use crate::home::exchange::Post;
+use crate::home::{home, own, shared};
 use crate::layout::*;
 use crate::number;
-use crate::process::home;
 use crate::text;
 
 /// Bytes that are collected before the platform gets them.
@@ -17,20 +20,27 @@ const BUFFER: usize = 16 << 10;
 
 /// Writes some bytes, whole.
 pub unsafe fn write(w: *mut Worker, bytes: &[u8]) {
-    let output = &mut (*(*w).own).output;
+    let output = &mut (*own(w)).output;
     output.extend_from_slice(bytes);
     if output.len() >= BUFFER {
         if (*w).away == 0 {
             flush(w);
         } else {
-            crate::parallel::post_output(w);
+            post(w);
         }
     }
 }
 
+/// Sends home what the process that is away has written so far.
+unsafe fn post(w: *mut Worker) {
+    let output = core::mem::take(&mut (*own(w)).output);
+    shared(w).exchange.post(Box::new(Post { output, ..Post::default() }));
+    shared(w).call_home();
+}
+
 /// Gives the platform what the home worker has collected.
 pub unsafe fn flush(w: *mut Worker) {
-    let output = &mut (*(*w).own).output;
+    let output = &mut (*own(w)).output;
     if !output.is_empty() {
         (*home(w).platform).write(output);
         output.clear();

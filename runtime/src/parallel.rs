@@ -13,21 +13,22 @@
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
-use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use drystone_component::{Body, Program};
+use drystone_component::Program;
 
-use crate::fault::Failure;
-use crate::heap::{Heap, Memory, heap_of};
+use crate::heap::{Heap, Memory};
+use crate::home::exchange::Post;
+use crate::home::{Shared, WorkerData, home, own, shared};
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::output;
-use crate::process::*;
-use crate::scheduler::*;
+use crate::process::{PENALTY_SHIFT, enter};
+use crate::queue::ready;
+use crate::worker::{Ground, ground, heap_of};
 
 /// Most workers that a program can have.
 pub const MOST_WORKERS: usize = 64;
@@ -45,162 +46,17 @@ const TURN_TICKS: usize = 16;
 /// Who never gains is still tried once in 2 to the power of this ticks.
 const MOST_PENALTY: u32 = 10;
 
-/// The home's part.
-pub struct Parallel {
-    /// How many other workers there are.
-    workers: usize,
-    /// Processes that compute, and are at home.
-    candidates: Queue,
-    /// How many are away, or in the exchange.
-    away: usize,
-    /// How many ever went.
-    pub departures: u64,
-    /// What is known of bodies, by address: positive if their processes gain.
-    bodies: BTreeMap<usize, i32>,
-    /// [`Worker::switches`] at the last tick.
-    switches: u64,
-    ticks: u64,
-    /// All shall come home, and nobody go.
-    recalling: bool,
-}
-
-/// What all workers see.
-pub struct Exchange {
-    /// Processes that any worker may take.
-    slots: Box<[AtomicPtr<Process>]>,
-    /// Processes that have come home, and news of them.
-    inbox: AtomicPtr<Post>,
-    /// Workers that are parked, or about to be.
-    parked: Box<[AtomicBool]>,
-    idle: AtomicUsize,
-    /// All processes shall come home.
-    recall: AtomicBool,
-    /// The home's processes communicate: they need no short slices.
-    communicates: AtomicBool,
-    ticks: AtomicUsize,
-}
-
-/// What becomes of a process that ran away.
-#[derive(Default)]
-pub struct Report {
-    process: Option<*mut Process>,
-    /// It goes on computing.
-    computes: bool,
-    failure: Option<Failure>,
-    halt: Option<i64>,
-}
-
-/// A letter to the home.
-struct Post {
-    next: *mut Post,
-    report: Report,
-    nanoseconds: u64,
-    output: Vec<u8>,
-}
-
-impl Parallel {
-    /// Nobody is away.
-    pub const fn new() -> Parallel {
-        Parallel {
-            workers: 0,
-            candidates: Queue::EMPTY,
-            away: 0,
-            departures: 0,
-            bodies: BTreeMap::new(),
-            switches: 0,
-            ticks: 0,
-            recalling: false,
-        }
-    }
-
-    /// Whether a new process of this body may go away before it begins.
-    #[inline]
-    pub fn is_candidate(&self, body: &Body) -> bool {
-        !self.bodies.is_empty() && self.bodies.get(&(&raw const *body).addr()).is_some_and(|&gain| gain > 0)
-    }
-
-    /// A process computes, or is about to.
-    pub unsafe fn keep(&mut self, p: *mut Process) {
-        self.candidates.push(p);
-    }
-
-    /// Whether processes are away.
-    pub fn are_away(&self) -> bool {
-        self.away != 0
-    }
-
-    /// Processes that wait here.
-    pub fn candidates(&mut self) -> &mut Queue {
-        &mut self.candidates
-    }
-
-    fn learn(&mut self, body: &Body, gain: i32) {
-        let known = self.bodies.entry((&raw const *body).addr()).or_insert(0);
-        *known = (*known + gain).clamp(-8, 8);
-    }
-}
-
-impl Default for Parallel {
-    fn default() -> Parallel {
-        Parallel::new()
-    }
-}
-
-impl Exchange {
-    /// For so many workers besides the home.
-    pub fn new(workers: usize) -> Exchange {
-        Exchange {
-            slots: (0..2 * workers).map(|_| AtomicPtr::new(null_mut())).collect(),
-            inbox: AtomicPtr::new(null_mut()),
-            parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
-            idle: AtomicUsize::new(0),
-            recall: AtomicBool::new(false),
-            communicates: AtomicBool::new(false),
-            ticks: AtomicUsize::new(0),
-        }
-    }
-
-    fn take(&self) -> *mut Process {
-        for slot in &self.slots {
-            if !slot.load(Relaxed).is_null() {
-                let p = slot.swap(null_mut(), AcqRel);
-                if !p.is_null() {
-                    return p;
-                }
-            }
-        }
-        null_mut()
-    }
-
-    fn has_some(&self) -> bool {
-        self.slots.iter().any(|slot| !slot.load(SeqCst).is_null())
-    }
-
-    fn post(&self, post: Box<Post>) {
-        let post = Box::into_raw(post);
-        let mut first = self.inbox.load(Relaxed);
-        loop {
-            // SAFETY: it is ours until it is in the list.
-            unsafe { (*post).next = first };
-            match self.inbox.compare_exchange_weak(first, post, SeqCst, Relaxed) {
-                Ok(_) => return,
-                Err(now) => first = now,
-            }
-        }
-    }
-}
-
 /// Starts the other workers' threads.
 pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &Arc<Memory>) {
-    let shared = (*(*w).own).shared.clone();
+    let shared = (*own(w)).shared.clone();
     for worker in 1..shared.workers.len() {
         let own = Box::new(WorkerData {
-            heap: Heap::new(memory.clone()),
+            ground: Ground::new(Heap::new(memory.clone())),
             home: null_mut(),
             shared: shared.clone(),
             output: Vec::new(),
-            random: (*(*w).own).random ^ worker as u64,
-            report: Report::default(),
+            random: (*own(w)).random ^ worker as u64,
+            computes: false,
         });
         let start = Box::into_raw(Box::new(Start { worker, program, own }));
         if !shared.threads.start_worker(worker, work, start.expose_provenance()) {
@@ -224,7 +80,7 @@ unsafe fn work(argument: usize) {
         *Box::from_raw(core::ptr::with_exposed_provenance_mut::<Start>(argument));
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
-    (*w).own = Box::into_raw(own);
+    (*w).own = Box::into_raw(own).cast();
     while !shared.is_over() {
         let p = shared.exchange.take();
         if p.is_null() {
@@ -233,7 +89,7 @@ unsafe fn work(argument: usize) {
             travel(w, &shared, program, p);
         }
     }
-    drop(Box::from_raw((*w).own));
+    drop(Box::from_raw(self::own(w)));
 }
 
 /// Parks until there is something to do.
@@ -257,43 +113,29 @@ unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Pro
     let start = shared.threads.clock();
     enter(w, program, p);
     let nanoseconds = shared.threads.clock() - start;
-    let own = &mut *(*w).own;
-    let mut report = core::mem::take(&mut own.report);
-    report.process = Some(p);
-    let output = core::mem::take(&mut own.output);
-    shared.exchange.post(Box::new(Post { next: null_mut(), report, nanoseconds, output }));
+    let own = own(w);
+    shared.exchange.post(Box::new(Post {
+        next: null_mut(),
+        process: Some(p),
+        computes: core::mem::take(&mut (*own).computes),
+        failures: core::mem::take(&mut (*own).ground.failures),
+        halted: (*own).ground.halted.take(),
+        nanoseconds,
+        output: core::mem::take(&mut (*own).output),
+    }));
     shared.call_home();
-}
-
-/// Sends home what the process that is away has written so far.
-pub unsafe fn post_output(w: *mut Worker) {
-    let own = &mut *(*w).own;
-    let (report, output) = (Report::default(), core::mem::take(&mut own.output));
-    own.shared.exchange.post(Box::new(Post { next: null_mut(), report, nanoseconds: 0, output }));
-    own.shared.call_home();
 }
 
 /// The process that is away goes home when this worker's scheduler gets control.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
 
-/// The process that is away has failed.
-pub unsafe fn fail_away(w: *mut Worker, failure: Failure) {
-    (*(*w).own).report.failure = Some(failure);
-}
-
-/// The process that is away ends the program.
-pub unsafe fn halt_away(w: *mut Worker, _p: *mut Process, status: i64) {
-    (*(*w).own).report.halt = Some(status);
-}
-
 /// Attention is wanted of the process that is away.
 pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
-    let own = &mut *(*w).own;
     (*w).attention.store(0, SeqCst);
-    let exchange = &own.shared.exchange;
+    let exchange = &shared(w).exchange;
     if exchange.recall.load(SeqCst) || exchange.has_some() {
-        own.report.computes = true;
+        (*own(w)).computes = true;
         return Status::Leave;
     }
     Status::Done
@@ -435,17 +277,15 @@ pub unsafe fn come_home(w: *mut Worker) {
         if !post.output.is_empty() {
             output::write(w, &post.output);
         }
-        let Report { process: Some(p), computes, failure, halt } = post.report else { continue };
+        let Post { process: Some(p), computes, failures, halted, nanoseconds, .. } = *post else { continue };
         came_back(w);
         (*p).status = READY;
-        if let Some(status) = halt {
+        if halted.is_some() || !failures.is_empty() {
             (*p).status = FAILED;
-            home(w).halted = Some(status);
-        } else if let Some(failure) = failure {
-            (*p).status = FAILED;
-            home(w).failures.push(failure);
+            (*ground(w)).halted = (*ground(w)).halted.or(halted);
+            (*ground(w)).failures.extend(failures);
         } else {
-            welcome(w, p, computes, post.nanoseconds);
+            welcome(w, p, computes, nanoseconds);
         }
     }
 }

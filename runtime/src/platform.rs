@@ -11,13 +11,14 @@
 //!
 //! * an entry point (`ds_send`, `ds_receive`, `ds_test`, ...) said so (null or `Leave`): it just returns; the
 //!   process is queued already, and the body calls the same entry point again when it is called again;
-//! * it waits for the platform: it registers its process there, calls [`park`], and returns. When the platform
-//!   passes the process to `wake` (in [`Platform::wait`]), or someone calls [`unpark`], the body is called again;
-//! * it gives others a turn: it calls [`yield_now`] and returns;
+//! * it waits for the platform: it registers its process there, calls [`park`](crate::native::park), and returns. When the platform
+//!   passes the process to `wake` (in [`Platform::wait`]), or someone calls [`unpark`](crate::native::unpark), the body is called again;
+//! * it gives others a turn: it calls [`yield_now`](crate::native::yield_now) and returns;
 //! * it has ended: it calls `ds_finish` as the very last thing, and returns.
 //!
-//! A native FINALLY (the place to close what the instance holds) must end in its first call: it is also called
-//! when its instance is ended by a run-time error. A native body never runs on any thread but the home's.
+//! One that is ended by force is called once more, with the status [`FAILED`](crate::layout::FAILED): it gives back
+//! what its frame owns, and just returns. So is a native FINALLY (the place to close what the instance holds) when its
+//! instance is ended by force. A native body never runs on any thread but the home's.
 
 use core::any::Any;
 
@@ -96,5 +97,3 @@ pub trait Threads: Sync {
 pub const TICK_SLEEP: u64 = u64::MAX;
 /// Answer of a tick: see [`Threads::start_ticker`].
 pub const TICK_STOP: u64 = 0;
-
-pub use crate::native_process::{park, platform, unpark, yield_now};

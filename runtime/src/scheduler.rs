@@ -4,8 +4,7 @@
 //! [`Worker::attention`] is set: at the end of a time slice, after a run-time error, when a process comes home.
 //!
 //! # Why this is sound
-//! [`run`] owns the home's data; everyone else reaches them through the home worker, on the same thread, for the
-//! length of one expression. Other threads see [`Shared`] only.
+//! See the home module, whose data [`run`] owns.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
 use alloc::boxed::Box;
@@ -19,120 +18,21 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::Program;
 
-use crate::connection::{ds_connect, ds_find_required, find_offered};
-use crate::deletion;
-use crate::fault::{self, Failure};
+use crate::communication::connection::{ds_connect, ds_find_required, find_offered};
+use crate::fault;
 use crate::heap::{Heap, Memory};
-use crate::instance::{self, template_of};
+use crate::home::exchange::{Exchange, Parallel};
+use crate::home::timers::{MILLISECOND, Timers};
+use crate::home::{Home, Shared, WorkerData, home, shared};
+use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
+use crate::life::{self, deletion};
 use crate::output;
-use crate::parallel::{self, Exchange, Parallel};
-use crate::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads};
-use crate::process::*;
-use crate::time::{MILLISECOND, Timers};
-
-/// A worker's part that generated code doesn't see.
-pub struct WorkerData {
-    /// Its memory.
-    pub heap: Heap,
-    /// The home's data: on the home worker's thread only.
-    pub home: *mut Home,
-    /// What all threads see.
-    pub shared: Arc<Shared>,
-    /// What its processes have written.
-    pub output: Vec<u8>,
-    /// State of `RANDOM`.
-    pub random: u64,
-    /// Away: what became of the process that ran last.
-    pub report: parallel::Report,
-}
-
-/// What all threads see.
-pub struct Shared {
-    /// The platform's part for all threads.
-    pub threads: &'static dyn Threads,
-    /// The workers; the first is the home.
-    pub workers: Box<[UnsafeCell<Worker>]>,
-    /// `{VIRTUAL}`
-    pub is_virtual: bool,
-    /// The time, if virtual.
-    pub virtual_time: AtomicI64,
-    /// For processes that are away.
-    pub exchange: Exchange,
-    /// The program's start, by the platform's clock.
-    start: u64,
-    /// The home waits, or is about to.
-    idle: AtomicBool,
-    /// The ticker sleeps, or is about to.
-    ticker_sleeps: AtomicBool,
-    /// The program has ended.
-    stop: AtomicBool,
-}
-
-// SAFETY: a worker is touched by its own thread, but for `attention`, which is atomic.
-unsafe impl Sync for Shared {}
-// SAFETY: likewise.
-unsafe impl Send for Shared {}
-
-impl Shared {
-    /// Since the program's start.
-    pub fn nanoseconds(&self) -> u64 {
-        self.threads.clock() - self.start
-    }
-
-    /// Makes a worker's processes come back to its scheduler.
-    pub fn demand_attention(&self, worker: usize, reason: u32) {
-        // SAFETY: only the atomic field is touched.
-        unsafe { (*self.workers[worker].get()).attention.fetch_or(reason, SeqCst) };
-    }
-
-    /// Makes the home see to its inbox.
-    pub fn call_home(&self) {
-        self.demand_attention(0, OTHER);
-        if self.idle.load(SeqCst) {
-            self.threads.notify();
-        }
-    }
-
-    /// Whether threads shall end.
-    pub fn is_over(&self) -> bool {
-        self.stop.load(SeqCst)
-    }
-}
-
-/// [`Worker::attention`]: the ticker's.
-pub const TICK: u32 = 1;
-/// [`Worker::attention`]: anything else.
-pub const OTHER: u32 = 2;
-
-/// The home worker's own data.
-pub struct Home {
-    /// What runs.
-    pub program: &'static Program,
-    /// Where it runs.
-    pub platform: *mut dyn Platform,
-    /// The program's entry; null when it has been deleted.
-    pub entry: *mut Instance,
-    /// Components of the system that the entry is connected to.
-    system: Vec<*mut Instance>,
-    /// Processes that sleep.
-    pub timers: Timers,
-    /// Run-time errors that the scheduler has to see to.
-    pub failures: Vec<Failure>,
-    /// Components from messages that were dropped.
-    pub dropped: Vec<*mut Instance>,
-    /// Deletions that nobody waits for.
-    pub detached: usize,
-    /// `HALT`
-    pub halted: Option<i64>,
-    /// Processes for other workers.
-    pub parallel: Parallel,
-    /// Processes made so far.
-    pub created: u64,
-    /// Processes alive.
-    pub live: u64,
-    ticks: u32,
-}
+use crate::parallel;
+use crate::platform::{Platform, TICK_SLEEP, TICK_STOP};
+use crate::process::enter;
+use crate::queue::ready;
+use crate::worker::{Ground, ground};
 
 /// How a program shall run.
 pub struct Options<'a> {
@@ -165,27 +65,6 @@ pub struct Outcome {
     pub peak_bytes: usize,
     /// Bytes in use at the end.
     pub live_bytes: usize,
-}
-
-/// What a worker's thread shares with the others.
-#[inline]
-pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
-    let own = (*w).own;
-    &*Arc::as_ptr(&(*own).shared)
-}
-
-/// Wants the scheduler to get control soon; on a worker's own thread.
-pub unsafe fn want_attention(w: *mut Worker) {
-    (*w).attention.fetch_or(OTHER, Relaxed);
-}
-
-type Enter = unsafe extern "C" fn(*mut Worker, *mut Process);
-
-/// Runs processes on a worker, beginning with this one.
-pub unsafe fn enter(w: *mut Worker, program: &Program, p: *mut Process) {
-    (*w).switches += 1;
-    let enter: Enter = core::mem::transmute(program.enter);
-    enter(w, p);
 }
 
 /// A worker without processes.
@@ -232,24 +111,22 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             entry: null_mut(),
             system: Vec::new(),
             timers: Timers::new(),
-            failures: Vec::new(),
             dropped: Vec::new(),
             detached: 0,
-            halted: None,
             parallel: Parallel::new(),
             created: 0,
             live: 0,
             ticks: 0,
         }));
         let own = Box::into_raw(Box::new(WorkerData {
-            heap: Heap::new(memory.clone()),
+            ground: Ground::new(Heap::new(memory.clone())),
             home,
             shared: shared.clone(),
             output: Vec::new(),
             random: options.seed,
-            report: parallel::Report::default(),
+            computes: false,
         }));
-        (*w).own = own;
+        (*w).own = own.cast();
         let status = if start(w, options.system) {
             threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
             parallel::start_workers(w, program, &memory);
@@ -271,7 +148,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             switches: (*w).switches,
             away: (*home).parallel.departures,
             peak_bytes: memory.peak(),
-            live_bytes: (*own).heap.live(),
+            live_bytes: (*own).ground.heap.live(),
         };
         drop(Box::from_raw(own));
         drop(Box::from_raw(home));
@@ -282,7 +159,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
 /// Makes the entry and connects it to the system; `false` after a message.
 unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
     let template = home(w).program.entry;
-    let entry = instance::make(w, &*template);
+    let entry = life::make(w, &*template);
     if entry.is_null() {
         return fault::report_no_memory(w);
     }
@@ -306,7 +183,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         let slot = ds_find_required(w, null_mut(), entry, required.interface, 0, 0);
         ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
     }
-    if !instance::start(w, entry) {
+    if !life::start(w, entry) {
         return fault::report_no_memory(w);
     }
     deletion::delete_entry(w, entry);
@@ -321,11 +198,11 @@ unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
 unsafe fn serve(w: *mut Worker) -> i64 {
     loop {
         let attention = (*w).attention.swap(0, Acquire);
-        if let Some(status) = home(w).halted {
+        if let Some(status) = (*ground(w)).halted {
             return status;
         }
         parallel::come_home(w);
-        if !home(w).failures.is_empty() && !fault::handle(w) {
+        if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
             return 1;
         }
         if !home(w).dropped.is_empty() {
@@ -337,7 +214,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             }
             // Its services still receive what the program sent last.
             for system in core::mem::take(&mut home(w).system) {
-                deletion::delete_detached(w, system);
+                delete_detached(w, system);
             }
             continue;
         }

@@ -14,8 +14,9 @@ use core::ptr::{self, null_mut};
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
-use crate::heap::{Heap, heap_of};
+use crate::heap::Heap;
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
+use crate::worker::heap_of;
 
 /// The bytes of a text.
 ///

@@ -8,7 +8,7 @@ use common::*;
 use drystone_component::Template;
 use drystone_runtime::entry_points::{ds_preempt, ds_random, ds_time};
 use drystone_runtime::layout::Status;
-use drystone_runtime::platform::{park, platform};
+use drystone_runtime::native::{park, platform};
 
 #[test]
 fn virtual_time_jumps_and_those_of_one_moment_wake_in_order() {

@@ -11,9 +11,9 @@ use core::slice;
 use drystone_component::Collection;
 
 use super::{From, find, insert, make_array, next, remove};
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
+use crate::failure::ds_fail;
 use crate::layout::{Process, Status, Worker};
+use crate::worker::heap_of;
 
 /// `NEW(a, n, m)`
 #[unsafe(no_mangle)]

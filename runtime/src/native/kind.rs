@@ -153,7 +153,7 @@ impl Kind {
     ) -> *mut Instance {
         // SAFETY: the instance is new and zeroed.
         unsafe {
-            let instance = crate::instance::make(worker, &self.template);
+            let instance = crate::life::make(worker, &self.template);
             if !instance.is_null() {
                 *component_cell(instance) = Box::into_raw(Box::new(component));
             }

@@ -4,8 +4,8 @@
 //!
 //! The runtime calls the functions below on the home worker's thread with that worker, and with a live process of a
 //! [`Kind`](super::Kind) or an instance of one, so nothing here is ever shared between threads. The word in a service
-//! process's frame is null or owns its `Running`, which is taken out exactly once: by [`run`] when the service has
-//! ended, or by [`drop_process`] when the process is ended by force. The entry points keep the process alive until
+//! process's frame is null or owns its `Running`, which is taken out exactly once: by [`run`], when the service has
+//! ended or the process is ended by force. The entry points keep the process alive until
 //! the scheduler gets control, whatever they answer.
 
 use alloc::boxed::Box;
@@ -16,17 +16,15 @@ use core::slice;
 use drystone_component::{Interface, Kind as Word, Side};
 
 use super::kind::{PARAMETERS, component_cell, kind_of};
-use super::{Call, Serve, Value, Values};
+use super::{Call, Serve, Value, Values, park, platform};
 use crate::communication::{ANY, ds_receive, ds_received, ds_send, ds_sent, ds_test};
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
-use crate::instance::template_of;
+use crate::failure::ds_fail;
 use crate::layout::{
-    CLIENT_CLOSED, Communication, CommunicationWord, FOR_CLIENT, Fault, GONE, Process, Worker,
+    CLIENT_CLOSED, Communication, CommunicationWord, FAILED, FOR_CLIENT, Fault, GONE, Process, Worker,
 };
-use crate::native_process::{park, platform};
-use crate::platform::NativeBody;
-use crate::process::ds_finish;
+use crate::life::ending::ds_finish;
+use crate::process::run_native;
+use crate::worker::heap_of;
 use crate::{instance, text};
 
 /// A service that runs; owned by its process's frame.
@@ -54,12 +52,7 @@ const NO_PLACE: u32 = u32::MAX;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
     // SAFETY: as the caller promises.
-    unsafe {
-        let template = &*template_of((*process).instance);
-        let body = &template.bodies.get()[(*process).body as usize];
-        let native: NativeBody = core::mem::transmute(body.native);
-        native(worker, process);
-    }
+    unsafe { run_native(worker, process) }
 }
 
 /// Body of native service processes.
@@ -70,6 +63,9 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
         let index = (*process).body as usize;
         let binding = &kind_of(instance).bindings[index];
         let cell = binding.cell::<Running>(process);
+        if (*process).status == FAILED {
+            return drop_running(cell);
+        }
         if (*cell).is_null() {
             let service = (**component_cell(instance)).serve(index);
             assert!(service.declaration.name == binding.declaration.name, "serves another interface");
@@ -80,7 +76,7 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
         let running = &mut **cell;
         running.call.worker = worker;
         if running.go_on() == Outcome::Ended {
-            drop_process(process);
+            drop_running(cell);
             ds_finish(worker, process, NO_PLACE);
         }
     }
@@ -95,27 +91,16 @@ pub(super) unsafe extern "C" fn finally(worker: *mut Worker, process: *mut Proce
             drop(Box::from_raw(*cell));
             *cell = ptr::null_mut();
         }
-        ds_finish(worker, process, NO_PLACE);
+        if (*process).status != FAILED {
+            ds_finish(worker, process, NO_PLACE);
+        }
     }
 }
 
-/// Whether a body is the FINALLY of a native component, and ends at once.
-pub fn is_finally(body: &drystone_component::Body) -> bool {
-    core::ptr::eq(body.native, finally as *const u8)
-}
-
-/// Drops what a native service process owns, if its body is the one above; the runtime calls it before it frees one that it ends by force.
-///
-/// # Safety
-/// On the home worker's thread; `process` is a service process of a native component and doesn't run again.
-pub unsafe fn drop_process(process: *mut Process) {
-    // SAFETY: as the caller promises.
+/// Drops what a native service process owns.
+unsafe fn drop_running(cell: *mut *mut Running) {
+    // SAFETY: the cell is that of a live process of a kind; see the head of this file.
     unsafe {
-        let template = &*template_of((*process).instance);
-        if !core::ptr::eq(template.bodies.get()[(*process).body as usize].native, run as *const u8) {
-            return;
-        }
-        let cell = kind_of((*process).instance).bindings[(*process).body as usize].cell::<Running>(process);
         if !(*cell).is_null() {
             drop(Box::from_raw(*cell));
             *cell = ptr::null_mut();

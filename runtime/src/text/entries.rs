@@ -6,10 +6,10 @@
 #![allow(clippy::missing_safety_doc)]
 
 use super::{bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
+use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::number::{self, parse_integer, parse_real};
+use crate::worker::heap_of;
 
 /// What an operation answers that should make a text and has failed.
 pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;

@@ -347,6 +347,10 @@ impl C {
 unsafe extern "C" fn steps(w: *mut Worker, p: *mut Process) {
     unsafe {
         let c = C { w, p };
+        if (*p).status == FAILED {
+            // Ended by force: it owns nothing that the runtime doesn't know of.
+            return;
+        }
         let steps = &*c.body().entry.cast::<&'static [Step]>();
         loop {
             let step = *c.word(0) as usize;

@@ -14,12 +14,13 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{Interface, Offered, Required};
 
-use crate::communication::{self, close, ds_input, may_close};
-use crate::fault::ds_fail;
-use crate::heap::heap_of;
-use crate::instance::{CLOSED, DEAD, rare_if_any, rare_of, template_of};
+use super::{close, ds_input, make_gone, may_close};
+use crate::failure::ds_fail;
+use crate::instance::{holder_of, rare_if_any, rare_of, slot_at, template_of};
 use crate::layout::*;
-use crate::process::{CONNECTION, Queue, ready_all, start_service};
+use crate::process::start_service;
+use crate::queue::{Queue, ready_all};
+use crate::worker::heap_of;
 
 /// A chain of relays may not be longer: it is a circle.
 const LONGEST_CHAIN: usize = 1 << 20;
@@ -73,11 +74,6 @@ pub unsafe fn first_client(instance: *mut Instance, offered: &Offered) -> *mut R
     }
     let first = (*slot_at::<OfferedSlot>(instance, offered.offset)).clients;
     if is_tagged(first) { null_mut() } else { first }
-}
-
-/// The instance's slot at an offset.
-pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
-    instance.cast::<u8>().add(offset as usize).cast()
 }
 
 /// An offered slot that something can be connected to.
@@ -397,7 +393,7 @@ unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
 
 /// Wakes those of the component that holds `instance` who wait to connect to it.
 unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
-    let holder = crate::instance::holder_of(instance);
+    let holder = holder_of(instance);
     if !holder.is_null() {
         wake_instance(w, holder);
     }
@@ -422,7 +418,7 @@ pub unsafe extern "C" fn ds_connect(
     if let Target::Offered(to) = decode(target) {
         let (instance, offered) = description(to);
         if (*instance).live & DEAD != 0 {
-            let gone = communication::make_gone(w, &*offered.interface);
+            let gone = make_gone(w, &*offered.interface);
             if gone.is_null() {
                 ds_fail(w, p, Fault::OutOfMemory as u32, place);
                 return Status::Leave;
@@ -549,7 +545,7 @@ pub unsafe extern "C" fn ds_reach_held(
         return (*slot).holder;
     }
     if (*instance).live & DEAD != 0 {
-        let gone = communication::make_gone(w, interface);
+        let gone = make_gone(w, interface);
         if gone.is_null() {
             ds_fail(w, p, Fault::OutOfMemory as u32, place);
         }
@@ -618,7 +614,7 @@ pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: 
             if (*c).word.tag == 0 || leaf.slot.is_null() {
                 close_leaf(w, leaf.cell);
             } else {
-                communication::detach(c, leaf.slot);
+                super::detach(c, leaf.slot);
             }
         });
         unlink(w, client);

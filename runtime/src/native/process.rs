@@ -4,10 +4,10 @@
 //! Native bodies run on the home worker's thread; what they pass is their own worker and process.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::layout::READY;
-use crate::layout::{Process, Worker};
+use crate::home::home;
+use crate::layout::{PLATFORM, Process, READY, Worker};
 use crate::platform::Platform;
-use crate::process::{PLATFORM, home, ready};
+use crate::queue::ready;
 
 /// The platform.
 ///

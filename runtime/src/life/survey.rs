@@ -13,12 +13,12 @@ use core::ops::ControlFlow;
 
 use drystone_component::{Collection, Kind, Offered, Owned};
 
+use super::deletion::{components_of, deletion_of};
 use crate::collection;
-use crate::connection::{first_client, leaves_through, slot_at};
-use crate::deletion::components_of;
-use crate::instance::{Holder, holder, main_process, rare_if_any, template_of};
+use crate::communication::connection::{first_client, leaves_through};
+use crate::instance::{Holder, body_of, holder, main_process, rare_if_any, slot_at, template_of};
 use crate::layout::*;
-use crate::process::{body_of, frames};
+use crate::process::frames;
 
 /// Calls `each` for the processes of an instance that are alive.
 pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Process)) {
@@ -28,7 +28,7 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
     }
     let rare = rare_if_any(instance);
     if !rare.is_null() {
-        let deletion = (*rare).deletion;
+        let deletion = deletion_of(instance);
         if !deletion.is_null() && !(*deletion).finalizer.is_null() {
             each((*deletion).finalizer);
         }

@@ -14,17 +14,18 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use drystone_component::{Body, Kind, Template};
+use drystone_component::{Kind, Template};
 
+use super::deletion::{self, Customer, Deletion, deletion_of, drop_owned};
+use super::survey::*;
+use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, make_gone, payload};
-use crate::connection::*;
-use crate::deletion::{self, Customer, Deletion, drop_owned};
-use crate::heap::heap_of;
+use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
-use crate::monitor;
-use crate::process::{self, Queue, body_of, home};
-use crate::survey::*;
+use crate::process;
+use crate::queue::{Queue, ready};
+use crate::worker::{ground, heap_of};
 
 unsafe fn is_dead(instance: *mut Instance) -> bool {
     (*instance).live & DEAD != 0
@@ -66,7 +67,7 @@ impl Condemned {
             for index in first..all.processes.len() {
                 let p = all.processes[index];
                 children_of_process(p, |cell| all.add(core::mem::replace(&mut *cell, null_mut())));
-                if process::is_service(p) {
+                if is_service(p) {
                     all.add_message(p.cast());
                 }
             }
@@ -95,7 +96,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     leave_queues(w, &condemned);
     for &p in &condemned.processes {
         if !body_of(p).native.is_null() {
-            crate::native::drop_process(p);
+            process::end_native(w, p);
         }
         free_frames(w, p);
     }
@@ -109,13 +110,13 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         home(w).live -= 1;
         // A client that lives on keeps the block until it lets go.
         if !(*p).instance.is_null() {
-            if process::is_service(p) {
+            if is_service(p) {
                 communication::drop_buffered(w, p.cast(), interface_of(p.cast()));
             }
             heap_of(w).free(p.cast(), body_of(p).size as usize);
         }
     }
-    let deletion = if rare_if_any(root).is_null() { null_mut() } else { (*rare_if_any(root)).deletion };
+    let deletion = deletion_of(root);
     for &instance in &condemned.instances {
         if instance != root {
             forget_deletion(instance);
@@ -154,8 +155,8 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     }
     let mut sleeps = false;
     for &p in &condemned.processes {
-        sleeps |= (*p).status == process::SLEEPS;
-        if (*p).status == process::PLATFORM {
+        sleeps |= (*p).status == SLEEPS;
+        if (*p).status == PLATFORM {
             (*home(w).platform).forget(p);
         }
     }
@@ -164,7 +165,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     }
     retain_ready(w, lives);
     home(w).parallel.candidates().retain(lives);
-    home(w).failures.retain(|failure| !is_dead(failure.instance));
+    (*ground(w)).failures.retain(|failure| !is_dead(failure.instance));
 }
 
 unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
@@ -293,7 +294,7 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
     (*c).word.flags |= GONE | SERVICE_ENDED;
     // Not the service itself, nor another of the dead.
     if !waiter.is_null() && !is_dead((*waiter).instance) {
-        process::ready(w, waiter);
+        ready(w, waiter);
     }
     detach(c, leaf.slot);
 }
@@ -305,7 +306,7 @@ unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<
     if (*c).word.flags & SERVICE_ENDED != 0 {
         return communication::free(w, c);
     }
-    if (*p).status == process::DELETION {
+    if (*p).status == DELETION {
         // What its frame holds must stay until that is deleted; then comes the rest.
         let d = (*p).next.cast::<Deletion>();
         (*c).word.flags |= GONE;
@@ -324,13 +325,13 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     let instance = (*p).instance;
     let others = |q: *mut Process| q != p;
     match (*p).status {
-        process::SLEEPS => home(w).timers.retain(others),
-        process::PLATFORM => (*home(w).platform).forget(p),
+        SLEEPS => home(w).timers.retain(others),
+        PLATFORM => (*home(w).platform).forget(p),
         _ => {}
     }
     retain_ready(w, others);
     home(w).parallel.candidates().retain(others);
-    home(w).failures.retain(|failure| failure.process != p);
+    (*ground(w)).failures.retain(|failure| failure.process != p);
     leave_communications(instance, p);
     let rare = rare_if_any(instance);
     if !rare.is_null() {
@@ -340,9 +341,9 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     }
     monitor::expel(w, p);
     if !body_of(p).native.is_null() {
-        crate::native::drop_process(p);
+        process::end_native(w, p);
     }
-    children_of_process(p, |cell| deletion::delete_detached(w, core::mem::replace(&mut *cell, null_mut())));
+    children_of_process(p, |cell| delete_detached(w, core::mem::replace(&mut *cell, null_mut())));
     free_frames(w, p);
     communication::free(w, c);
     home(w).live -= 1;
@@ -366,26 +367,32 @@ unsafe fn leave_communications(instance: *mut Instance, p: *mut Process) {
     children_of_process(p, held);
 }
 
-/// A native component closes what it has open: its FINALLY ends at once.
+/// A native component closes what it has open.
 unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
     let template = &*template_of(instance);
     if template.finally == Template::NO_BODY {
         return;
     }
-    let body: &Body = &template.bodies.get()[template.finally as usize];
-    if crate::native::is_finally(body) {
-        (*instance).live = DEAD;
-        process::run_finally(w, instance, body);
+    let body = &template.bodies.get()[template.finally as usize];
+    if body.native.is_null() {
+        return;
+    }
+    let p = heap_of(w).allocate_zeroed(body.size as usize) as *mut Process;
+    if !p.is_null() {
+        (*p).instance = instance;
+        (*p).body = template.finally as u16;
+        process::end_native(w, p);
+        heap_of(w).free(p.cast(), body.size as usize);
     }
 }
 
 /// Frees the deletion of a dead instance.
 unsafe fn forget_deletion(instance: *mut Instance) {
-    let rare = rare_if_any(instance);
-    if rare.is_null() || (*rare).deletion.is_null() {
+    let deletion = deletion_of(instance);
+    if deletion.is_null() {
         return;
     }
-    let parent = Box::from_raw((*rare).deletion).parent;
+    let parent = Box::from_raw(deletion).parent;
     // What a dead process wanted to have deleted has no instance of its own.
     if !parent.is_null() && (*parent).instance.is_null() {
         drop(Box::from_raw(parent));

@@ -18,14 +18,17 @@ use core::ptr::null_mut;
 
 use drystone_component::{Collection, Kind, Owned, Table, Template};
 
+use super::{close_holders_end, isolation};
 use crate::collection;
 use crate::communication;
-use crate::connection::*;
-use crate::fault::{Failure, ds_fail};
-use crate::heap::heap_of;
+use crate::communication::connection::*;
+use crate::failure::{self, ds_fail};
+use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
-use crate::process::{self, home, live, ready};
+use crate::process;
+use crate::queue::ready;
+use crate::worker::{Failure, heap_of};
 
 /// A deletion under way: of a component, or of what a process or collection holds.
 pub struct Deletion {
@@ -228,7 +231,7 @@ unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Custom
     let (stage, children, finalizer) = (Stage::Main, Children::default(), null_mut());
     let d = Box::into_raw(Box::new(Deletion { instance, parent, customer, stage, children, finalizer }));
     (*instance).live |= DELETING;
-    (*rare_of(instance)).deletion = d;
+    (*rare_of(instance)).deletion = d.cast();
     d
 }
 
@@ -236,14 +239,6 @@ unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Custom
 pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
     let d = begin(instance, null_mut(), Customer::Program);
     drive(w, d);
-}
-
-/// A component that nobody holds is deleted as soon as the scheduler gets control, so that a chain of them costs no
-/// stack.
-pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
-    (*instance).holder = 0;
-    home(w).dropped.push(instance);
-    crate::scheduler::want_attention(w);
 }
 
 /// The scheduler has control.
@@ -288,9 +283,9 @@ pub unsafe extern "C" fn ds_delete(
 
 /// The process waits for a deletion, unless it has failed by it.
 unsafe fn wait(d: *mut Deletion, p: *mut Process, place: u32) -> Status {
-    if (*p).status != process::FAILED {
+    if (*p).status != FAILED {
         (*d).customer = Customer::Process(p, place, true);
-        (*p).status = process::DELETION;
+        (*p).status = DELETION;
         (*p).next = d.cast();
     }
     Status::Leave
@@ -354,11 +349,17 @@ unsafe fn delete_cells(
     if drive(w, d) { Status::Done } else { wait(d, p, place) }
 }
 
+/// The deletion of an instance that is under way, or null.
+pub unsafe fn deletion_of(instance: *mut Instance) -> *mut Deletion {
+    let rare = rare_if_any(instance);
+    if rare.is_null() { null_mut() } else { (*rare).deletion.cast() }
+}
+
 /// A process of an instance has ended, whose deletion may wait for that.
 #[inline]
 pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
     if (*instance).live & DELETING != 0 {
-        drive(w, (*rare_if_any(instance)).deletion);
+        drive(w, deletion_of(instance));
     }
 }
 
@@ -459,7 +460,7 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         }
         Customer::Burial(p) => {
             let instance = (*p).instance;
-            crate::isolation::bury(w, p.cast());
+            isolation::bury(w, p.cast());
             go_on(w, instance);
         }
         Customer::Nobody => {
@@ -496,8 +497,7 @@ unsafe fn fail(w: *mut Worker, d: *mut Deletion, fault: Fault) -> Step {
         ds_fail(w, p, fault as u32, place);
     } else {
         let failure = Failure { process: null_mut(), instance: (*d).instance, fault, place: u32::MAX };
-        home(w).failures.push(failure);
-        crate::scheduler::want_attention(w);
+        failure::record(w, failure);
     }
     Step::Wait
 }

@@ -13,9 +13,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use crate::instance::{Rare, rare_if_any, rare_of};
+use super::{Rare, body_of, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::process::*;
+use crate::queue::{Queue, ready};
 
 /// In the address of a condition: the answer is the same for all processes of the component. (Under Miri functions
 /// stand at odd addresses, too.)

@@ -1,0 +1,140 @@
+//! The state of a program that runs: what the home worker has for itself, and what all threads see.
+//!
+//! # Why this is sound
+//! `scheduler::run` owns all of it; everyone else reaches the home's data through the home worker, on the same thread,
+//! for the length of one expression. Other threads see [`Shared`] only.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+pub mod exchange;
+pub mod timers;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::{AtomicBool, AtomicI64};
+
+use drystone_component::Program;
+
+use self::exchange::{Exchange, Parallel};
+use self::timers::Timers;
+use crate::layout::{Instance, OTHER, Worker};
+use crate::platform::{Platform, Threads};
+use crate::worker::Ground;
+
+/// A worker's part that generated code doesn't see: what [`Worker::own`] points to.
+#[repr(C)]
+pub struct WorkerData {
+    /// What those below know of it.
+    pub ground: Ground,
+    /// The home's data: on the home worker's thread only.
+    pub home: *mut Home,
+    /// What all threads see.
+    pub shared: Arc<Shared>,
+    /// What its processes have written.
+    pub output: Vec<u8>,
+    /// State of `RANDOM`.
+    pub random: u64,
+    /// Away: the process that ran last goes on computing.
+    pub computes: bool,
+}
+
+/// The runtime's part of a worker.
+#[inline]
+pub unsafe fn own(w: *mut Worker) -> *mut WorkerData {
+    (*w).own.cast()
+}
+
+/// What all threads see.
+pub struct Shared {
+    /// The platform's part for all threads.
+    pub threads: &'static dyn Threads,
+    /// The workers; the first is the home.
+    pub workers: Box<[UnsafeCell<Worker>]>,
+    /// `{VIRTUAL}`
+    pub is_virtual: bool,
+    /// The time, if virtual.
+    pub virtual_time: AtomicI64,
+    /// For processes that are away.
+    pub exchange: Exchange,
+    /// The program's start, by the platform's clock.
+    pub start: u64,
+    /// The home waits, or is about to.
+    pub idle: AtomicBool,
+    /// The ticker sleeps, or is about to.
+    pub ticker_sleeps: AtomicBool,
+    /// The program has ended.
+    pub stop: AtomicBool,
+}
+
+// SAFETY: a worker is touched by its own thread, but for `attention`, which is atomic.
+unsafe impl Sync for Shared {}
+// SAFETY: likewise.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    /// Since the program's start.
+    pub fn nanoseconds(&self) -> u64 {
+        self.threads.clock() - self.start
+    }
+
+    /// Makes a worker's processes come back to its scheduler.
+    pub fn demand_attention(&self, worker: usize, reason: u32) {
+        // SAFETY: only the atomic field is touched.
+        unsafe { (*self.workers[worker].get()).attention.fetch_or(reason, SeqCst) };
+    }
+
+    /// Makes the home see to its inbox.
+    pub fn call_home(&self) {
+        self.demand_attention(0, OTHER);
+        if self.idle.load(SeqCst) {
+            self.threads.notify();
+        }
+    }
+
+    /// Whether threads shall end.
+    pub fn is_over(&self) -> bool {
+        self.stop.load(SeqCst)
+    }
+}
+
+/// The home worker's own data.
+pub struct Home {
+    /// What runs.
+    pub program: &'static Program,
+    /// Where it runs.
+    pub platform: *mut dyn Platform,
+    /// The program's entry; null when it has been deleted.
+    pub entry: *mut Instance,
+    /// Components of the system that the entry is connected to.
+    pub system: Vec<*mut Instance>,
+    /// Processes that sleep.
+    pub timers: Timers,
+    /// Components from messages that were dropped.
+    pub dropped: Vec<*mut Instance>,
+    /// Deletions that nobody waits for.
+    pub detached: usize,
+    /// Processes for other workers.
+    pub parallel: Parallel,
+    /// Processes made so far.
+    pub created: u64,
+    /// Processes alive.
+    pub live: u64,
+    /// Ticks that the home has seen.
+    pub ticks: u32,
+}
+
+/// The home's own data.
+///
+/// The result must not be kept across calls that may want it themselves.
+#[inline]
+pub unsafe fn home<'a>(w: *mut Worker) -> &'a mut Home {
+    &mut *(*own(w)).home
+}
+
+/// What a worker's thread shares with the others.
+#[inline]
+pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
+    &*Arc::as_ptr(&(*own(w)).shared)
+}

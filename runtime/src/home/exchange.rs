@@ -1,0 +1,183 @@
+//! What is known about processes that compute: at home, and in the exchange that all workers see. What is done with it
+//! is the parallel module's.
+//!
+//! # Why this is sound
+//! A process belongs to whoever took it out of the exchange's slot or inbox; both are handed over by an atomic
+//! exchange.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+
+use drystone_component::Body;
+
+use crate::layout::Process;
+use crate::queue::Queue;
+use crate::worker::Failure;
+
+/// The home's part.
+pub struct Parallel {
+    /// How many other workers there are.
+    pub workers: usize,
+    /// Processes that compute, and are at home.
+    pub candidates: Queue,
+    /// How many are away, or in the exchange.
+    pub away: usize,
+    /// How many ever went.
+    pub departures: u64,
+    /// What is known of bodies, by address: positive if their processes gain.
+    pub bodies: BTreeMap<usize, i32>,
+    /// [`Worker::switches`] at the last tick.
+    pub switches: u64,
+    pub ticks: u64,
+    /// All shall come home, and nobody go.
+    pub recalling: bool,
+}
+
+/// What all workers see.
+pub struct Exchange {
+    /// Processes that any worker may take.
+    pub slots: Box<[AtomicPtr<Process>]>,
+    /// Processes that have come home, and news of them.
+    pub inbox: AtomicPtr<Post>,
+    /// Workers that are parked, or about to be.
+    pub parked: Box<[AtomicBool]>,
+    pub idle: AtomicUsize,
+    /// All processes shall come home.
+    pub recall: AtomicBool,
+    /// The home's processes communicate: they need no short slices.
+    pub communicates: AtomicBool,
+    pub ticks: AtomicUsize,
+}
+
+/// A letter to the home.
+pub struct Post {
+    /// The one before it.
+    pub next: *mut Post,
+    /// Who comes home, if it isn't only news.
+    pub process: Option<*mut Process>,
+    /// It goes on computing.
+    pub computes: bool,
+    /// What has failed.
+    pub failures: Vec<Failure>,
+    /// `HALT`
+    pub halted: Option<i64>,
+    /// How long it was away.
+    pub nanoseconds: u64,
+    /// What it has written.
+    pub output: Vec<u8>,
+}
+
+impl Default for Post {
+    fn default() -> Post {
+        Post {
+            next: null_mut(),
+            process: None,
+            computes: false,
+            failures: Vec::new(),
+            halted: None,
+            nanoseconds: 0,
+            output: Vec::new(),
+        }
+    }
+}
+
+impl Parallel {
+    /// Nobody is away.
+    pub const fn new() -> Parallel {
+        Parallel {
+            workers: 0,
+            candidates: Queue::EMPTY,
+            away: 0,
+            departures: 0,
+            bodies: BTreeMap::new(),
+            switches: 0,
+            ticks: 0,
+            recalling: false,
+        }
+    }
+
+    /// Whether a new process of this body may go away before it begins.
+    #[inline]
+    pub fn is_candidate(&self, body: &Body) -> bool {
+        !self.bodies.is_empty() && self.bodies.get(&(&raw const *body).addr()).is_some_and(|&gain| gain > 0)
+    }
+
+    /// A process computes, or is about to.
+    pub unsafe fn keep(&mut self, p: *mut Process) {
+        self.candidates.push(p);
+    }
+
+    /// Whether processes are away.
+    pub fn are_away(&self) -> bool {
+        self.away != 0
+    }
+
+    /// Processes that wait here.
+    pub fn candidates(&mut self) -> &mut Queue {
+        &mut self.candidates
+    }
+
+    /// A process of this body has gained by going away, or lost.
+    pub fn learn(&mut self, body: &Body, gain: i32) {
+        let known = self.bodies.entry((&raw const *body).addr()).or_insert(0);
+        *known = (*known + gain).clamp(-8, 8);
+    }
+}
+
+impl Default for Parallel {
+    fn default() -> Parallel {
+        Parallel::new()
+    }
+}
+
+impl Exchange {
+    /// For so many workers besides the home.
+    pub fn new(workers: usize) -> Exchange {
+        Exchange {
+            slots: (0..2 * workers).map(|_| AtomicPtr::new(null_mut())).collect(),
+            inbox: AtomicPtr::new(null_mut()),
+            parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
+            idle: AtomicUsize::new(0),
+            recall: AtomicBool::new(false),
+            communicates: AtomicBool::new(false),
+            ticks: AtomicUsize::new(0),
+        }
+    }
+
+    /// A process that may be run, or null.
+    pub fn take(&self) -> *mut Process {
+        for slot in &self.slots {
+            if !slot.load(Relaxed).is_null() {
+                let p = slot.swap(null_mut(), AcqRel);
+                if !p.is_null() {
+                    return p;
+                }
+            }
+        }
+        null_mut()
+    }
+
+    /// Whether a process may be taken.
+    pub fn has_some(&self) -> bool {
+        self.slots.iter().any(|slot| !slot.load(SeqCst).is_null())
+    }
+
+    /// Sends a letter to the home.
+    pub fn post(&self, post: Box<Post>) {
+        let post = Box::into_raw(post);
+        let mut first = self.inbox.load(Relaxed);
+        loop {
+            // SAFETY: it is ours until it is in the list.
+            unsafe { (*post).next = first };
+            match self.inbox.compare_exchange_weak(first, post, SeqCst, Relaxed) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+}

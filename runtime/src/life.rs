@@ -1,0 +1,241 @@
+//! The life of components: how they are made, moved and held (here), how they end in good order (`deletion`, `ending`)
+//! and by force (`isolation`), and who belongs to them (`survey`).
+//!
+//! # Why this is sound
+//! See the instance module: what is here makes instances, and knows when nobody uses one any more.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+pub mod deletion;
+pub mod ending;
+pub mod isolation;
+pub mod survey;
+
+use core::ptr::{self, null_mut};
+
+use drystone_component::{AnyType, Interface, Offered, Template};
+
+use crate::communication::connection::{close_leaf, find_offered, init_offered, is_same};
+use crate::communication::may_close;
+use crate::failure::ds_fail;
+use crate::instance::{main_process, slot_at, template_of};
+use crate::layout::*;
+use crate::process;
+use crate::worker::heap_of;
+
+/// A new instance that nobody holds yet and that doesn't run yet. Null: no memory.
+#[inline]
+pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
+    let instance = heap_of(w).allocate_zeroed(template.size as usize) as *mut Instance;
+    if instance.is_null() {
+        return instance;
+    }
+    (*instance).kind = (&raw const *template).cast();
+    if template.main == Template::NO_BODY {
+        (*instance).live = BEGUN;
+    }
+    for offered in template.offered.get() {
+        if offered.connectable {
+            init_offered(slot_at(instance, offered.offset), instance);
+        }
+        if offered.body == Offered::INWARD {
+            (*slot_at::<RequiredSlot>(instance, offered.inward)).instance = instance;
+        }
+    }
+    for required in template.required.get() {
+        if required.slots == 0 {
+            (*slot_at::<RequiredSlot>(instance, required.offset)).instance = instance;
+        }
+    }
+    instance
+}
+
+/// Starts the main process of a new instance, if its template has one; `false`: no memory.
+#[inline]
+pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
+    let template = template_of(instance);
+    if (*template).main == Template::NO_BODY {
+        return true;
+    }
+    let p = process::start(w, instance, (*template).main);
+    *main_process(instance) = p;
+    !p.is_null()
+}
+
+/// `EXISTS`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
+    !is_empty(instance) as u32
+}
+
+unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, place: u32) -> Status {
+    ds_fail(w, p, fault as u32, place);
+    Status::Leave
+}
+
+/// Empties a container that counts as empty; `false`: it doesn't.
+#[inline]
+unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
+    let old = *container;
+    if old.is_null() {
+        return true;
+    }
+    if (*old).live & DEAD == 0 {
+        return false;
+    }
+    *container = null_mut();
+    deletion::free_dead(w, old);
+    true
+}
+
+/// `NEW`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_new(
+    w: *mut Worker,
+    p: *mut Process,
+    container: *mut *mut Instance,
+    template: &Template,
+    holder: usize,
+    place: u32,
+) -> Status {
+    if !vacate(w, container) {
+        return fail(w, p, Fault::FullContainer, place);
+    }
+    let instance = make(w, template);
+    if instance.is_null() {
+        return fail(w, p, Fault::OutOfMemory, place);
+    }
+    (*instance).holder = holder;
+    if !start(w, instance) {
+        heap_of(w).free(instance.cast(), template.size as usize);
+        return fail(w, p, Fault::OutOfMemory, place);
+    }
+    instance.expose_provenance();
+    *container = instance;
+    Status::Done
+}
+
+/// `MOVE`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_move(
+    w: *mut Worker,
+    p: *mut Process,
+    from: *mut *mut Instance,
+    to: *mut *mut Instance,
+    holder: usize,
+    place: u32,
+) -> Status {
+    if is_empty(*from) {
+        return fail(w, p, Fault::EmptyContainer, place);
+    }
+    let status = ds_arrive(w, p, *from, to, holder, place);
+    if status == Status::Done {
+        *from = null_mut();
+    }
+    status
+}
+
+/// Takes a component out of its container, to be sent.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_depart(
+    w: *mut Worker,
+    p: *mut Process,
+    container: *mut *mut Instance,
+    place: u32,
+) -> *mut Instance {
+    let instance = *container;
+    if is_empty(instance) {
+        fail(w, p, Fault::EmptyContainer, place);
+        return null_mut();
+    }
+    if !close_holders_end(w, instance) {
+        fail(w, p, Fault::ProtocolViolation, place);
+        return null_mut();
+    }
+    (*instance).holder = 0;
+    *container = null_mut();
+    instance
+}
+
+/// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
+pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool {
+    let offered = (*template_of(instance)).offered.get();
+    let cells =
+        || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
+    if cells().any(|cell| unsafe { !(*cell).is_null() && !may_close(*cell) }) {
+        return false;
+    }
+    cells().for_each(|cell| unsafe { close_leaf(w, cell) });
+    true
+}
+
+/// Puts a received component into a container.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_arrive(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    container: *mut *mut Instance,
+    holder: usize,
+    place: u32,
+) -> Status {
+    if !vacate(w, container) {
+        return fail(w, p, Fault::FullContainer, place);
+    }
+    if !instance.is_null() {
+        (*instance).holder = holder;
+    }
+    *container = instance;
+    Status::Done
+}
+
+/// Whether a component conforms to an `ANY` type: 0, 1, or 2 for leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_conforms(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    any: &AnyType,
+    place: u32,
+) -> u32 {
+    if is_empty(instance) {
+        fail(w, p, Fault::EmptyContainer, place);
+        return 2;
+    }
+    let required = (*template_of(instance)).required.get();
+    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| unsafe { is_same(r, i) });
+    let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
+    (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface)))) as u32
+}
+
+/// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_requires(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    any: &AnyType,
+    place: u32,
+) -> u32 {
+    if is_empty(instance) {
+        fail(w, p, Fault::EmptyContainer, place);
+        return 2;
+    }
+    let required = (*template_of(instance)).required.get();
+    any.requires.get().iter().all(|&i| required.iter().any(|r| unsafe { is_same(r.interface, i) })) as u32
+}
+
+/// Whether a component is of a template: 0, 1, or 2 for leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_is(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    template: *const Template,
+    place: u32,
+) -> u32 {
+    if is_empty(instance) {
+        fail(w, p, Fault::EmptyContainer, place);
+        return 2;
+    }
+    ptr::eq(template_of(instance), template) as u32
+}

@@ -1,0 +1,67 @@
+//! What every worker has for the ground floor: its memory, and a record of what has failed.
+//!
+//! # Why this is sound
+//! A worker is touched by its own thread only, but for `attention`, which is atomic.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::heap::Heap;
+use crate::layout::{Fault, Instance, OTHER, Process, Worker};
+
+/// What [`Worker::own`] begins with.
+pub struct Ground {
+    /// Its memory.
+    pub heap: Heap,
+    /// Run-time errors that the scheduler has to see to.
+    pub failures: Vec<Failure>,
+    /// `HALT`
+    pub halted: Option<i64>,
+}
+
+/// A run-time error.
+#[derive(Clone, Copy)]
+pub struct Failure {
+    /// Whose; null if the program's end itself failed.
+    pub process: *mut Process,
+    /// In which component.
+    pub instance: *mut Instance,
+    /// Which.
+    pub fault: Fault,
+    /// Index into the program's places, or `u32::MAX`.
+    pub place: u32,
+}
+
+impl Ground {
+    /// Nothing has failed yet.
+    pub fn new(heap: Heap) -> Ground {
+        Ground { heap, failures: Vec::new(), halted: None }
+    }
+}
+
+/// A worker's ground floor.
+///
+/// # Safety
+/// `w` is a worker that runs a program.
+#[inline]
+pub unsafe fn ground(w: *mut Worker) -> *mut Ground {
+    (*w).own.cast()
+}
+
+/// The heap of a worker.
+///
+/// # Safety
+/// `w` is the one of this thread, and the result is not used any more when its heap is used again.
+#[inline]
+pub unsafe fn heap_of<'a>(w: *mut Worker) -> &'a mut Heap {
+    &mut (*ground(w)).heap
+}
+
+/// Wants the scheduler to get control soon.
+///
+/// # Safety
+/// On the worker's own thread.
+pub unsafe fn want_attention(w: *mut Worker) {
+    (*w).attention.fetch_or(OTHER, Relaxed);
+}
