@@ -85,21 +85,21 @@ impl Shape<'_> {
 }
 
 /// What a collection variable holds.
-enum Content<'a> {
+enum Content {
     None,
     Array(Array),
-    Store(&'a mut Store),
+    Store(*mut Store),
 }
 
 #[inline]
-unsafe fn content<'a>(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content<'a> {
+unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content {
     let head = *cell;
     if head.is_null() {
         Content::None
     } else if collection.array {
         Content::Array(Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size))
     } else {
-        Content::Store(&mut *head.cast::<Store>())
+        Content::Store(head.cast())
     }
 }
 
@@ -131,7 +131,7 @@ pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64)
     match content(cell, collection, shape) {
         Content::None => None,
         Content::Array(array) => array.find(key),
-        Content::Store(store) => store.find(shape, key),
+        Content::Store(store) => (*store).find(shape, key),
     }
     .unwrap_or(null_mut())
 }
@@ -150,7 +150,7 @@ pub unsafe fn insert(
     let shape = Shape::of(collection);
     match content(cell, collection, shape) {
         Content::Array(array) => array.find(key).ok_or(Fault::IndexOutOfBounds),
-        Content::Store(store) => store.insert(heap, shape, key).ok_or(Fault::OutOfMemory),
+        Content::Store(store) => (*store).insert(heap, shape, key).ok_or(Fault::OutOfMemory),
         Content::None if collection.array => Err(Fault::IndexOutOfBounds),
         Content::None => {
             let store = Store::make(heap).ok_or(Fault::OutOfMemory)?;
@@ -173,7 +173,7 @@ pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collectio
             dense::write(element, shape.size, 0);
             word
         }),
-        Content::Store(store) => store.remove(heap, shape, key),
+        Content::Store(store) => (*store).remove(heap, shape, key),
     };
     if let Some(word) = removed {
         shape.drop_word(heap, word);
@@ -200,7 +200,7 @@ pub unsafe fn next(
         let element = match content(cell, collection, shape) {
             Content::None => None,
             Content::Array(array) => next_in_array(array, after, key),
-            Content::Store(store) => store.next(heap, shape, after, key),
+            Content::Store(store) => (*store).next(heap, shape, after, key),
         };
         match element {
             Some(element) if shape.element == Kind::Component && !is_there(element) => from = From::Key,
@@ -245,7 +245,7 @@ pub unsafe fn visit<B>(
     match content(cell, collection, shape) {
         Content::None => ControlFlow::Continue(()),
         Content::Array(array) => array.visit(show),
-        Content::Store(store) => store.visit(shape, show),
+        Content::Store(store) => (*store).visit(shape, show),
     }
 }
 

@@ -9,7 +9,7 @@
 //! A communication is one block with its service process. It lives until both the service has ended and the client
 //! has let go, whichever comes last; only generated code of these two, and the closing and killing of their
 //! components, come here, on the home worker. See also the process module.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod connection;
 
@@ -83,6 +83,10 @@ pub unsafe fn payload(c: *mut Communication) -> *mut u64 {
 }
 
 /// Room for a message, when there is; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is the client or the server of `c`, as the message's direction says;
+/// `interface` is that of `c`, and has the message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_send(
     w: *mut Worker,
@@ -174,6 +178,10 @@ unsafe fn send_as_server(
 }
 
 /// The payload is there.
+///
+/// # Safety
+/// On the home worker's thread; the words that [`ds_send`] answered hold the message's parameters, which the buffer
+/// now owns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
     (*w).messages += 1;
@@ -202,7 +210,7 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
     for (i, kind) in message.parameters.get().iter().enumerate() {
         let word = *words.add(i);
         match kind {
-            Kind::Text => crate::text::drop(heap_of(w), word as *mut TextHead),
+            Kind::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
             Kind::Component => instance::drop_in_message(w, word as *mut Instance),
             _ => {}
         }
@@ -222,6 +230,10 @@ pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &I
 }
 
 /// A message's payload, when it has come; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is the client or the server of `c`, as the message's direction says;
+/// `interface` is that of `c`, and has the message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_receive(
     w: *mut Worker,
@@ -249,6 +261,9 @@ pub unsafe extern "C" fn ds_receive(
 }
 
 /// A message has been taken: the buffer is empty again.
+///
+/// # Safety
+/// On the home worker's thread; the process that runs has taken over what [`ds_receive`] answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
     let word = &mut (*c).word;
@@ -278,6 +293,9 @@ unsafe fn answer(c: *mut Communication, side: u32, pattern: i32) -> u32 {
 }
 
 /// `?M`, `?ANY`, `?FINISH`: waits until it is known.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is that side of `c`, whose interface this is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_test(
     _w: *mut Worker,
@@ -296,6 +314,9 @@ pub unsafe extern "C" fn ds_test(
 }
 
 /// `INPUT`: the same without waiting.
+///
+/// # Safety
+/// `c` is alive, has this interface, and its process belongs to the home worker, on whose thread this is called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_input(
     _w: *mut Worker,
@@ -364,7 +385,7 @@ pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
     wake(w, c);
     let p = c.cast::<Process>();
     if (*p).status == PLATFORM {
-        (*home(w).platform).forget(p);
+        (*(*home(w)).platform).forget(p);
         ready(w, p);
     }
     (*rare_of((*p).instance)).orphans.insert(c as usize);
@@ -390,7 +411,7 @@ pub unsafe fn interface_of(c: *mut Communication) -> &'static Interface {
 /// A communication whose service has been ended by a fault before it began. Null: no memory.
 pub unsafe fn make_gone(w: *mut Worker, interface: &Interface) -> *mut Communication {
     let size = PAYLOAD + 8 * interface.payload_words;
-    let c = heap_of(w).allocate_zeroed(size) as *mut Communication;
+    let c = (*heap_of(w)).allocate_zeroed(size) as *mut Communication;
     if !c.is_null() {
         (*c).process.score = size as u32;
         (*c).process.resume = (&raw const *interface).cast();
@@ -403,5 +424,5 @@ pub unsafe fn make_gone(w: *mut Worker, interface: &Interface) -> *mut Communica
 pub unsafe fn free(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
     let size = if (*p).instance.is_null() { (*p).score } else { body_of(p).size };
-    heap_of(w).free(c.cast(), size as usize);
+    (*heap_of(w)).free(c.cast(), size as usize);
 }

@@ -3,7 +3,7 @@
 //! # Why this is sound
 //! Errors are recorded where they happen (the failure module) and seen to by the scheduler, when no process runs at
 //! home. See the process module.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::format;
 use alloc::string::String;
@@ -45,7 +45,7 @@ impl Fault {
 pub unsafe fn handle(w: *mut Worker) -> bool {
     while let Some(&failure) = (*ground(w)).failures.first() {
         let isolated = enclosing_isolated(w, failure.instance);
-        if !isolated.is_null() && home(w).parallel.are_away() {
+        if !isolated.is_null() && (*home(w)).parallel.are_away() {
             parallel::recall(w);
             return true;
         }
@@ -65,7 +65,7 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
 
 /// The nearest component around that is isolated; null if that would be the program itself.
 unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
-    while !instance.is_null() && instance != home(w).entry {
+    while !instance.is_null() && instance != (*home(w)).entry {
         if (*template_of(instance)).isolated {
             return instance;
         }
@@ -76,11 +76,11 @@ unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mu
 
 unsafe fn say(w: *mut Worker, message: &str) {
     output::flush(w);
-    (*home(w).platform).report(message.as_bytes());
+    (*(*home(w)).platform).report(message.as_bytes());
 }
 
 unsafe fn place_text(w: *mut Worker, place: u32) -> String {
-    let program = home(w).program;
+    let program = (*home(w)).program;
     match program.places.get().get(place as usize) {
         Some(place) => {
             let file = program.files.get().get(place.file as usize).map_or("?", |file| file.get());
@@ -92,12 +92,12 @@ unsafe fn place_text(w: *mut Worker, place: u32) -> String {
 
 /// The memory that the program was given, if that is limited, in the unit in which it was probably said.
 unsafe fn limit_text(w: *mut Worker) -> String {
-    let limit = heap_of(w).memory().limit();
+    let limit = (*heap_of(w)).memory().limit();
     if limit == usize::MAX {
         return String::new();
     }
     let units = [(30, "G"), (20, "M"), (10, "K")];
-    let fitting = units.into_iter().find(|(bits, _)| limit % (1 << bits) == 0);
+    let fitting = units.into_iter().find(|(bits, _)| limit.is_multiple_of(1 << bits));
     let (bits, unit) = fitting.unwrap_or((0, " bytes"));
     format!(", with the memory limit of {}{unit}", limit >> bits)
 }
@@ -116,7 +116,7 @@ const NAMED: usize = 6;
 
 /// No process can ever run: the program's status.
 pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
-    if home(w).entry.is_null() {
+    if (*home(w)).entry.is_null() {
         // The program has ended; what is left are services of the system.
         return 0;
     }
@@ -140,7 +140,7 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
 /// Some processes that are alive: those of outer components first.
 unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
     let mut found = Vec::new();
-    let mut instances = Vec::from([home(w).entry]);
+    let mut instances = Vec::from([(*home(w)).entry]);
     let mut index = 0;
     while let Some(&instance) = instances.get(index) {
         index += 1;
@@ -162,7 +162,7 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
 }
 
 unsafe fn waiting_place(w: *mut Worker, p: *mut Process) -> String {
-    let points = home(w).program.resume_points.get();
+    let points = (*home(w)).program.resume_points.get();
     let point = points.iter().find(|point| point.function == (*p).resume);
     point.map_or(String::new(), |point| place_text(w, point.place))
 }

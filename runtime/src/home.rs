@@ -3,7 +3,7 @@
 //! # Why this is sound
 //! `scheduler::run` owns all of it; everyone else reaches the home's data through the home worker, on the same thread,
 //! for the length of one expression. Other threads see [`Shared`] only.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod exchange;
 pub mod timers;
@@ -126,11 +126,9 @@ pub struct Home {
 }
 
 /// The home's own data.
-///
-/// The result must not be kept across calls that may want it themselves.
 #[inline]
-pub unsafe fn home<'a>(w: *mut Worker) -> &'a mut Home {
-    &mut *(*own(w)).home
+pub unsafe fn home(w: *mut Worker) -> *mut Home {
+    (*own(w)).home
 }
 
 /// What a worker's thread shares with the others.

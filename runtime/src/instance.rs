@@ -4,9 +4,9 @@
 //! # Why this is sound
 //! An instance is live from `life::make` until `life::free_dead`. Its layout is what its template says. Only the home
 //! worker comes here.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
-pub(crate) mod monitor;
+pub mod monitor;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -78,6 +78,9 @@ impl Orphans {
 }
 
 /// What an instance is.
+///
+/// # Safety
+/// Its block is still there; on the home worker's thread.
 #[inline]
 pub unsafe fn template_of(instance: *mut Instance) -> *const Template {
     let rare = rare_if_any(instance);
@@ -197,7 +200,7 @@ pub unsafe fn is_service(p: *mut Process) -> bool {
 /// stack.
 pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
     (*instance).holder = 0;
-    home(w).dropped.push(instance);
+    (*home(w)).dropped.push(instance);
     want_attention(w);
 }
 

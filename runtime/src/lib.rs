@@ -6,7 +6,7 @@
 //!
 //! * [`layout`], [`platform`], [`heap`], `worker` (a worker's memory, and its record of what has failed), `failure`
 //!   (a process fails), [`text`] and [`collection`] know no processes but as addresses;
-//! * `queue` and `home` are where processes stand and what the scheduler knows; [`instance`] is a component with its
+//! * `queue` and `home` are where processes stand and what the scheduler knows; `instance` is a component with its
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
 //!   Rust;
@@ -36,7 +36,7 @@ mod failure;
 mod fault;
 pub mod heap;
 mod home;
-pub mod instance;
+mod instance;
 pub mod layout;
 mod life;
 mod math;
@@ -53,4 +53,5 @@ pub mod text;
 mod time;
 mod worker;
 
+pub use instance::template_of;
 pub use scheduler::{Options, Outcome, run};

@@ -3,7 +3,7 @@
 //!
 //! # Why this is sound
 //! See the instance module: what is here makes instances, and knows when nobody uses one any more.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod deletion;
 pub mod ending;
@@ -25,7 +25,7 @@ use crate::worker::heap_of;
 /// A new instance that nobody holds yet and that doesn't run yet. Null: no memory.
 #[inline]
 pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
-    let instance = heap_of(w).allocate_zeroed(template.size as usize) as *mut Instance;
+    let instance = (*heap_of(w)).allocate_zeroed(template.size as usize) as *mut Instance;
     if instance.is_null() {
         return instance;
     }
@@ -62,6 +62,9 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
 }
 
 /// `EXISTS`
+///
+/// # Safety
+/// `instance` is null or its block is still there; on the home worker's thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
     !is_empty(instance) as u32
@@ -88,6 +91,10 @@ unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
 }
 
 /// `NEW`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `container` is a container of `holder`, which is its component or, with bit 0
+/// set, the process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_new(
     w: *mut Worker,
@@ -106,7 +113,7 @@ pub unsafe extern "C" fn ds_new(
     }
     (*instance).holder = holder;
     if !start(w, instance) {
-        heap_of(w).free(instance.cast(), template.size as usize);
+        (*heap_of(w)).free(instance.cast(), template.size as usize);
         return fail(w, p, Fault::OutOfMemory, place);
     }
     instance.expose_provenance();
@@ -115,6 +122,9 @@ pub unsafe extern "C" fn ds_new(
 }
 
 /// `MOVE`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; both are containers of its own or of its component, `to` of `holder`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_move(
     w: *mut Worker,
@@ -135,6 +145,9 @@ pub unsafe extern "C" fn ds_move(
 }
 
 /// Takes a component out of its container, to be sent.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `container` is a container of its own or of its component.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_depart(
     w: *mut Worker,
@@ -169,6 +182,10 @@ pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool
 }
 
 /// Puts a received component into a container.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or comes from a message; `container` is a container of
+/// `holder`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_arrive(
     w: *mut Worker,
@@ -189,6 +206,9 @@ pub unsafe extern "C" fn ds_arrive(
 }
 
 /// Whether a component conforms to an `ANY` type: 0, 1, or 2 for leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or its block is still there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_conforms(
     w: *mut Worker,
@@ -208,6 +228,9 @@ pub unsafe extern "C" fn ds_conforms(
 }
 
 /// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.
+///
+/// # Safety
+/// As for [`ds_conforms`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_requires(
     w: *mut Worker,
@@ -225,6 +248,9 @@ pub unsafe extern "C" fn ds_requires(
 }
 
 /// Whether a component is of a template: 0, 1, or 2 for leave.
+///
+/// # Safety
+/// As for [`ds_conforms`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_is(
     w: *mut Worker,

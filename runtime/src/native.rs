@@ -207,7 +207,7 @@ impl<M: Messages> Context<'_, M> {
     pub fn fail(&mut self, reason: &str) {
         // SAFETY: worker and process are those that run.
         unsafe {
-            platform(self.call.worker).report(reason.as_bytes());
+            (*platform(self.call.worker)).report(reason.as_bytes());
             crate::failure::ds_halt(self.call.worker, self.call.process, 1);
         }
         self.call.halted = true;

@@ -5,7 +5,7 @@
 //!
 //! # Why this is sound
 //! A worker's buffer is touched by its own thread only.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 
@@ -42,36 +42,51 @@ unsafe fn post(w: *mut Worker) {
 pub unsafe fn flush(w: *mut Worker) {
     let output = &mut (*own(w)).output;
     if !output.is_empty() {
-        (*home(w).platform).write(output);
+        (*(*home(w)).platform).write(output);
         output.clear();
     }
 }
 
 /// `WRITE`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_integer(w: *mut Worker, x: i64) {
     write(w, number::integer(x).as_bytes());
 }
 
 /// `WRITE`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_real(w: *mut Worker, x: f64) {
     write(w, number::real(x).as_bytes());
 }
 
 /// `WRITE`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_boolean(w: *mut Worker, x: u32) {
     write(w, number::boolean(x != 0));
 }
 
 /// `WRITE`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_character(w: *mut Worker, x: u32) {
     write(w, &[x as u8]);
 }
 
 /// `WRITE`: up to a 0X.
+///
+/// # Safety
+/// `w` is the worker of this thread; `x` is null or alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_text(w: *mut Worker, x: *const TextHead) {
     let bytes = text::bytes(x);
@@ -80,12 +95,18 @@ pub unsafe extern "C" fn ds_write_text(w: *mut Worker, x: *const TextHead) {
 }
 
 /// `WRITEHEX`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_hex(w: *mut Worker, x: i64) {
     write(w, number::hexadecimal(x).as_bytes());
 }
 
 /// `WRITELINE`
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_line(w: *mut Worker) {
     write(w, b"\n");

@@ -10,7 +10,7 @@
 //! exchange. What it touches away is its own: generated code goes home before anything else. The home says
 //! [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again, so counts that both
 //! may touch are atomic meanwhile.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -63,7 +63,7 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
             drop(Box::from_raw(start));
             return;
         }
-        home(w).parallel.workers += 1;
+        (*home(w)).parallel.workers += 1;
     }
 }
 
@@ -127,6 +127,9 @@ unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Pro
 }
 
 /// The process that is away goes home when this worker's scheduler gets control.
+///
+/// # Safety
+/// `p` runs on `w`, and returns to its scheduler at once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
 
@@ -156,7 +159,7 @@ pub fn tick(shared: &Shared) -> u64 {
 
 /// A tick has come to the home's scheduler.
 pub unsafe fn ticked(w: *mut Worker) {
-    let parallel = &mut home(w).parallel;
+    let parallel = &mut (*home(w)).parallel;
     if parallel.workers != 0 {
         let exchange = &shared(w).exchange;
         exchange.communicates.store((*w).switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
@@ -167,7 +170,7 @@ pub unsafe fn ticked(w: *mut Worker) {
 
 /// A process at home was preempted: whether it is one of those that compute, and is kept.
 pub unsafe fn elect(w: *mut Worker, p: *mut Process) -> bool {
-    let parallel = &mut home(w).parallel;
+    let parallel = &mut (*home(w)).parallel;
     let penalty = (*p).score >> PENALTY_SHIFT;
     if parallel.workers == 0
         || parallel.recalling
@@ -186,11 +189,11 @@ pub unsafe fn elect(w: *mut Worker, p: *mut Process) -> bool {
 
 /// The process that the home runs next, null if there is none. Gives others to other workers.
 pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
-    if home(w).parallel.workers == 0 {
+    if (*home(w)).parallel.workers == 0 {
         return take_ready(w);
     }
     offer(w);
-    let parallel = &mut home(w).parallel;
+    let parallel = &mut (*home(w)).parallel;
     // In every second slice one that computes goes first.
     if ticked && parallel.ticks & 1 != 0 && !parallel.candidates.is_empty() {
         return parallel.candidates.pop();
@@ -225,13 +228,13 @@ unsafe fn take_back(w: *mut Worker) -> *mut Process {
 }
 
 unsafe fn came_back(w: *mut Worker) {
-    home(w).parallel.away -= 1;
-    heap_of(w).memory().come_back();
+    (*home(w)).parallel.away -= 1;
+    (*heap_of(w)).memory().come_back();
 }
 
 /// Puts processes that compute into the exchange.
 unsafe fn offer(w: *mut Worker) {
-    let parallel = &mut home(w).parallel;
+    let parallel = &mut (*home(w)).parallel;
     if parallel.candidates.is_empty() || parallel.recalling {
         return;
     }
@@ -249,7 +252,7 @@ unsafe fn offer(w: *mut Worker) {
         (*p).status = AWAY;
         parallel.away += 1;
         parallel.departures += 1;
-        heap_of(w).memory().depart();
+        (*heap_of(w)).memory().depart();
         slot.store(p, SeqCst);
         if shared.exchange.idle.load(SeqCst) != 0 {
             let parked = shared.exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
@@ -295,9 +298,9 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
     let penalty = (*p).score >> PENALTY_SHIFT;
     let penalty = if gained { 0 } else { (penalty + 1).min(MOST_PENALTY) };
     (*p).score = (*p).score & ((1 << PENALTY_SHIFT) - 1) | penalty << PENALTY_SHIFT;
-    home(w).parallel.learn(body_of(p), if gained { 1 } else { -2 });
-    if computes && !home(w).parallel.recalling {
-        home(w).parallel.keep(p);
+    (*home(w)).parallel.learn(body_of(p), if gained { 1 } else { -2 });
+    if computes && !(*home(w)).parallel.recalling {
+        (*home(w)).parallel.keep(p);
     } else {
         ready(w, p);
     }
@@ -305,11 +308,11 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
 
 /// Asks all processes that are away to come home; they do so within their next loop or call.
 pub unsafe fn recall(w: *mut Worker) {
-    if home(w).parallel.recalling {
+    if (*home(w)).parallel.recalling {
         return;
     }
     let shared = shared(w);
-    home(w).parallel.recalling = true;
+    (*home(w)).parallel.recalling = true;
     shared.exchange.recall.store(true, SeqCst);
     loop {
         let p = take_back(w);
@@ -323,23 +326,23 @@ pub unsafe fn recall(w: *mut Worker) {
 
 /// All have come home: they may go again.
 pub unsafe fn release(w: *mut Worker) {
-    if !home(w).parallel.recalling {
+    if !(*home(w)).parallel.recalling {
         return;
     }
-    home(w).parallel.recalling = false;
+    (*home(w)).parallel.recalling = false;
     shared(w).exchange.recall.store(false, SeqCst);
 }
 
 /// Gets all processes home, at the program's end.
 pub unsafe fn recall_all(w: *mut Worker) {
-    if home(w).parallel.away == 0 {
+    if (*home(w)).parallel.away == 0 {
         return;
     }
     recall(w);
-    let platform = home(w).platform;
-    while home(w).parallel.away != 0 {
+    let platform = (*home(w)).platform;
+    while (*home(w)).parallel.away != 0 {
         come_home(w);
-        if home(w).parallel.away != 0 {
+        if (*home(w)).parallel.away != 0 {
             // Nobody notifies for sure while the home isn't idle: a short wait.
             (*platform).wait(Some(SHORT_TICK_NANOSECONDS), &mut |_| {});
         }

@@ -5,7 +5,7 @@
 //! [`start_service`] until the one place that ends it: the end of its body, the close of its communication, or a
 //! fault. A process stands in at most one queue, or is the waiter of at most one communication, so the one link
 //! in its block is enough, and whoever takes it out is the only one to have it.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::{self, null_mut};
 
@@ -31,7 +31,7 @@ pub unsafe fn enter(w: *mut Worker, program: &Program, p: *mut Process) {
 /// Starts BEGIN/ACTIVITY or FINALLY. Null: no memory.
 pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Process {
     let body = body(&*template_of(instance), index as usize);
-    let p = heap_of(w).allocate_zeroed(body.size as usize) as *mut Process;
+    let p = (*heap_of(w)).allocate_zeroed(body.size as usize) as *mut Process;
     if !p.is_null() {
         (*p).instance = instance;
         (*p).body = index as u16;
@@ -57,7 +57,7 @@ pub unsafe fn end_native(w: *mut Worker, p: *mut Process) {
 #[inline]
 pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {
     let body = body(&*template_of(instance), index as usize);
-    let c = heap_of(w).allocate_zeroed(body.size as usize) as *mut Communication;
+    let c = (*heap_of(w)).allocate_zeroed(body.size as usize) as *mut Communication;
     if !c.is_null() {
         let p = c.cast::<Process>();
         (*p).instance = instance;
@@ -81,15 +81,15 @@ pub unsafe fn restart_service(w: *mut Worker, c: *mut Communication) {
 #[inline]
 unsafe fn launch(w: *mut Worker, p: *mut Process, body: &'static Body) {
     let instance = (*p).instance;
-    (*p).resume = if body.native.is_null() { body.entry } else { home(w).program.native_shim };
+    (*p).resume = if body.native.is_null() { body.entry } else { (*home(w)).program.native_shim };
     (*instance).live += 1;
-    home(w).created += 1;
-    home(w).live += 1;
+    (*home(w)).created += 1;
+    (*home(w)).live += 1;
     if (*instance).live & BEGUN == 0 && !body.interface.is_null() {
         (*p).status = UNBEGUN;
         (*rare_of(instance)).unbegun.push(p);
-    } else if home(w).parallel.is_candidate(body) {
-        home(w).parallel.keep(p);
+    } else if (*home(w)).parallel.is_candidate(body) {
+        (*home(w)).parallel.keep(p);
     } else {
         ready(w, p);
     }
@@ -103,6 +103,9 @@ pub const PENALTY_SHIFT: u32 = 24;
 const FRAMES_LIMIT: usize = 64 << 20;
 
 /// Enters a procedure that may wait.
+///
+/// # Safety
+/// `p` runs on `w`; its body has a place for frames, and `frame` describes one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_frame_new(
     w: *mut Worker,
@@ -117,7 +120,7 @@ pub unsafe extern "C" fn ds_frame_new(
         ds_fail(w, p, Fault::StackLimit as u32, place);
         return null_mut();
     }
-    let head = heap_of(w).allocate_zeroed(size) as *mut FrameHead;
+    let head = (*heap_of(w)).allocate_zeroed(size) as *mut FrameHead;
     if head.is_null() {
         ds_fail(w, p, Fault::OutOfMemory as u32, place);
         return null_mut();
@@ -130,6 +133,9 @@ pub unsafe extern "C" fn ds_frame_new(
 }
 
 /// Leaves it.
+///
+/// # Safety
+/// `p` runs on `w` and is in a procedure with a frame, which owns nothing any more and is not touched again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process) {
     let innermost = innermost_frame(p);
@@ -137,7 +143,7 @@ pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process) {
     *innermost = (*head).caller;
     let size = (*(*head).frame).size as usize;
     (*p).score -= size.div_ceil(8) as u32;
-    heap_of(w).free(head.cast(), size);
+    (*heap_of(w)).free(head.cast(), size);
 }
 
 /// Where a process keeps its innermost procedure's frame.

@@ -3,7 +3,7 @@
 //! # Why this is sound
 //! A process stands in at most one queue, or is the waiter of at most one communication, so the one link in its block
 //! is enough, and whoever takes it out is the only one to have it.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 

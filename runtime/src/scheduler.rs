@@ -5,7 +5,7 @@
 //!
 //! # Why this is sound
 //! See the home module, whose data [`run`] owns.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -158,20 +158,20 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
 
 /// Makes the entry and connects it to the system; `false` after a message.
 unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
-    let template = home(w).program.entry;
+    let template = (*home(w)).program.entry;
     let entry = life::make(w, &*template);
     if entry.is_null() {
         return fault::report_no_memory(w);
     }
-    home(w).entry = entry;
+    (*home(w)).entry = entry;
     for required in (*template).required.get() {
         let name = (*required.interface).name.get();
-        let known = home(w).system.iter().copied().find(|&s| offers(s, name));
+        let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
         let Some(server) = known.or_else(|| system(w, name)) else {
             return fault::report_start(w, &format!("the system does not offer {name}"));
         };
         if known.is_none() {
-            home(w).system.push(server);
+            (*home(w)).system.push(server);
         }
         let offered = find_offered(server, required.interface);
         if offered.is_null() {
@@ -205,15 +205,15 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
             return 1;
         }
-        if !home(w).dropped.is_empty() {
+        if !(*home(w)).dropped.is_empty() {
             deletion::delete_dropped(w);
         }
-        if home(w).entry.is_null() && home(w).detached == 0 {
-            if home(w).system.is_empty() {
+        if (*home(w)).entry.is_null() && (*home(w)).detached == 0 {
+            if (*home(w)).system.is_empty() {
                 return 0;
             }
             // Its services still receive what the program sent last.
-            for system in core::mem::take(&mut home(w).system) {
+            for system in core::mem::take(&mut (*home(w)).system) {
                 delete_detached(w, system);
             }
             continue;
@@ -221,13 +221,13 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if attention & TICK != 0 {
             ticked(w);
         }
-        if !home(w).timers.is_empty() && !shared(w).is_virtual {
+        if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
             let now = (shared(w).nanoseconds() / MILLISECOND) as i64;
-            home(w).timers.wake(w, now);
+            (*home(w)).timers.wake(w, now);
         }
         let p = parallel::next(w, attention & TICK != 0);
         if !p.is_null() {
-            let program = home(w).program;
+            let program = (*home(w)).program;
             enter(w, program, p);
         } else if (*w).attention.load(Relaxed) == 0 && !wait(w) {
             return fault::report_deadlock(w);
@@ -236,19 +236,19 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 }
 
 unsafe fn ticked(w: *mut Worker) {
-    home(w).ticks += 1;
+    (*home(w)).ticks += 1;
     parallel::ticked(w);
-    if (*home(w).platform).pending() != 0 {
+    if (*(*home(w)).platform).pending() != 0 {
         poll(w, Some(0));
     }
     // A program that computes shows what it writes, if not at once.
-    if home(w).ticks.is_multiple_of(64) {
+    if (*home(w)).ticks.is_multiple_of(64) {
         output::flush(w);
     }
 }
 
 unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
-    let platform = home(w).platform;
+    let platform = (*home(w)).platform;
     (*platform).wait(timeout, &mut |p| {
         if (*p).status == PLATFORM {
             ready(w, p);
@@ -260,9 +260,9 @@ unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
 unsafe fn wait(w: *mut Worker) -> bool {
     output::flush(w);
     let shared = shared(w);
-    let pending = (*home(w).platform).pending() != 0;
-    let away = home(w).parallel.are_away();
-    let first = home(w).timers.first();
+    let pending = (*(*home(w)).platform).pending() != 0;
+    let away = (*home(w)).parallel.are_away();
+    let first = (*home(w)).timers.first();
     let timeout = match first {
         Some(time) if shared.is_virtual => {
             if pending {
@@ -270,7 +270,7 @@ unsafe fn wait(w: *mut Worker) -> bool {
             }
             if (*w).ready_head.is_null() && !away {
                 shared.virtual_time.store(time, Relaxed);
-                home(w).timers.wake(w, time);
+                (*home(w)).timers.wake(w, time);
             }
             if !away {
                 return true;
@@ -314,6 +314,9 @@ unsafe fn tick(argument: usize) -> u64 {
 }
 
 /// The time slice is over.
+///
+/// # Safety
+/// `p` runs on `w`, between two heads, and its way on is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
     if (*w).away != 0 {

@@ -42,7 +42,7 @@ pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
 /// `worker` is the one of this thread.
 pub unsafe fn from_bytes(worker: *mut Worker, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above.
-    make(unsafe { heap_of(worker) }, bytes)
+    make(unsafe { &mut *heap_of(worker) }, bytes)
 }
 
 /// A new text of `length` bytes 0X.

@@ -2,7 +2,7 @@
 //!
 //! # Why this is sound
 //! The queues hold live processes only; see the process module.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -13,6 +13,9 @@ use crate::layout::*;
 use crate::queue::ready;
 
 /// `TIME`: the program's time, in milliseconds or virtual units.
+///
+/// # Safety
+/// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
     let shared = shared(w);
@@ -24,6 +27,9 @@ pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
 }
 
 /// `PASSIVATE`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _place: u32) -> Status {
     if (*p).status == WOKEN {
@@ -43,11 +49,14 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
         shared.nanoseconds().div_ceil(MILLISECOND) as i64
     };
     (*p).status = SLEEPS;
-    home(w).timers.add(now.saturating_add(n.max(0)), p);
+    (*home(w)).timers.add(now.saturating_add(n.max(0)), p);
     Status::Leave
 }
 
 /// `RANDOM(lo, hi)`, both included; 0 if there is nothing between them.
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_random(w: *mut Worker, p: *mut Process, lo: i64, hi: i64, place: u32) -> i64 {
     if lo > hi {

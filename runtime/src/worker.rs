@@ -52,10 +52,10 @@ pub unsafe fn ground(w: *mut Worker) -> *mut Ground {
 /// The heap of a worker.
 ///
 /// # Safety
-/// `w` is the one of this thread, and the result is not used any more when its heap is used again.
+/// As for [`ground`]. Only the thread of `w` may use what it points to.
 #[inline]
-pub unsafe fn heap_of<'a>(w: *mut Worker) -> &'a mut Heap {
-    &mut (*ground(w)).heap
+pub unsafe fn heap_of(w: *mut Worker) -> *mut Heap {
+    &raw mut (*ground(w)).heap
 }
 
 /// Wants the scheduler to get control soon.

@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::*;
-use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
+use drystone_runtime::template_of;
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;

@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::{ds_delete_collection, ds_depart, ds_insert};
-use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
+use drystone_runtime::template_of;
 
 once! {
     // `{ IN Say }`

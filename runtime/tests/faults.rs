@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template};
 use drystone_runtime::entry_points::{ds_exists, ds_frame_end, ds_frame_new, ds_insert};
-use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
+use drystone_runtime::template_of;
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;

@@ -98,7 +98,7 @@ fn a_process_waits_for_the_platform_while_others_run() {
             |c| unsafe {
                 if *c.r(0) == 0 {
                     *c.r(0) = 1;
-                    let platform = platform(c.w).as_any().downcast_mut::<TestPlatform>().unwrap();
+                    let platform = (*platform(c.w)).as_any().downcast_mut::<TestPlatform>().unwrap();
                     platform.inputs.push((Instant::now() + Duration::from_millis(20), c.p.expose_provenance()));
                     park(c.w, c.p);
                     return Leave;

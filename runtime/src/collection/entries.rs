@@ -3,7 +3,7 @@
 //! # Safety
 //! Generated code passes its own worker and process, its collection variables with their descriptors, and one word for
 //! each index. That is what all of these functions rely on.
-#![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 use core::slice;
@@ -16,6 +16,10 @@ use crate::layout::{Process, Status, Worker};
 use crate::worker::heap_of;
 
 /// `NEW(a, n, m)`
+///
+/// # Safety
+/// `p` runs on `w`; `cell` is a collection variable that `collection` describes, and `sizes` points to a size for
+/// each index.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_array_new(
     w: *mut Worker,
@@ -26,7 +30,7 @@ pub unsafe extern "C" fn ds_array_new(
     place: u32,
 ) -> Status {
     let sizes = slice::from_raw_parts(sizes, (*collection).keys.length);
-    match make_array(heap_of(w), cell, &*collection, sizes) {
+    match make_array(&mut *heap_of(w), cell, &*collection, sizes) {
         Ok(()) => Status::Done,
         Err(fault) => {
             ds_fail(w, p, fault as u32, place);
@@ -36,6 +40,10 @@ pub unsafe extern "C" fn ds_array_new(
 }
 
 /// The element with these keys, or null.
+///
+/// # Safety
+/// `cell` is a collection variable that `collection` describes; `keys` points to a word for each index, texts
+/// alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_find(
     _w: *mut Worker,
@@ -47,6 +55,9 @@ pub unsafe extern "C" fn ds_find(
 }
 
 /// The element with these keys, made if it was not there.
+///
+/// # Safety
+/// As for [`ds_find`]; `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_insert(
     w: *mut Worker,
@@ -56,13 +67,16 @@ pub unsafe extern "C" fn ds_insert(
     keys: *const u64,
     place: u32,
 ) -> *mut u8 {
-    insert(heap_of(w), cell, &*collection, keys).unwrap_or_else(|fault| {
+    insert(&mut *heap_of(w), cell, &*collection, keys).unwrap_or_else(|fault| {
         ds_fail(w, p, fault as u32, place);
         null_mut()
     })
 }
 
 /// Removes the element with these keys; 0 if it was not there.
+///
+/// # Safety
+/// As for [`ds_find`]; `w` is the worker of this thread. A component has been taken out of the element before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_remove(
     w: *mut Worker,
@@ -70,10 +84,13 @@ pub unsafe extern "C" fn ds_remove(
     collection: *const Collection,
     keys: *const u64,
 ) -> u32 {
-    u32::from(remove(heap_of(w), cell, &*collection, keys))
+    u32::from(remove(&mut *heap_of(w), cell, &*collection, keys))
 }
 
 /// Sets the keys to the first, or the next ones; 0 if there are none.
+///
+/// # Safety
+/// As for [`ds_find`]; `w` is the worker of this thread, and the keys hold their texts unless `first` is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_next(
     w: *mut Worker,
@@ -83,5 +100,5 @@ pub unsafe extern "C" fn ds_next(
     first: u32,
 ) -> u32 {
     let from = if first == 0 { From::Key } else { From::Start };
-    u32::from(!next(heap_of(w), cell, &*collection, keys, from).is_null())
+    u32::from(!next(&mut *heap_of(w), cell, &*collection, keys, from).is_null())
 }

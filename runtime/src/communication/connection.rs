@@ -7,7 +7,7 @@
 //! # Why this is sound
 //! Slots are parts of live instances, which undo all their connections before they are freed (the deletion and
 //! fault modules). The links between slots lead only to slots that are connected now.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::vec::Vec;
 use core::ptr::{self, null_mut};
@@ -139,6 +139,9 @@ pub unsafe fn find_offered(instance: *mut Instance, interface: *const Interface)
 }
 
 /// The offered slot of a component in an ANY container.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or its block is still there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_find_offered(
     w: *mut Worker,
@@ -208,16 +211,20 @@ pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut Re
 /// Frees the tables of required interfaces with a cardinality.
 pub unsafe fn free_tables(w: *mut Worker, instance: *mut Instance) {
     for required in (*template_of(instance)).required.get().iter().filter(|r| r.slots != 0) {
-        slots_of(instance, required, &mut |slot| heap_of(w).free(slot.cast(), size_of::<RequiredSlot>()));
+        slots_of(instance, required, &mut |slot| (*heap_of(w)).free(slot.cast(), size_of::<RequiredSlot>()));
         let cell = slot_at::<*mut SlotTable>(instance, required.offset);
         if !(*cell).is_null() {
-            heap_of(w).free((*cell).cast(), SlotTable::bytes((**cell).length));
+            (*heap_of(w)).free((*cell).cast(), SlotTable::bytes((**cell).length));
             *cell = null_mut();
         }
     }
 }
 
 /// The required slot of a component for an interface.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or its block is still there. Both may be null only where
+/// nothing can fail.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_find_required(
     w: *mut Worker,
@@ -258,20 +265,20 @@ unsafe fn indexed_slot(
     let old = if (*cell).is_null() { 0 } else { (**cell).length };
     if index >= old {
         let length = (index + 1).max(2 * old).min(required.slots as usize);
-        let table = heap_of(w).allocate_zeroed(SlotTable::bytes(length)) as *mut SlotTable;
+        let table = (*heap_of(w)).allocate_zeroed(SlotTable::bytes(length)) as *mut SlotTable;
         if table.is_null() {
             return None;
         }
         if old != 0 {
             ptr::copy_nonoverlapping(SlotTable::entry(*cell, 0), SlotTable::entry(table, 0), old);
-            heap_of(w).free((*cell).cast(), SlotTable::bytes(old));
+            (*heap_of(w)).free((*cell).cast(), SlotTable::bytes(old));
         }
         (*table).length = length;
         *cell = table;
     }
     let entry = SlotTable::entry(*cell, index);
     if (*entry).is_null() {
-        let slot = heap_of(w).allocate_zeroed(size_of::<RequiredSlot>()) as *mut RequiredSlot;
+        let slot = (*heap_of(w)).allocate_zeroed(size_of::<RequiredSlot>()) as *mut RequiredSlot;
         if slot.is_null() {
             return None;
         }
@@ -282,6 +289,9 @@ unsafe fn indexed_slot(
 }
 
 /// `COUNT(required)`
+///
+/// # Safety
+/// On the home worker's thread; `instance` is alive, and its template has that required interface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_count(_w: *mut Worker, instance: *mut Instance, required: u32) -> i64 {
     let mut count = 0;
@@ -400,6 +410,10 @@ unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
 }
 
 /// `CONNECT`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `slot` is of a live or dead instance whose block is still there, and `target`
+/// that of an offered or required slot of one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_connect(
     w: *mut Worker,
@@ -459,6 +473,9 @@ unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
 }
 
 /// `DISCONNECT`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `slot` is of an instance whose block is still there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_disconnect(
     w: *mut Worker,
@@ -499,6 +516,10 @@ pub unsafe fn close_leaf(w: *mut Worker, cell: *mut *mut Communication) {
 }
 
 /// The communication of a required interface, when it is connected; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `slot` is of its component or of one that is passed on, and has this
+/// interface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_reach(
     w: *mut Worker,
@@ -532,6 +553,10 @@ unsafe fn reach(w: *mut Worker, p: *mut Process, server: Option<Server>, place: 
 }
 
 /// The holder's communication with a component, when it is connected; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker and belongs to the holder of `instance`, dead or alive, whose offered slot for
+/// this interface `slot` is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_reach_held(
     w: *mut Worker,
@@ -558,6 +583,9 @@ pub unsafe extern "C" fn ds_reach_held(
 }
 
 /// `INPUT` at a required interface.
+///
+/// # Safety
+/// As for [`ds_reach`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_input_slot(
     w: *mut Worker,
@@ -575,6 +603,9 @@ pub unsafe extern "C" fn ds_input_slot(
 }
 
 /// `INPUT` at a component that is held.
+///
+/// # Safety
+/// As for [`ds_reach_held`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_input_held(
     w: *mut Worker,

@@ -4,7 +4,7 @@
 //! # Why this is sound
 //! A process belongs to whoever took it out of the exchange's slot or inbox; both are handed over by an atomic
 //! exchange.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

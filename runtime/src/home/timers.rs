@@ -2,7 +2,7 @@
 //!
 //! # Why this is sound
 //! The queues hold live processes only; see the process module.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::collections::BTreeMap;
 

@@ -7,7 +7,7 @@
 //!
 //! # Why this is sound
 //! Queues hold live processes of their own instance only; see the process module.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,6 +25,9 @@ const COMMON: usize = if cfg!(miri) { 1 << 62 } else { 1 };
 type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
 
 /// Takes the component's lock; after a wait it has been handed over already.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_lock(_w: *mut Worker, p: *mut Process, exclusive: u32) -> Status {
     if (*p).lock != LOCK_NONE {
@@ -60,6 +63,9 @@ unsafe fn may_share(rare: *mut Rare) -> bool {
 }
 
 /// Gives the component's lock up.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and has the lock of its component.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
@@ -78,6 +84,9 @@ pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process) {
 }
 
 /// Gives the lock up until the condition at `Body::condition` holds, which was false just now.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, has the lock of its component, and has written its condition's address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process) -> Status {
     let instance = (*p).instance;

@@ -8,7 +8,7 @@
 //! # Why this is sound
 //! A deletion is in `Rare::deletion` of its live instance, or belongs to a waiting process. The containers that it
 //! remembers stay where they are, because nobody else can change what a component or a frame that ends holds.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
@@ -218,10 +218,10 @@ pub unsafe fn drop_owned(w: *mut Worker, base: *mut u8, owned: &[Owned]) {
         }
         match owned.kind {
             Kind::Text => {
-                crate::text::drop(heap_of(w), (*cell).cast());
+                crate::text::drop(&mut *heap_of(w), (*cell).cast());
                 *cell = null_mut();
             }
-            Kind::Collection => collection::free(heap_of(w), cell, &*owned.collection),
+            Kind::Collection => collection::free(&mut *heap_of(w), cell, &*owned.collection),
             _ => {}
         }
     }
@@ -243,7 +243,7 @@ pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
 
 /// The scheduler has control.
 pub unsafe fn delete_dropped(w: *mut Worker) {
-    while let Some(instance) = home(w).dropped.pop() {
+    while let Some(instance) = (*home(w)).dropped.pop() {
         if (*instance).live & DEAD != 0 {
             free_dead(w, instance);
             continue;
@@ -251,13 +251,16 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
         for offered in (*template_of(instance)).offered.get() {
             close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
         }
-        home(w).detached += 1;
+        (*home(w)).detached += 1;
         let d = begin(instance, null_mut(), Customer::Nobody);
         drive(w, d);
     }
 }
 
 /// `DELETE`
+///
+/// # Safety
+/// `p` runs on `w`, the home worker and belongs to the holder of `instance`, which is null, dead or alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_delete(
     w: *mut Worker,
@@ -292,6 +295,9 @@ unsafe fn wait(d: *mut Deletion, p: *mut Process, place: u32) -> Status {
 }
 
 /// What a frame holds is deleted, its texts and collections are dropped.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `base` is its block or its innermost frame, and owns what `owned` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_delete_held(
     w: *mut Worker,
@@ -310,6 +316,10 @@ pub unsafe extern "C" fn ds_delete_held(
 }
 
 /// `DELETE` of a whole collection.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `cell` is a collection variable of its own or of its component that
+/// `description` describes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_delete_collection(
     w: *mut Worker,
@@ -324,7 +334,7 @@ pub unsafe extern "C" fn ds_delete_collection(
     }
     let status = delete_cells(w, p, cells, place);
     if status == Status::Done && !(*cell).is_null() {
-        collection::free(heap_of(w), cell, description);
+        collection::free(&mut *heap_of(w), cell, description);
     }
     status
 }
@@ -464,11 +474,11 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
             go_on(w, instance);
         }
         Customer::Nobody => {
-            home(w).detached -= 1;
+            (*home(w)).detached -= 1;
             free_dead(w, instance);
         }
         Customer::Program => {
-            home(w).entry = null_mut();
+            (*home(w)).entry = null_mut();
             free_dead(w, instance);
         }
     }
@@ -563,5 +573,5 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
         }
     }
     free_tables(w, instance);
-    heap_of(w).free(instance.cast(), template.size as usize);
+    (*heap_of(w)).free(instance.cast(), template.size as usize);
 }

@@ -2,7 +2,7 @@
 //!
 //! # Why this is sound
 //! See the process module: who ends here is taken out of nothing but its own run.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 
@@ -15,6 +15,9 @@ use crate::queue::ready_all;
 use crate::worker::heap_of;
 
 /// BEGIN has ended: the services that wait for it start.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; it is the main process of its component.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_begun(w: *mut Worker, p: *mut Process) {
     begun(w, (*p).instance);
@@ -28,6 +31,9 @@ unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
 }
 
 /// The body of a process has run to its end.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; it owns nothing any more, and is not touched again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) {
     let body = body_of(p);
@@ -40,7 +46,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
                 begun(w, instance);
             }
         }
-        heap_of(w).free(p.cast(), body.size as usize);
+        (*heap_of(w)).free(p.cast(), body.size as usize);
         ended(w, instance);
     } else {
         let instance = (*p).instance;
@@ -53,7 +59,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
 /// One process of an instance less.
 #[inline]
 pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
-    home(w).live -= 1;
+    (*home(w)).live -= 1;
     (*instance).live -= 1;
     deletion::go_on(w, instance);
 }

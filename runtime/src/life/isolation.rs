@@ -8,7 +8,7 @@
 //! # Why this is sound
 //! A block is freed only after everything that may point to it has been told: the queues that live processes share
 //! (ready, timers, failures), the slots and communications of live neighbours, and the deletions under way.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -107,13 +107,13 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         close_as_server(w, instance, root, &mut bereaved);
     }
     for &p in &condemned.processes {
-        home(w).live -= 1;
+        (*home(w)).live -= 1;
         // A client that lives on keeps the block until it lets go.
         if !(*p).instance.is_null() {
             if is_service(p) {
                 communication::drop_buffered(w, p.cast(), interface_of(p.cast()));
             }
-            heap_of(w).free(p.cast(), body_of(p).size as usize);
+            (*heap_of(w)).free(p.cast(), body_of(p).size as usize);
         }
     }
     let deletion = deletion_of(root);
@@ -157,14 +157,14 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     for &p in &condemned.processes {
         sleeps |= (*p).status == SLEEPS;
         if (*p).status == PLATFORM {
-            (*home(w).platform).forget(p);
+            (*(*home(w)).platform).forget(p);
         }
     }
     if sleeps {
-        home(w).timers.retain(lives);
+        (*home(w)).timers.retain(lives);
     }
     retain_ready(w, lives);
-    home(w).parallel.candidates().retain(lives);
+    (*home(w)).parallel.candidates().retain(lives);
     (*ground(w)).failures.retain(|failure| !is_dead(failure.instance));
 }
 
@@ -325,12 +325,12 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     let instance = (*p).instance;
     let others = |q: *mut Process| q != p;
     match (*p).status {
-        SLEEPS => home(w).timers.retain(others),
-        PLATFORM => (*home(w).platform).forget(p),
+        SLEEPS => (*home(w)).timers.retain(others),
+        PLATFORM => (*(*home(w)).platform).forget(p),
         _ => {}
     }
     retain_ready(w, others);
-    home(w).parallel.candidates().retain(others);
+    (*home(w)).parallel.candidates().retain(others);
     (*ground(w)).failures.retain(|failure| failure.process != p);
     leave_communications(instance, p);
     let rare = rare_if_any(instance);
@@ -346,7 +346,7 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     children_of_process(p, |cell| delete_detached(w, core::mem::replace(&mut *cell, null_mut())));
     free_frames(w, p);
     communication::free(w, c);
-    home(w).live -= 1;
+    (*home(w)).live -= 1;
     (*instance).live -= 1;
 }
 
@@ -377,12 +377,12 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
     if body.native.is_null() {
         return;
     }
-    let p = heap_of(w).allocate_zeroed(body.size as usize) as *mut Process;
+    let p = (*heap_of(w)).allocate_zeroed(body.size as usize) as *mut Process;
     if !p.is_null() {
         (*p).instance = instance;
         (*p).body = template.finally as u16;
         process::end_native(w, p);
-        heap_of(w).free(p.cast(), body.size as usize);
+        (*heap_of(w)).free(p.cast(), body.size as usize);
     }
 }
 

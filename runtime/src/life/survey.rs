@@ -4,7 +4,7 @@
 //!
 //! # Why this is sound
 //! Everything found is live, and stays so while the walk lasts, which changes nothing by itself.
-#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::format;
 use alloc::string::String;

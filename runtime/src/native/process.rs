@@ -12,9 +12,9 @@ use crate::queue::ready;
 /// The platform.
 ///
 /// # Safety
-/// On the home worker's thread; the result is not kept across calls that may want it themselves.
-pub unsafe fn platform<'a>(w: *mut Worker) -> &'a mut dyn Platform {
-    &mut *home(w).platform
+/// `w` is the home worker. Only its thread may use what the result points to, for one call at a time.
+pub unsafe fn platform(w: *mut Worker) -> *mut dyn Platform {
+    (*home(w)).platform
 }
 
 /// The running process waits until the platform passes it to `wake`, or [`unpark`] is called, or its client closes.

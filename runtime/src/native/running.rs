@@ -198,7 +198,7 @@ impl Call {
     /// The platform may have it registered still, if it wasn't the one to wake it.
     fn forget(&mut self) {
         // SAFETY: this is the home worker.
-        unsafe { platform(self.worker).forget(self.process) }
+        unsafe { (*platform(self.worker)).forget(self.process) }
     }
 
     /// Sends what the outbox holds; `false`: the client has to take a message first.
@@ -280,7 +280,7 @@ unsafe fn drop_word(worker: *mut Worker, word: u64, kind: Word) {
     // SAFETY: as the caller promises: the word is a parameter of that kind, on the home worker's thread.
     unsafe {
         match kind {
-            Word::Text => text::drop(heap_of(worker), word as *mut _),
+            Word::Text => text::drop(&mut *heap_of(worker), word as *mut _),
             Word::Component => instance::drop_in_message(worker, word as *mut _),
             _ => {}
         }

@@ -3,7 +3,6 @@
 //! # Safety
 //! Generated code passes its own worker and process, texts that it holds, and addresses of its own cells. That is what
 //! all of these functions rely on.
-#![allow(clippy::missing_safety_doc)]
 
 use super::{bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
 use crate::failure::ds_fail;
@@ -29,28 +28,40 @@ impl At {
 }
 
 /// One more holder.
+///
+/// # Safety
+/// `text` is null or alive; `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_copy(w: *mut Worker, text: *mut TextHead) -> *mut TextHead {
     // SAFETY: as this module says; so everywhere below.
-    unsafe { copy(heap_of(w), text) }
+    unsafe { copy(&*heap_of(w), text) }
 }
 
 /// One holder less.
+///
+/// # Safety
+/// `text` is null or the caller holds it, no longer afterwards; `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_drop(w: *mut Worker, text: *mut TextHead) {
-    unsafe { drop(heap_of(w), text) }
+    unsafe { drop(&mut *heap_of(w), text) }
 }
 
 /// `NEW(t, n)`
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_new(w: *mut Worker, p: *mut Process, n: i64, place: u32) -> *mut TextHead {
     unsafe {
         let length = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
-        At(w, p, place).or_fail(length.and_then(|length| make_zeroed(heap_of(w), length)), FAILED)
+        At(w, p, place).or_fail(length.and_then(|length| make_zeroed(&mut *heap_of(w), length)), FAILED)
     }
 }
 
 /// `a + b`
+///
+/// # Safety
+/// `p` runs on `w`; both texts are null or alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_concat(
     w: *mut Worker,
@@ -59,22 +70,31 @@ pub unsafe extern "C" fn ds_text_concat(
     b: *mut TextHead,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(concat(heap_of(w), a, b), FAILED) }
+    unsafe { At(w, p, place).or_fail(concat(&mut *heap_of(w), a, b), FAILED) }
 }
 
 /// -1, 0 or 1: order by unsigned bytes.
+///
+/// # Safety
+/// Both are null or alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_compare(a: *const TextHead, b: *const TextHead) -> i32 {
     unsafe { compare(a, b) as i32 }
 }
 
 /// 1 if both are the same bytes.
+///
+/// # Safety
+/// As for [`ds_text_compare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_equal(a: *const TextHead, b: *const TextHead) -> u32 {
     unsafe { u32::from(a == b || bytes(a) == bytes(b)) }
 }
 
 /// `t[i] := x`
+///
+/// # Safety
+/// `p` runs on `w`; `cell` is a text variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_set(
     w: *mut Worker,
@@ -85,12 +105,15 @@ pub unsafe extern "C" fn ds_text_set(
     place: u32,
 ) -> Status {
     unsafe {
-        let done = set(heap_of(w), cell, index, character as u8).map(|()| Status::Done);
+        let done = set(&mut *heap_of(w), cell, index, character as u8).map(|()| Status::Done);
         At(w, p, place).or_fail(done, Status::Leave)
     }
 }
 
 /// `SLICE(t, from, n)`
+///
+/// # Safety
+/// `p` runs on `w`; `text` is null or alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_slice(
     w: *mut Worker,
@@ -100,10 +123,13 @@ pub unsafe extern "C" fn ds_text_slice(
     n: i64,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(slice(heap_of(w), text, from, n), FAILED) }
+    unsafe { At(w, p, place).or_fail(slice(&mut *heap_of(w), text, from, n), FAILED) }
 }
 
 /// `FIND(t, part, from)`
+///
+/// # Safety
+/// As for [`ds_text_concat`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_find(
     w: *mut Worker,
@@ -117,6 +143,9 @@ pub unsafe extern "C" fn ds_text_find(
 }
 
 /// `TEXT(n)`
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_integer(
     w: *mut Worker,
@@ -124,10 +153,13 @@ pub unsafe extern "C" fn ds_text_from_integer(
     value: i64,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::integer(value).as_bytes()), FAILED) }
+    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::integer(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(x)`
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_real(
     w: *mut Worker,
@@ -135,10 +167,13 @@ pub unsafe extern "C" fn ds_text_from_real(
     value: f64,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::real(value).as_bytes()), FAILED) }
+    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::real(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(b)`
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_boolean(
     w: *mut Worker,
@@ -146,10 +181,13 @@ pub unsafe extern "C" fn ds_text_from_boolean(
     value: u32,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(heap_of(w), number::boolean(value != 0)), FAILED) }
+    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::boolean(value != 0)), FAILED) }
 }
 
 /// `TEXT(c)`
+///
+/// # Safety
+/// `p` runs on `w`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_character(
     w: *mut Worker,
@@ -157,16 +195,22 @@ pub unsafe extern "C" fn ds_text_from_character(
     value: u32,
     place: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(heap_of(w), &[value as u8]), FAILED) }
+    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), &[value as u8]), FAILED) }
 }
 
 /// `NUMBER(t, n)`
+///
+/// # Safety
+/// `text` is null or alive; `to` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_number_integer(text: *const TextHead, to: *mut i64) -> u32 {
     unsafe { put(parse_integer(bytes(text)), to) }
 }
 
 /// `NUMBER(t, x)`
+///
+/// # Safety
+/// As for [`ds_number_integer`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_number_real(text: *const TextHead, to: *mut f64) -> u32 {
     unsafe { put(parse_real(bytes(text)), to) }

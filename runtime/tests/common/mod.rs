@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use drystone_component::*;
 use drystone_runtime::entry_points::*;
-use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
 use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads};
+use drystone_runtime::template_of;
 use drystone_runtime::{Options, Outcome};
 
 /// Describes templates and interfaces once, for all who use them.

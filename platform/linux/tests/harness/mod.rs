@@ -17,8 +17,8 @@ use std::task::{Context, Poll, Waker};
 use drystone_component::{Body, Interface, Kind, Message, Program, Required, Side, Str, Table, Template};
 use drystone_linux::Options;
 use drystone_runtime::entry_points::*;
-use drystone_runtime::instance::template_of;
 use drystone_runtime::layout::*;
+use drystone_runtime::template_of;
 use drystone_runtime::text;
 
 type Script = Box<dyn FnOnce(Client) -> Pin<Box<dyn Future<Output = ()>>>>;
