@@ -25,7 +25,9 @@ const SOURCES: &[&str] = &[
 ];
 
 fn main() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder");
+    // Asked for when it runs: compiled, this file may have come from another checkout with what else is in `target`.
+    let package = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let workspace = package.parent().expect("the package is in a folder");
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", workspace.join(source).display());
     }
