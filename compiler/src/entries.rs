@@ -50,6 +50,7 @@ entries! {
     HALT = "ds_halt" Both [I64] (-) Never;
 
     EXISTS = "ds_exists" Nothing [I64] (I32) Never;
+    INSTANCE_SIZE = "ds_instance_size" Nothing [I64] (I64) Never;
     NEW = "ds_new" Both [I64, I64, I64, I32] (I32) NotZero;
     DELETE = "ds_delete" Both [I64, I32] (I32) NotZero;
     DELETE_COLLECTION = "ds_delete_collection" Both [I64, I64, I32] (I32) NotZero;

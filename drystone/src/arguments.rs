@@ -44,10 +44,10 @@ pub enum Action {
 /// A program's text.
 #[derive(Args)]
 pub struct Source {
-    /// Source files; several are one program
+    /// Source files; several are one program, with what they import
     #[arg(required = true, value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// The component that starts [default: the one marked ENTRYPOINT, or the last]
+    /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
 }
@@ -64,7 +64,7 @@ pub struct Run {
         value_hint = ValueHint::FilePath
     )]
     pub files: Vec<OsString>,
-    /// The component that starts [default: the one marked ENTRYPOINT, or the last]
+    /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
     /// Processors to use; 0: all

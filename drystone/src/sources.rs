@@ -1,16 +1,20 @@
 //! Reads and checks source files; shows their errors.
 
 use std::fs;
-use std::io::{ErrorKind, IsTerminal};
+use std::io::{Error, ErrorKind, IsTerminal};
 use std::path::Path;
 
 use drystone_language::check;
+use drystone_language::imports;
 use drystone_language::program::Program;
 use drystone_language::render::{self, Colour};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
 use crate::{Status, WRONG, say};
+
+/// The library's files, by name and text, for programs that have none of the same name beside them.
+const LIBRARY: &[(&str, &str)] = &[];
 
 /// A program without errors, and the text it came from.
 pub struct Loaded {
@@ -23,6 +27,7 @@ pub fn load(source: &Source) -> Result<Loaded, Status> {
     let files: Vec<_> = source.files.iter().map(|path| read(path)).collect();
     // All files that cannot be read are named.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
+    let files = imported(files).ok_or(WRONG)?;
     match check::check_with_entry(&files, source.entry.as_deref()) {
         Ok(program) => Ok(Loaded { program, files }),
         Err(diagnostics) => {
@@ -32,20 +37,46 @@ pub fn load(source: &Source) -> Result<Loaded, Status> {
     }
 }
 
+/// Adds the files that these import; nothing if one of them is there and cannot be read.
+fn imported(files: Vec<SourceFile>) -> Option<Vec<SourceFile>> {
+    let mut readable = true;
+    let files = imports::load(files, |path| {
+        if let Some(name) = path.strip_prefix(imports::LIBRARY) {
+            return LIBRARY.iter().find(|(file, _)| *file == name).map(|(_, text)| text.to_string());
+        }
+        match fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                readable = false;
+                cannot_read(Path::new(path), &error);
+                None
+            }
+        }
+    });
+    readable.then_some(files)
+}
+
 /// Reads a file, or says why not.
 pub fn read(path: &Path) -> Option<SourceFile> {
-    let reason = match fs::read_to_string(path) {
-        Ok(text) => return Some(SourceFile { path: path.display().to_string(), text }),
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound => "there is no such file".to_string(),
-            ErrorKind::PermissionDenied => "it may not be read".to_string(),
-            ErrorKind::IsADirectory => "it is a directory".to_string(),
-            ErrorKind::InvalidData => "it is not a text in UTF-8".to_string(),
-            _ => error.to_string(),
-        },
+    match fs::read_to_string(path) {
+        Ok(text) => Some(SourceFile { path: path.display().to_string(), text }),
+        Err(error) => {
+            cannot_read(path, &error);
+            None
+        }
+    }
+}
+
+fn cannot_read(path: &Path, error: &Error) {
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_string(),
+        ErrorKind::PermissionDenied => "it may not be read".to_string(),
+        ErrorKind::IsADirectory => "it is a directory".to_string(),
+        ErrorKind::InvalidData => "it is not a text in UTF-8".to_string(),
+        _ => error.to_string(),
     };
     say(format_args!("error: cannot read {}: {reason}\n", path.display()));
-    None
 }
 
 /// Shows what is wrong with a text.

@@ -6,16 +6,30 @@ use crate::source::Span;
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
-    /// The identifier.
+    /// The identifier; of what an imported file declares `Import.Identifier`, where that may stand.
     pub text: String,
     /// Its place.
     pub span: Span,
 }
 
+impl Name {
+    /// The import that qualifies it, and what it names there.
+    pub fn qualified(&self) -> Option<(&str, &str)> {
+        self.text.split_once('.')
+    }
+
+    /// The identifier alone.
+    pub fn last(&self) -> &str {
+        self.qualified().map_or(&self.text, |(_, last)| last)
+    }
+}
+
 /// One source file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// Components and interfaces at the top level, in order.
+    /// The files that it imports, by name.
+    pub imports: Vec<Name>,
+    /// Components, interfaces, procedures and constants at the top level, in order.
     pub items: Vec<Declaration>,
     /// Something at the top level could not be read: which names it declares is not known.
     pub lost: bool,

@@ -95,10 +95,11 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     fn file(&mut self) {
         while !self.item().is(TokenKind::End) {
-            if self.item().is_comment() {
-                self.comment(0);
-            } else {
-                self.unit(0);
+            match self.next_keyword() {
+                _ if self.item().is_comment() => self.comment(0),
+                Some(Keyword::Import) => self.line_through(0, Symbol::Semicolon.into()),
+                Some(Keyword::Constant) => self.section(0),
+                _ => self.unit(0),
             }
         }
         if !self.output.is_empty() {

@@ -32,15 +32,34 @@ pub fn lex(file: u32, text: &str) -> Lexed {
 pub fn string_bytes(literal: &str) -> Vec<u8> {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let mut bytes = Vec::with_capacity(inner.len());
-    let mut rest = inner.bytes();
-    while let Some(byte) = rest.next() {
+    let mut rest = inner.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
         match byte {
             b'"' => break,
-            b'\\' => bytes.extend(rest.next().map(|escaped| unescape(escaped).unwrap_or(escaped))),
+            b'\\' => {
+                if let Some(code) = hexadecimal(rest) {
+                    bytes.push(code);
+                    rest = &rest[HEXADECIMAL..];
+                } else if let Some((&escaped, after)) = rest.split_first() {
+                    bytes.push(unescape(escaped).unwrap_or(escaped));
+                    rest = after;
+                }
+            }
             _ => bytes.push(byte),
         }
     }
     bytes
+}
+
+/// How long `xHH` is.
+const HEXADECIMAL: usize = 3;
+
+/// The byte that `\` and this text stand for, if it begins with `xHH`.
+fn hexadecimal(text: &[u8]) -> Option<u8> {
+    let [b'x', high, low, ..] = *text else { return None };
+    let [high, low] = [high, low].map(|digit| (digit as char).to_digit(16));
+    Some((high? * 16 + low?) as u8)
 }
 
 /// The byte that `\` and this one stand for.
@@ -156,11 +175,16 @@ impl Lexer<'_> {
         else {
             return;
         };
+        if hexadecimal(&self.text.as_bytes()[self.position..]).is_some() {
+            self.position += HEXADECIMAL;
+            return;
+        }
         self.position += escaped.len_utf8();
         if !u8::try_from(escaped).is_ok_and(|byte| unescape(byte).is_some()) {
             let message = format!("a string has no escape `\\{}`", escaped.escape_debug());
-            let diagnostic = Diagnostic::new("bad-escape", self.span(start), message)
-                .help(r#"the escapes are \0 \b \t \v \f \r \n \\ \" \'"#);
+            let diagnostic = Diagnostic::new("bad-escape", self.span(start), message).help(
+                r#"the escapes are \0 \b \t \v \f \r \n \\ \" \' and \xHH, a byte by two hexadecimal digits"#,
+            );
             self.report(diagnostic);
         }
     }

@@ -35,6 +35,11 @@ pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     (tree, diagnostics)
 }
 
+/// The names of the files that a text imports; what is wrong with it is left for `parse` to say.
+pub fn imports(text: &str) -> Vec<Name> {
+    Parser::new(text, lexer::lex(0, text).tokens).imports()
+}
+
 /// Something could not be read; it has been reported.
 struct Failed;
 
@@ -174,6 +179,27 @@ impl<'a> Parser<'a> {
         }
         let token = self.advance();
         Ok(Name { text: self.text_of(token).to_string(), span: token.span })
+    }
+
+    /// `[Import "."] Name`
+    fn qualified(&mut self, what: &str) -> Parsed<Name> {
+        let import = self.name(what)?;
+        if !(self.at(Symbol::Period) && self.kind_after(1) == TokenKind::Name) {
+            return Ok(import);
+        }
+        self.advance();
+        let name = self.name(what)?;
+        Ok(Name { text: format!("{}.{}", import.text, name.text), span: import.span.to(name.span) })
+    }
+
+    /// The name that begins `ahead` tokens from here, with what qualifies it; for messages.
+    fn name_ahead(&self, ahead: usize) -> String {
+        let tokens = [ahead, ahead + 1, ahead + 2].map(|ahead| self.token_after(ahead));
+        let [import, point, name] = tokens;
+        if point.kind == Symbol::Period.into() && name.kind == TokenKind::Name {
+            return format!("{}.{}", self.text_of(import), self.text_of(name));
+        }
+        self.text_of(import).to_string()
     }
 
     /// `first {, more}`

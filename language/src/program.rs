@@ -3,6 +3,8 @@
 //! Every name is resolved to an index, every expression has its type, conversions are explicit, constants are
 //! folded. Nothing here can fail to make sense: a program with errors has no such form.
 
+use std::collections::BTreeSet;
+
 use crate::ast::Direction;
 use crate::source::Span;
 
@@ -51,6 +53,8 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// The component that starts.
     pub entry: Option<ComponentId>,
+    /// The files that others import; what the program starts with is in none of them.
+    pub imported: BTreeSet<u32>,
 }
 
 /// An interface with its protocol compiled.
@@ -185,6 +189,8 @@ pub struct Implementation {
 /// Who declares a variable or procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
+    /// Nobody: a procedure at the top level of a file.
+    Program,
     /// The component.
     Component(ComponentId),
     /// An implementation: component and index into [`Component::implementations`].
@@ -202,8 +208,8 @@ pub struct Procedure {
     pub span: Span,
     /// Around it.
     pub owner: Owner,
-    /// The component it belongs to in the end.
-    pub component: ComponentId,
+    /// The component it belongs to in the end; none for one at the top level of a file, which runs in its caller's.
+    pub component: Option<ComponentId>,
     /// In order; each is also a variable with [`Variable::parameter`] set.
     pub parameters: Vec<VariableId>,
     /// Its result.

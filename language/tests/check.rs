@@ -25,7 +25,9 @@ fn the_last_top_level_component_is_the_entry_unless_one_is_marked_or_named() {
     let first = "COMPONENT First; COMPONENT Inner; END Inner; END First;";
     let last = "COMPONENT Last; END Last;";
     let marked = "COMPONENT {ENTRYPOINT} Marked; END Marked;";
-    assert_eq!(entry(&[first, last], None), "Last");
+    assert_eq!(entry(&[&format!("{first}{last}")], None), "Last");
+    assert_eq!(entry(&[first, last], None), "First");
+    assert_eq!(entry(&["INTERFACE I; END I;", last, first], None), "Last");
     assert_eq!(entry(&[marked, first, last], None), "Marked");
     assert_eq!(entry(&[marked, first, last], Some("First")), "First");
     assert_eq!(codes_with_entry(&[first, last], Some("Inner")), ["no-entry"]);
@@ -40,7 +42,7 @@ fn several_files_are_one_program() {
     let shelf = "INTERFACE Shelf; { IN Put(n: INTEGER) } END Shelf;";
     assert_eq!(codes(&[shelf, user, store]), ["unknown-name"]);
     let user = user.replace("Size", "3");
-    assert_eq!(entry(&[shelf, store, &user], None), "Main");
+    assert_eq!(entry(&[&user, shelf, store], None), "Main");
 }
 
 #[test]

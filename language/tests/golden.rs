@@ -1,5 +1,6 @@
 //! Golden tests: `errors/<code>.dry` holds a small invalid program, `errors/<code>.expected` what the compiler
-//! says about it; several cases of one code are told apart as `<code>.<case>.dry`. `format/*.dry` is laid out
+//! says about it; several cases of one code are told apart as `<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins
+//! another file, beside the case's own. `format/*.dry` is laid out
 //! any old way, its `.expected` as the formatter does it. `BLESS=1 cargo test` rewrites the expectations.
 
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use drystone_language::source::{Diagnostic, SourceFile};
 fn every_invalid_program_is_refused_as_expected() {
     for_each_case("errors", |path, text| {
         let shown = format!("errors/{}", path.file_name().unwrap_or_default().to_string_lossy());
-        let files = [SourceFile { path: shown, text: text.to_string() }];
+        let files = files_of(&shown, text);
         let diagnostics = errors_of(&files);
         let code = code_of(path);
         let reported: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
@@ -43,6 +44,17 @@ fn every_error_code_of_the_source_has_a_case() {
     assert!(missing.is_empty(), "no tests/errors/<code>.dry for {missing:?}");
     let stale: Vec<_> = cases.difference(&codes).collect();
     assert!(stale.is_empty(), "no such error code any more: {stale:?}");
+}
+
+/// The case's own file, and the others that its text holds.
+fn files_of(shown: &str, text: &str) -> Vec<SourceFile> {
+    let mut parts = text.split("(* FILE ");
+    let own = SourceFile { path: shown.into(), text: parts.next().unwrap_or_default().into() };
+    let others = parts.map(|part| {
+        let (name, text) = part.split_once(" *)\n").expect("the name of a file");
+        SourceFile { path: format!("errors/{name}"), text: text.into() }
+    });
+    std::iter::once(own).chain(others).collect()
 }
 
 /// What the compiler says about a program.

@@ -24,7 +24,7 @@ entry_points! {
         ds_reach ds_reach_held;
     crate::failure: ds_fail ds_halt;
     crate::instance::monitor: ds_await ds_lock ds_unlock;
-    crate::life: ds_arrive ds_conforms ds_depart ds_exists ds_is ds_move ds_new ds_requires;
+    crate::life: ds_arrive ds_conforms ds_depart ds_exists ds_instance_size ds_is ds_move ds_new ds_requires;
     crate::life::deletion: ds_delete ds_delete_collection ds_delete_held;
     crate::life::ending: ds_begun ds_finish;
     crate::math: ds_arccos ds_arcsin ds_arctan ds_cos ds_sin ds_tan;

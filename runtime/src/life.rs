@@ -70,6 +70,12 @@ pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
     !is_empty(instance) as u32
 }
 
+/// For procedures that any template's code may call: what lies within the instance they run in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_instance_size(instance: *mut Instance) -> i64 {
+    i64::from((*template_of(instance)).size)
+}
+
 unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, place: u32) -> Status {
     ds_fail(w, p, fault as u32, place);
     Status::Leave

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
-use drystone_language::program::LockMode;
+use drystone_language::program::{LockMode, Owner};
 use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
 
 use super::communication::Where;
@@ -213,7 +213,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let procedure = self.functions.cuts[self.functions.first_variant + variant].code.procedure;
                 procedure.is_none_or(|id| {
                     let owner = self.functions.program.procedures[id.index()].owner;
-                    !matches!(owner, drystone_language::program::Owner::Component(_))
+                    matches!(owner, Owner::Procedure(_) | Owner::Implementation(..))
                 })
             }
             _ => false,

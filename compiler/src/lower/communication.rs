@@ -26,7 +26,7 @@ impl Lower<'_, '_> {
         match &channel.kind {
             ChannelKind::Service => Reach::Service,
             ChannelKind::Required(index, None) if self.facet(*index).cardinality.is_none() => {
-                Reach::Required(self.unit.layouts.instances[self.component.index()].required[*index])
+                Reach::Required(self.unit.layouts.instances[self.component().index()].required[*index])
             }
             ChannelKind::Required(_, k) => {
                 let instance = self.own_instance();
@@ -47,7 +47,7 @@ impl Lower<'_, '_> {
     }
 
     fn facet(&self, index: usize) -> &Facet {
-        &self.unit.program.components[self.component.index()].requires[index]
+        &self.unit.program.components[self.component().index()].requires[index]
     }
 
     pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {

@@ -119,7 +119,10 @@ impl Lower<'_, '_> {
         if variable.parameter != Some(Passing::Reference) {
             return holder;
         }
-        let size = self.int(self.unit.layouts.instances[self.component.index()].size as i64);
+        let size = match self.template {
+            Some(template) => self.int(self.unit.layouts.instances[template.index()].size as i64),
+            None => self.call(&entries::INSTANCE_SIZE, vec![instance]),
+        };
         let distance = self.op(Op::Subtract, container, instance);
         let inside = self.op(Op::LessUnsigned, distance, size);
         let (replace, done) = (self.new_block(), self.new_block());
@@ -343,7 +346,7 @@ impl Lower<'_, '_> {
                 }
             }
             ConnectEnd::OwnOffered(index) => {
-                let inward = self.unit.layouts.instances[self.component.index()].inward[*index];
+                let inward = self.unit.layouts.instances[self.component().index()].inward[*index];
                 let instance = self.own_instance();
                 self.add(
                     instance,
@@ -355,10 +358,10 @@ impl Lower<'_, '_> {
     }
 
     fn own_required(&mut self, index: usize, k: Option<&Expression>, span: Span) -> Reg {
-        let facet = &self.unit.program.components[self.component.index()].requires[index];
+        let facet = &self.unit.program.components[self.component().index()].requires[index];
         let instance = self.own_instance();
         if facet.cardinality.is_none() {
-            let offset = self.unit.layouts.instances[self.component.index()].required[index];
+            let offset = self.unit.layouts.instances[self.component().index()].required[index];
             return self.add(instance, offset);
         }
         let k = match k {

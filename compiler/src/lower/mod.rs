@@ -95,8 +95,8 @@ pub(crate) struct Lower<'u, 'a> {
     unit: &'u mut Unit<'a>,
     code: Code,
     runs: Runs,
-    /// The template whose code this is.
-    component: ComponentId,
+    /// The template whose code this is; none for a procedure at the top level, which any may call.
+    template: Option<ComponentId>,
     current: BlockId,
     in_loop: Option<usize>,
     registers: HashMap<VariableId, Reg>,
@@ -128,7 +128,7 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
         }
     };
     let code = Code::new(name, false, layout.size, layout.owned, layout.shape);
-    let mut lower = Lower::new(unit, code, Runs::Body(key), component, None);
+    let mut lower = Lower::new(unit, code, Runs::Body(key), Some(component), None);
     let template = &program.components[component.index()];
     match key {
         BodyKey::Main(_) => {
@@ -244,14 +244,14 @@ impl<'u, 'a> Lower<'u, 'a> {
         unit: &'u mut Unit<'a>,
         code: Code,
         runs: Runs,
-        component: ComponentId,
+        template: Option<ComponentId>,
         lock: Option<LockMode>,
     ) -> Self {
         Lower {
             unit,
             code,
             runs,
-            component,
+            template,
             current: BlockId(0),
             in_loop: None,
             registers: HashMap::new(),
@@ -263,6 +263,11 @@ impl<'u, 'a> Lower<'u, 'a> {
             free_components: Vec::new(),
             finish: None,
         }
+    }
+
+    /// The component around what only stands in one.
+    fn component(&self) -> ComponentId {
+        self.template.expect("a procedure at the top level uses nothing of its caller's component")
     }
 
     /// A part of a body (BEGIN, ACTIVITY, ...): RETURN ends it, and what follows goes on.

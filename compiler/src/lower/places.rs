@@ -110,6 +110,7 @@ impl Lower<'_, '_> {
             Owner::Component(_) => Base::Instance,
             Owner::Implementation(..) => Base::Process,
             Owner::Procedure(owner) => self.frame_of(owner).base,
+            Owner::Program => unreachable!("a variable belongs to a component or a procedure"),
         };
         Address { base, offset, byte }
     }

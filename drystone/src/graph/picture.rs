@@ -78,9 +78,10 @@ impl Picture {
         let mut painter = Painter { program, files, picture: Picture::default(), inside: HashMap::new() };
         let mut shown = HashSet::new();
         let mut waiting = VecDeque::new();
-        // The component that starts, then what nothing holds.
+        // The component that starts, then what nothing holds; what only stands in imported files is not the program's.
         let all = (0..program.components.len() as u32).map(ComponentId);
-        for id in program.entry.into_iter().chain(all) {
+        let own = all.filter(|id| !program.imported.contains(&program.components[id.index()].span.file));
+        for id in program.entry.into_iter().chain(own) {
             if !shown.contains(&id) {
                 let component = &program.components[id.index()];
                 waiting.push_back((id, painter.add(component.name.clone(), None, &Type::Component(id))));
@@ -139,17 +140,18 @@ impl Painter<'_> {
         let program = self.program;
         for (number, variable) in program.variables.iter().enumerate() {
             let owner = match variable.owner {
-                Owner::Component(owner) | Owner::Implementation(owner, _) => owner,
+                Owner::Component(owner) | Owner::Implementation(owner, _) => Some(owner),
                 Owner::Procedure(procedure) => program.procedures[procedure.index()].component,
+                Owner::Program => None,
             };
-            if owner == id && variable.parameter.is_none() && variable.ty.is_component() {
+            if owner == Some(id) && variable.parameter.is_none() && variable.ty.is_component() {
                 self.hold(index, VariableId(number as u32), variable);
             }
         }
         let component = &program.components[id.index()];
         let own = [&component.begin, &component.activity, &component.finally].into_iter().flatten();
         let services = component.implementations.iter().map(|implementation| &implementation.body);
-        let procedures = program.procedures.iter().filter(|procedure| procedure.component == id);
+        let procedures = program.procedures.iter().filter(|procedure| procedure.component == Some(id));
         for block in own.chain(services).chain(procedures.map(|procedure| &procedure.body)) {
             self.block(index, block);
         }

@@ -15,7 +15,9 @@ impl<'a> Checker<'a> {
         }
         for index in 0..self.procedures.len() {
             let inward = self.check_procedure(ProcedureId(index as u32));
-            connected[self.program.procedures[index].component.index()].extend(inward);
+            if let Some(component) = self.program.procedures[index].component {
+                connected[component.index()].extend(inward);
+            }
         }
         for (index, connected) in connected.iter().enumerate() {
             if !self.components[index].lost {
@@ -55,7 +57,7 @@ impl<'a> Checker<'a> {
         let declared = &self.procedures[id.index()];
         let (tree, scope) = (declared.tree, declared.scope);
         let procedure = &self.program.procedures[id.index()];
-        let (component, owner) = (Some(procedure.component), procedure.owner);
+        let (component, owner) = (procedure.component, procedure.owner);
         let service = self.service_of(owner);
         let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
         let (block, after) =
@@ -72,7 +74,7 @@ impl<'a> Checker<'a> {
 
     fn service_of(&self, owner: Owner) -> Service {
         match owner {
-            Owner::Component(_) => Service::None,
+            Owner::Program | Owner::Component(_) => Service::None,
             Owner::Procedure(id) => self.service_of(self.program.procedures[id.index()].owner),
             Owner::Implementation(id, index) => {
                 let component = &self.program.components[id.index()];
@@ -89,7 +91,7 @@ impl<'a> Checker<'a> {
             let component = &self.program.components[id.index()];
             let name = self.interface_name(component.offers[index].interface);
             let place =
-                trees.iter().find(|tree| tree.name.text == name).map_or(component.span, |tree| tree.span);
+                trees.iter().find(|tree| tree.name.last() == name).map_or(component.span, |tree| tree.span);
             let implementation = component.implementations.iter().find(|one| one.offered == index);
             let inward = connected.iter().find(|(offered, _)| *offered == index);
             match (implementation, inward) {

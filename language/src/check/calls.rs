@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
         let least = extreme == Extreme::Least;
         if let [tree] = trees
             && let Some(ast::Designator { name, indices: None, inner: None, .. }) = as_designator(tree)
-            && let Some(ty) = self.type_by_name(self.context.scope, &name.text)
+            && let Some(ty) = self.type_by_name(self.context.scope, &name)
         {
             let kind = match ty {
                 Type::Boolean => ExpressionKind::Boolean(!least),

@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
                 let (place, interface) = self.interface_of(tree, component)?;
                 (ChannelKind::Held(Box::new(place)), interface)
             }
-            None if self.variable_named(&tree.name.text).is_none() => self.required_channel(tree)?,
+            None if self.variable_named(&tree.name).is_none() => self.required_channel(tree)?,
             _ => {
                 let place = self.place(tree)?;
                 let interface = self.only_interface(&place, &tree.name)?;
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
     /// The interface of that name that a component in the place offers.
     pub(super) fn offered_by(&mut self, place: &Place, name: &ast::Name) -> Option<InterfaceId> {
         let offers = self.offers_of(&place.ty);
-        if let Some(index) = self.facet_named(offers, &name.text) {
+        if let Some(index) = self.facet_named(offers, name) {
             return Some(offers[index].interface);
         }
         if Self::is_bare_any(&place.ty) {
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
 
     /// An interface by name alone.
     pub(super) fn interface_in_scope(&mut self, name: &ast::Name) -> Option<InterfaceId> {
-        match self.find_interface(self.context.scope, &name.text) {
+        match self.find_interface(self.context.scope, name) {
             Some((declaration, _)) => Some(self.interface_declarations[declaration.0].id),
             None => {
                 self.unknown_interface(self.context.scope, name);
@@ -156,24 +156,23 @@ impl<'a> Checker<'a> {
     /// A required interface of the component around us, by its bare name.
     pub(super) fn own_required(&mut self, name: &ast::Name) -> Option<(usize, InterfaceId)> {
         let Some(id) = self.context.component else {
-            let message = format!("{} has no value in a constant", name.text);
-            self.report(Diagnostic::new("not-constant", name.span, message));
+            self.no_component(name);
             return None;
         };
         let component = &self.program.components[id.index()];
-        if let Some(index) = self.facet_named(&component.requires, &name.text) {
+        if let Some(index) = self.facet_named(&component.requires, name) {
             return Some((index, component.requires[index].interface));
         }
         if self.components[id.index()].incomplete {
             return None;
         }
         let header = component.span;
-        if self.facet_named(&component.offers, &name.text).is_some() {
+        if self.facet_named(&component.offers, name).is_some() {
             let message = format!("{} is offered by this component, not required", name.text);
             let error =
                 Diagnostic::new("not-required", name.span, message).note(header, "its header is here");
             self.report(error.help("in its IMPLEMENTATION, write `!M` and `?M` alone"));
-        } else if self.find_interface(self.context.scope, &name.text).is_some() {
+        } else if self.find_interface(self.context.scope, name).is_some() {
             let message = format!("{} does not require {}", component.name, name.text);
             let error =
                 Diagnostic::new("not-required", name.span, message).note(header, "its header is here");
@@ -184,6 +183,20 @@ impl<'a> Checker<'a> {
             self.report(error.help("before ! or ? stands a component or a required interface"));
         }
         None
+    }
+
+    /// Reports what only a component has.
+    pub(super) fn no_component(&mut self, name: &ast::Name) {
+        let error = if self.context.procedure.is_some() {
+            let message =
+                format!("{} is no variable, and a procedure at the top level has no interfaces", name.text);
+            let help =
+                "it runs in its caller's component: give it the component to talk to as VARIABLE parameter";
+            Diagnostic::new("no-component", name.span, message).help(help)
+        } else {
+            Diagnostic::new("not-constant", name.span, format!("{} has no value in a constant", name.text))
+        };
+        self.report(error);
     }
 
     /// The k of `I[k]` for a required interface of our own (index into `requires`): there if and only if it has a

@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
                 self.which_interface(tree);
                 None
             }
-            None if self.variable_named(&tree.name.text).is_some() => {
+            None if self.variable_named(&tree.name).is_some() => {
                 self.which_interface(tree);
                 None
             }
@@ -85,10 +85,13 @@ impl<'a> Checker<'a> {
     }
 
     fn own_offered(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
-        let id = self.context.component?;
+        let Some(id) = self.context.component else {
+            self.no_component(&tree.name);
+            return None;
+        };
         let component = &self.program.components[id.index()];
-        let Some(index) = self.facet_named(&component.offers, &tree.name.text) else {
-            if self.facet_named(&component.requires, &tree.name.text).is_some() {
+        let Some(index) = self.facet_named(&component.offers, &tree.name) else {
+            if self.facet_named(&component.requires, &tree.name).is_some() {
                 let message = format!("{} of this component is connected from outside", tree.name.text);
                 let error =
                     Diagnostic::new("not-offered", tree.span, message).label("its own required interface");
@@ -133,7 +136,7 @@ impl<'a> Checker<'a> {
         let Some(requires) = self.requires_of(&place.ty) else {
             return self.interface_in_scope(name);
         };
-        if let Some(index) = self.facet_named(requires, &name.text) {
+        if let Some(index) = self.facet_named(requires, name) {
             return Some(requires[index].interface);
         }
         if self.is_incomplete(&place.ty) {
@@ -144,7 +147,7 @@ impl<'a> Checker<'a> {
         if let Type::Component(id) = &place.ty {
             error = error.note(self.program.components[id.index()].span, "its header is here");
         }
-        if self.facet_named(self.offers_of(&place.ty), &name.text).is_some() {
+        if self.facet_named(self.offers_of(&place.ty), name).is_some() {
             error = error.help("it is offered: the first argument requires it, the second offers it");
         } else if let Some(similar) =
             similar(&name.text, requires.iter().map(|facet| self.interface_name(facet.interface)))
@@ -166,7 +169,7 @@ impl<'a> Checker<'a> {
             return self.domain_name(tree);
         };
         let plain = designator.inner.as_deref().is_none_or(|inner| self.is_guard(inner));
-        if plain && self.variable_named(&designator.name.text).is_none() {
+        if plain && self.variable_named(&designator.name).is_none() {
             let (index, found) = self.own_required(&designator.name)?;
             let slot = self.slot(index, &designator)?;
             return Some((ConnectEnd::OwnRequired(index, slot), found));
@@ -194,18 +197,18 @@ impl<'a> Checker<'a> {
 
     /// Names a component or an interface, or nothing at all; not a text.
     fn is_end(&self, tree: &ast::Designator) -> bool {
-        match self.lookup(self.context.scope, &tree.name.text) {
+        match self.lookup(self.context.scope, &tree.name) {
             Found::Symbol(Symbol::Variable(id), _) => {
                 self.untyped_variables.contains(&id)
                     || self.program.variables[id.index()].ty.is_component()
                     || tree.inner.as_ref().is_some_and(|inner| !self.is_guard(inner))
             }
             Found::Symbol(Symbol::Constant(_), _) => {
-                tree.inner.is_some() || self.find_interface(self.context.scope, &tree.name.text).is_some()
+                tree.inner.is_some() || self.find_interface(self.context.scope, &tree.name).is_some()
             }
             Found::Symbol(Symbol::Predeclared(_), _) => tree.inner.is_none(),
             Found::Symbol(Symbol::Procedure(_), _) => {
-                self.find_interface(self.context.scope, &tree.name.text).is_some()
+                self.find_interface(self.context.scope, &tree.name).is_some()
             }
             _ => true,
         }

@@ -82,10 +82,13 @@ impl<'a> Checker<'a> {
                             component.implementations[implementation].variables.push(variable);
                         }
                         Owner::Procedure(id) => self.program.procedures[id.index()].variables.push(variable),
+                        Owner::Program => unreachable!("variables do not stand at the top level"),
                     }
                 }
             }
-            (ast::Declaration::Procedure(tree), Some(owner)) => self.declare_procedure(scope, owner, tree),
+            (ast::Declaration::Procedure(tree), owner) => {
+                self.declare_procedure(scope, owner.unwrap_or(Owner::Program), tree);
+            }
             (ast::Declaration::Implementation(tree), Some(Owner::Component(component))) => {
                 self.declare_implementation(scope, component, tree);
             }
@@ -96,9 +99,8 @@ impl<'a> Checker<'a> {
                     None => self.lost_component = true,
                 }
             }
-            // The parser lets none of these stand outside a component.
-            (ast::Declaration::Variables(_) | ast::Declaration::Procedure(_), None)
-            | (ast::Declaration::Implementation(_), _) => (),
+            // The parser lets none of these stand there.
+            (ast::Declaration::Variables(_), None) | (ast::Declaration::Implementation(_), _) => (),
         }
     }
 
@@ -107,7 +109,7 @@ impl<'a> Checker<'a> {
         self.program.components.push(Component {
             name: tree.name.text.clone(),
             span: tree.name.span,
-            outer: owner.map(|owner| self.component_of(owner)),
+            outer: owner.and_then(|owner| self.component_of(owner)),
             isolated: false,
             virtual_time: false,
             offers: Vec::new(),
@@ -213,14 +215,16 @@ impl<'a> Checker<'a> {
 
     /// Something in a component could not be read.
     fn lose_part(&mut self, owner: Owner) {
-        let component = self.component_of(owner);
-        self.components[component.index()].lost = true;
+        if let Some(component) = self.component_of(owner) {
+            self.components[component.index()].lost = true;
+        }
     }
 
-    /// The component in which something is declared.
-    pub(super) fn component_of(&self, owner: Owner) -> ComponentId {
+    /// The component in which something is declared, if it is in one.
+    pub(super) fn component_of(&self, owner: Owner) -> Option<ComponentId> {
         match owner {
-            Owner::Component(id) | Owner::Implementation(id, _) => id,
+            Owner::Program => None,
+            Owner::Component(id) | Owner::Implementation(id, _) => Some(id),
             Owner::Procedure(id) => self.program.procedures[id.index()].component,
         }
     }

@@ -34,8 +34,12 @@ impl<'a> Checker<'a> {
             (component.begin, component.activity, component.finally) = (None, None, None);
             component.implementations.clear();
         }
-        for procedure in &mut self.program.procedures {
-            if self.doubtful.contains(&procedure.component) {
+        for (procedure, declared) in self.program.procedures.iter_mut().zip(&self.procedures) {
+            let doubtful = match procedure.component {
+                Some(component) => self.doubtful.contains(&component),
+                None => self.errors.iter().any(|error| contains(declared.tree.span, error.span)),
+            };
+            if doubtful {
                 procedure.body = Block::default();
             }
         }

@@ -9,18 +9,21 @@ use super::predeclared::{OFFERED_TO_ENTRY, SYSTEM_FILE};
 use super::scopes::{ScopeId, similar};
 
 impl<'a> Checker<'a> {
-    /// Finds the entry: by name if one is given, else by attribute, else the last at the top level.
+    /// Finds the entry: by name if one is given, else by attribute, else the last at the top level of the first
+    /// file that has any. Files that others import may be programs too, which does not matter here.
     pub(super) fn choose_entry(&mut self, name: Option<&str>) {
-        let top: Vec<ComponentId> = (0..self.components.len() as u32)
-            .map(ComponentId)
-            .filter(|id| self.components[id.index()].top_level)
-            .collect();
-        let marked = self.marked();
+        let own = self.own_components();
+        let top: Vec<ComponentId> =
+            own.iter().copied().filter(|id| self.components[id.index()].top_level).collect();
+        let file_of = |id: &ComponentId| self.components[id.index()].tree.name.span.file;
+        let first = top.first().map(file_of);
+        let last_of_first = top.iter().copied().rfind(|id| Some(file_of(id)) == first);
+        let marked = self.marked(&own);
         let entry = match name {
             Some(name) => self.entry_named(name, &top),
-            None => marked.or(top.last().copied()),
+            None => marked.or(last_of_first),
         };
-        self.check_virtual(entry.filter(|_| name.is_none()), name.is_some());
+        self.check_virtual(&own, entry.filter(|_| name.is_none()), name.is_some());
         match entry {
             Some(entry) => {
                 self.program.entry = Some(entry);
@@ -38,14 +41,20 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Those of the files that nobody imports.
+    fn own_components(&self) -> Vec<ComponentId> {
+        let all = (0..self.components.len() as u32).map(ComponentId);
+        all.filter(|id| !self.is_imported(&self.components[id.index()].tree.name)).collect()
+    }
+
     fn attribute(&self, id: ComponentId, name: &str) -> Option<&'a ast::Name> {
         self.components[id.index()].tree.attributes.iter().find(|attribute| attribute.text == name)
     }
 
     /// The component with `{ENTRYPOINT}`.
-    fn marked(&mut self) -> Option<ComponentId> {
+    fn marked(&mut self, own: &[ComponentId]) -> Option<ComponentId> {
         let mut marked: Option<(ComponentId, Span)> = None;
-        for id in (0..self.components.len() as u32).map(ComponentId) {
+        for &id in own {
             let Some(attribute) = self.attribute(id, "ENTRYPOINT") else { continue };
             if !self.components[id.index()].top_level {
                 let message = format!("{} is inside another component", self.component_name(id));
@@ -97,8 +106,8 @@ impl<'a> Checker<'a> {
 
     /// `{VIRTUAL}` stands on the entry; where another one was asked for by name, any top-level component may be
     /// the usual one.
-    fn check_virtual(&mut self, entry: Option<ComponentId>, named: bool) {
-        for id in (0..self.components.len() as u32).map(ComponentId) {
+    fn check_virtual(&mut self, own: &[ComponentId], entry: Option<ComponentId>, named: bool) {
+        for &id in own {
             let Some(attribute) = self.attribute(id, "VIRTUAL") else { continue };
             let top = self.components[id.index()].top_level;
             if !(top && (named || entry == Some(id))) {
@@ -115,11 +124,11 @@ impl<'a> Checker<'a> {
         for index in 0..self.program.components[id.index()].requires.len() {
             let facet = &self.program.components[id.index()].requires[index];
             let interface = &self.program.interfaces[facet.interface.index()];
-            let place = tree.requires.iter().find(|tree| tree.name.text == interface.name);
+            let place = tree.requires.iter().find(|tree| tree.name.last() == interface.name);
             let place = place.map_or(tree.name.span, |tree| tree.span);
             let name = interface.name.as_str();
             let offered = OFFERED_TO_ENTRY.contains(&name);
-            let declaration = self.find_interface(ScopeId(0), name).map(|(declaration, _)| declaration);
+            let declaration = self.interface_named(ScopeId(0), name).map(|(declaration, _)| declaration);
             let same =
                 declaration.is_some_and(|one| self.interface_declarations[one.0].id == facet.interface);
             let (message, help) = match (offered, same) {

@@ -170,7 +170,7 @@ impl<'a> Checker<'a> {
                 }
             }
             let component = &self.program.components[id.index()];
-            let Some(offered) = self.facet_named(&component.offers, &tree.name.text) else {
+            let Some(offered) = self.facet_named(&component.offers, &tree.name) else {
                 self.not_offered(id, &tree.name);
                 continue;
             };

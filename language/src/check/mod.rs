@@ -24,6 +24,7 @@ mod doubts;
 mod entry;
 mod expressions;
 mod headers;
+mod imports;
 mod interfaces;
 mod operators;
 mod places;
@@ -43,8 +44,9 @@ use crate::{conformance, parser, races};
 use predeclared::{NAMES, SYSTEM, SYSTEM_FILE};
 use scopes::{Scope, ScopeId};
 
-/// Checks the files as one program. It starts with the component that carries `{ENTRYPOINT}`, else with the last
-/// one at the top level. Errors come in order of place, all independent ones at once.
+/// Checks the files as one program. Those that others import (see [`crate::imports`]) have a name space of their own,
+/// the rest share one. It starts with the component that carries `{ENTRYPOINT}`, else with the last one at the top
+/// level of the first file that has any. Errors come in order of place, all independent ones at once.
 pub fn check(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
     check_with_entry(files, None)
 }
@@ -76,7 +78,7 @@ fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<
     }
     let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
     let mut checker = Checker { errors, ..Checker::default() };
-    checker.run(&system, &trees, entry);
+    checker.run(&system, files, &trees, entry);
     if !checker.errors.is_empty() {
         checker.leave_out_doubtful();
     }
@@ -102,6 +104,7 @@ fn in_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
 struct Checker<'a> {
     program: Program,
     errors: Vec<Diagnostic>,
+    files: Vec<imports::File<'a>>,
     scopes: Vec<Scope<'a>>,
     constants: Vec<constants::Constant<'a>>,
     interface_declarations: Vec<interfaces::Declared<'a>>,
@@ -130,7 +133,7 @@ struct Checker<'a> {
 #[derive(Clone, Debug, Default)]
 struct Context {
     scope: ScopeId,
-    /// The component around it; absent in a constant at the top level.
+    /// The component around it; absent in what stands at the top level of a file.
     component: Option<ComponentId>,
     /// The implementation around it.
     service: Service,
@@ -159,15 +162,21 @@ enum Service {
 const DEEPEST: usize = 1000;
 
 impl<'a> Checker<'a> {
-    fn run(&mut self, system: &'a ast::File, trees: &'a [ast::File], entry: Option<&str>) {
+    fn run(
+        &mut self,
+        system: &'a ast::File,
+        files: &[SourceFile],
+        trees: &'a [ast::File],
+        entry: Option<&str>,
+    ) {
         let predeclared = self.new_scope(None, false);
         for &(name, meaning) in NAMES {
             self.predeclare(predeclared, name, meaning);
         }
         self.declare_file(predeclared, system);
-        let program = self.new_scope(Some(predeclared), false);
-        for tree in trees {
-            self.declare_file(program, tree);
+        self.resolve_imports(files, trees, predeclared);
+        for (index, tree) in trees.iter().enumerate() {
+            self.declare_file(self.files[index].scope, tree);
         }
         self.resolve_interfaces();
         self.find_faulty_interfaces();

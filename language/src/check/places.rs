@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
         match inner {
             ast::Inner::Type(ty) => Some(self.resolve_type(self.context.scope, ty)),
             ast::Inner::Designator(ast::Designator { name, indices: None, inner: None, .. }) => {
-                self.type_by_name(self.context.scope, &name.text).map(Some)
+                self.type_by_name(self.context.scope, name).map(Some)
             }
             ast::Inner::Designator(_) => None,
         }
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
             ast::Inner::Designator(inner) => {
                 inner.indices.is_none()
                     && inner.inner.is_none()
-                    && self.type_by_name(self.context.scope, &inner.name.text).is_some()
+                    && self.type_by_name(self.context.scope, &inner.name).is_some()
             }
         }
     }
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The variable that a bare name stands for; reports nothing.
-    pub(super) fn variable_named(&self, name: &str) -> Option<VariableId> {
+    pub(super) fn variable_named(&self, name: &ast::Name) -> Option<VariableId> {
         match self.lookup(self.context.scope, name) {
             Found::Symbol(Symbol::Variable(id), _) => Some(id),
             _ => None,
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
     /// The collection that a designator names as a whole.
     pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
         let whole = tree.indices.is_none() && tree.inner.is_none();
-        let variable = self.variable_named(&tree.name.text).filter(|_| whole)?;
+        let variable = self.variable_named(&tree.name).filter(|_| whole)?;
         self.program.variables[variable.index()].collection.is_some().then_some(variable)
     }
 

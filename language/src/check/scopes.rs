@@ -9,6 +9,7 @@ use crate::program::{ComponentId, ProcedureId, VariableId};
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::imports::Qualified;
 use super::predeclared::{Predeclared, SYSTEM_FILE};
 
 /// Index into [`Checker::scopes`].
@@ -49,7 +50,7 @@ impl Symbol {
         }
     }
 
-    /// Seen only within the component that declares it.
+    /// Seen only within the component that declares it, if one does.
     fn is_private(self) -> bool {
         matches!(self, Symbol::Variable(_) | Symbol::Procedure(_))
     }
@@ -66,6 +67,27 @@ pub(super) struct Scope<'a> {
     interfaces: HashMap<&'a str, (InterfaceDeclaration, Span)>,
     /// Names that may be declared here, as anything, by what could not be read.
     lost: HashSet<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// All names that are declared here.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.symbols.keys().chain(self.interfaces.keys()).copied()
+    }
+
+    /// A name that is declared here, or may be.
+    fn find(&self, name: &str) -> Found {
+        match self.symbols.get(name) {
+            _ if self.lost.contains(name) => Found::Lost,
+            Some(&(symbol, span)) => Found::Symbol(symbol, span),
+            None => Found::Nothing,
+        }
+    }
+
+    /// Whether this is the top level of files, or around it.
+    fn is_outermost(&self) -> bool {
+        self.parent.is_none_or(|parent| parent == ScopeId(0))
+    }
 }
 
 /// What looking up a name gives.
@@ -142,19 +164,24 @@ impl<'a> Checker<'a> {
     }
 
     /// What a name means in a scope.
-    pub(super) fn lookup(&self, scope: ScopeId, name: &str) -> Found {
+    pub(super) fn lookup(&self, scope: ScopeId, name: &Name) -> Found {
+        if let Some((import, name_there)) = name.qualified() {
+            return match self.qualified(name, import) {
+                Qualified::In(scope) => scope.find(name_there),
+                Qualified::Missing => Found::Lost,
+                Qualified::Unknown => Found::Nothing,
+            };
+        }
         let mut hidden = None;
         let mut outside = false;
         let mut next = Some(scope);
         while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
-            if scope.lost.contains(name) {
-                return Found::Lost;
-            }
-            if let Some(&(symbol, span)) = scope.symbols.get(name) {
-                if !(outside && symbol.is_private()) {
-                    return Found::Symbol(symbol, span);
+            match scope.find(&name.text) {
+                Found::Symbol(symbol, span) if outside && symbol.is_private() && !scope.is_outermost() => {
+                    hidden.get_or_insert((symbol, span));
                 }
-                hidden.get_or_insert((symbol, span));
+                Found::Nothing => {}
+                found => return found,
             }
             outside |= scope.of_component;
             next = scope.parent;
@@ -164,7 +191,7 @@ impl<'a> Checker<'a> {
 
     /// What a name means; an error if nothing.
     pub(super) fn symbol(&mut self, scope: ScopeId, name: &Name) -> Option<(Symbol, Span)> {
-        match self.lookup(scope, &name.text) {
+        match self.lookup(scope, name) {
             Found::Symbol(symbol, span) => return Some((symbol, span)),
             Found::Lost => (),
             Found::Hidden(symbol, span) => {
@@ -180,7 +207,7 @@ impl<'a> Checker<'a> {
                         .help("components share nothing: send a message, or make it a CONSTANT"),
                 );
             }
-            Found::Nothing if let Some((_, declared)) = self.find_interface(scope, &name.text) => {
+            Found::Nothing if let Some((_, declared)) = self.find_interface(scope, name) => {
                 let error = Diagnostic::new(
                     "interface-as-value",
                     name.span,
@@ -196,20 +223,45 @@ impl<'a> Checker<'a> {
             // A name that someone forgot to declare is reported once for each scope that uses it.
             Found::Nothing if !self.unknown_names.insert((scope, name.text.clone())) => (),
             Found::Nothing => {
-                let mut error =
-                    Diagnostic::new("unknown-name", name.span, format!("{} is not declared", name.text))
-                        .label("not known here");
-                if let Some(similar) = similar(&name.text, self.visible(scope)) {
-                    error = error.help(format!("did you mean {similar}?"));
-                }
+                let message = format!("{} is not declared", name.text);
+                let error = Diagnostic::new("unknown-name", name.span, message).label("not known here");
+                let error = match self.instead(name, self.visible(scope, name)) {
+                    Some(help) => error.help(help),
+                    None => error,
+                };
                 self.report(error);
             }
         }
         None
     }
 
+    /// What may be meant by a name that means nothing, if anything is close.
+    fn instead<'n>(&self, name: &Name, visible: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        if let Some((import, _)) = name.qualified()
+            && let Qualified::Unknown = self.qualified(name, import)
+        {
+            return Some(format!("to use what {import}.dry declares, begin the file with IMPORT {import};"));
+        }
+        if let Some(imported) = self.imported_as(name) {
+            return Some(format!("it is declared in an imported file: {imported}"));
+        }
+        let import = name.qualified().map_or(String::new(), |(import, _)| format!("{import}."));
+        similar(name.last(), visible).map(|similar| format!("did you mean {import}{similar}?"))
+    }
+
     /// The declaration of an interface by name.
-    pub(super) fn find_interface(&self, scope: ScopeId, name: &str) -> Option<(InterfaceDeclaration, Span)> {
+    pub(super) fn find_interface(&self, scope: ScopeId, name: &Name) -> Option<(InterfaceDeclaration, Span)> {
+        match name.qualified() {
+            None => self.interface_named(scope, &name.text),
+            Some((import, name_there)) => match self.qualified(name, import) {
+                Qualified::In(scope) => scope.interfaces.get(name_there).copied(),
+                Qualified::Missing | Qualified::Unknown => None,
+            },
+        }
+    }
+
+    /// The declaration of an interface by a name that nothing qualifies.
+    pub(super) fn interface_named(&self, scope: ScopeId, name: &str) -> Option<(InterfaceDeclaration, Span)> {
         let mut next = Some(scope);
         while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
             if scope.lost.contains(name) {
@@ -225,34 +277,41 @@ impl<'a> Checker<'a> {
 
     /// Reports an interface name that means nothing.
     pub(super) fn unknown_interface(&mut self, scope: ScopeId, name: &Name) {
-        if matches!(self.lookup(scope, &name.text), Found::Lost) {
+        if matches!(self.lookup(scope, name), Found::Lost) {
             return;
         }
-        let mut known = Vec::new();
-        let mut next = Some(scope);
-        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
-            known.extend(scope.interfaces.keys().copied());
-            next = scope.parent;
-        }
-        let error =
-            Diagnostic::new("unknown-interface", name.span, format!("there is no interface {}", name.text))
-                .label("not declared");
-        self.report(match similar(&name.text, known) {
-            Some(similar) => error.help(format!("did you mean {similar}?")),
-            None => error.help(format!("declare it: INTERFACE {0}; ... END {0};", name.text)),
-        });
+        let known = self.around(scope, name).flat_map(|scope| scope.interfaces.keys().copied());
+        let help = match self.instead(name, known) {
+            Some(help) => help,
+            None => format!("declare it: INTERFACE {0}; ... END {0};", name.last()),
+        };
+        let message = format!("there is no interface {}", name.text);
+        let error = Diagnostic::new("unknown-interface", name.span, message).label("not declared");
+        self.report(error.help(help));
     }
 
-    /// The names that can be used in a scope.
-    fn visible(&self, scope: ScopeId) -> Vec<&'a str> {
+    /// The scopes in which a name is looked for, from inside outwards.
+    fn around(&self, scope: ScopeId, name: &Name) -> impl Iterator<Item = &Scope<'a>> {
+        let first = match name.qualified().map(|(import, _)| self.qualified(name, import)) {
+            None => Some(&self.scopes[scope.0]),
+            Some(Qualified::In(scope)) => Some(scope),
+            Some(_) => None,
+        };
+        let outwards = name.qualified().is_none();
+        std::iter::successors(first, move |scope| {
+            scope.parent.filter(|_| outwards).map(|parent| &self.scopes[parent.0])
+        })
+    }
+
+    /// The names that can be used where a name stands.
+    fn visible(&self, scope: ScopeId, name: &Name) -> Vec<&'a str> {
         let mut names = Vec::new();
         let mut outside = false;
-        let mut next = Some(scope);
-        while let Some(scope) = next.map(|id| &self.scopes[id.0]) {
-            let seen = scope.symbols.iter().filter(|(_, (symbol, _))| !(outside && symbol.is_private()));
+        for scope in self.around(scope, name) {
+            let hides = outside && !scope.is_outermost();
+            let seen = scope.symbols.iter().filter(|(_, (symbol, _))| !(hides && symbol.is_private()));
             names.extend(seen.map(|(&name, _)| name));
             outside |= scope.of_component;
-            next = scope.parent;
         }
         names
     }

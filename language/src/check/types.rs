@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The type that a bare name stands for, if it does for one; reports nothing.
-    pub(super) fn type_by_name(&self, scope: ScopeId, name: &str) -> Option<Type> {
+    pub(super) fn type_by_name(&self, scope: ScopeId, name: &ast::Name) -> Option<Type> {
         match self.lookup(scope, name) {
             Found::Symbol(Symbol::Template(component), _) => Some(Type::Component(component)),
             Found::Symbol(Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
@@ -57,15 +57,23 @@ impl<'a> Checker<'a> {
     pub(super) fn resolve_facets(&mut self, scopes: &[ScopeId], facets: &[ast::Facet]) -> (Vec<Facet>, bool) {
         let mut resolved: Vec<Facet> = Vec::new();
         let mut known = true;
-        for facet in facets {
+        for (index, facet) in facets.iter().enumerate() {
             let name = &facet.name;
-            let declaration = scopes.iter().find_map(|&scope| self.find_interface(scope, &name.text));
+            let declaration = scopes.iter().find_map(|&scope| self.find_interface(scope, name));
             let Some((declaration, span)) = declaration else {
                 self.unknown_interface(scopes[scopes.len() - 1], name);
                 known = false;
                 continue;
             };
             let interface = self.interface_declarations[declaration.0].id;
+            let known_as = facets[..index].iter().any(|earlier| earlier.name.last() == name.last());
+            if known_as && !resolved.iter().any(|earlier| earlier.interface == interface) {
+                let message = format!("an interface {} is listed already, which is another one", name.last());
+                let error = Diagnostic::new("duplicate-facet", facet.span, message).label("of the same name");
+                self.report(error.help("the interfaces of a component have different names"));
+                known = false;
+                continue;
+            }
             if resolved.iter().any(|earlier| earlier.interface == interface) {
                 let error = Diagnostic::new(
                     "duplicate-facet",
@@ -125,9 +133,16 @@ impl<'a> Checker<'a> {
         matches!(ty, Type::Component(id) if self.components[id.index()].incomplete)
     }
 
-    /// A facet of that name in a list.
-    pub(super) fn facet_named(&self, facets: &[Facet], name: &str) -> Option<usize> {
-        facets.iter().position(|facet| self.interface_name(facet.interface) == name)
+    /// A facet of that name in a list; it need not be qualified, since a component's interfaces have few names.
+    pub(super) fn facet_named(&self, facets: &[Facet], name: &ast::Name) -> Option<usize> {
+        let meant = match name.qualified() {
+            None => None,
+            Some(_) => Some(self.interface_declarations[self.find_interface(ScopeId(0), name)?.0.0].id),
+        };
+        facets.iter().position(|facet| match meant {
+            None => self.interface_name(facet.interface) == name.text,
+            Some(meant) => facet.interface == meant,
+        })
     }
 
     pub(super) fn interface_name(&self, interface: InterfaceId) -> &str {

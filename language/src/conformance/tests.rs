@@ -163,7 +163,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         name: "P".into(),
         span,
         owner: Owner::Implementation(ComponentId(0), 0),
-        component: ComponentId(0),
+        component: Some(ComponentId(0)),
         parameters: Vec::new(),
         result: None,
         variables: Vec::new(),
@@ -176,6 +176,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         procedures: vec![procedure],
         variables: Vec::new(),
         entry: None,
+        imported: Default::default(),
     }
 }
 

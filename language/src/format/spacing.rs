@@ -33,6 +33,7 @@ fn glued_to_next(left: TokenKind) -> bool {
                 | Symbol::Send
                 | Symbol::Receive
                 | Symbol::Range
+                | Symbol::Period
         )
     )
 }
@@ -48,6 +49,7 @@ fn glued_to_previous(right: TokenKind) -> bool {
                 | Symbol::Semicolon
                 | Symbol::Colon
                 | Symbol::Range
+                | Symbol::Period
         )
     )
 }

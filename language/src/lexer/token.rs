@@ -65,6 +65,7 @@ macro_rules! texts {
 texts! {
     /// The reserved words.
     Keyword {
+        Import = "IMPORT",
         Component = "COMPONENT",
         Interface = "INTERFACE",
         Implementation = "IMPLEMENTATION",

@@ -221,19 +221,19 @@ impl Parser<'_> {
                 "the END of a component, interface, implementation or procedure repeats its name",
             );
         }
-        let fits = self.text_of(self.token()) == unit.name.text;
+        let fits = self.name_ahead(0) == unit.name.text;
         if !fits {
             self.position -= 1;
             self.report_mismatch(unit);
             self.position += 1;
         }
-        self.advance();
+        self.qualified("a name")?;
         if fits { Ok(()) } else { Err(Failed) }
     }
 
     fn closes_an_outer_unit(&self, innermost: &Unit) -> bool {
         let next = self.token_after(1);
-        let name = self.text_of(next);
+        let name = self.name_ahead(1);
         let names_outer = || self.units.iter().any(|unit| unit.name.text == name);
         next.kind == TokenKind::Name && name != innermost.name.text && (innermost.suspect || names_outer())
     }
@@ -241,7 +241,7 @@ impl Parser<'_> {
     /// At an END with a wrong name.
     fn report_mismatch(&mut self, unit: &Unit) {
         let name = self.token_after(1);
-        let found = self.text_of(name);
+        let found = self.name_ahead(1);
         let message = format!("expected `END {}`, found `END {found}`", unit.name.text);
         let diagnostic = Diagnostic::new("end-name-mismatch", name.span, message);
         self.report(diagnostic.note(unit.name.span, format!("`{}` begins here", unit.name.text)));
@@ -371,7 +371,7 @@ impl Parser<'_> {
     pub(super) fn end_of_structure(&mut self, opening: Span) -> Parsed<()> {
         let next = self.token_after(1);
         let closes_unit = next.kind == TokenKind::Name
-            && self.units.iter().any(|unit| unit.name.text == self.text_of(next));
+            && self.units.iter().any(|unit| unit.name.text == self.name_ahead(1));
         if self.at(Keyword::End) && !closes_unit {
             self.advance();
             return Ok(());

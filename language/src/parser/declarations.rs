@@ -19,25 +19,61 @@ pub(super) const DECLARATIONS: &[Keyword] = &[
     Keyword::Variable,
 ];
 
+/// What stands at the top level of a file.
+const TOP_LEVEL: &[Keyword] =
+    &[Keyword::Component, Keyword::Interface, Keyword::Procedure, Keyword::Constant];
+
+const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
+
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
+        let imports = self.imports();
         let mut items = Vec::new();
         while !self.at_end() {
-            let item = match self.keyword() {
-                Some(Keyword::Component) => self.component(),
-                Some(Keyword::Interface) => self.interface(),
-                _ => self.unexpected("`COMPONENT` or `INTERFACE` at the top level"),
-            };
-            match item {
-                Ok(item) => items.push(item),
-                Err(Failed) => {
-                    self.lost = true;
-                    self.units.clear();
-                    self.skip_until(|parser| parser.at_any(&[Keyword::Component, Keyword::Interface]));
-                }
+            if let Err(Failed) = self.item(&mut items) {
+                self.lost = true;
+                self.units.clear();
+                self.skip_until(|parser| parser.at_any(&[Keyword::Component, Keyword::Interface]));
             }
         }
-        File { items, lost: self.lost }
+        File { imports, items, lost: self.lost }
+    }
+
+    /// `IMPORT Name {, Name};`, if it is there.
+    pub(super) fn imports(&mut self) -> Vec<Name> {
+        if !self.accept(Keyword::Import) {
+            return Vec::new();
+        }
+        let names = self.list(|parser| parser.name("the name of a file, without `.dry`"));
+        let names = names.and_then(|names| match self.accept(Symbol::Semicolon) {
+            true => Ok(names),
+            false => self.missing_semicolon("this IMPORT").map(|()| names),
+        });
+        names.unwrap_or_else(|Failed| {
+            self.lost = true;
+            self.skip_until(|parser| parser.at(Symbol::Semicolon) || parser.at_any(TOP_LEVEL));
+            self.accept(Symbol::Semicolon);
+            Vec::new()
+        })
+    }
+
+    fn item(&mut self, items: &mut Vec<Declaration>) -> Parsed<()> {
+        match self.keyword() {
+            Some(Keyword::Component) => items.push(self.component()?),
+            Some(Keyword::Interface) => items.push(self.interface()?),
+            Some(Keyword::Procedure) => items.push(self.procedure()?),
+            Some(Keyword::Constant) => self.constants(items)?,
+            Some(Keyword::Import) => {
+                return self
+                    .unexpected_with_help(EXPECTED_ITEM, "IMPORT stands once, at the beginning of a file");
+            }
+            Some(Keyword::Variable) => {
+                return self
+                    .unexpected_with_help(EXPECTED_ITEM, "variables belong to a component or a procedure");
+            }
+            _ => return self.unexpected(EXPECTED_ITEM),
+        }
+        Ok(())
     }
 
     /// The declarations before a body. Of those that cannot be read, only the names are kept.
@@ -111,7 +147,7 @@ impl Parser<'_> {
     fn implementation(&mut self) -> Parsed<Declaration> {
         let first = self.expect(Keyword::Implementation)?;
         let attributes = self.attributes()?;
-        let name = self.name("the name of the implemented interface")?;
+        let name = self.qualified("the name of the implemented interface")?;
         self.open_unit(&name);
         self.semicolon_after_heading("IMPLEMENTATION");
         let body = self.body(Sort::Procedure);
@@ -241,7 +277,7 @@ impl Parser<'_> {
     }
 
     fn facet(&mut self) -> Parsed<Facet> {
-        let name = self.name("the name of an interface")?;
+        let name = self.qualified("the name of an interface")?;
         let first = name.span;
         let mut cardinality = None;
         if self.accept(Symbol::LeftBracket) {
@@ -269,7 +305,7 @@ impl Parser<'_> {
 
     pub(super) fn ty(&mut self) -> Parsed<Type> {
         if !self.at(Keyword::Any) {
-            return Ok(Type::Named(self.name("a type")?));
+            return Ok(Type::Named(self.qualified("a type")?));
         }
         let first = self.advance().span;
         let mut facets = None;

@@ -33,7 +33,7 @@ impl Reference {
 impl Parser<'_> {
     /// `Name [indices] [(..)]`
     pub(super) fn reference(&mut self) -> Parsed<Reference> {
-        let name = self.name("a name")?;
+        let name = self.qualified("a name")?;
         let may_be_call = self.at(Symbol::LeftParenthesis) && self.kind_after(1) != Keyword::Any.into();
         if may_be_call {
             self.call_after(name).map(Reference::Call)
@@ -44,7 +44,7 @@ impl Parser<'_> {
 
     /// A designator where nothing else may stand.
     pub(super) fn designator(&mut self) -> Parsed<Designator> {
-        let name = self.name("a variable")?;
+        let name = self.qualified("a variable")?;
         self.designator_after(name)
     }
 
@@ -75,7 +75,7 @@ impl Parser<'_> {
 
     /// `Name([name:] value, ..)`
     pub(super) fn call(&mut self, what: &str) -> Parsed<Call> {
-        let name = self.name(what)?;
+        let name = self.qualified(what)?;
         self.call_after(name)
     }
 

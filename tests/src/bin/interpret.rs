@@ -5,6 +5,7 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
+use drystone_language::imports;
 use drystone_language::source::SourceFile;
 use drystone_tests::reference::{self, End, Options};
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         eprintln!("interpret [--seed N] [--capacity N] [--steps N] FILE.dry.. [-- ARGUMENT..]");
         return ExitCode::from(2);
     }
+    let files = imports::load(files, |path| std::fs::read_to_string(path).ok());
     let program = match drystone_language::check::check(&files) {
         Ok(program) => program,
         Err(errors) => {

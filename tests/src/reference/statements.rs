@@ -272,14 +272,14 @@ impl<'p> Process<'_, 'p> {
         Box::pin(async move {
             let program = self.world.program;
             let procedure = &program.procedures[id.index()];
-            let mut around = scope;
-            while around.owner != procedure.owner {
-                around = around.around.as_ref().expect("a procedure is declared in a scope around its use");
+            let mut around = Some(scope);
+            while let Some(inner) = around.filter(|inner| inner.owner != procedure.owner) {
+                around = inner.around.as_ref();
             }
             let own = Scope::new(
                 program,
                 drystone_language::program::Owner::Procedure(id),
-                Some(around.clone()),
+                around.cloned(),
                 self.instance,
                 &procedure.variables,
             );
