@@ -71,6 +71,9 @@ pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
 }
 
 /// For procedures that any template's code may call: what lies within the instance they run in.
+///
+/// # Safety
+/// `instance` is that of a process; on the home worker's thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_instance_size(instance: *mut Instance) -> i64 {
     i64::from((*template_of(instance)).size)
