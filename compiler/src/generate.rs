@@ -88,7 +88,7 @@ pub(crate) fn generate<M: Module>(
 fn makes_arrays(code: &Code) -> bool {
     let mut instructions = code.blocks.iter().flat_map(|block| &block.instructions);
     instructions.any(
-        |instruction| matches!(instruction, Inst::Call(_, entry, _) if entry.name == entries::ARRAY_NEW.name),
+        |instruction| matches!(instruction, Inst::Call { entry, .. } if entry.name == entries::ARRAY_NEW.name),
     )
 }
 

@@ -126,7 +126,9 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
         visit_instruction(instruction, touch);
     }
     match &block.end {
-        Terminator::Branch(reg, ..) | Terminator::Return(Some(reg)) | Terminator::Answer(reg) => {
+        Terminator::Branch { condition: reg, .. }
+        | Terminator::Return(Some(reg))
+        | Terminator::Answer(reg) => {
             touch(*reg, Access::Read);
         }
         Terminator::CallProcedure { arguments, outer, .. } => {
@@ -140,23 +142,23 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
 pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
     let mut reach = |reach: &Reach| match reach {
         Reach::Service | Reach::Required(_) => {}
-        Reach::Slot(reg) | Reach::Held(reg, _) => touch(*reg, Access::Read),
-        Reach::HeldSlot(instance, slot) => {
+        Reach::Slot(reg) | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
+        Reach::HeldSlot { instance, slot } => {
             touch(*instance, Access::Read);
             touch(*slot, Access::Read);
         }
     };
     match op {
-        HeadOp::Send { reach: r, to, .. } | HeadOp::Receive { reach: r, to, .. } => {
+        HeadOp::Send { reach: r, payload, .. } | HeadOp::Receive { reach: r, payload, .. } => {
             reach(r);
-            touch(to.0, Access::Write);
-            touch(to.1, Access::Write);
+            touch(payload.communication, Access::Write);
+            touch(payload.word, Access::Write);
         }
         HeadOp::Test { reach: r, to, .. } | HeadOp::Input { reach: r, to, .. } => {
             reach(r);
             touch(*to, Access::Write);
         }
-        HeadOp::Call(to, _, arguments) => {
+        HeadOp::Call { to, arguments, .. } => {
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
@@ -176,38 +178,38 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
         Inst::Int(to, _) | Inst::Real(to, _) | Inst::Base(to, _) | Inst::Symbol(to, _) | Inst::Result(to) => {
             touch(*to, Write);
         }
-        Inst::Copy(to, from) | Inst::Unary(to, _, from) => {
+        Inst::Copy { to, from } | Inst::Unary { to, from, .. } => {
             touch(*from, Read);
             touch(*to, Write);
         }
-        Inst::Op(to, _, a, b) | Inst::Checked(to, _, a, b, _) => {
+        Inst::Op { to, a, b, .. } | Inst::Checked { to, a, b, .. } => {
             touch(*a, Read);
             touch(*b, Read);
             touch(*to, Write);
         }
-        Inst::Load(to, from) | Inst::Address(to, from) => {
+        Inst::Load { to, from } | Inst::Address { to, of: from } => {
             address(from, touch);
             touch(*to, Write);
         }
-        Inst::Store(to, value) => {
+        Inst::Store { to, value } => {
             address(to, touch);
             touch(*value, Read);
         }
         Inst::Require(reg, ..) => touch(*reg, Read),
-        Inst::Sent((communication, word), ..) | Inst::Received((communication, word)) => {
-            touch(*communication, Read);
-            touch(*word, Read);
+        Inst::Sent { payload, .. } | Inst::Received(payload) => {
+            touch(payload.communication, Read);
+            touch(payload.word, Read);
         }
-        Inst::Room { to, .. } => {
-            touch(to.0, Write);
-            touch(to.1, Write);
+        Inst::Room { payload, .. } => {
+            touch(payload.communication, Write);
+            touch(payload.word, Write);
         }
         Inst::Fail(..) => {}
-        Inst::Call(to, _, arguments) | Inst::CallNative(to, _, arguments) => {
+        Inst::Call { to, arguments, .. } | Inst::CallNative { to, arguments, .. } => {
             arguments.iter().for_each(|reg| touch(*reg, Read));
             to.iter().for_each(|reg| touch(*reg, Write));
         }
-        Inst::Find(to, _, collection, keys, _) => {
+        Inst::Find { to, collection, keys, .. } => {
             address(collection, touch);
             keys.iter().for_each(|reg| touch(*reg, Read));
             touch(*to, Write);

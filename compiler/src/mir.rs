@@ -141,32 +141,53 @@ pub enum Reach {
     /// A required slot whose address is in a register.
     Slot(Reg),
     /// An offered slot at an offset in the instance that a register points to.
-    Held(Reg, u32),
-    /// The offered slot (second) of the instance (first), both in registers.
-    HeldSlot(Reg, Reg),
+    Held {
+        /// The instance.
+        instance: Reg,
+        /// Of the slot in it.
+        offset: u32,
+    },
+    /// An offered slot of an instance, both in registers.
+    HeldSlot {
+        /// The instance.
+        instance: Reg,
+        /// The slot's address.
+        slot: Reg,
+    },
 }
 
-/// Instructions that neither wait nor end a block.
+/// A message's place in a communication while it is being written or read: what a head gives, and what says that it
+/// is done takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// The communication, which holds it.
+    pub communication: Reg,
+    /// What the communication's word becomes when it is done.
+    pub word: Reg,
+}
+
+/// Instructions that neither wait nor end a block. `to` is the register that gets the result.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Inst {
     /// `to := constant`
     Int(Reg, i64),
     /// `to := constant`
     Real(Reg, f64),
     /// `to := from`
-    Copy(Reg, Reg),
+    Copy { to: Reg, from: Reg },
     /// `to := a op b`
-    Op(Reg, Op, Reg, Reg),
-    /// `to := a op b`, faults on overflow (and division by zero).
-    Checked(Reg, Checked, Reg, Reg, PlaceId),
-    /// `to := op a`
-    Unary(Reg, Unary, Reg),
+    Op { to: Reg, op: Op, a: Reg, b: Reg },
+    /// `to := a operator b`, faults on overflow (and division by zero).
+    Checked { to: Reg, operator: Checked, a: Reg, b: Reg, place: PlaceId },
+    /// `to := operator from`
+    Unary { to: Reg, operator: Unary, from: Reg },
     /// Reads memory; bytes are zero-extended.
-    Load(Reg, Address),
+    Load { to: Reg, from: Address },
     /// Writes memory.
-    Store(Address, Reg),
+    Store { to: Address, value: Reg },
     /// `to :=` the address itself.
-    Address(Reg, Address),
+    Address { to: Reg, of: Address },
     /// `to :=` the process block, the component.
     Base(Reg, Base),
     /// `to :=` the address of read-only data.
@@ -176,14 +197,14 @@ pub enum Inst {
     /// Faults always.
     Fail(Fault, PlaceId),
     /// Calls an entry point of the runtime: `name(worker, process, args..)`.
-    Call(Option<Reg>, &'static Entry, Vec<Reg>),
+    Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
     /// Calls a procedure (index among the variants) on the processor's stack; leaves if it has failed. Its outer
     /// frame, if it uses one, is the first argument.
-    CallNative(Option<Reg>, usize, Vec<Reg>),
+    CallNative { to: Option<Reg>, variant: usize, arguments: Vec<Reg> },
     /// `to :=` the result that a procedure has just left in the worker.
     Result(Reg),
     /// `to :=` the address of an element of the collection variable at an address.
-    Find(Reg, VariableId, Address, Vec<Reg>, IfAbsent),
+    Find { to: Reg, variable: VariableId, collection: Address, keys: Vec<Reg>, absent: IfAbsent },
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
     /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
@@ -192,15 +213,15 @@ pub enum Inst {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// Become the communication, and its word once the message counts as sent (0: the runtime shall do it).
-        to: (Reg, Reg),
+        /// Becomes the communication, and its word once the message counts as sent (0: the runtime shall do it).
+        payload: Payload,
         /// For errors.
         place: PlaceId,
     },
-    /// The message that the last head prepared is there: `((communication, word), interface, message)`.
-    Sent((Reg, Reg), InterfaceId, usize),
-    /// The payload that the last head gave has been read: `(communication, word)`.
-    Received((Reg, Reg)),
+    /// The message that the last head prepared is there.
+    Sent { payload: Payload, interface: InterfaceId, message: usize },
+    /// The payload that the last head gave has been read.
+    Received(Payload),
 }
 
 /// What becomes of an element that is not there (or, in an array, out of bounds, or the array not made).
@@ -275,6 +296,7 @@ pub struct Head {
 
 /// Head operations.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum HeadOp {
     /// Makes room for a message: its words follow the communication's head.
     Send {
@@ -284,8 +306,8 @@ pub enum HeadOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// Become the communication, and its word once the message counts as sent (0: the runtime shall do it).
-        to: (Reg, Reg),
+        /// Becomes the communication, and its word once the message counts as sent (0: the runtime shall do it).
+        payload: Payload,
     },
     /// Waits for a message: its words follow the communication's head.
     Receive {
@@ -295,8 +317,8 @@ pub enum HeadOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// Become the communication, and its word once the message is taken (-1: the runtime shall do it).
-        to: (Reg, Reg),
+        /// Becomes the communication, and its word once the message is taken (-1: the runtime shall do it).
+        payload: Payload,
     },
     /// A receive test; `to` becomes 0 or 1.
     Test {
@@ -333,16 +355,17 @@ pub enum HeadOp {
     /// Waits until the condition (entry block of its function) holds.
     Await(BlockId),
     /// Any other operation: an entry point.
-    Call(Option<Reg>, &'static Entry, Vec<Reg>),
+    Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
 }
 
 /// How a block ends.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Terminator {
     /// Goes on there.
     Goto(BlockId),
-    /// If not 0, the first.
-    Branch(Reg, BlockId, BlockId),
+    /// Goes on with `yes` if the condition is not 0, else with `no`.
+    Branch { condition: Reg, yes: BlockId, no: BlockId },
     /// Calls a procedure that may wait; goes on with the block, where the first instruction may take the result.
     CallProcedure {
         /// Index among the program's procedure variants.
@@ -500,7 +523,7 @@ impl Block {
     pub fn successors(&self) -> Vec<BlockId> {
         let mut blocks = match &self.end {
             Terminator::Goto(next) | Terminator::CallProcedure { then: next, .. } => vec![*next],
-            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            Terminator::Branch { yes, no, .. } => vec![*yes, *no],
             _ => Vec::new(),
         };
         if let Some(Head { op: HeadOp::Await(condition), .. }) = &self.head {

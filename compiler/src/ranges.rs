@@ -106,8 +106,8 @@ impl Ranges {
         let of = |reg| self.of(code, reg, block);
         match *instruction {
             Inst::Int(_, value) => Some((value, value)),
-            Inst::Copy(_, from) => of(from),
-            Inst::Checked(_, operator, a, b, _) => arithmetic(operator, of(a), of(b)),
+            Inst::Copy { from, .. } => of(from),
+            Inst::Checked { operator, a, b, .. } => arithmetic(operator, of(a), of(b)),
             _ => None,
         }
     }
@@ -159,9 +159,9 @@ fn weight(block: &Block) -> u64 {
         return u64::MAX;
     }
     let instructions = block.instructions.iter().map(|instruction| match instruction {
-        Inst::Call(..) => CALL,
+        Inst::Call { .. } => CALL,
         // It may call others, those again others.
-        Inst::CallNative(..) => SHORT,
+        Inst::CallNative { .. } => SHORT,
         _ => 1,
     });
     instructions.sum::<u64>() + 1

@@ -126,8 +126,9 @@ fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
         (0..code.blocks.len() as u32).map(BlockId).filter(|&id| is_answer(code, predecessors, id)).collect();
     for id in at_once {
         let block = &mut code.blocks[id.0 as usize];
-        if let Some(Head { op: HeadOp::Send { interface, message, to, .. }, place }) = block.head.take() {
-            block.instructions.insert(0, Inst::Room { interface, message, to, place });
+        if let Some(Head { op: HeadOp::Send { interface, message, payload, .. }, place }) = block.head.take()
+        {
+            block.instructions.insert(0, Inst::Room { interface, message, payload, place });
         }
     }
 }
@@ -208,7 +209,7 @@ fn region(code: &Code, starts: &HashSet<BlockId>, waiting: &[bool], entry: Block
         next += 1;
         let inside = match &block.end {
             Terminator::Goto(to) => vec![*to],
-            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            Terminator::Branch { yes, no, .. } => vec![*yes, *no],
             _ => Vec::new(),
         };
         for to in inside {
@@ -239,7 +240,7 @@ fn extend(
     while next < blocks.len() {
         let inside = match &code.block(blocks[next]).end {
             Terminator::Goto(to) => vec![*to],
-            Terminator::Branch(_, yes, no) => vec![*yes, *no],
+            Terminator::Branch { yes, no, .. } => vec![*yes, *no],
             _ => Vec::new(),
         };
         next += 1;
@@ -263,7 +264,7 @@ fn extend(
 fn can_be_inlined(block: &Block) -> bool {
     let Some(head) = &block.head else { return false };
     match head.op {
-        HeadOp::Input { .. } | HeadOp::Call(..) => false,
+        HeadOp::Input { .. } | HeadOp::Call { .. } => false,
         HeadOp::Send { .. } | HeadOp::Receive { .. } | HeadOp::Test { .. } => true,
         HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Home | HeadOp::Await(_) => true,
     }

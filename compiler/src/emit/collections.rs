@@ -1,6 +1,6 @@
 //! Elements of collections: arrays and dense parts are looked up in generated code.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
@@ -8,10 +8,32 @@ use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
 
-use super::{ArrayValues, Build, Sizes, trusted};
+use super::{Build, trusted};
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, Reg, Symbol};
+
+/// Addresses of elements, by the array's own place and the registers of the indices.
+pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
+
+/// What describes an array, loaded once.
+#[derive(Clone)]
+pub(super) struct ArrayValues {
+    /// The array itself, 0 if it is not there; none if it is known to be there.
+    made: Option<Value>,
+    elements: Value,
+    /// The size of each dimension.
+    sizes: Sizes,
+}
+
+/// The sizes of an array.
+#[derive(Clone)]
+pub(super) enum Sizes {
+    /// What they are at run time.
+    Loaded(Vec<Value>),
+    /// What they are if it is there.
+    Known(Vec<i64>),
+}
 
 /// An array that lies at a known place.
 pub(super) struct Array {
@@ -233,15 +255,15 @@ impl<M: Module> Build<'_, '_, M> {
         let mut used = Vec::new();
         let mut places = HashSet::new();
         for block in blocks.iter().map(|&id| code.block(id)) {
-            if let Some(Head { op: HeadOp::Call(_, entry, _), .. }) = &block.head
+            if let Some(Head { op: HeadOp::Call { entry, .. }, .. }) = &block.head
                 && changes(entry)
             {
                 return Vec::new();
             }
             for instruction in &block.instructions {
                 match instruction {
-                    Inst::Call(_, entry, _) if changes(entry) => return Vec::new(),
-                    Inst::Find(_, variable, place, keys, _) if block.in_loop.is_some() => {
+                    Inst::Call { entry, .. } if changes(entry) => return Vec::new(),
+                    Inst::Find { variable, collection: place, keys, .. } if block.in_loop.is_some() => {
                         let declared = &self.functions.program.variables[variable.index()].collection;
                         let in_register = matches!(place.base, Base::Reg(_));
                         if !in_register

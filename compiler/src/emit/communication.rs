@@ -10,7 +10,7 @@ use drystone_runtime::layout::{FOR_CLIENT, NEWS, READY, ROOM};
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::{BlockId, Failure, PlaceId, Reach, Reg, Symbol};
+use crate::mir::{BlockId, Failure, Payload, PlaceId, Reach, Reg, Symbol};
 
 /// Parts of a [`word_of`].
 const STATE: u64 = 0xffff;
@@ -71,12 +71,12 @@ impl<M: Module> Build<'_, '_, M> {
                 let slot = self.get(*reg);
                 self.reach_slot(slot, interface, place, there, absent);
             }
-            Reach::Held(instance, at) => {
+            Reach::Held { instance, offset: at } => {
                 let instance = self.get(*instance);
                 let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
                 self.reach_held(instance, slot, interface, place, there, absent);
             }
-            Reach::HeldSlot(instance, slot) => {
+            Reach::HeldSlot { instance, slot } => {
                 let (instance, slot) = (self.get(*instance), self.get(*slot));
                 self.reach_held(instance, slot, interface, place, there, absent);
             }
@@ -150,8 +150,8 @@ impl<M: Module> Build<'_, '_, M> {
             Reach::Service => return self.process,
             Reach::Required(slot) => (self.instance(), *slot as i32 + offset::COMMUNICATION),
             Reach::Slot(slot) => (self.get(*slot), offset::COMMUNICATION),
-            Reach::Held(instance, slot) => (self.get(*instance), *slot as i32 + offset::HOLDER),
-            Reach::HeldSlot(_, slot) => (self.get(*slot), offset::HOLDER),
+            Reach::Held { instance, offset: slot } => (self.get(*instance), *slot as i32 + offset::HOLDER),
+            Reach::HeldSlot { slot, .. } => (self.get(*slot), offset::HOLDER),
         };
         let communication = self.builder.ins().load(types::I64, trusted(), base, at);
         self.branch_unless(communication, slow);
@@ -242,20 +242,28 @@ impl<M: Module> Build<'_, '_, M> {
         reach: &Reach,
         interface: InterfaceId,
         message: usize,
-        to: (Reg, Reg),
+        payload: Payload,
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
-        self.send_or_else(Where::Entry, communication, (interface, message), (to, place), |build, room| {
-            build.wait_on(Failure::Zero, room)
-        });
+        self.send_or_else(
+            Where::Entry,
+            communication,
+            (interface, message),
+            (payload, place),
+            |build, room| build.wait_on(Failure::Zero, room),
+        );
     }
 
     /// Room for a service's answer: it never has to wait for that.
-    pub(super) fn room(&mut self, interface: InterfaceId, message: usize, to: (Reg, Reg), place: PlaceId) {
-        self.send_or_else(Where::Behind, self.process, (interface, message), (to, place), |build, room| {
-            build.check_failure(Failure::Zero, Some(room))
-        });
+    pub(super) fn room(&mut self, interface: InterfaceId, message: usize, payload: Payload, place: PlaceId) {
+        self.send_or_else(
+            Where::Behind,
+            self.process,
+            (interface, message),
+            (payload, place),
+            |build, room| build.check_failure(Failure::Zero, Some(room)),
+        );
     }
 
     fn send_or_else(
@@ -263,7 +271,7 @@ impl<M: Module> Build<'_, '_, M> {
         head: Where,
         communication: Value,
         (interface, message): (InterfaceId, usize),
-        (to, place): ((Reg, Reg), PlaceId),
+        (payload, place): (Payload, PlaceId),
         unless_room: impl FnOnce(&mut Self, Value),
     ) {
         let (slow, done) = self.slow_and_done();
@@ -280,9 +288,9 @@ impl<M: Module> Build<'_, '_, M> {
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
-        self.set(to.0, communication);
+        self.set(payload.communication, communication);
         let sent = self.builder.block_params(done)[0];
-        self.set(to.1, sent);
+        self.set(payload.word, sent);
     }
 
     /// A cold block for what the runtime must do, and one with a parameter for what follows.
@@ -293,8 +301,8 @@ impl<M: Module> Build<'_, '_, M> {
         (slow, done)
     }
 
-    pub(super) fn sent(&mut self, (communication, word): (Reg, Reg), interface: InterfaceId, message: usize) {
-        let (communication, word) = (self.get(communication), self.get(word));
+    pub(super) fn sent(&mut self, payload: Payload, interface: InterfaceId, message: usize) {
+        let (communication, word) = (self.get(payload.communication), self.get(payload.word));
         let (fast, slow, done) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(slow);
@@ -370,7 +378,7 @@ impl<M: Module> Build<'_, '_, M> {
         reach: &Reach,
         interface: InterfaceId,
         message: usize,
-        to: (Reg, Reg),
+        payload: Payload,
         place: PlaceId,
     ) {
         let communication = self.communication(reach, interface, place);
@@ -381,20 +389,20 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let payload = self
+        let arrived = self
             .call_unusual(&entries::RECEIVE, &[communication, description, number, place])
             .expect("a payload");
-        self.wait_on(Failure::Zero, payload);
+        self.wait_on(Failure::Zero, arrived);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
         self.builder.ins().jump(done, &[by_runtime.into()]);
         self.builder.switch_to_block(done);
-        self.set(to.0, communication);
+        self.set(payload.communication, communication);
         let taken = self.builder.block_params(done)[0];
-        self.set(to.1, taken);
+        self.set(payload.word, taken);
     }
 
-    pub(super) fn received(&mut self, (communication, word): (Reg, Reg)) {
-        let (communication, word) = (self.get(communication), self.get(word));
+    pub(super) fn received(&mut self, payload: Payload) {
+        let (communication, word) = (self.get(payload.communication), self.get(payload.word));
         let (fast, slow, woken, done) = (
             self.builder.create_block(),
             self.builder.create_block(),
@@ -507,12 +515,12 @@ impl<M: Module> Build<'_, '_, M> {
                 let slot = self.get(*reg);
                 self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place])
             }
-            Reach::Held(instance, at) => {
+            Reach::Held { instance, offset: at } => {
                 let instance = self.get(*instance);
                 let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
                 self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
             }
-            Reach::HeldSlot(instance, slot) => {
+            Reach::HeldSlot { instance, slot } => {
                 let (instance, slot) = (self.get(*instance), self.get(*slot));
                 self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
             }

@@ -15,11 +15,11 @@ impl<M: Module> Build<'_, '_, M> {
     pub(super) fn head(&mut self, head: &Head) {
         let place = head.place;
         match &head.op {
-            HeadOp::Send { reach, interface, message, to } => {
-                self.send(reach, *interface, *message, *to, place)
+            HeadOp::Send { reach, interface, message, payload } => {
+                self.send(reach, *interface, *message, *payload, place)
             }
-            HeadOp::Receive { reach, interface, message, to } => {
-                self.receive(reach, *interface, *message, *to, place)
+            HeadOp::Receive { reach, interface, message, payload } => {
+                self.receive(reach, *interface, *message, *payload, place)
             }
             HeadOp::Test { reach, interface, side, pattern, to } => {
                 self.test(reach, *interface, *side, *pattern, *to, place);
@@ -41,7 +41,7 @@ impl<M: Module> Build<'_, '_, M> {
             HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
             HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::Entry),
-            HeadOp::Call(to, entry, arguments) => {
+            HeadOp::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
                 if let Some(result) = result {
@@ -60,17 +60,17 @@ impl<M: Module> Build<'_, '_, M> {
         let slow = self.builder.create_block();
         self.builder.set_cold_block(slow);
         match &head.op {
-            HeadOp::Send { reach, interface, message, to } => {
+            HeadOp::Send { reach, interface, message, payload } => {
                 let communication = self.try_communication(reach, slow);
                 let word = self.try_send(Where::OnTheWay(id), communication, *interface, *message, slow);
-                self.set(to.0, communication);
-                self.set(to.1, word);
+                self.set(payload.communication, communication);
+                self.set(payload.word, word);
             }
-            HeadOp::Receive { reach, interface, message, to } => {
+            HeadOp::Receive { reach, interface, message, payload } => {
                 let communication = self.try_communication(reach, slow);
                 let word = self.try_receive(Where::OnTheWay(id), communication, *interface, *message, slow);
-                self.set(to.0, communication);
-                self.set(to.1, word);
+                self.set(payload.communication, communication);
+                self.set(payload.word, word);
             }
             HeadOp::Test { reach, side, pattern, to, .. } => {
                 let communication = self.try_communication(reach, slow);
@@ -82,7 +82,7 @@ impl<M: Module> Build<'_, '_, M> {
             HeadOp::Unlock(mode) => self.unlock(*mode),
             HeadOp::Home => {}
             HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::OnTheWay(id)),
-            HeadOp::Input { .. } | HeadOp::Call(..) => unreachable!("these are not inlined"),
+            HeadOp::Input { .. } | HeadOp::Call { .. } => unreachable!("these are not inlined"),
         }
         let done = self.builder.create_block();
         self.builder.ins().jump(done, &[]);
@@ -204,12 +204,12 @@ impl<M: Module> Build<'_, '_, M> {
         let ours = |base: &Base| matches!(base, Base::Process | Base::Frame);
         let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
         let uses_process = instructions.any(|instruction| match instruction {
-            Inst::Load(_, address) | Inst::Store(address, _) | Inst::Address(_, address) => {
-                ours(&address.base)
-            }
-            Inst::Find(_, _, address, ..) => ours(&address.base),
+            Inst::Load { from: address, .. }
+            | Inst::Store { to: address, .. }
+            | Inst::Address { of: address, .. } => ours(&address.base),
+            Inst::Find { collection: address, .. } => ours(&address.base),
             Inst::Base(_, base) => ours(base),
-            Inst::CallNative(_, variant, _) => {
+            Inst::CallNative { variant, .. } => {
                 let procedure = self.functions.cuts[self.functions.first_variant + variant].code.procedure;
                 procedure.is_none_or(|id| {
                     let owner = self.functions.program.procedures[id.index()].owner;

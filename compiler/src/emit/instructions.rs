@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_runtime::layout::Fault;
 
+use super::signatures::ir_type;
 use super::{Build, Form, offset, trusted};
 use crate::mir::{BlockId, Inst, PlaceId, Symbol, Terminator};
 
@@ -19,16 +20,16 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.builder.ins().f64const(*value);
                 self.set(*to, value);
             }
-            Inst::Copy(to, from) => {
+            Inst::Copy { to, from } => {
                 let value = self.get(*from);
                 self.set(*to, value);
             }
-            Inst::Op(to, op, a, b) => {
+            Inst::Op { to, op, a, b } => {
                 let (a, b) = (self.get(*a), self.get(*b));
                 let value = self.operation(*op, a, b);
                 self.set(*to, value);
             }
-            Inst::Checked(to, operator, a, b, place) => {
+            Inst::Checked { to, operator, a, b, place } => {
                 let is_exact = self.the_cut().ranges.cannot_overflow(self.code(), *operator, *a, *b, self.at);
                 let (a, b) = (self.get(*a), self.get(*b));
                 let value = match is_exact {
@@ -37,22 +38,22 @@ impl<M: Module> Build<'_, '_, M> {
                 };
                 self.set(*to, value);
             }
-            Inst::Unary(to, operator, a) => {
+            Inst::Unary { to, operator, from: a } => {
                 let a = self.get(*a);
                 let value = self.unary(*operator, a);
                 self.set(*to, value);
             }
-            Inst::Load(to, address) => {
+            Inst::Load { to, from: address } => {
                 let base = self.base(address.base);
                 let value = if address.byte {
                     self.builder.ins().uload8(types::I64, trusted(), base, address.offset)
                 } else {
-                    let ty = super::ir_type(self.code().registers[to.0 as usize]);
+                    let ty = ir_type(self.code().registers[to.0 as usize]);
                     self.builder.ins().load(ty, trusted(), base, address.offset)
                 };
                 self.set(*to, value);
             }
-            Inst::Store(address, value) => {
+            Inst::Store { to: address, value } => {
                 let base = self.base(address.base);
                 let value = self.get(*value);
                 if address.byte {
@@ -61,7 +62,7 @@ impl<M: Module> Build<'_, '_, M> {
                     self.builder.ins().store(trusted(), value, base, address.offset);
                 }
             }
-            Inst::Address(to, address) => {
+            Inst::Address { to, of: address } => {
                 let base = self.base(address.base);
                 let value = self.builder.ins().iadd_imm_s(base, address.offset as i64);
                 self.set(*to, value);
@@ -79,7 +80,7 @@ impl<M: Module> Build<'_, '_, M> {
                 self.require(value, *fault, *place);
             }
             Inst::Fail(fault, place) => self.fail(*fault, *place),
-            Inst::Call(to, entry, arguments) => {
+            Inst::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
                 self.check_failure(entry.failure, result);
@@ -87,22 +88,24 @@ impl<M: Module> Build<'_, '_, M> {
                     self.set(*to, result);
                 }
             }
-            Inst::CallNative(to, variant, arguments) => self.call_native(*to, *variant, arguments),
+            Inst::CallNative { to, variant, arguments } => self.call_native(*to, *variant, arguments),
             Inst::Result(to) => {
-                let ty = super::ir_type(self.code().registers[to.0 as usize]);
+                let ty = ir_type(self.code().registers[to.0 as usize]);
                 let value = self.builder.ins().load(ty, trusted(), self.worker, offset::RESULT);
                 self.set(*to, value);
             }
-            Inst::Find(to, variable, collection, keys, absent) => {
+            Inst::Find { to, variable, collection, keys, absent } => {
                 self.find(*to, *variable, collection, keys, *absent)
             }
             Inst::Words(to, values) => {
                 let value = self.words(values);
                 self.set(*to, value);
             }
-            Inst::Room { interface, message, to, place } => self.room(*interface, *message, *to, *place),
-            Inst::Sent(to, interface, message) => self.sent(*to, *interface, *message),
-            Inst::Received(to) => self.received(*to),
+            Inst::Room { interface, message, payload, place } => {
+                self.room(*interface, *message, *payload, *place)
+            }
+            Inst::Sent { payload, interface, message } => self.sent(*payload, *interface, *message),
+            Inst::Received(payload) => self.received(*payload),
         }
     }
 
@@ -165,7 +168,7 @@ impl<M: Module> Build<'_, '_, M> {
     pub(super) fn end(&mut self, end: &Terminator) {
         match end {
             Terminator::Goto(to) => self.go(*to),
-            Terminator::Branch(reg, yes, no) => {
+            Terminator::Branch { condition: reg, yes, no } => {
                 if !self.count_on(*yes, *no) {
                     let value = self.get(*reg);
                     self.branch(value, *yes, *no);

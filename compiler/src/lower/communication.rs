@@ -9,7 +9,7 @@ use drystone_runtime::layout::PAYLOAD;
 use super::{Lower, reg_type};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, HeadOp, Inst, Reach, Reg, RegType};
+use crate::mir::{Address, Base, HeadOp, Inst, Payload, Reach, Reg, RegType};
 
 /// An argument of a message before there is room for it.
 enum Prepared<'a> {
@@ -39,8 +39,11 @@ impl Lower<'_, '_> {
             ChannelKind::Held(place) => {
                 let instance = self.instance_in(place);
                 match self.offered_offset(&place.ty, channel.interface) {
-                    Some(offset) => Reach::Held(instance, offset),
-                    None => Reach::HeldSlot(instance, self.find_offered(instance, channel.interface, span)),
+                    Some(offset) => Reach::Held { instance, offset },
+                    None => Reach::HeldSlot {
+                        instance,
+                        slot: self.find_offered(instance, channel.interface, span),
+                    },
                 }
             }
         }
@@ -54,9 +57,9 @@ impl Lower<'_, '_> {
         let prepared: Vec<Prepared> =
             arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
-        let to = (self.reg(RegType::Int), self.reg(RegType::Int));
+        let payload = self.payload();
         let place = self.place(span);
-        self.head(HeadOp::Send { reach, interface: channel.interface, message, to }, place);
+        self.head(HeadOp::Send { reach, interface: channel.interface, message, payload }, place);
         for (index, argument) in prepared.into_iter().enumerate() {
             let value = match argument {
                 Prepared::Late(expression) if expression.ty == Type::Text => {
@@ -67,10 +70,14 @@ impl Lower<'_, '_> {
                 Prepared::Scalar(register) => register,
                 Prepared::Slot(slot, kind) => self.take_from_slot(slot, kind),
             };
-            let word = payload_word(to.0, index);
+            let word = payload_word(payload.communication, index);
             self.store(word, value);
         }
-        self.inst(Inst::Sent(to, channel.interface, message));
+        self.inst(Inst::Sent { payload, interface: channel.interface, message });
+    }
+
+    fn payload(&mut self) -> Payload {
+        Payload { communication: self.reg(RegType::Int), word: self.reg(RegType::Int) }
     }
 
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
@@ -86,14 +93,14 @@ impl Lower<'_, '_> {
 
     pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
         let reach = self.reach(channel, span);
-        let to = (self.reg(RegType::Int), self.reg(RegType::Int));
+        let payload = self.payload();
         let place = self.place(span);
-        self.head(HeadOp::Receive { reach, interface: channel.interface, message, to }, place);
+        self.head(HeadOp::Receive { reach, interface: channel.interface, message, payload }, place);
         let parameters =
             &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
         let mut arrived = Vec::new();
         for (index, (_, ty)) in parameters.iter().enumerate() {
-            let word = payload_word(to.0, index);
+            let word = payload_word(payload.communication, index);
             let value = self.load(word, reg_type(ty));
             let kind = kind_of(ty);
             let slot = matches!(kind, Kind::Text | Kind::Component).then(|| {
@@ -104,7 +111,7 @@ impl Lower<'_, '_> {
             });
             arrived.push((value, slot));
         }
-        self.inst(Inst::Received(to));
+        self.inst(Inst::Received(payload));
         for (target, (value, slot)) in targets.iter().zip(arrived) {
             let prepared = self.prepare(target);
             match (kind_of(&target.ty), slot) {

@@ -73,11 +73,11 @@ impl Lower<'_, '_> {
             return there;
         }
         let (load, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch(there, load, done));
+        self.end(Terminator::Branch { condition: there, yes: load, no: done });
         self.start(load);
         let instance = self.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
         let exists = self.call(&entries::EXISTS, vec![instance]);
-        self.inst(Inst::Copy(there, exists));
+        self.inst(Inst::Copy { to: there, from: exists });
         self.go(done);
         self.start(done);
         there
@@ -88,7 +88,7 @@ impl Lower<'_, '_> {
         match target {
             Target::Memory(address) => {
                 let to = self.reg(RegType::Int);
-                self.inst(Inst::Address(to, *address));
+                self.inst(Inst::Address { to, of: *address });
                 to
             }
             Target::Element { variable, collection, keys } if make => {
@@ -126,9 +126,9 @@ impl Lower<'_, '_> {
         let distance = self.op(Op::Subtract, container, instance);
         let inside = self.op(Op::LessUnsigned, distance, size);
         let (replace, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch(inside, replace, done));
+        self.end(Terminator::Branch { condition: inside, yes: replace, no: done });
         self.start(replace);
-        self.inst(Inst::Copy(holder, instance));
+        self.inst(Inst::Copy { to: holder, from: instance });
         self.go(done);
         self.start(done);
         holder
@@ -173,7 +173,7 @@ impl Lower<'_, '_> {
             Target::Element { variable, collection, keys } => {
                 let cell = self.find(*variable, *collection, keys);
                 let (clear, done) = (self.new_block(), self.new_block());
-                self.end(Terminator::Branch(cell, clear, done));
+                self.end(Terminator::Branch { condition: cell, yes: clear, no: done });
                 self.start(clear);
                 let zero = self.int(0);
                 self.store(Address { base: Base::Reg(cell), offset: 0, byte: false }, zero);
@@ -250,7 +250,7 @@ impl Lower<'_, '_> {
         };
         let cell = self.find(*variable, *collection, keys);
         let (take, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch(cell, take, done));
+        self.end(Terminator::Branch { condition: cell, yes: take, no: done });
         self.start(take);
         let memory = Address { base: Base::Reg(cell), offset: 0, byte: false };
         let instance = self.load(memory, RegType::Int);
@@ -268,7 +268,7 @@ impl Lower<'_, '_> {
         };
         let instance = self.load(address, RegType::Int);
         let (put, none, done) = (self.new_block(), self.new_block(), self.new_block());
-        self.end(Terminator::Branch(instance, put, none));
+        self.end(Terminator::Branch { condition: instance, yes: put, no: none });
         self.start(none);
         if self.is_dynamic(*variable) {
             self.empty(target);
@@ -327,7 +327,10 @@ impl Lower<'_, '_> {
 
     fn add(&mut self, base: Reg, offset: u32) -> Reg {
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Address(to, Address { base: Base::Reg(base), offset: offset as i32, byte: false }));
+        self.inst(Inst::Address {
+            to,
+            of: Address { base: Base::Reg(base), offset: offset as i32, byte: false },
+        });
         to
     }
 

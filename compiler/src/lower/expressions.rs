@@ -136,7 +136,7 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let value = self.value(expression);
-                self.end(Terminator::Branch(value, yes, no));
+                self.end(Terminator::Branch { condition: value, yes, no });
             }
         }
     }
@@ -144,14 +144,14 @@ impl Lower<'_, '_> {
     pub(super) fn checked(&mut self, operator: Checked, a: Reg, b: Reg, span: Span) -> Reg {
         let to = self.reg(RegType::Int);
         let place = self.place(span);
-        self.inst(Inst::Checked(to, operator, a, b, place));
+        self.inst(Inst::Checked { to, operator, a, b, place });
         to
     }
 
     fn unary(&mut self, operator: mir::Unary, a: Reg) -> Reg {
         let real = operator != mir::Unary::RealToInt;
         let to = self.reg(if real { RegType::Real } else { RegType::Int });
-        self.inst(Inst::Unary(to, operator, a));
+        self.inst(Inst::Unary { to, operator, from: a });
         to
     }
 
@@ -182,7 +182,7 @@ impl Lower<'_, '_> {
     /// A variable's register may be assigned before its value is used: takes a copy.
     fn snapshot(&mut self, value: Reg) -> Reg {
         let to = self.reg(self.code.registers[value.0 as usize]);
-        self.inst(Inst::Copy(to, value));
+        self.inst(Inst::Copy { to, from: value });
         to
     }
 
@@ -286,9 +286,9 @@ impl Lower<'_, '_> {
         let b = self.value(&arguments[1]);
         let take_b = self.op(if smaller { Op::Less } else { Op::Greater }, b, a);
         let (replace, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch(take_b, replace, done));
+        self.end(Terminator::Branch { condition: take_b, yes: replace, no: done });
         self.start(replace);
-        self.inst(Inst::Copy(a, b));
+        self.inst(Inst::Copy { to: a, from: b });
         self.go(done);
         self.start(done);
         a
@@ -299,12 +299,12 @@ impl Lower<'_, '_> {
         let word = self.take_words(1);
         let scratch = self.slot(word);
         let address = self.reg(RegType::Int);
-        self.inst(Inst::Address(address, scratch));
+        self.inst(Inst::Address { to: address, of: scratch });
         let entry = if target.ty == Type::Real { &entries::NUMBER_REAL } else { &entries::NUMBER_INTEGER };
         let is_number = self.call(entry, vec![text.reg, address]);
         self.drop_text(text);
         let (set, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch(is_number, set, done));
+        self.end(Terminator::Branch { condition: is_number, yes: set, no: done });
         self.start(set);
         let value = self.load(scratch, reg_type(&target.ty));
         let prepared = self.prepare(target);
@@ -354,7 +354,7 @@ impl Lower<'_, '_> {
         if native {
             let mut all: Vec<Reg> = outer.into_iter().collect();
             all.extend(passed);
-            self.inst(Inst::CallNative(result, variant, all));
+            self.inst(Inst::CallNative { to: result, variant, arguments: all });
         } else {
             let then = self.new_block();
             self.code.blocks[then.0 as usize].entry = true;
@@ -377,7 +377,7 @@ impl Lower<'_, '_> {
         let mut target = self.prepare(place);
         let to = self.reg(RegType::Int);
         if let Target::Memory(address) = target {
-            self.inst(Inst::Address(to, address));
+            self.inst(Inst::Address { to, of: address });
             return to;
         }
         self.hold_target(&mut target);
@@ -399,7 +399,7 @@ impl Lower<'_, '_> {
                 self.store(address, value);
             }
         }
-        self.inst(Inst::Address(to, address));
+        self.inst(Inst::Address { to, of: address });
         copies.push(CopyBack { target, address, word, ty: place.ty.clone(), span: place.span });
         to
     }

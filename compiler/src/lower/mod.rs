@@ -136,7 +136,7 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
                 lower.part(begin);
             }
             let place = lower.place(template.span);
-            lower.head(HeadOp::Call(None, &entries::BEGUN, Vec::new()), place);
+            lower.head(HeadOp::Call { to: None, entry: &entries::BEGUN, arguments: Vec::new() }, place);
             if let Some(activity) = &template.activity {
                 lower.part(activity);
             }
@@ -304,18 +304,18 @@ impl<'u, 'a> Lower<'u, 'a> {
             Op::AddReal | Op::SubtractReal | Op::MultiplyReal | Op::DivideReal | Op::MinReal | Op::MaxReal
         );
         let to = self.reg(if real { RegType::Real } else { RegType::Int });
-        self.inst(Inst::Op(to, op, a, b));
+        self.inst(Inst::Op { to, op, a, b });
         to
     }
 
     fn load(&mut self, address: Address, ty: RegType) -> Reg {
         let to = self.reg(ty);
-        self.inst(Inst::Load(to, address));
+        self.inst(Inst::Load { to, from: address });
         to
     }
 
     fn store(&mut self, address: Address, value: Reg) {
-        self.inst(Inst::Store(address, value));
+        self.inst(Inst::Store { to: address, value });
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Reg {
@@ -327,13 +327,13 @@ impl<'u, 'a> Lower<'u, 'a> {
     /// Calls an entry point with a result.
     fn call(&mut self, entry: &'static Entry, arguments: Vec<Reg>) -> Reg {
         let to = self.reg(if entry.result == Some(Machine::F64) { RegType::Real } else { RegType::Int });
-        self.inst(Inst::Call(Some(to), entry, arguments));
+        self.inst(Inst::Call { to: Some(to), entry, arguments });
         to
     }
 
     /// Calls an entry point for what it does.
     fn perform(&mut self, entry: &'static Entry, arguments: Vec<Reg>) {
-        self.inst(Inst::Call(None, entry, arguments));
+        self.inst(Inst::Call { to: None, entry, arguments });
     }
 
     fn new_block(&mut self) -> BlockId {
@@ -371,7 +371,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     /// A head operation with a result.
     fn head_call(&mut self, entry: &'static Entry, arguments: Vec<Reg>, place: PlaceId) -> Reg {
         let to = self.reg(RegType::Int);
-        self.head(HeadOp::Call(Some(to), entry, arguments), place);
+        self.head(HeadOp::Call { to: Some(to), entry, arguments }, place);
         to
     }
 
@@ -465,7 +465,10 @@ impl<'u, 'a> Lower<'u, 'a> {
             self.inst(Inst::Base(base, Base::Frame));
             let table = self.symbol(Symbol::Owned);
             let at = self.int(place as i64);
-            self.head(HeadOp::Call(None, &entries::DELETE_HELD, vec![base, table, at]), place);
+            self.head(
+                HeadOp::Call { to: None, entry: &entries::DELETE_HELD, arguments: vec![base, table, at] },
+                place,
+            );
             return;
         }
         for slot in declared {

@@ -83,7 +83,7 @@ impl Lower<'_, '_> {
         };
         let frame = self.frame_of(around);
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Address(to, frame));
+        self.inst(Inst::Address { to, of: frame });
         Some(to)
     }
 
@@ -182,7 +182,13 @@ impl Lower<'_, '_> {
     /// The address of an element, 0 if it is absent.
     pub(super) fn find(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), IfAbsent::Null));
+        self.inst(Inst::Find {
+            to,
+            variable,
+            collection,
+            keys: keys.registers.clone(),
+            absent: IfAbsent::Null,
+        });
         to
     }
 
@@ -197,13 +203,13 @@ impl Lower<'_, '_> {
         let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
         let place = self.place(span);
         let cell = self.reg(RegType::Int);
-        self.inst(Inst::Find(
-            cell,
+        self.inst(Inst::Find {
+            to: cell,
             variable,
             collection,
-            keys.registers.clone(),
-            IfAbsent::Fault(fault, place),
-        ));
+            keys: keys.registers.clone(),
+            absent: IfAbsent::Fault(fault, place),
+        });
         cell
     }
 
@@ -220,14 +226,20 @@ impl Lower<'_, '_> {
         }
         let place = self.place(span);
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Find(to, variable, collection, keys.registers.clone(), IfAbsent::Make(place)));
+        self.inst(Inst::Find {
+            to,
+            variable,
+            collection,
+            keys: keys.registers.clone(),
+            absent: IfAbsent::Make(place),
+        });
         to
     }
 
     /// Removes an element of a collection that is no array.
     pub(super) fn remove(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
         let cell = self.reg(RegType::Int);
-        self.inst(Inst::Address(cell, collection));
+        self.inst(Inst::Address { to: cell, of: collection });
         let description = self.symbol(Symbol::Collection(variable));
         let words = self.words(keys);
         self.call(&entries::REMOVE, vec![cell, description, words])
@@ -281,9 +293,9 @@ impl Lower<'_, '_> {
         let length = self.reg(RegType::Int);
         let (some, done) = (self.new_block(), self.new_block());
         self.inst(Inst::Int(length, 0));
-        self.end(Terminator::Branch(text, some, done));
+        self.end(Terminator::Branch { condition: text, yes: some, no: done });
         self.start(some);
-        self.inst(Inst::Load(length, Address { base: Base::Reg(text), offset: 8, byte: false }));
+        self.inst(Inst::Load { to: length, from: Address { base: Base::Reg(text), offset: 8, byte: false } });
         self.go(done);
         self.start(done);
         length
@@ -292,7 +304,7 @@ impl Lower<'_, '_> {
     /// Writes a scalar into a prepared place.
     pub(super) fn store_target(&mut self, target: &Target, ty: &Type, value: Reg, span: Span) {
         match target {
-            Target::Register(register) => self.inst(Inst::Copy(*register, value)),
+            Target::Register(register) => self.inst(Inst::Copy { to: *register, from: value }),
             Target::Memory(address) => self.store(*address, value),
             Target::Element { variable, collection, keys } => {
                 let cell = self.find_or_make(*variable, *collection, keys, span);
@@ -301,7 +313,7 @@ impl Lower<'_, '_> {
             }
             Target::Character(text, index) => {
                 let cell = self.reg(RegType::Int);
-                self.inst(Inst::Address(cell, *text));
+                self.inst(Inst::Address { to: cell, of: *text });
                 let at = self.place_register(span);
                 let status = self.call(&entries::TEXT_SET, vec![cell, *index, value, at]);
                 let _ = status;

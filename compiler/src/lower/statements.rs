@@ -71,7 +71,7 @@ impl Lower<'_, '_> {
             Halt(status) => {
                 let status = self.value(status);
                 let place = self.place(span);
-                self.head(HeadOp::Call(None, &entries::HALT, vec![status]), place);
+                self.head(HeadOp::Call { to: None, entry: &entries::HALT, arguments: vec![status] }, place);
                 self.unreachable(Terminator::Unreachable);
             }
             Write(value) => self.write(value),
@@ -198,7 +198,8 @@ impl Lower<'_, '_> {
         self.start(before);
         let header = self.begin_loop();
         let outside = self.outside_loop();
-        self.code.blocks[around.0 as usize].end = Terminator::Branch(runs, before, outside);
+        self.code.blocks[around.0 as usize].end =
+            Terminator::Branch { condition: runs, yes: before, no: outside };
         self.block_of_statements(body);
         let current = self.load_target(&target, &Type::Integer, variable.span);
         let goes_on = self.room_for_step(current, last, step, constant);
@@ -208,7 +209,7 @@ impl Lower<'_, '_> {
             let number = self.in_loop.expect("this loop");
             self.code.loops[number].counter = Some(counter);
         }
-        self.end(Terminator::Branch(goes_on, next, outside));
+        self.end(Terminator::Branch { condition: goes_on, yes: next, no: outside });
         self.start(next);
         let following = self.op(Op::Add, current, step);
         self.store_target(&target, &Type::Integer, following, variable.span);
@@ -220,7 +221,7 @@ impl Lower<'_, '_> {
     /// The bounds of a loop are evaluated once: takes a copy that nothing assigns.
     fn hold(&mut self, value: Reg) -> Reg {
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Copy(to, value));
+        self.inst(Inst::Copy { to, from: value });
         to
     }
 
@@ -294,13 +295,13 @@ impl Lower<'_, '_> {
         let inside = self.new_block();
         let address = self.address_of(collection);
         let cell = self.reg(RegType::Int);
-        self.inst(Inst::Address(cell, address));
+        self.inst(Inst::Address { to: cell, of: address });
         let description = self.symbol(Symbol::Collection(collection));
         let keys = self.reg(RegType::Int);
         let keys_address = self.slot(words);
-        self.inst(Inst::Address(keys, keys_address));
+        self.inst(Inst::Address { to: keys, of: keys_address });
         let found = self.call(&entries::NEXT, vec![cell, description, keys, first]);
-        self.end(Terminator::Branch(found, inside, outside));
+        self.end(Terminator::Branch { condition: found, yes: inside, no: outside });
         self.start(inside);
         self.inst(Inst::Int(first, 0));
         for (index, (variable, ty)) in variables.iter().zip(&types).enumerate() {
@@ -332,7 +333,7 @@ impl Lower<'_, '_> {
             Some(value) => {
                 let value = self.value(value);
                 let copy = self.reg(self.code.registers[value.0 as usize]);
-                self.inst(Inst::Copy(copy, value));
+                self.inst(Inst::Copy { to: copy, from: value });
                 result = Some(copy);
             }
             None => {}
@@ -448,7 +449,7 @@ impl Lower<'_, '_> {
         let address: Address = self.address_of(variable);
         debug_assert!(address.base != Base::Reg(Reg(u32::MAX)));
         let cell = self.reg(RegType::Int);
-        self.inst(Inst::Address(cell, address));
+        self.inst(Inst::Address { to: cell, of: address });
         let description = self.symbol(Symbol::Collection(variable));
         (cell, description)
     }

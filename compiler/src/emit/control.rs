@@ -1,0 +1,175 @@
+//! From one function to another: to the next segment, to the next process, and out after a fault.
+
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_module::Module;
+
+use super::signatures::resume_signature;
+use super::{Build, Form, offset, trusted};
+use crate::TimeSlices;
+use crate::entries;
+use crate::mir::{BlockId, RegType};
+
+/// Goes on with the next ready process, or returns to the scheduler.
+pub(crate) fn dispatch(builder: &mut FunctionBuilder, worker: Value) {
+    let next = builder.ins().load(types::I64, trusted(), worker, offset::READY_HEAD);
+    let (some, run, none) = (builder.create_block(), builder.create_block(), builder.create_block());
+    builder.set_cold_block(none);
+    builder.ins().brif(next, some, &[], none, &[]);
+    builder.switch_to_block(some);
+    let attention = attention(builder, worker);
+    builder.ins().brif(attention, none, &[], run, &[]);
+    builder.switch_to_block(run);
+    let after = builder.ins().load(types::I64, trusted(), next, offset::NEXT);
+    builder.ins().store(trusted(), after, worker, offset::READY_HEAD);
+    count(builder, worker, offset::SWITCHES, 1);
+    let resume = builder.ins().load(types::I64, trusted(), next, offset::RESUME);
+    let signature = builder.import_signature(resume_signature());
+    builder.ins().return_call_indirect(signature, resume, &[worker, next]);
+    builder.switch_to_block(none);
+    builder.ins().return_(&[]);
+}
+
+/// Adds to a counter of the worker.
+pub(super) fn count(builder: &mut FunctionBuilder, worker: Value, counter: i32, by: i64) {
+    let value = builder.ins().load(types::I64, trusted(), worker, counter);
+    let value = builder.ins().iadd_imm_s(value, by);
+    builder.ins().store(trusted(), value, worker, counter);
+}
+
+/// Other threads write it: the load must not be merged with another one.
+pub(super) fn attention(builder: &mut FunctionBuilder, worker: Value) -> Value {
+    let address = builder.ins().iadd_imm_s(worker, offset::ATTENTION as i64);
+    builder.ins().atomic_load(types::I32, MemFlagsData::trusted(), address)
+}
+
+impl<M: Module> Build<'_, '_, M> {
+    /// Goes on with another segment of the same process.
+    pub(super) fn go_to_segment(&mut self, to: BlockId) {
+        self.save_for(to);
+        let function = self.segment_function(self.cut, to);
+        if self.code().block(to).head.is_some() && !self.at_home {
+            let away = self.builder.ins().load(types::I32, trusted(), self.worker, offset::AWAY);
+            let (go_home, here) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.set_cold_block(go_home);
+            self.builder.ins().brif(away, go_home, &[], here, &[]);
+            self.builder.switch_to_block(go_home);
+            self.set_resume(to);
+            self.call_unusual(&entries::GO_HOME, &[]);
+            self.builder.ins().return_(&[]);
+            self.builder.switch_to_block(here);
+        }
+        self.builder.ins().return_call(function, &[self.worker, self.process]);
+    }
+
+    /// Saves what the segment that begins there needs, as far as this one has changed it.
+    pub(super) fn save_for(&mut self, to: BlockId) {
+        let cut = self.the_cut();
+        let Some(segment) = self.segment else { return };
+        let loaded = &cut.live[&self.entry];
+        for &reg in &cut.live[&to] {
+            if loaded.binary_search(&reg).is_ok() && !segment.written.contains(&reg) {
+                continue;
+            }
+            let value = self.get(reg);
+            self.builder.ins().store(trusted(), value, self.frame, cut.slots[&reg] as i32);
+        }
+    }
+
+    pub(super) fn set_resume(&mut self, at: BlockId) {
+        let function = self.segment_function(self.cut, at);
+        let address = self.builder.ins().func_addr(types::I64, function);
+        self.builder.ins().store(trusted(), address, self.process, offset::RESUME);
+    }
+
+    /// At loop headers and procedure entries: lets others run if the time slice is over.
+    pub(super) fn check_time_slice(&mut self, at: BlockId) {
+        if self.functions.time_slices == TimeSlices::LeftOut {
+            return;
+        }
+        let attention = attention(&mut self.builder, self.worker);
+        let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(over);
+        self.builder.ins().brif(attention, over, &[], go_on, &[]);
+        self.builder.switch_to_block(over);
+        if at != self.entry {
+            // The segment that begins there looks again, and nothing here is kept in registers for that.
+            self.go_to_segment(at);
+            return self.builder.switch_to_block(go_on);
+        }
+        self.save_for(at);
+        self.set_resume(at);
+        let status = self.call_unusual(&entries::PREEMPT, &[]).expect("a status");
+        let leave = self.leave_block();
+        self.builder.ins().brif(status, leave, &[], go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+
+    pub(super) fn jump_to_address(&mut self, resume: Value, process: Value) {
+        let signature = match self.signature {
+            Some(signature) => signature,
+            None => {
+                let signature = self.builder.import_signature(resume_signature());
+                self.signature = Some(signature);
+                signature
+            }
+        };
+        self.builder.ins().return_call_indirect(signature, resume, &[self.worker, process]);
+    }
+
+    /// Where to go when the process cannot go on here: a fault has been recorded, or it waits.
+    pub(super) fn leave_block(&mut self) -> Block {
+        if let Some(block) = self.leave {
+            return block;
+        }
+        let block = self.builder.create_block();
+        self.leave = Some(block);
+        block
+    }
+
+    /// Where a fault is reported; takes its number and its place.
+    pub(super) fn fail_block(&mut self) -> Block {
+        if let Some(block) = self.fail {
+            return block;
+        }
+        let block = self.builder.create_block();
+        self.builder.append_block_param(block, types::I32);
+        self.builder.append_block_param(block, types::I32);
+        self.builder.set_cold_block(block);
+        self.fail = Some(block);
+        block
+    }
+
+    pub(super) fn finish_shared_blocks(&mut self) {
+        if let Some(fail) = self.fail {
+            self.builder.switch_to_block(fail);
+            let fault = self.builder.block_params(fail)[0];
+            let place = self.builder.block_params(fail)[1];
+            self.call_unusual(&entries::FAIL, &[fault, place]);
+            let leave = self.leave_block();
+            self.builder.ins().jump(leave, &[]);
+        }
+        if let Some(leave) = self.leave {
+            self.builder.switch_to_block(leave);
+            match self.form {
+                Form::Resume => dispatch(&mut self.builder, self.worker),
+                Form::Condition => {
+                    let failed = self.builder.ins().iconst(types::I32, 2);
+                    self.builder.ins().return_(&[failed]);
+                }
+                Form::Native => {
+                    let mut results = Vec::new();
+                    if let Some(ty) = self.code().result {
+                        results.push(match ty {
+                            RegType::Int => self.builder.ins().iconst(types::I64, 0),
+                            RegType::Real => self.builder.ins().f64const(0.0),
+                        });
+                    }
+                    results.push(self.builder.ins().iconst(types::I32, 1));
+                    self.leave_recursion();
+                    self.builder.ins().return_(&results);
+                }
+            }
+        }
+    }
+}
