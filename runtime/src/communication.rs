@@ -329,8 +329,18 @@ pub unsafe extern "C" fn ds_input(
     if answer(c, side, pattern) == TRUE { TRUE } else { FALSE }
 }
 
-/// A service's body has run to its end: whether the process has, too.
-pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interface, place: u32) -> bool {
+/// What has become of a service whose body has run to its end.
+pub enum Finished {
+    /// Its protocol may not end here.
+    Failed,
+    /// The process has ended.
+    Ended,
+    /// The same, and this one waits for it, to delete its component.
+    Left(*mut Process),
+}
+
+/// A service's body has run to its end.
+pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interface, place: u32) -> Finished {
     let p = c.cast::<Process>();
     let word = (*c).word;
     if word.tag != 0 && word.flags & FOR_CLIENT == 0 {
@@ -338,26 +348,28 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
         let next = next(interface, 0, word.tag as u32 - 1);
         let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
             violation(w, p, place);
-            return false;
+            return Finished::Failed;
         };
         (*c).word.seen = 0;
         (*c).word.state = state;
         restart_service(w, c);
-        return true;
+        return Finished::Ended;
     }
     if !may_end(interface, word.state) {
         violation(w, p, place);
-        return false;
+        return Finished::Failed;
     }
-    let instance = (*p).instance;
-    if word.flags & CLIENT_CLOSED != 0 {
-        (*rare_of(instance)).orphans.remove(c as usize);
-        free(w, c);
-    } else {
+    if word.flags & CLIENT_CLOSED == 0 {
         (*c).word.flags |= SERVICE_ENDED;
         wake(w, c);
+        return Finished::Ended;
     }
-    true
+    let deleting = (*c).waiter;
+    if deleting.is_null() {
+        (*rare_of((*p).instance)).orphans.remove(c as usize);
+    }
+    free(w, c);
+    if deleting.is_null() { Finished::Ended } else { Finished::Left(deleting) }
 }
 
 /// Whether the client may close now.
@@ -372,14 +384,19 @@ pub unsafe fn may_close(c: *mut Communication) -> bool {
 
 /// The client lets go.
 pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
-    let interface = interface_of(c);
     if (*c).word.flags & SERVICE_ENDED != 0 {
-        drop_buffered(w, c, interface);
+        drop_buffered(w, c, interface_of(c));
         wake(w, c);
         return free(w, c);
     }
+    let_go(w, c);
+    (*rare_of((*c).process.instance)).orphans.insert(c as usize);
+}
+
+/// The client of a service that runs lets go, and sees to it that somebody knows the service still.
+pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
     if (*c).word.flags & FOR_CLIENT != 0 {
-        drop_buffered(w, c, interface);
+        drop_buffered(w, c, interface_of(c));
     }
     (*c).word.flags |= CLIENT_CLOSED;
     wake(w, c);
@@ -388,7 +405,6 @@ pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
         (*(*home(w)).platform).forget(p);
         ready(w, p);
     }
-    (*rare_of((*p).instance)).orphans.insert(c as usize);
 }
 
 /// The server is no more, and no service runs: what it has sent can still be read. `slot` is the client's; null if

@@ -49,7 +49,10 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
             parallel::recall(w);
             return true;
         }
-        let place = place_text(w, failure.place);
+        let place = match failure.place {
+            u32::MAX if !failure.process.is_null() => waiting_place(w, failure.process),
+            place => place_text(w, place),
+        };
         let whose = whose(failure.process, failure.instance);
         let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
         say(w, &format!("error: {}{place}{whose}{limit}\n", failure.fault.name()));

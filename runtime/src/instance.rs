@@ -155,10 +155,28 @@ pub enum Holder {
 
 /// Who holds an instance.
 pub unsafe fn holder(instance: *mut Instance) -> Holder {
+    let leaving = leaving(instance);
+    if !leaving.is_null() {
+        let p = (*leaving).waiter;
+        return if (*instance).holder & 1 != 0 {
+            Holder::Process(p)
+        } else {
+            Holder::Instance((*p).instance)
+        };
+    }
     match (*instance).holder {
         0 => Holder::Nobody,
         h if h & 1 != 0 => Holder::Process(ptr::with_exposed_provenance_mut(h & !1)),
         h => Holder::Instance(ptr::with_exposed_provenance_mut(h)),
+    }
+}
+
+/// The communication at which somebody waits who deletes the instance without a record; null if nobody does.
+#[inline]
+pub unsafe fn leaving(instance: *mut Instance) -> *mut Communication {
+    match (*instance).holder {
+        h if h & LEAVING != 0 => ptr::with_exposed_provenance_mut(h & !(LEAVING | 1)),
+        _ => null_mut(),
     }
 }
 

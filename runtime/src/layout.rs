@@ -153,7 +153,7 @@ pub struct Instance {
     /// its template. Most instances need no more than the one word.
     pub kind: *const u8,
     /// Who holds it: an instance, or a process if bit 0 is set; null while it is in a message, and for the
-    /// program's entry.
+    /// program's entry. With [`LEAVING`] set, an address of a communication instead.
     pub holder: usize,
     /// *inline* The monitor's lock: `EXCLUSIVE_BIT`, `QUEUED_BIT`, and the number of those who share it.
     pub lock: u32,
@@ -174,6 +174,9 @@ pub const BEGUN: u32 = 1 << 28;
 pub const DELETING: u32 = 1 << 29;
 /// [`Instance::live`]: no service starts any more.
 pub const CLOSED: u32 = 1 << 30;
+/// [`Instance::holder`]: it is being deleted without a record by a process of the holder, or by the holder if that is a
+/// process: whoever waits at this communication, which was the holder's.
+pub const LEAVING: usize = 2;
 /// [`Instance::live`]: only the block is left, for its container counts as empty.
 pub const DEAD: u32 = 1 << 31;
 

@@ -8,6 +8,7 @@
 pub mod deletion;
 pub mod ending;
 pub mod isolation;
+pub mod leaving;
 pub mod survey;
 
 use core::ptr::{self, null_mut};
@@ -173,9 +174,17 @@ pub unsafe extern "C" fn ds_depart(
         fail(w, p, Fault::ProtocolViolation, place);
         return null_mut();
     }
-    (*instance).holder = 0;
+    set_holder(instance, 0);
     *container = null_mut();
     instance
+}
+
+/// Whoever waits for its deletion waits on, though it has another holder now.
+unsafe fn set_holder(instance: *mut Instance, holder: usize) {
+    if (*instance).live & DELETING != 0 {
+        leaving::record_of(instance);
+    }
+    (*instance).holder = holder;
 }
 
 /// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
@@ -208,7 +217,7 @@ pub unsafe extern "C" fn ds_arrive(
         return fail(w, p, Fault::FullContainer, place);
     }
     if !instance.is_null() {
-        (*instance).holder = holder;
+        set_holder(instance, holder);
     }
     *container = instance;
     Status::Done

@@ -18,7 +18,7 @@ use core::ptr::null_mut;
 
 use drystone_component::{Collection, Kind, Owned, Table, Template};
 
-use super::{close_holders_end, isolation};
+use super::{close_holders_end, isolation, leaving};
 use crate::collection;
 use crate::communication;
 use crate::communication::connection::*;
@@ -80,7 +80,7 @@ enum Step {
 /// Siblings that are to be deleted: again and again the first that no remaining one is a client of, or just the
 /// first.
 #[derive(Default)]
-struct Children {
+pub struct Children {
     cells: Vec<*mut *mut Instance>,
     /// The first that may remain.
     first: usize,
@@ -235,6 +235,14 @@ unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Custom
     d
 }
 
+/// The record of a deletion that a process waits for already, from where services end.
+pub unsafe fn begin_for(instance: *mut Instance, p: *mut Process) -> *mut Deletion {
+    let d = begin(instance, null_mut(), Customer::Process(p, u32::MAX, true));
+    (*d).stage = Stage::Services;
+    (*p).next = d.cast();
+    d
+}
+
 /// The program's end is the deletion of its entry, which begins at once and waits for all there is to do.
 pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
     let d = begin(instance, null_mut(), Customer::Program);
@@ -275,6 +283,9 @@ pub unsafe extern "C" fn ds_delete(
     if (*instance).live & DEAD != 0 || delete_at_once(w, instance, None) {
         free_dead(w, instance);
         return Status::Done;
+    }
+    if leaving::leave(w, p, instance) {
+        return Status::Leave;
     }
     let d = begin(instance, null_mut(), Customer::Process(p, place, false));
     if drive(w, d) {
@@ -345,8 +356,10 @@ unsafe fn delete_cells(
     cells: Vec<*mut *mut Instance>,
     place: u32,
 ) -> Status {
-    if cells.is_empty() {
-        return Status::Done;
+    match cells[..] {
+        [] => return Status::Done,
+        [cell] if leaving::leave(w, p, *cell) => return Status::Leave,
+        _ => {}
     }
     let d = Box::into_raw(Box::new(Deletion {
         instance: null_mut(),
@@ -369,7 +382,10 @@ pub unsafe fn deletion_of(instance: *mut Instance) -> *mut Deletion {
 #[inline]
 pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
     if (*instance).live & DELETING != 0 {
-        drive(w, deletion_of(instance));
+        let d = deletion_of(instance);
+        if !d.is_null() {
+            drive(w, d);
+        }
     }
 }
 
@@ -514,17 +530,26 @@ unsafe fn fail(w: *mut Worker, d: *mut Deletion, fault: Fault) -> Step {
 
 /// Deletes a component that has nothing to wait for; the block is left, dead. `false`: nothing is done.
 unsafe fn delete_at_once(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) -> bool {
-    let template = &*template_of(instance);
-    if live(instance) != 0 || (*instance).live & DELETING != 0 || template.finally != Template::NO_BODY {
-        return false;
-    }
-    let mut holds = false;
-    components_of(instance.cast(), template.owned.get(), |_| holds = true);
-    if holds || !may_dismantle(instance) || !close_holders_end(w, instance) {
+    if live(instance) != 0
+        || (*instance).live & DELETING != 0
+        || !needs_nothing_more(instance)
+        || !close_holders_end(w, instance)
+    {
         return false;
     }
     dismantle(w, instance, siblings);
     true
+}
+
+/// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers.
+pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
+    let template = &*template_of(instance);
+    if template.finally != Template::NO_BODY {
+        return false;
+    }
+    let mut holds = false;
+    components_of(instance.cast(), template.owned.get(), |_| holds = true);
+    !holds && may_dismantle(instance)
 }
 
 /// Whether the protocols of all communications through the component's required interfaces may end now.
@@ -536,7 +561,7 @@ unsafe fn may_dismantle(instance: *mut Instance) -> bool {
 }
 
 /// Undoes all connections of a component without processes and sub-components, and frees all but its block.
-unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
+pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
     let template = &*template_of(instance);
     if let Some(siblings) = siblings {
         siblings.joints.leave(instance);

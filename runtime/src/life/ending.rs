@@ -6,8 +6,8 @@
 
 use core::ptr::null_mut;
 
-use super::deletion;
-use crate::communication;
+use super::{deletion, leaving};
+use crate::communication::{self, Finished};
 use crate::home::home;
 use crate::instance::{body_of, main_process, rare_if_any};
 use crate::layout::{BEGUN, Instance, Process, Worker};
@@ -50,8 +50,13 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
         ended(w, instance);
     } else {
         let instance = (*p).instance;
-        if communication::finish(w, p.cast(), &*body.interface, place) {
-            ended(w, instance);
+        match communication::finish(w, p.cast(), &*body.interface, place) {
+            Finished::Failed => {}
+            Finished::Ended => ended(w, instance),
+            Finished::Left(deleting) => {
+                one_less(w, instance);
+                leaving::left(w, instance, deleting);
+            }
         }
     }
 }
@@ -59,7 +64,12 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
 /// One process of an instance less.
 #[inline]
 pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
+    one_less(w, instance);
+    deletion::go_on(w, instance);
+}
+
+#[inline]
+unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
     (*home(w)).live -= 1;
     (*instance).live -= 1;
-    deletion::go_on(w, instance);
 }

@@ -16,7 +16,8 @@ use core::ptr::null_mut;
 
 use drystone_component::{Kind, Template};
 
-use super::deletion::{self, Customer, Deletion, deletion_of, drop_owned};
+use super::deletion::{self, Customer, deletion_of, drop_owned};
+use super::leaving;
 use super::survey::*;
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, make_gone, payload};
@@ -91,6 +92,7 @@ impl Condemned {
 
 /// Ends a component by force. All processes are at home.
 pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
+    let deletion = leaving::record_of(root);
     let condemned = Condemned::find(root);
     let mut bereaved = Vec::new();
     leave_queues(w, &condemned);
@@ -116,7 +118,6 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
             (*heap_of(w)).free(p.cast(), body_of(p).size as usize);
         }
     }
-    let deletion = deletion_of(root);
     for &instance in &condemned.instances {
         if instance != root {
             forget_deletion(instance);
@@ -308,7 +309,7 @@ unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<
     }
     if (*p).status == DELETION {
         // What its frame holds must stay until that is deleted; then comes the rest.
-        let d = (*p).next.cast::<Deletion>();
+        let d = leaving::record(p);
         (*c).word.flags |= GONE;
         (*c).waiter = null_mut();
         (*d).customer = Customer::Burial(p);

@@ -16,7 +16,7 @@ use drystone_component::{Collection, Kind, Offered, Owned};
 use super::deletion::{components_of, deletion_of};
 use crate::collection;
 use crate::communication::connection::{first_client, leaves_through};
-use crate::instance::{Holder, body_of, holder, main_process, rare_if_any, slot_at, template_of};
+use crate::instance::{Holder, body_of, holder, leaving, main_process, rare_if_any, slot_at, template_of};
 use crate::layout::*;
 use crate::process::frames;
 
@@ -25,6 +25,10 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
     let main = main_process(instance);
     if !main.is_null() && !(*main).is_null() {
         each(*main);
+    }
+    let leaving = leaving(instance);
+    if !leaving.is_null() {
+        each(leaving.cast());
     }
     let rare = rare_if_any(instance);
     if !rare.is_null() {

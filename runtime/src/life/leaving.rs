@@ -1,0 +1,104 @@
+//! The usual deletion: of a component whose one process serves its holder. It needs no record.
+//!
+//! The holder lets go of the communication, and the process that deletes waits: it stands where the client of that
+//! communication would wait, which cannot wait there any more, and the component's holder is reached through it
+//! meanwhile. When the service has ended and nothing else has come up, the component is dismantled. Whatever else
+//! happens (another service has begun, somebody is ended by force) makes a record first ([`record`]), and then it is
+//! a deletion like any other.
+//!
+//! # Why this is sound
+//! From [`leave`] until [`left`] or [`record`] the communication stays alive, since only its service's end frees it, and
+//! the waiting process stays alive, since whoever ends it by force asks for the record before.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use super::deletion::{self, Deletion};
+use crate::communication::connection::close_leaf;
+use crate::communication::{let_go, may_close};
+use crate::instance::*;
+use crate::layout::*;
+use crate::queue::ready;
+
+/// Begins to delete a component for a process, which waits then; `false`: nothing is done, this one is not usual.
+pub unsafe fn leave(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
+    let Some(service) = only_service(instance) else { return false };
+    for offered in (*template_of(instance)).offered.get() {
+        let cell = &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+        if *cell == service {
+            *cell = null_mut();
+            let_go(w, service);
+        } else {
+            close_leaf(w, cell);
+        }
+    }
+    (*service).waiter = p;
+    (*instance).live |= DELETING;
+    (*instance).holder = service.expose_provenance() | LEAVING | (*instance).holder & 1;
+    (*p).status = DELETION;
+    (*p).next = instance.map_addr(|address| address | 1).cast();
+    true
+}
+
+/// The communication with the holder, if its service is the only process and all of the holder's may be closed now.
+unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
+    if (*instance).live & (COUNT | DELETING) != 1 {
+        return None;
+    }
+    let mut only = None;
+    for offered in (*template_of(instance)).offered.get() {
+        let c = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+        if c.is_null() {
+            continue;
+        }
+        if !may_close(c) {
+            return None;
+        }
+        if (*c).process.instance == instance && (*c).word.flags & SERVICE_ENDED == 0 {
+            only = Some(c);
+        }
+    }
+    only
+}
+
+/// The service has ended, and its communication is gone; `p` waits for that.
+pub unsafe fn left(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
+    restore_holder(instance, p);
+    if live(instance) == 0 && deletion::needs_nothing_more(instance) {
+        deletion::dismantle(w, instance, None);
+        ready(w, p);
+    } else {
+        deletion::drive(w, deletion::begin_for(instance, p));
+    }
+}
+
+/// The record of the deletion that a process waits for.
+pub unsafe fn record(p: *mut Process) -> *mut Deletion {
+    let awaited = (*p).next;
+    if awaited.addr() & 1 == 0 {
+        awaited.cast()
+    } else {
+        record_of(awaited.map_addr(|address| address & !1).cast())
+    }
+}
+
+/// The record of an instance's deletion, null if it isn't being deleted.
+pub unsafe fn record_of(instance: *mut Instance) -> *mut Deletion {
+    let service = leaving(instance);
+    if service.is_null() {
+        return deletion::deletion_of(instance);
+    }
+    let p = core::mem::replace(&mut (*service).waiter, null_mut());
+    restore_holder(instance, p);
+    (*rare_of(instance)).orphans.insert(service.expose_provenance());
+    deletion::begin_for(instance, p)
+}
+
+/// The holder is what it was before the process began to wait.
+unsafe fn restore_holder(instance: *mut Instance, p: *mut Process) {
+    (*instance).holder = if (*instance).holder & 1 != 0 {
+        p.expose_provenance() | 1
+    } else {
+        (*p).instance.expose_provenance()
+    };
+}
