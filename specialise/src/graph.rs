@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ir::Body;
 
 /// A graph of blocks, the first of them the entry; blocks that can't be reached from it are not part of the graph.
-pub(crate) struct Graph {
+pub struct Graph {
     /// Where each block can go, as it was said.
     pub successors: Vec<Vec<usize>>,
     /// Where each block can come from, each source as often as it says so.
@@ -25,7 +25,7 @@ pub(crate) struct Graph {
 }
 
 /// Where each block of a body can go, as its terminator says it.
-pub(crate) fn successors(body: &Body) -> Vec<Vec<usize>> {
+pub fn successors(body: &Body) -> Vec<Vec<usize>> {
     let blocks = body.blocks.iter();
     blocks.map(|block| block.terminator.successors().map(|to| to.0 as usize).collect()).collect()
 }
@@ -85,6 +85,27 @@ impl Graph {
             .any(|&block| self.entries(block).any(|from| self.position[from] >= self.position[block]))
     }
 
+    /// Which blocks control can come back to, whether in a loop or in a cycle that is entered in several places.
+    pub fn on_cycles(&self) -> Vec<bool> {
+        // Kosaraju's algorithm: what leads to the first block of the order that is left lies on a cycle with it.
+        let mut component = vec![None; self.position.len()];
+        let mut sizes = vec![0; self.position.len()];
+        for &first in &self.order {
+            let mut pending = vec![first];
+            while let Some(block) = pending.pop() {
+                if component[block].is_none() {
+                    component[block] = Some(first);
+                    sizes[first] += 1;
+                    pending.extend(&self.predecessors[block]);
+                }
+            }
+        }
+        let returns = |(block, first): (usize, &Option<usize>)| {
+            first.is_some_and(|first| sizes[first] > 1) || self.successors[block].contains(&block)
+        };
+        component.iter().enumerate().map(returns).collect()
+    }
+
     fn find_loops(&mut self) {
         for &header in &self.order {
             let latches: Vec<usize> = self.predecessors[header]
@@ -113,7 +134,7 @@ impl Graph {
 }
 
 /// The blocks that can be reached from the entry, each after those that lead to it, but for loops.
-pub(crate) fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
+fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];
     let mut stack = Vec::new();
@@ -177,4 +198,26 @@ fn meet(found: &[Option<usize>], mut one: usize, mut other: usize) -> usize {
         }
     }
     one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Graph;
+
+    fn on_cycles(successors: &[&[usize]]) -> Vec<usize> {
+        let graph = Graph::of(successors.iter().map(|to| to.to_vec()).collect());
+        graph.on_cycles().iter().enumerate().filter(|(_, on)| **on).map(|(block, _)| block).collect()
+    }
+
+    #[test]
+    fn cycles_are_found_however_they_are_entered() {
+        // A way out that stands between the head of a loop and its end.
+        assert_eq!(on_cycles(&[&[1], &[2, 3], &[], &[1]]), [1, 3]);
+        assert_eq!(on_cycles(&[&[1], &[1, 2], &[]]), [1]);
+        // Two loops in a row, the second with one inside.
+        assert_eq!(on_cycles(&[&[1], &[1, 2], &[3], &[4], &[4, 5], &[3, 6], &[]]), [1, 3, 4, 5]);
+        // Entered in two places; and a cycle that nothing leads to.
+        assert_eq!(on_cycles(&[&[1, 2], &[2, 3], &[1], &[], &[3]]), [1, 2]);
+        assert_eq!(on_cycles(&[&[]]), []);
+    }
 }

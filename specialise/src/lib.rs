@@ -3,19 +3,17 @@
 //!
 //! The way through it: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is
 //! known, `evaluate` makes the residual module, [`tidy`] and [`reroll`] clean it up and turn long runs of equal copies
-//! into loops, and [`print`](mod@print), [`c`] and [`native`] write it as LLVM IR, as C, or as machine code of this
-//! process.
+//! into loops, and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. What makes machine code of it is a
+//! package of its own, `native/`, so that only those link Cranelift who need it.
 
 pub mod c;
 pub mod context;
 pub mod evaluate;
 pub mod explain;
 mod extract;
-mod graph;
+pub mod graph;
 pub mod ir;
 pub mod link;
-#[cfg(feature = "native")]
-pub mod native;
 mod operands;
 pub mod parse;
 pub mod print;

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use drystone_specialise::{native, tidy};
+use drystone_specialise::tidy;
+use drystone_specialise_native as native;
 
 use super::specialiser::Program;
 

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use drystone_specialise::ir::Module;
-use drystone_specialise::{Context, Specialised, c, link, native, parse, tidy};
+use drystone_specialise::{Context, Specialised, c, link, parse, tidy};
+use drystone_specialise_native as native;
 use serde::{Deserialize, Serialize};
 
 use super::shell::{read, write};

@@ -1,20 +1,20 @@
 //! The way from block to block: which blocks there are, what each hands to the next, and where loops are.
 
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use crate::graph::{reverse_postorder, successors};
-use crate::ir::{BlockId, Body, Op, Operand};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Switch;
+use drystone_specialise::graph::{Graph, successors};
+use drystone_specialise::ir::{BlockId, Body, Op, Operand};
 use std::collections::HashSet;
 
 /// So many cases of a switch are compared with one by one: a jump through a table waits for its load, and is predicted
 /// worse.
 const FEW: usize = 4;
 
-/// The blocks that can be reached, each after those that lead to it (but for loops).
-pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
+/// The graph of a body's blocks, if what they say of each other makes sense.
+pub(crate) fn graph(body: &Body) -> Attempt<Graph> {
     if body.blocks.is_empty() {
         return refuse("it has no blocks");
     }
@@ -26,32 +26,7 @@ pub(super) fn reachable(body: &Body) -> Attempt<Vec<BlockId>> {
             return refuse("no block may lead to the entry");
         }
     }
-    let order = reverse_postorder(&successors(body));
-    Ok(order.into_iter().map(|block| BlockId(block as u32)).collect())
-}
-
-/// For each block whether control can come back to it. Blocks between a jump back in the order and its target count,
-/// which is a few too many when the order is unlucky, and never too few.
-pub(super) fn in_loops(body: &Body, order: &[BlockId]) -> Vec<bool> {
-    let mut position = vec![usize::MAX; body.blocks.len()];
-    order.iter().enumerate().for_each(|(at, id)| position[id.0 as usize] = at);
-    let mut starts = vec![0i64; order.len() + 1];
-    for (at, id) in order.iter().enumerate() {
-        for next in body.blocks[id.0 as usize].terminator.successors() {
-            let to = position[next.0 as usize];
-            if to <= at {
-                starts[to] += 1;
-                starts[at + 1] -= 1;
-            }
-        }
-    }
-    let mut found = vec![false; body.blocks.len()];
-    let mut open = 0;
-    for (id, change) in order.iter().zip(&starts) {
-        open += change;
-        found[id.0 as usize] = open > 0;
-    }
-    found
+    Ok(Graph::of(successors(body)))
 }
 
 impl Translation<'_, '_, '_> {

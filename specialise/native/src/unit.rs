@@ -1,10 +1,9 @@
 //! One module on its way into memory: which of its items Cranelift knows, and how foreign names are found.
 
-use super::Native;
-use super::abi;
-use super::error::{Attempt, NativeError, Refusal, refuse};
-use super::memory::Loaded;
-use crate::ir::{Code, Const, FunctionId, GlobalId, Module};
+use crate::Native;
+use crate::abi;
+use crate::error::{Attempt, NativeError, Refusal, refuse};
+use crate::memory::Loaded;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -13,6 +12,7 @@ use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{
     DataId, FuncId, Linkage, Module as _, ModuleReloc, ModuleRelocTarget, default_libcall_names,
 };
+use drystone_specialise::ir::{Code, Const, FunctionId, GlobalId, Module};
 use std::collections::HashMap;
 
 /// Address space that is kept free for a module: all of it is within reach of each call and each access in it.
@@ -33,7 +33,7 @@ extern "C" fn remainder_single(a: f32, b: f32) -> f32 {
 }
 
 /// A module on its way into memory.
-pub(super) struct Unit<'a> {
+pub(crate) struct Unit<'a> {
     /// The module.
     pub module: &'a Module,
     /// Where it is put.

@@ -1,7 +1,7 @@
 //! Modules built by hand: what C compilers don't write, and what is refused.
 
-use super::{NativeError, load};
-use crate::ir::*;
+use crate::{NativeError, load};
+use drystone_specialise::ir::*;
 use std::rc::Rc;
 
 fn value(number: u32) -> Operand {
@@ -153,6 +153,33 @@ fn what_cant_be_compiled_is_refused_with_its_place() {
         function("nobody_has_this_function", Type::Void, &[], None),
     ]);
     assert!(error.to_string().contains("`nobody_has_this_function`"), "{error}");
+}
+
+#[test]
+fn room_on_the_stack_may_be_had_behind_a_loop() {
+    let block =
+        |instructions, terminator| Block { instructions, terminator, place: None, comment: String::new() };
+    let room = |count| Instruction {
+        result: Some(ValueId(1)),
+        ty: Type::Ptr,
+        op: Op::Alloca { size: 8, count: int(64, count), align: 8 },
+        place: None,
+    };
+    let body = |in_loop: bool| {
+        let (inside, behind) = if in_loop { (vec![room(1)], vec![]) } else { (vec![], vec![room(1)]) };
+        let blocks = vec![
+            block(vec![], Terminator::Jump(BlockId(1))),
+            // The way out comes first, so that it stands between the loop's head and its end.
+            block(vec![], Terminator::Branch(value(0), BlockId(2), BlockId(3))),
+            block(behind, Terminator::Return(None)),
+            block(inside, Terminator::Jump(BlockId(1))),
+        ];
+        Body { blocks, types: vec![Type::Int(1), Type::Ptr], names: Vec::new() }
+    };
+    let f = |in_loop| function("f", Type::Void, &[Type::Int(1)], Some(body(in_loop)));
+    load(&module(vec![f(false)]), &|_| None).unwrap();
+    let error = refusal(vec![f(true)]).to_string();
+    assert!(error.contains("in a loop"), "{error}");
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Global variables: what they hold at first, as bytes and as addresses to be filled in.
 
-use super::error::{Attempt, refuse};
-use super::unit::Unit;
-use crate::ir::{Const, FunctionId, Global, GlobalId, Type};
+use crate::error::{Attempt, refuse};
+use crate::unit::Unit;
 use cranelift_module::{DataDescription, Module};
+use drystone_specialise::ir::{Const, FunctionId, Global, GlobalId, Type};
 
 /// The largest variable that is loaded.
 const LARGEST: u64 = 1 << 30;
 
 /// Puts a variable with an initial value into memory.
-pub(super) fn define(unit: &mut Unit, id: GlobalId, global: &Global, initial: &Const) -> Attempt<()> {
+pub(crate) fn define(unit: &mut Unit, id: GlobalId, global: &Global, initial: &Const) -> Attempt<()> {
     let size = global.ty.layout().size;
     if size > LARGEST {
         return refuse(format!("it has {size} bytes; {LARGEST} is the most that is loaded"));

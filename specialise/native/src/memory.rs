@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 
 /// Code and data that Cranelift has put into executable memory; freed when this value is dropped.
-pub(super) struct Loaded(ManuallyDrop<JITModule>);
+pub(crate) struct Loaded(ManuallyDrop<JITModule>);
 
 impl Loaded {
     /// Takes over the memory of a module.

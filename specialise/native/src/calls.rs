@@ -1,12 +1,12 @@
 //! Calls of functions.
 
-use super::abi::{self, Passed};
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::shape;
-use crate::ir::{CallAttributes, Const, Extension, FunctionId, Operand, Type};
+use crate::abi::{self, Passed};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::shape;
 use cranelift_codegen::ir::{InstBuilder, Signature, Value, types};
 use cranelift_module::{FuncId, Module as _};
+use drystone_specialise::ir::{CallAttributes, Const, Extension, FunctionId, Operand, Type};
 
 impl Translation<'_, '_, '_> {
     /// A call; gives the scalars of the result.

@@ -1,12 +1,12 @@
 //! Atomic accesses, all of them sequentially consistent.
 
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::shape;
-use super::values::Held;
-use crate::ir::{Operand, Type};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::shape;
+use crate::values::Held;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as Register, Value, types};
+use drystone_specialise::ir::{Operand, Type};
 
 /// The register of a type that can be accessed atomically.
 fn atomic(ty: &Type) -> Attempt<Register> {

@@ -1,18 +1,18 @@
 //! How functions are called (System V on x86-64): which scalar goes where, and how narrow ones are widened.
 
-use super::error::{Attempt, refuse};
-use super::shape;
-use crate::ir::{Extension, Function, ParamAttributes, Type};
+use crate::error::{Attempt, refuse};
+use crate::shape;
 use cranelift_codegen::ir::{
     AbiParam, ArgumentExtension, ArgumentPurpose, Signature, Type as Register, types,
 };
 use cranelift_codegen::isa::CallConv;
+use drystone_specialise::ir::{Extension, Function, ParamAttributes, Type};
 
 /// The most bytes that are passed by value.
 const LARGEST_COPY: u64 = 1 << 20;
 
 /// A parameter: its type and what is said about it.
-pub(super) struct Passed<'a> {
+pub(crate) struct Passed<'a> {
     /// Its type.
     pub ty: Type,
     /// What the declaration and the call site say about it; what one says counts for both.
@@ -36,7 +36,7 @@ impl Passed<'_> {
 }
 
 /// The signature of a function by its declaration.
-pub(super) fn of_function(function: &Function) -> Attempt<Signature> {
+pub(crate) fn of_function(function: &Function) -> Attempt<Signature> {
     let params = function
         .params
         .iter()
@@ -45,7 +45,7 @@ pub(super) fn of_function(function: &Function) -> Attempt<Signature> {
 }
 
 /// The signature of a function that takes and gives these.
-pub(super) fn of(params: &[Passed], result: &Type, widened: Option<Extension>) -> Attempt<Signature> {
+pub(crate) fn of(params: &[Passed], result: &Type, widened: Option<Extension>) -> Attempt<Signature> {
     let mut signature = Signature::new(CallConv::SystemV);
     for passed in params {
         if let Some((size, align)) = passed.copied() {
@@ -78,7 +78,7 @@ pub(super) fn of(params: &[Passed], result: &Type, widened: Option<Extension>) -
 }
 
 /// The signature of a function of the C library.
-pub(super) fn of_library(params: &[Register], result: Register) -> Signature {
+pub(crate) fn of_library(params: &[Register], result: Register) -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend(params.iter().map(|ty| AbiParam::new(*ty)));
     signature.returns.push(AbiParam::new(result));
@@ -86,7 +86,7 @@ pub(super) fn of_library(params: &[Register], result: Register) -> Signature {
 }
 
 /// How many vector registers the arguments of a call take.
-pub(super) fn vector_registers(signature: &Signature) -> u32 {
+pub(crate) fn vector_registers(signature: &Signature) -> u32 {
     signature.params.iter().filter(|param| param.value_type.is_float()).count().min(8) as u32
 }
 

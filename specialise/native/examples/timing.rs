@@ -1,8 +1,9 @@
 //! How fast machine code by Cranelift is, against clang's scalar code, and how long it takes to make it.
 //!
-//! `cargo run --release -p drystone-specialise --example native_timing [clang]`
+//! `cargo run --release -p drystone-specialise-native --example timing [clang]`
 
-use drystone_specialise::{native, parse, tidy};
+use drystone_specialise::{parse, tidy};
+use drystone_specialise_native as native;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::process::Command;

@@ -1,15 +1,15 @@
 //! Operands: where a value of the function is held, and how constants come to be.
 
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::shape;
-use crate::ir::{Const, Operand, Type};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::shape;
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{InstBuilder, Type as Register, Value, types};
+use drystone_specialise::ir::{Const, Operand, Type};
 
 /// How a value is held.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(crate) enum Held {
     /// A scalar.
     One(Value),
     /// An address some bytes after another, which loads and stores add by themselves.

@@ -1,11 +1,11 @@
 //! LLVM's intrinsic functions that C code needs.
 
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::{abi, shape};
-use crate::ir::{Binary, Const, Operand, Type};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::{abi, shape};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, TrapCode, Value, types};
+use drystone_specialise::ir::{Binary, Const, Operand, Type};
 
 /// The name of an intrinsic without the types that it is for.
 fn root(name: &str) -> &str {

@@ -1,11 +1,11 @@
 //! Addresses, and loads and stores there.
 
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::shape::{self, Leaf};
-use super::values::Held;
-use crate::ir::{Access, BlockId, Const, Operand, Type};
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::shape::{self, Leaf};
+use crate::values::Held;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type as Register, Value, types};
+use drystone_specialise::ir::{Access, BlockId, Const, Operand, Type};
 
 impl Translation<'_, '_, '_> {
     /// Room on the stack.
@@ -16,7 +16,7 @@ impl Translation<'_, '_, '_> {
             );
         };
         // One in a loop is a new one each time.
-        if self.in_loop[block.0 as usize] {
+        if self.on_cycle[block.0 as usize] {
             return refuse("room on the stack can't be had in a loop; take it in the function's first block");
         }
         if !align.is_power_of_two() || align > 4096 {

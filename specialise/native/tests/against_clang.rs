@@ -1,7 +1,8 @@
 //! C code through clang's IR and Cranelift, as it stands and polished, against the same C code as clang compiles it.
 
 use drystone_specialise::ir::Module;
-use drystone_specialise::{native, parse, tidy};
+use drystone_specialise::{parse, tidy};
+use drystone_specialise_native as native;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +44,7 @@ fn clang() -> Option<&'static str> {
 }
 
 fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
 fn compile(clang: &str, arguments: &[&str], source: &Path, output: &Path) {

@@ -1,11 +1,11 @@
 //! Words that are another word and a constant: the constant is left to the loads and stores that the word is an index
 //! for, which add it for nothing.
 
-use super::error::Attempt;
-use super::function::Translation;
-use super::values::Held;
-use crate::ir::{Binary, Const, Operand, Type};
+use crate::error::Attempt;
+use crate::function::Translation;
+use crate::values::Held;
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, types};
+use drystone_specialise::ir::{Binary, Const, Operand, Type};
 
 impl Translation<'_, '_, '_> {
     /// Arithmetic on two operands.

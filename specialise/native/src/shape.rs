@@ -1,9 +1,9 @@
-//! How values of [`crate::ir`] are held in machine registers: a scalar in one, an aggregate in as many as it has
+//! How values of [`drystone_specialise::ir`] are held in machine registers: a scalar in one, an aggregate in as many as it has
 //! scalars. An integer of an odd width lies zero-extended in the next width that the machine has.
 
-use super::error::{Attempt, refuse};
-use crate::ir::Type;
+use crate::error::{Attempt, refuse};
 use cranelift_codegen::ir::{Type as Register, types};
+use drystone_specialise::ir::Type;
 
 /// The most scalars that a value may have: what C passes in registers has two, and more would only show that an array
 /// is copied as a value.
@@ -11,7 +11,7 @@ const MOST_LEAVES: usize = 64;
 
 /// A scalar within a value.
 #[derive(Clone, Debug)]
-pub(super) struct Leaf {
+pub(crate) struct Leaf {
     /// Its type.
     pub ty: Type,
     /// Where it lies in memory, in bytes from the start of the value.
@@ -19,7 +19,7 @@ pub(super) struct Leaf {
 }
 
 /// The register that an integer of so many bits is held in.
-pub(super) fn container(bits: u32) -> Attempt<Register> {
+pub(crate) fn container(bits: u32) -> Attempt<Register> {
     match bits {
         1..=8 => Ok(types::I8),
         9..=16 => Ok(types::I16),
@@ -31,12 +31,12 @@ pub(super) fn container(bits: u32) -> Attempt<Register> {
 }
 
 /// Whether an integer of so many bits fills its register.
-pub(super) fn fills(bits: u32) -> bool {
+pub(crate) fn fills(bits: u32) -> bool {
     matches!(bits, 8 | 16 | 32 | 64 | 128)
 }
 
 /// The register that a scalar is held in.
-pub(super) fn register(ty: &Type) -> Attempt<Register> {
+pub(crate) fn register(ty: &Type) -> Attempt<Register> {
     match ty {
         Type::Int(bits) => container(*bits),
         Type::Float => Ok(types::F32),
@@ -51,7 +51,7 @@ pub(super) fn register(ty: &Type) -> Attempt<Register> {
 }
 
 /// The scalars of a type in their order.
-pub(super) fn leaves(ty: &Type) -> Attempt<Vec<Leaf>> {
+pub(crate) fn leaves(ty: &Type) -> Attempt<Vec<Leaf>> {
     let mut found = Vec::new();
     collect(ty, 0, &mut found)?;
     Ok(found)
@@ -84,7 +84,7 @@ fn collect(ty: &Type, offset: u64, found: &mut Vec<Leaf>) -> Attempt<()> {
 }
 
 /// Which of the scalars of a type belong to the part that a path leads to.
-pub(super) fn part(ty: &Type, path: &[u32]) -> Attempt<std::ops::Range<usize>> {
+pub(crate) fn part(ty: &Type, path: &[u32]) -> Attempt<std::ops::Range<usize>> {
     let Some((&step, rest)) = path.split_first() else { return Ok(0..leaves(ty)?.len()) };
     let (before, inner) = match ty {
         Type::Struct { fields, .. } if (step as usize) < fields.len() => {

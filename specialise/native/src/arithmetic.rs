@@ -1,13 +1,13 @@
 //! Arithmetic, comparisons and conversions.
 
-use super::abi;
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use super::shape;
-use super::values::Held;
-use crate::ir::{Binary, Cast, Compare, FloatCompare, Operand, Type};
+use crate::abi;
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
+use crate::shape;
+use crate::values::Held;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
+use drystone_specialise::ir::{Binary, Cast, Compare, FloatCompare, Operand, Type};
 
 impl Translation<'_, '_, '_> {
     /// The width of an operand that is an integer or an address.

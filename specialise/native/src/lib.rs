@@ -1,4 +1,4 @@
-//! [`crate::ir`] to machine code of this process, by Cranelift: what a residual program is run as when no C compiler
+//! [`drystone_specialise::ir`] to machine code of this process, by Cranelift: what a residual program is run as when no C compiler
 //! shall be asked.
 //!
 //! It refuses to know vectors, room on the stack of a size that isn't known, variables of threads and functions that
@@ -23,7 +23,7 @@ mod tests;
 mod unit;
 mod values;
 
-use crate::ir::{FunctionId, GlobalId, Module};
+use drystone_specialise::ir::{FunctionId, GlobalId, Module};
 pub use error::NativeError;
 use error::Refusal;
 use memory::Loaded;
@@ -52,7 +52,7 @@ impl Native {
     }
 }
 
-/// Makes machine code of all that a module defines, as it stands: [`crate::tidy::polish_for_machine`] makes that quicker.
+/// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::tidy::polish_for_machine`] makes that quicker.
 /// What it only declares is asked of `symbols` first, then of this process (`dlsym`).
 pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Result<Native, NativeError> {
     let mut unit = Unit::new(module, symbols)?;

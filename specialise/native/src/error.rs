@@ -1,6 +1,6 @@
 //! Why a module can't become machine code, for people.
 
-use crate::ir::{Module, PlaceId};
+use drystone_specialise::ir::{Module, PlaceId};
 use std::fmt;
 
 /// Why a module can't become machine code.
@@ -31,7 +31,7 @@ impl std::error::Error for NativeError {}
 
 /// A reason that doesn't know yet where it arose.
 #[derive(Debug)]
-pub(super) struct Refusal(pub String);
+pub(crate) struct Refusal(pub String);
 
 impl Refusal {
     /// It is about the module as a whole.
@@ -57,15 +57,15 @@ impl From<cranelift_module::ModuleError> for Refusal {
 }
 
 /// What comes of an attempt to translate something.
-pub(super) type Attempt<T> = Result<T, Refusal>;
+pub(crate) type Attempt<T> = Result<T, Refusal>;
 
 /// An attempt that failed.
-pub(super) fn refuse<T>(reason: impl Into<String>) -> Attempt<T> {
+pub(crate) fn refuse<T>(reason: impl Into<String>) -> Attempt<T> {
     Err(Refusal(reason.into()))
 }
 
 /// A place in the source as text.
-pub(super) fn place(module: &Module, place: Option<PlaceId>) -> Option<String> {
+pub(crate) fn place(module: &Module, place: Option<PlaceId>) -> Option<String> {
     let place = place.filter(|place| (place.0 as usize) < module.places.count())?;
     let place = module.place(place);
     Some(format!("{}:{}", place.file, place.line))

@@ -1,10 +1,10 @@
 //! Blocks of memory copied and filled: short ones of a known size by loads and stores, the others by the C library.
 
-use super::abi;
-use super::error::{Attempt, refuse};
-use super::function::Translation;
-use crate::ir::{Const, Operand};
+use crate::abi;
+use crate::error::{Attempt, refuse};
+use crate::function::Translation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type as Register, Value, types};
+use drystone_specialise::ir::{Const, Operand};
 
 /// The most bytes that are copied by loads and stores.
 const SHORT: u64 = 128;

@@ -1,21 +1,21 @@
 //! The body of a function, block by block, into Cranelift's form.
 
-use super::error::{Attempt, NativeError, place, refuse};
-use super::shape;
-use super::unit::Unit;
-use super::values::Held;
-use super::{abi, flow};
-use crate::ir::{
-    Block, BlockId, Body, Function, FunctionId, GlobalId, Instruction, Op, Terminator, Type, ValueId,
-};
+use crate::error::{Attempt, NativeError, place, refuse};
+use crate::shape;
+use crate::unit::Unit;
+use crate::values::Held;
+use crate::{abi, flow};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{self as clif, FuncRef, GlobalValue, InstBuilder, StackSlot, TrapCode};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Module as _};
+use drystone_specialise::ir::{
+    Block, BlockId, Body, Function, FunctionId, GlobalId, Instruction, Op, Terminator, Type, ValueId,
+};
 use std::collections::HashMap;
 
 /// What is reused from one function to the next.
-pub(super) struct Workshop {
+pub(crate) struct Workshop {
     context: Context,
     builder: FunctionBuilderContext,
 }
@@ -35,7 +35,7 @@ impl Workshop {
         function: &Function,
         body: &Body,
     ) -> Result<(), NativeError> {
-        let at_large = |refusal: super::error::Refusal| refusal.in_function(&function.name, None);
+        let at_large = |refusal: crate::error::Refusal| refusal.in_function(&function.name, None);
         let known = unit.function(id).map_err(at_large)?;
         self.context.clear();
         self.context.func.signature = abi::of_function(function).map_err(at_large)?;
@@ -62,7 +62,7 @@ struct At {
 }
 
 impl At {
-    fn describe(self, module: &crate::ir::Module, body: &Body) -> Option<String> {
+    fn describe(self, module: &drystone_specialise::ir::Module, body: &Body) -> Option<String> {
         let block = body.blocks.get(self.block.0 as usize)?;
         let (what, source) = match block.instructions.get(self.instruction) {
             Some(instruction) => (word(&instruction.op), instruction.place),
@@ -74,7 +74,7 @@ impl At {
 }
 
 /// A function on its way into Cranelift's form.
-pub(super) struct Translation<'a, 'b, 'm> {
+pub(crate) struct Translation<'a, 'b, 'm> {
     /// Where instructions are added.
     pub builder: FunctionBuilder<'a>,
     /// The module that the function is in.
@@ -89,8 +89,8 @@ pub(super) struct Translation<'a, 'b, 'm> {
     pub blocks: Vec<Option<clif::Block>>,
     /// Bytes on the stack so far.
     pub stack: u64,
-    /// Blocks that are part of a loop.
-    pub in_loop: Vec<bool>,
+    /// Blocks to which control can come back.
+    pub on_cycle: Vec<bool>,
     functions: HashMap<FuncId, FuncRef>,
     globals: HashMap<GlobalId, GlobalValue>,
     at: Option<At>,
@@ -111,7 +111,7 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
             held: vec![None; body.types.len()],
             blocks: vec![None; body.blocks.len()],
             stack: 0,
-            in_loop: Vec::new(),
+            on_cycle: Vec::new(),
             functions: HashMap::new(),
             globals: HashMap::new(),
             at: None,
@@ -119,8 +119,9 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
     }
 
     fn translate(&mut self) -> Attempt<()> {
-        let order = flow::reachable(self.body)?;
-        self.in_loop = flow::in_loops(self.body, &order);
+        let graph = flow::graph(self.body)?;
+        let order: Vec<BlockId> = graph.order.iter().map(|&block| BlockId(block as u32)).collect();
+        self.on_cycle = graph.on_cycles();
         self.begin_blocks(&order)?;
         self.take_parameters()?;
         for &id in &order {
@@ -176,7 +177,9 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
                 };
                 // Whoever calls may leave anything in the bits beyond the width, unless he is told not to.
                 let value = match (&leaf.ty, param.attributes.extension) {
-                    (Type::Int(bits), None | Some(crate::ir::Extension::Sign)) => self.trimmed(value, *bits),
+                    (Type::Int(bits), None | Some(drystone_specialise::ir::Extension::Sign)) => {
+                        self.trimmed(value, *bits)
+                    }
                     _ => value,
                 };
                 values.push(value);
@@ -255,7 +258,9 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
                     None => Vec::new(),
                 };
                 let values = match (self.function.result_extension, &self.function.result) {
-                    (Some(crate::ir::Extension::Sign), Type::Int(bits)) if values.len() == 1 => {
+                    (Some(drystone_specialise::ir::Extension::Sign), Type::Int(bits))
+                        if values.len() == 1 =>
+                    {
                         vec![self.signed(values[0], *bits)]
                     }
                     _ => values,
