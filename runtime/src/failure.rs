@@ -10,7 +10,7 @@ use crate::worker::{Failure, ground, want_attention};
 
 impl Fault {
     /// Every fault, by its number.
-    const ALL: [Fault; 15] = [
+    const ALL: [Fault; 16] = [
         Fault::Overflow,
         Fault::DivisionByZero,
         Fault::IndexOutOfBounds,
@@ -26,6 +26,7 @@ impl Fault {
         Fault::MissingReturn,
         Fault::WrongType,
         Fault::InvalidArgument,
+        Fault::ConnectionCycle,
     ];
 }
 

@@ -37,6 +37,7 @@ impl Fault {
             Fault::MissingReturn => "missing return",
             Fault::WrongType => "wrong type",
             Fault::InvalidArgument => "invalid argument",
+            Fault::ConnectionCycle => "connection cycle",
         }
     }
 }

@@ -306,6 +306,7 @@ pub enum Fault {
     MissingReturn = 12,
     WrongType = 13,
     InvalidArgument = 14,
+    ConnectionCycle = 15,
 }
 
 const _: () = {

@@ -15,7 +15,7 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Template};
 
-use crate::communication::connection::{close_leaf, find_offered, init_offered, is_same};
+use crate::communication::connection::{close_leaf, find_offered, init_offered};
 use crate::communication::may_close;
 use crate::failure::ds_fail;
 use crate::instance::{main_process, slot_at, template_of};
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn ds_conforms(
         return 2;
     }
     let required = (*template_of(instance)).required.get();
-    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| unsafe { is_same(r, i) });
+    let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| ptr::eq(r, i));
     let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
     (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface)))) as u32
 }
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn ds_requires(
         return 2;
     }
     let required = (*template_of(instance)).required.get();
-    any.requires.get().iter().all(|&i| required.iter().any(|r| unsafe { is_same(r.interface, i) })) as u32
+    any.requires.get().iter().all(|&i| required.iter().any(|r| ptr::eq(r.interface, i))) as u32
 }
 
 /// Whether a component is of a template: 0, 1, or 2 for leave.

@@ -343,7 +343,7 @@ impl Lower<'_, '_> {
                 match (k, self.required_offset(&component.ty, *interface)) {
                     (None, Some(offset)) => self.add(instance, offset),
                     (k, _) => {
-                        let k = k.unwrap_or_else(|| self.int(0));
+                        let k = k.unwrap_or_else(|| self.int(1));
                         self.find_required(instance, *interface, k, span)
                     }
                 }
@@ -369,7 +369,7 @@ impl Lower<'_, '_> {
         }
         let k = match k {
             Some(k) => self.value(k),
-            None => self.int(0),
+            None => self.int(1),
         };
         self.find_required(instance, facet.interface, k, span)
     }

@@ -22,9 +22,6 @@ use crate::process::start_service;
 use crate::queue::{Queue, ready_all};
 use crate::worker::heap_of;
 
-/// A chain of relays may not be longer: it is a circle.
-const LONGEST_CHAIN: usize = 1 << 20;
-
 fn tag<T>(instance: *mut Instance) -> *mut T {
     instance.map_addr(|address| address | 1).cast()
 }
@@ -99,7 +96,7 @@ unsafe fn resolve_held(instance: *mut Instance, slot: *mut OfferedSlot) -> Optio
 
 /// What serves a slot in the end, if all of the chain is connected.
 unsafe fn resolve(mut target: usize) -> Option<Server> {
-    for _ in 0..LONGEST_CHAIN {
+    loop {
         match decode(target) {
             Target::Nothing => return None,
             Target::PassedOn(slot) => target = (*slot).target,
@@ -112,7 +109,36 @@ unsafe fn resolve(mut target: usize) -> Option<Server> {
             }
         }
     }
-    None
+}
+
+/// The slot that leads on from a target; null where nothing is connected, or an implementation.
+unsafe fn slot_behind(target: usize) -> *mut RequiredSlot {
+    match decode(target) {
+        Target::Nothing => null_mut(),
+        Target::PassedOn(slot) => slot,
+        Target::Offered(slot) => {
+            let (instance, offered) = description(slot);
+            if offered.body == Offered::INWARD { slot_at(instance, offered.inward) } else { null_mut() }
+        }
+    }
+}
+
+/// Whether connecting a slot so would close a cycle: the target leads to the slot already. Goes on from the target and
+/// back from the slot by turns, so that a long chain costs nothing at either of its ends.
+unsafe fn closes_cycle(slot: *mut RequiredSlot, target: usize) -> bool {
+    let first = slot_behind(target);
+    let mut ahead = first;
+    let mut before = Before { slots: Vec::new(), next: slot };
+    loop {
+        if ahead.is_null() {
+            return false;
+        }
+        match before.next() {
+            None => return false,
+            Some(found) if found == first || ahead == slot => return true,
+            Some(_) => ahead = slot_behind((*ahead).target),
+        }
+    }
 }
 
 /// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly.
@@ -123,15 +149,10 @@ pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
     }
 }
 
-/// Two descriptions of one interface: native components may bring their own.
-pub unsafe fn is_same(a: *const Interface, b: *const Interface) -> bool {
-    ptr::eq(a, b) || (*a).name.get() == (*b).name.get() && (*a).next.get() == (*b).next.get()
-}
-
 /// The offered slot of a component for an interface, or null.
 pub unsafe fn find_offered(instance: *mut Instance, interface: *const Interface) -> *mut OfferedSlot {
     for offered in (*template_of(instance)).offered.get() {
-        if is_same(offered.interface, interface) {
+        if ptr::eq(offered.interface, interface) {
             return slot_at(instance, offered.offset);
         }
     }
@@ -242,13 +263,12 @@ pub unsafe extern "C" fn ds_find_required(
         return fail(Fault::EmptyContainer);
     }
     let mut all = (*template_of(instance)).required.get().iter();
-    let Some(required) = all.find(|r| is_same(r.interface, interface)) else {
+    let Some(required) = all.find(|r| ptr::eq(r.interface, interface)) else {
         return fail(Fault::WrongType);
     };
     if required.slots == 0 {
-        return if k > 1 { fail(Fault::IndexOutOfBounds) } else { slot_at(instance, required.offset) };
+        return if k == 1 { slot_at(instance, required.offset) } else { fail(Fault::IndexOutOfBounds) };
     }
-    let k = k.max((k == 0) as i64);
     if k < 1 || k > required.slots as i64 {
         return fail(Fault::IndexOutOfBounds);
     }
@@ -358,33 +378,51 @@ pub struct Leaf {
     pub client: *mut Instance,
 }
 
-/// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
-/// everyone to whom it is passed on.
-pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
-    let mut slots = Vec::new();
-    let mut next = slot;
-    loop {
-        let client = (*next).instance;
-        each(Leaf { cell: &raw mut (*next).communication, slot: next, client });
-        push_clients((*next).clients, &mut slots);
-        for offered in (*template_of((*next).instance)).offered.get() {
-            if offered.body == Offered::INWARD && slot_at((*next).instance, offered.inward) == next {
-                let from = slot_at::<OfferedSlot>((*next).instance, offered.offset);
-                each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
-                push_clients(first_client(client, offered), &mut slots);
-            }
+/// The slots from which the way to a server leads over a slot: itself, and those of everyone to whom it is passed on.
+struct Before {
+    slots: Vec<*mut RequiredSlot>,
+    /// The next, or null.
+    next: *mut RequiredSlot,
+}
+
+impl Before {
+    /// One more; those that lead to it come later.
+    unsafe fn next(&mut self) -> Option<*mut RequiredSlot> {
+        let slot = if self.next.is_null() { self.slots.pop()? } else { self.next };
+        self.next = null_mut();
+        self.push((*slot).clients);
+        if let Some(offered) = inward_of(slot) {
+            self.push(first_client((*slot).instance, offered));
         }
-        match slots.pop() {
-            Some(slot) => next = slot,
-            None => return,
+        Some(slot)
+    }
+
+    unsafe fn push(&mut self, mut client: *mut RequiredSlot) {
+        while !client.is_null() {
+            self.slots.push(client);
+            client = (*client).next;
         }
     }
 }
 
-unsafe fn push_clients(mut client: *mut RequiredSlot, slots: &mut Vec<*mut RequiredSlot>) {
-    while !client.is_null() {
-        slots.push(client);
-        client = (*client).next;
+/// The offered interface that a slot leads inward, if it is such a slot.
+unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
+    let instance = (*slot).instance;
+    let offered = (*template_of(instance)).offered.get();
+    offered.iter().find(|o| o.body == Offered::INWARD && slot_at(instance, o.inward) == slot)
+}
+
+/// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
+/// everyone to whom it is passed on.
+pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
+    let mut before = Before { slots: Vec::new(), next: slot };
+    while let Some(slot) = before.next() {
+        let client = (*slot).instance;
+        each(Leaf { cell: &raw mut (*slot).communication, slot, client });
+        if let Some(offered) = inward_of(slot) {
+            let from = slot_at::<OfferedSlot>(client, offered.offset);
+            each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
+        }
     }
 }
 
@@ -444,6 +482,10 @@ pub unsafe extern "C" fn ds_connect(
             wait(w, p);
             return Status::Leave;
         }
+    }
+    if closes_cycle(slot, target) {
+        ds_fail(w, p, Fault::ConnectionCycle as u32, place);
+        return Status::Leave;
     }
     link(slot, target);
     wake_through(w, slot);

@@ -3,7 +3,7 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`exchanges`, `monitors`, `holdings`, `protocols`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`exchanges`, `monitors`, `holdings`, `namesakes`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
@@ -13,7 +13,9 @@ mod endings;
 mod exchanges;
 mod holdings;
 mod monitors;
+mod namesakes;
 mod protocols;
+mod relays;
 mod scenario;
 mod wiring;
 
@@ -76,7 +78,7 @@ impl Generator {
         if depth == 0 && self.random.one_in(6) {
             return if self.random.one_in(2) { self.farewells() } else { self.sleepers() };
         }
-        let step = match self.random.below(14) {
+        let step = match self.random.below(16) {
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -89,6 +91,8 @@ impl Generator {
             9 => self.contained_fault(),
             10 => self.turns(),
             11 => self.rewiring(),
+            12 => self.namesakes(),
+            13 => self.relays(),
             _ => self.protocol(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

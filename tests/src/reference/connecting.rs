@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use drystone_language::program::{ConnectEnd, Expression};
+use drystone_language::program::{ConnectEnd, Expression, Facet, InterfaceId};
 use drystone_language::source::Span;
 
 use super::Kind;
@@ -24,7 +24,9 @@ impl<'p> Process<'_, 'p> {
         let target = match offered {
             ConnectEnd::Of { component, interface, .. } => {
                 let location = self.locate(scope, component).await?;
-                Target::Offered(self.content(&location, component.span)?, *interface)
+                let server = self.content(&location, component.span)?;
+                self.facet(&self.world.template(server).offers, *interface, span)?;
+                Target::Offered(server, *interface)
             }
             ConnectEnd::OwnRequired(index, k) => {
                 let k = self.slot(scope, *index, k.as_ref(), span).await?;
@@ -41,6 +43,9 @@ impl<'p> Process<'_, 'p> {
                 self.wait(Event::Connections).await;
             }
         }
+        if self.world.leads_to(target, link) {
+            return Err(self.fail(Kind::ConnectionCycle, span));
+        }
         self.world.state.borrow_mut().connect(link, target);
         Ok(())
     }
@@ -54,19 +59,23 @@ impl<'p> Process<'_, 'p> {
                 Ok(Link::Required(self.instance, *index, k))
             }
             ConnectEnd::Of { component, interface, index } => {
-                let location = self.locate(scope, component).await?;
-                let of = self.content(&location, component.span)?;
-                let requires = &self.world.template(of).requires;
-                let facet = requires.iter().position(|facet| facet.interface == *interface);
-                let facet = facet.expect("checked: it requires the interface");
                 let k = match index {
                     Some(k) => self.evaluate(scope, k).await?.integer(),
                     None => 1,
                 };
+                let location = self.locate(scope, component).await?;
+                let of = self.content(&location, component.span)?;
+                let facet = self.facet(&self.world.template(of).requires, *interface, span)?;
                 self.check_slot(of, facet, k, span)?;
                 Ok(Link::Required(of, facet, k))
             }
         }
+    }
+
+    /// Where an interface stands among a component's: in an `ANY` may be one that has only another of that name.
+    fn facet(&self, facets: &[Facet], interface: InterfaceId, span: Span) -> Step<usize> {
+        let facet = facets.iter().position(|facet| facet.interface == interface);
+        facet.ok_or_else(|| self.fail(Kind::WrongType, span))
     }
 
     /// k of a required interface of the process's own component.

@@ -50,6 +50,15 @@ impl Link {
     }
 }
 
+impl Target {
+    /// The instance it belongs to.
+    fn instance(self) -> InstanceId {
+        match self {
+            Target::Offered(instance, _) | Target::Required(instance, ..) => instance,
+        }
+    }
+}
+
 impl World<'_> {
     /// Follows the connections from a client's end.
     pub fn route(&self, end: End) -> Route {
@@ -60,33 +69,49 @@ impl World<'_> {
             End::Held(instance, interface) => Target::Offered(instance, interface),
         };
         loop {
-            let link = match target {
-                Target::Offered(SYSTEM, _) => return Route::Served { server: SYSTEM, path },
-                Target::Required(instance, ..) | Target::Offered(instance, _) if !state.alive(instance) => {
-                    return Route::Broken;
-                }
-                Target::Required(instance, index, k) => Link::Required(instance, index, k),
-                Target::Offered(instance, interface) => {
-                    let template = &state.instances[&instance].template.expect("not the system");
-                    let template = &self.program.components[template.index()];
-                    let offered = offered_index(self.program, &state, instance, interface);
-                    let link = Link::Inward(instance, offered);
-                    let implemented = template.implementations.iter().any(|one| one.offered == offered);
-                    if implemented && state.target(link).is_none() {
-                        return Route::Served { server: instance, path };
-                    }
-                    link
-                }
-            };
-            if path.contains(&link) {
-                return Route::Unconnected;
+            let server = target.instance();
+            if server != SYSTEM && !state.alive(server) {
+                return Route::Broken;
             }
+            let Some(link) = self.way_on(&state, target) else {
+                return Route::Served { server, path };
+            };
             path.push(link);
             match state.target(link) {
                 Some(next) => target = next,
                 None => return Route::Unconnected,
             }
         }
+    }
+
+    /// The connection that leads on from a target; nothing where that is implemented.
+    fn way_on(&self, state: &State, target: Target) -> Option<Link> {
+        match target {
+            Target::Offered(SYSTEM, _) => None,
+            Target::Required(instance, index, k) => Some(Link::Required(instance, index, k)),
+            Target::Offered(instance, interface) => {
+                let template = state.instances[&instance].template.expect("not the system");
+                let template = &self.program.components[template.index()];
+                let offered = offered_index(self.program, state, instance, interface);
+                let link = Link::Inward(instance, offered);
+                let implemented = template.implementations.iter().any(|one| one.offered == offered);
+                (!implemented || state.target(link).is_some()).then_some(link)
+            }
+        }
+    }
+
+    /// Whether the way on from a target comes to a link.
+    pub fn leads_to(&self, target: Target, link: Link) -> bool {
+        let state = self.state.borrow();
+        let living = |target: &Target| state.alive(target.instance());
+        let mut target = Some(target);
+        while let Some(way) = target.filter(living).and_then(|target| self.way_on(&state, target)) {
+            if way == link {
+                return true;
+            }
+            target = state.target(way);
+        }
+        false
     }
 
     /// Whether the offered interface has no room for another client.

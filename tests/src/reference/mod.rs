@@ -137,6 +137,8 @@ pub enum Kind {
     WrongType,
     /// `BY 0`, a negative size, `RANDOM` of an empty range.
     InvalidArgument,
+    /// `CONNECT` of what leads back to itself, with no implementation on the way.
+    ConnectionCycle,
 }
 
 impl fmt::Display for Kind {
@@ -156,6 +158,7 @@ impl fmt::Display for Kind {
             Kind::MissingReturn => "missing return",
             Kind::WrongType => "wrong type",
             Kind::InvalidArgument => "invalid argument",
+            Kind::ConnectionCycle => "connection cycle",
         })
     }
 }
