@@ -17,9 +17,12 @@ const SOURCES: &[&str] = &[
     "Cargo.lock",
     "component/Cargo.toml",
     "component/src",
+    "language/Cargo.toml",
+    "language/src",
     "runtime/Cargo.toml",
     "runtime/src",
     "platform/linux/Cargo.toml",
+    "platform/linux/build.rs",
     "platform/linux/src",
     "platform/linux/start",
 ];

@@ -215,25 +215,20 @@ impl Descriptors {
     }
 
     fn interface(&mut self, module: &mut impl Module, program: &Program, id: InterfaceId) -> DataId {
-        let interface = &program.interfaces[id.index()];
-        self.once(module, format!("interface{}", id.0), |this, module| this.interface_blob(module, interface))
+        self.once(module, format!("interface{}", id.0), |this, module| {
+            let mut blob = this.interface_blob(module, &program.interfaces[id.index()]);
+            let model::Fingerprint([low, high]) = model::Fingerprint::of(&program.identity(id));
+            let at = offset_of!(model::Interface, fingerprint);
+            blob.u64(at, low);
+            blob.u64(at + 8, high);
+            blob
+        })
     }
 
     fn interface_blob(&mut self, module: &mut impl Module, interface: &checked::Interface) -> Blob {
         use model::Interface as I;
-        let mut messages = Vec::new();
-        for message in &interface.messages {
-            let mut blob = Blob::new(size_of::<model::Message>());
-            self.string(module, &mut blob, offset_of!(model::Message, name), &message.name);
-            let sender = match message.direction {
-                Direction::In => model::Side::Client,
-                Direction::Out => model::Side::Server,
-            };
-            blob.put(offset_of!(model::Message, sender), &[sender as u8]);
-            let kinds: Vec<_> = message.parameters.iter().map(|(_, ty)| kind_of(ty)).collect();
-            self.kinds(module, &mut blob, offset_of!(model::Message, parameters), &kinds);
-            messages.push(blob);
-        }
+        let messages: Vec<_> =
+            interface.messages.iter().map(|message| self.message_blob(module, message)).collect();
         let mut next = Blob::new(2 * interface.states.len() * interface.messages.len());
         let mut states = Blob::new(interface.states.len());
         for (number, state) in interface.states.iter().enumerate() {
@@ -265,6 +260,27 @@ impl Descriptors {
         let states = self.define(module, states);
         blob.table(offset_of!(I, states), Some(states), state_count);
         blob.u64(offset_of!(I, payload_words), payload_words(interface) as u64);
+        blob
+    }
+
+    fn message_blob(&mut self, module: &mut impl Module, message: &checked::Message) -> Blob {
+        use model::{Message as M, Parameter as P};
+        let mut blob = Blob::new(size_of::<M>());
+        self.string(module, &mut blob, offset_of!(M, name), &message.name);
+        let sender = match message.direction {
+            Direction::In => model::Side::Client,
+            Direction::Out => model::Side::Server,
+        };
+        blob.put(offset_of!(M, sender), &[sender as u8]);
+        let mut parameters = Vec::new();
+        for (name, ty) in &message.parameters {
+            let mut parameter = Blob::new(size_of::<P>());
+            self.string(module, &mut parameter, offset_of!(P, name), name);
+            parameter.put(offset_of!(P, ty), &[model_type(ty) as u8]);
+            parameters.push(parameter);
+        }
+        let parameters = self.array(module, size_of::<P>(), parameters);
+        blob.table(offset_of!(M, parameters), parameters, message.parameters.len());
         blob
     }
 
@@ -530,6 +546,17 @@ impl Descriptors {
         let id = module.declare_data("ds_program", Linkage::Export, false, false).expect("the only program");
         self.fill(module, id, blob);
         id
+    }
+}
+
+fn model_type(ty: &Type) -> model::Type {
+    match ty {
+        Type::Boolean => model::Type::Boolean,
+        Type::Character => model::Type::Character,
+        Type::Integer => model::Type::Integer,
+        Type::Real => model::Type::Real,
+        Type::Text => model::Type::Text,
+        Type::Component(_) | Type::Any(_) => model::Type::Component,
     }
 }
 

@@ -15,7 +15,7 @@ pub mod connection;
 
 use core::ptr::null_mut;
 
-use drystone_component::{Interface, Kind, Side};
+use drystone_component::{Interface, Side, Type};
 
 use crate::failure::ds_fail;
 use crate::home::home;
@@ -207,11 +207,11 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
 /// Drops what a message carries.
 pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface, message: u32) {
     let message = &interface.messages.get()[message as usize];
-    for (i, kind) in message.parameters.get().iter().enumerate() {
+    for (i, parameter) in message.parameters.get().iter().enumerate() {
         let word = *words.add(i);
-        match kind {
-            Kind::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
-            Kind::Component => instance::drop_in_message(w, word as *mut Instance),
+        match parameter.ty {
+            Type::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
+            Type::Component => instance::drop_in_message(w, word as *mut Instance),
             _ => {}
         }
     }

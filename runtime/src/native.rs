@@ -7,8 +7,9 @@
 //! [`Context::wait`]: it is called again when its [`Waiter`] is woken, or dropped if the client has gone meanwhile.
 //! When the protocol has reached its end, or the client has closed, the service is dropped.
 //!
-//! The messages of an interface are an enum, made by [`interface!`](crate::interface). They are bound by name and
-//! checked against the program's own numbers when a [`Kind`] is made, once, before anything runs.
+//! The messages of an interface are an enum, made by [`interface!`](crate::interface) from what the component language
+//! says about it. The program's description of the same interface is found by its fingerprint when a [`Kind`] is made,
+//! once, before anything runs.
 //!
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
@@ -20,7 +21,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::marker::PhantomData;
 
-use drystone_component::{Kind as Word, Side};
+use drystone_component::{Fingerprint, Parameter, Type};
 
 use crate::layout::{Process, Worker};
 use kind::Binding;
@@ -31,53 +32,37 @@ pub use running::ds_native;
 
 /// The messages of an interface, as the Rust side knows them; made by [`interface!`](crate::interface).
 pub trait Messages: Copy + Eq + 'static {
-    /// Name and messages.
+    /// Which interface it is.
     const DECLARATION: &'static Declaration;
-    /// Every message, in the order of the declaration.
+    /// Every message by its number.
     const ALL: &'static [Self];
-    /// Its place in [`Messages::ALL`].
+    /// Its number.
     fn index(self) -> usize;
 }
 
-/// An interface as the Rust side knows it.
+/// Which interface it is that the Rust side means.
+#[derive(Debug)]
 pub struct Declaration {
-    /// Its name.
+    /// Its name, for messages to people.
     pub name: &'static str,
-    /// Its messages.
-    pub messages: &'static [Declared],
+    /// What tells it from all others.
+    pub fingerprint: Fingerprint,
 }
 
-/// A message as the Rust side knows it.
-pub struct Declared {
-    /// Its name.
-    pub name: &'static str,
-    /// Who sends it.
-    pub sender: Side,
-    /// Its parameters.
-    pub parameters: &'static [Word],
-}
-
-/// Declares the messages of an interface: `interface! { pub Echo { IN Say(Text), OUT Heard(Text, Word) } }` makes an
-/// enum `Echo` that implements [`Messages`](crate::native::Messages). The parameters are those of
-/// [`drystone_component::Kind`].
+/// Declares the messages of an interface, by their numbers: `interface! { Echo [1, 2] { Say, Heard } }` makes an enum
+/// `Echo` that implements [`Messages`](crate::native::Messages). The two numbers are the interface's fingerprint, so a
+/// build script writes this from the declaration in the component language.
 #[macro_export]
 macro_rules! interface {
-    ($(#[$doc:meta])* $visible:vis $name:ident { $($side:ident $message:ident $(( $($kind:ident),+ ))?),+ $(,)? }) => {
+    ($(#[$doc:meta])* $visible:vis $name:ident $fingerprint:tt { $($(#[$about:meta])* $message:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        $visible enum $name { $(
-            #[doc = concat!(stringify!($side), " ", stringify!($message))]
-            $message
-        ),+ }
+        $visible enum $name { $($(#[$about])* $message),+ }
 
         impl $crate::native::Messages for $name {
             const DECLARATION: &'static $crate::native::Declaration = &$crate::native::Declaration {
                 name: stringify!($name),
-                messages: &[$($crate::native::Declared {
-                    name: stringify!($message),
-                    sender: $crate::interface!(@side $side),
-                    parameters: &[$($($crate::component::Kind::$kind),+)?],
-                }),+],
+                fingerprint: $crate::component::Fingerprint($fingerprint),
             };
             const ALL: &'static [Self] = &[$($name::$message),+];
             fn index(self) -> usize {
@@ -85,8 +70,6 @@ macro_rules! interface {
             }
         }
     };
-    (@side IN) => { $crate::component::Side::Client };
-    (@side OUT) => { $crate::component::Side::Server };
 }
 
 /// One client's service.
@@ -127,34 +110,34 @@ pub enum Value<'a> {
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
     words: &'a [u64],
-    kinds: &'a [Word],
+    parameters: &'a [Parameter],
 }
 
 impl<'a> Values<'a> {
-    fn word(&self, index: usize, kind: Word) -> u64 {
-        assert!(self.kinds[index] == kind);
+    fn word(&self, index: usize, types: &[Type]) -> u64 {
+        assert!(types.contains(&self.parameters[index].ty));
         self.words[index]
     }
 
     /// An INTEGER.
     pub fn integer(&self, index: usize) -> i64 {
-        self.word(index, Word::Word) as i64
+        self.word(index, &[Type::Integer]) as i64
     }
 
     /// A REAL.
     pub fn real(&self, index: usize) -> f64 {
-        f64::from_bits(self.word(index, Word::Word))
+        f64::from_bits(self.word(index, &[Type::Real]))
     }
 
     /// A CHARACTER or BOOLEAN.
     pub fn byte(&self, index: usize) -> u8 {
-        self.word(index, Word::Byte) as u8
+        self.word(index, &[Type::Character, Type::Boolean]) as u8
     }
 
     /// A TEXT.
     pub fn text(&self, index: usize) -> &'a [u8] {
         // SAFETY: the word is a text that the caller of `receive` owns until that returns.
-        unsafe { crate::text::bytes(self.word(index, Word::Text) as *const _) }
+        unsafe { crate::text::bytes(self.word(index, &[Type::Text]) as *const _) }
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::sync::LazyLock;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side};
+use drystone_component::{Interface, Side, Type};
 
 const SAY: u32 = 0;
 const HEARD: u32 = 1;
@@ -14,7 +14,7 @@ const HEARD: u32 = 1;
 static ECHO: LazyLock<&Interface> = LazyLock::new(|| {
     interface(
         "Echo",
-        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
         &[(true, &[(0, 1)]), (false, &[(1, 0)])],
     )
 });
@@ -23,7 +23,7 @@ static ECHO: LazyLock<&Interface> = LazyLock::new(|| {
 static ONCE: LazyLock<&Interface> = LazyLock::new(|| {
     interface(
         "Once",
-        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
         &[(false, &[(0, 1)]), (false, &[(1, 2)]), (true, &[])],
     )
 });
@@ -89,7 +89,7 @@ fn a_service_that_has_ended_starts_anew_in_the_same_block() {
 fn what_a_service_leaves_unreceived_begins_the_next() {
     /// `IN Say(x)`
     static TELL: LazyLock<&Interface> = LazyLock::new(|| {
-        interface("Tell", &[("Say", Side::Client, &[Kind::Word])], &[(false, &[(0, 1)]), (true, &[])])
+        interface("Tell", &[("Say", Side::Client, &[Type::Integer])], &[(false, &[(0, 1)]), (true, &[])])
     });
     static SERVER: LazyLock<&drystone_component::Template> = LazyLock::new(|| {
         let service: &[Step] = &[

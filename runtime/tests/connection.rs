@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side, Template};
+use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
 use drystone_runtime::template_of;
@@ -17,7 +17,7 @@ once! {
     // `{ IN Say(x) OUT Heard(x) }`
     ECHO: Interface = interface(
         "Echo",
-        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
         &[(true, &[(0, 1)]), (false, &[(1, 0)])],
     );
     // Answers with the number of clients that have closed.
@@ -84,7 +84,7 @@ fn what_a_deleted_server_sent_last_can_still_be_read() {
         // `IN Say(x) OUT Heard(x)`
         ONCE: Interface = interface(
             "Once",
-            &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+            &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
             &[(false, &[(0, 1)]), (false, &[(1, 2)]), (true, &[])],
         );
         ANSWER: Template = template("Answer").offers(*ONCE, &[
@@ -233,7 +233,7 @@ fn a_component_moves_in_a_message_and_works_where_it_arrives() {
     once! {
         // `IN Give(x)`
         GIVE: Interface = interface(
-            "Give", &[("Give", Side::Client, &[Kind::Component])], &[(false, &[(0, 1)]), (true, &[])]);
+            "Give", &[("Give", Side::Client, &[Type::Component])], &[(false, &[(0, 1)]), (true, &[])]);
         OWNER: Template = template("Owner").offers(*GIVE, &[
             |c| unsafe { c.receive(c.client(), *GIVE, 0, &[1]) },
             |c| unsafe {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side, Template};
+use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::{ds_delete_collection, ds_depart, ds_insert};
 use drystone_runtime::layout::*;
 use drystone_runtime::template_of;
@@ -171,7 +171,7 @@ fn a_client_that_is_deleted_in_the_middle_of_its_protocol_is_an_error() {
 fn a_component_in_a_message_that_nobody_reads_is_deleted() {
     once! {
         // `{ OUT Give(x) }`
-        GIVE: Interface = interface("Give", &[("Give", Side::Server, &[Kind::Component])], &[(true, &[(0, 0)])]);
+        GIVE: Interface = interface("Give", &[("Give", Side::Server, &[Type::Component])], &[(true, &[(0, 0)])]);
         SERVER: Template = template("Server").holds(0).offers(*GIVE, &[
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.create(c.container(0), *GIFT) },

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template};
+use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template, Type};
 use drystone_runtime::entry_points::{ds_exists, ds_frame_end, ds_frame_new, ds_insert};
 use drystone_runtime::layout::*;
 use drystone_runtime::template_of;
@@ -16,7 +16,7 @@ once! {
     // `{ IN Say(x) OUT Heard(x) }`
     ECHO: Interface = interface(
         "Echo",
-        &[("Say", Side::Client, &[Kind::Word]), ("Heard", Side::Server, &[Kind::Word])],
+        &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
         &[(true, &[(0, 1)]), (false, &[(1, 0)])],
     );
     // Answers, but fails at 13.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side, Template};
+use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
 use drystone_runtime::template_of;
@@ -17,7 +17,7 @@ once! {
     // `{ IN Say(x) OUT Heard(t, c) }`: a text and a component come back.
     ECHO: Interface = interface(
         "Echo",
-        &[("Say", Side::Client, &[Kind::Text]), ("Heard", Side::Server, &[Kind::Text, Kind::Component])],
+        &[("Say", Side::Client, &[Type::Text]), ("Heard", Side::Server, &[Type::Text, Type::Component])],
         &[(true, &[(0, 1)]), (false, &[(1, 0)])],
     );
     TOY: Template = template("Toy").main(&[|c| unsafe { c.passivate(3) }]).done();

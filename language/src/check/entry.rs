@@ -1,12 +1,12 @@
 //! Which component the program starts with, and that the system can give it what it requires.
 
 use crate::ast;
-use crate::program::ComponentId;
+use crate::program::{ComponentId, InterfaceId};
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
-use super::predeclared::{OFFERED_TO_ENTRY, SYSTEM_FILE};
-use super::scopes::{ScopeId, similar};
+use super::predeclared::SYSTEM_FILE;
+use super::scopes::similar;
 
 impl<'a> Checker<'a> {
     /// Finds the entry: by name if one is given, else by attribute, else the last at the top level of the first
@@ -118,35 +118,45 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The interfaces of the system that no message of another mentions: those belong to what the message brings.
+    pub(super) fn offered_by_system(&self) -> Vec<InterfaceId> {
+        let declared = self.interface_declarations.iter().filter(|declared| declared.is_predeclared());
+        let all: Vec<InterfaceId> = declared.map(|declared| declared.id).collect();
+        let messages = all.iter().flat_map(|id| &self.program.interfaces[id.index()].messages);
+        let types = messages.flat_map(|message| message.parameters.iter().map(|(_, ty)| ty));
+        let brought: Vec<InterfaceId> =
+            types.flat_map(|ty| self.offers_of(ty)).map(|facet| facet.interface).collect();
+        all.into_iter().filter(|id| !brought.contains(id)).collect()
+    }
+
     /// What the entry requires, the system offers.
     fn check_entry(&mut self, id: ComponentId) {
         let tree = self.components[id.index()].tree;
+        let offered = self.offered_by_system();
+        let names: Vec<String> = offered.iter().map(|&id| self.interface_name(id).to_string()).collect();
         for index in 0..self.program.components[id.index()].requires.len() {
             let facet = &self.program.components[id.index()].requires[index];
-            let interface = &self.program.interfaces[facet.interface.index()];
-            let place = tree.requires.iter().find(|tree| tree.name.last() == interface.name);
+            let name = self.interface_name(facet.interface).to_string();
+            let place = tree.requires.iter().find(|tree| tree.name.last() == name);
             let place = place.map_or(tree.name.span, |tree| tree.span);
-            let name = interface.name.as_str();
-            let offered = OFFERED_TO_ENTRY.contains(&name);
-            let declaration = self.interface_named(ScopeId(0), name).map(|(declaration, _)| declaration);
-            let same =
-                declaration.is_some_and(|one| self.interface_declarations[one.0].id == facet.interface);
-            let (message, help) = match (offered, same) {
-                (true, true) if facet.cardinality.is_none() => continue,
-                (true, true) => {
-                    (format!("the system gives one connection of {name}"), "leave out the cardinality".into())
+            let (message, help) = if offered.contains(&facet.interface) {
+                if facet.cardinality.is_none() {
+                    continue;
                 }
-                (true, false) => (
+                (format!("the system gives one connection of {name}"), "leave out the cardinality".into())
+            } else if names.contains(&name) {
+                (
                     format!("this {name} is not the one that the system offers"),
                     "leave out its declaration: it is predeclared".into(),
-                ),
-                (false, _) => (
+                )
+            } else {
+                (
                     format!(
                         "the program starts with {}, and the system does not offer {name}",
                         tree.name.text
                     ),
-                    format!("the system offers {}", OFFERED_TO_ENTRY.join(", ")),
-                ),
+                    format!("the system offers {}", names.join(", ")),
+                )
             };
             let error = Diagnostic::new("entry-requires", place, message).label("required here");
             self.report(error.help(help));

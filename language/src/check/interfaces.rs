@@ -36,7 +36,7 @@ impl<'a> Declared<'a> {
     }
 
     /// Declared by the system, not by the program.
-    fn is_predeclared(&self) -> bool {
+    pub(super) fn is_predeclared(&self) -> bool {
         self.tree.name.span.file == SYSTEM_FILE
     }
 }

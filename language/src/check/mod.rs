@@ -65,6 +65,17 @@ pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Pro
     })
 }
 
+/// The interfaces of the system, and which of them it offers to the component that starts; the others belong to
+/// components that come in messages.
+pub fn system() -> (Program, Vec<InterfaceId>) {
+    let (tree, _) = parser::parse(SYSTEM_FILE, SYSTEM);
+    let mut checker = Checker::default();
+    checker.declare_predeclared(&tree);
+    checker.resolve_interfaces();
+    let offered = checker.offered_by_system();
+    (checker.program, offered)
+}
+
 fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
     let mut trees = Vec::new();
     let mut errors = Vec::new();
@@ -169,11 +180,7 @@ impl<'a> Checker<'a> {
         trees: &'a [ast::File],
         entry: Option<&str>,
     ) {
-        let predeclared = self.new_scope(None, false);
-        for &(name, meaning) in NAMES {
-            self.predeclare(predeclared, name, meaning);
-        }
-        self.declare_file(predeclared, system);
+        let predeclared = self.declare_predeclared(system);
         self.resolve_imports(files, trees, predeclared);
         for (index, tree) in trees.iter().enumerate() {
             self.declare_file(self.files[index].scope, tree);
@@ -186,6 +193,15 @@ impl<'a> Checker<'a> {
         if !self.lost_component {
             self.choose_entry(entry);
         }
+    }
+
+    fn declare_predeclared(&mut self, system: &'a ast::File) -> ScopeId {
+        let scope = self.new_scope(None, false);
+        for &(name, meaning) in NAMES {
+            self.predeclare(scope, name, meaning);
+        }
+        self.declare_file(scope, system);
+        scope
     }
 
     fn report(&mut self, error: Diagnostic) {

@@ -31,10 +31,7 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        if matches!(ty, Type::Component(_))
-            && let Err(reason) = self.conforms(&ty, &place.ty)
-            && !self.is_incomplete(&ty)
-        {
+        if let Err(reason) = self.may_be(&place.ty, &ty) {
             let (name, holder) = (self.type_name(&ty), self.type_name(&place.ty));
             let message = format!("{} never holds a component of type {name}", tree.name.text);
             let error = Diagnostic::new("guard", tree.span, message).label(format!("{holder}: {reason}"));

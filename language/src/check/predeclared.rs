@@ -9,11 +9,6 @@ pub(super) const SYSTEM: &str = include_str!("system.dry");
 /// The file number of [`SYSTEM`] in spans: a place that no user can look at.
 pub(super) const SYSTEM_FILE: u32 = u32::MAX;
 
-/// The interfaces that the system offers to the component that starts; the others of [`SYSTEM`] belong to the
-/// components that come in their messages.
-pub(super) const OFFERED_TO_ENTRY: [&str; 7] =
-    ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network"];
-
 /// What a predeclared name stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Predeclared {
@@ -125,19 +120,37 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{OFFERED_TO_ENTRY, SYSTEM, SYSTEM_FILE};
-    use crate::ast::Declaration;
-    use crate::parser;
+    use super::{SYSTEM, SYSTEM_FILE};
+    use crate::{check, parser};
 
     #[test]
     fn the_interfaces_of_the_system_are_written_without_error() {
-        let (tree, errors) = parser::parse(SYSTEM_FILE, SYSTEM);
+        let (_, errors) = parser::parse(SYSTEM_FILE, SYSTEM);
         assert_eq!(errors, []);
-        let mut names = Vec::new();
-        for item in &tree.items {
-            let Declaration::Interface(interface) = item else { panic!("{item:?}") };
-            names.push(interface.name.text.as_str());
+        let (program, offered) = check::system();
+        assert!(program.interfaces.iter().all(|interface| interface.states.len() > 1));
+        let names: Vec<_> = offered.iter().map(|id| program.interfaces[id.index()].name.as_str()).collect();
+        let wanted = ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network"];
+        assert_eq!(names, wanted);
+    }
+
+    #[test]
+    fn the_reference_declares_them_so() {
+        let reference = include_str!("../../../docs/src/language.md");
+        let (_, section) = reference.split_once("\n## 8. System interfaces\n").expect("section 8");
+        let (section, _) = section.split_once("\n## ").expect("section 9");
+        let blocks: Vec<_> = section.split("\n```\n").skip(1).step_by(2).collect();
+        let text = blocks.join("\n") + "\nCOMPONENT Main; END Main;";
+        let files = [crate::source::SourceFile { path: "language.md".into(), text }];
+        let program = check::check(&files).expect("the reference's declarations are right");
+        let (system, _) = check::system();
+        let names = |program: &crate::program::Program| -> Vec<_> {
+            program.interfaces.iter().map(|interface| interface.name.clone()).collect()
+        };
+        // Had one been declared otherwise, there would be two of that name.
+        assert_eq!(names(&program), names(&system));
+        for interface in names(&system) {
+            assert!(section.contains(&format!("\nINTERFACE {interface};")), "{interface} is missing");
         }
-        assert!(OFFERED_TO_ENTRY.iter().all(|name| names.contains(name)), "{names:?}");
     }
 }

@@ -157,7 +157,13 @@ impl<'a> Checker<'a> {
         let offered = self.offers_of(from);
         for wanted in &any.offers {
             if !offered.iter().any(|facet| facet.interface == wanted.interface) {
-                return Err(format!("{} is not offered", self.interface_name(wanted.interface)));
+                let name = self.interface_name(wanted.interface);
+                let another = offered.iter().any(|facet| self.interface_name(facet.interface) == name);
+                return Err(if another {
+                    format!("another {name} is offered")
+                } else {
+                    format!("{name} is not offered")
+                });
             }
         }
         let Some(allowed) = &any.requires else {
@@ -168,7 +174,9 @@ impl<'a> Checker<'a> {
         };
         for facet in required {
             let Some(slot) = allowed.iter().find(|slot| slot.interface == facet.interface) else {
-                return Err(format!("{} is required", self.interface_name(facet.interface)));
+                let name = self.interface_name(facet.interface);
+                let another = allowed.iter().any(|slot| self.interface_name(slot.interface) == name);
+                return Err(format!("{}{name} is required", if another { "another " } else { "" }));
             };
             let fits = match (facet.cardinality, slot.cardinality) {
                 (None, None) => true,
@@ -181,6 +189,18 @@ impl<'a> Checker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Some component of type `from` may be of type `to`, as far as one of them tells for sure: else the reason why not.
+    pub(super) fn may_be(&self, from: &Type, to: &Type) -> Result<(), String> {
+        if self.is_incomplete(from) || self.is_incomplete(to) {
+            return Ok(());
+        }
+        match (from, to) {
+            (_, Type::Component(_)) => self.conforms(to, from),
+            (Type::Component(_), _) => self.conforms(from, to),
+            _ => Ok(()),
+        }
     }
 
     /// As a programmer would write it.

@@ -184,3 +184,10 @@ fn the_picture_is_saved() {
     assert_eq!(status, 0);
     assert!(fs::read(path).unwrap().starts_with(b"\x89PNG"));
 }
+
+#[test]
+fn the_system_offers_what_the_language_says() {
+    let (program, offered) = drystone_language::check::system();
+    let names: Vec<_> = offered.iter().map(|id| program.interfaces[id.index()].name.as_str()).collect();
+    assert_eq!(run(&names, Options::default(), |_| async {}), 0);
+}

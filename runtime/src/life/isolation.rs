@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use drystone_component::{Kind, Template};
+use drystone_component::{Template, Type};
 
 use super::deletion::{self, Customer, deletion_of, drop_owned};
 use super::leaving;
@@ -83,7 +83,9 @@ impl Condemned {
             return;
         }
         let parameters = interface_of(c).messages.get()[tag - 1].parameters.get();
-        for (index, _) in parameters.iter().enumerate().filter(|(_, kind)| **kind == Kind::Component) {
+        let components =
+            parameters.iter().enumerate().filter(|(_, parameter)| parameter.ty == Type::Component);
+        for (index, _) in components {
             let word = payload(c).add(index);
             self.add(core::mem::replace(&mut *word, 0) as *mut Instance);
         }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Body, Interface, Kind as Word, Offered, Program, Str, Table, Template};
+use drystone_component::{Body, Interface, Offered, Parameter, Program, Str, Table, Template};
 
 use super::running::{finally, run};
 use super::{Component, Declaration};
@@ -27,40 +27,21 @@ pub(super) const PARAMETERS: usize = 8;
 pub(super) struct Binding {
     pub(super) declaration: &'static Declaration,
     pub(super) interface: &'static Interface,
-    /// The program's number of each message of the declaration.
-    pub(super) numbers: Vec<u16>,
-    /// For each message of the program its index in the declaration.
-    pub(super) indices: Vec<u16>,
 }
 
 impl Binding {
     fn new(program: &Program, declaration: &'static Declaration) -> Result<Binding, String> {
-        let interface = find(program, declaration.name)
-            .ok_or_else(|| declaration.name.to_string() + ": the program has no such interface")?;
-        let messages = interface.messages.get();
-        let differ = || declaration.name.to_string() + ": the program declares it otherwise than the system";
-        if messages.len() != declaration.messages.len() || interface.payload_words > PARAMETERS {
-            return Err(differ());
-        }
-        let mut indices = alloc::vec![0; messages.len()];
-        let mut numbers = Vec::with_capacity(messages.len());
-        for (index, declared) in declaration.messages.iter().enumerate() {
-            let number = messages
-                .iter()
-                .position(|message| message.name.get() == declared.name && message.sender == declared.sender);
-            let number = number.ok_or_else(differ)?;
-            let message = &messages[number];
-            if message.parameters.get() != declared.parameters {
-                return Err(differ());
-            }
-            numbers.push(number as u16);
-            indices[number] = index as u16;
-        }
-        Ok(Binding { declaration, interface, numbers, indices })
+        // SAFETY: the table holds descriptions, which live for ever.
+        let mut interfaces = program.interfaces.get().iter().map(|i| unsafe { &**i });
+        let interface = interfaces
+            .find(|interface| interface.fingerprint == declaration.fingerprint)
+            .ok_or_else(|| declaration.name.to_string() + ": the program doesn't know the interface so")?;
+        assert!(interface.payload_words <= PARAMETERS, "too many parameters");
+        Ok(Binding { declaration, interface })
     }
 
-    /// The parameters of a message by the program's number.
-    pub(super) fn parameters(&self, number: usize) -> &'static [Word] {
+    /// The parameters of a message.
+    pub(super) fn parameters(&self, number: usize) -> &'static [Parameter] {
         self.interface.messages.get()[number].parameters.get()
     }
 
@@ -90,7 +71,7 @@ unsafe impl Send for Kind {}
 
 impl Kind {
     /// Describes a kind of component that offers these interfaces, as `program` declares them. It lives for ever: a
-    /// platform makes its kinds once. An error says which interface the program hasn't got or declares otherwise.
+    /// platform makes its kinds once. An error says which interface the program hasn't got.
     pub fn new(
         program: &'static Program,
         name: &'static str,
@@ -178,12 +159,6 @@ pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Box<dy
 pub(super) unsafe fn kind_of(instance: *mut Instance) -> &'static Kind {
     // SAFETY: the template is the kind's first field.
     unsafe { &*template_of(instance).cast() }
-}
-
-/// The program's interface of that name; the program's own declaration stands before the predeclared one.
-fn find(program: &Program, name: &str) -> Option<&'static Interface> {
-    // SAFETY: the table holds descriptions, which live for ever.
-    program.interfaces.get().iter().map(|i| unsafe { &**i }).find(|i| i.name.get() == name)
 }
 
 fn leak<T>(entries: Vec<T>) -> Table<T> {

@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use core::ptr;
 use core::slice;
 
-use drystone_component::{Interface, Kind as Word, Side};
+use drystone_component::{Interface, Side, Type};
 
 use super::kind::{PARAMETERS, component_cell, kind_of};
 use super::{Call, Serve, Value, Values, park, platform};
@@ -158,13 +158,13 @@ impl Running {
             if payload.is_null() {
                 return Some(Outcome::Waits);
             }
-            let kinds = call.binding.parameters(number as usize);
-            words[..kinds.len()].copy_from_slice(slice::from_raw_parts(payload, kinds.len()));
+            let parameters = call.binding.parameters(number as usize);
+            let words = &mut words[..parameters.len()];
+            words.copy_from_slice(slice::from_raw_parts(payload, parameters.len()));
             ds_received(worker, communication);
-            let index = call.binding.indices[number as usize] as usize;
-            self.service.receive(call, index, Values { words: &words[..kinds.len()], kinds });
-            for (&word, &kind) in words.iter().zip(kinds) {
-                drop_word(worker, word, kind);
+            self.service.receive(call, number as usize, Values { words, parameters });
+            for (&word, parameter) in words.iter().zip(parameters) {
+                drop_word(worker, word, parameter.ty);
             }
         }
         None
@@ -226,15 +226,14 @@ impl Call {
     }
 
     /// Puts a message into the outbox.
-    pub(super) fn send(&mut self, index: usize, values: &mut dyn Iterator<Item = Value<'_>>) {
-        let number = self.binding.numbers[index];
+    pub(super) fn send(&mut self, number: usize, values: &mut dyn Iterator<Item = Value<'_>>) {
         self.outbox.push_back(number as u64);
-        let mut kinds = self.binding.parameters(number as usize).iter();
+        let mut parameters = self.binding.parameters(number).iter();
         for value in values {
-            let kind = kinds.next().expect("too many values");
+            let parameter = parameters.next().expect("too many values");
             // SAFETY: the worker is the one that runs, and so is the process.
             unsafe {
-                let word = word_of(self.worker, *kind, value).unwrap_or_else(|| {
+                let word = word_of(self.worker, parameter.ty, value).unwrap_or_else(|| {
                     ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_PLACE);
                     self.halted = true;
                     0
@@ -242,46 +241,46 @@ impl Call {
                 self.outbox.push_back(word);
             }
         }
-        assert!(kinds.next().is_none(), "too few values");
+        assert!(parameters.next().is_none(), "too few values");
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
         while let Some(number) = self.outbox.pop_front() {
-            for &kind in self.binding.parameters(number as usize) {
+            for parameter in self.binding.parameters(number as usize) {
                 let word = self.outbox.pop_front().expect("messages are whole");
                 // SAFETY: the outbox owns its words; this is the home worker's thread.
-                unsafe { drop_word(self.worker, word, kind) }
+                unsafe { drop_word(self.worker, word, parameter.ty) }
             }
         }
     }
 }
 
 /// A value as a payload word, which owns it. `None`: no memory.
-unsafe fn word_of(worker: *mut Worker, kind: Word, value: Value<'_>) -> Option<u64> {
-    Some(match (kind, value) {
-        (Word::Word, Value::Integer(x)) => x as u64,
-        (Word::Word, Value::Real(x)) => x.to_bits(),
-        (Word::Byte, Value::Byte(x)) => x as u64,
+unsafe fn word_of(worker: *mut Worker, ty: Type, value: Value<'_>) -> Option<u64> {
+    Some(match (ty, value) {
+        (Type::Integer, Value::Integer(x)) => x as u64,
+        (Type::Real, Value::Real(x)) => x.to_bits(),
+        (Type::Character | Type::Boolean, Value::Byte(x)) => x as u64,
         // SAFETY: the caller is on the home worker's thread.
-        (Word::Text, Value::Text(x)) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
+        (Type::Text, Value::Text(x)) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
         // SAFETY: likewise.
-        (Word::Component, Value::Component(kind, component)) => unsafe {
+        (Type::Component, Value::Component(kind, component)) => unsafe {
             let instance = kind.instance(worker, component);
             (!instance.is_null()).then_some(instance as u64)?
         },
-        _ => panic!("a value of another kind than the parameter"),
+        _ => panic!("a value of another type than the parameter"),
     })
 }
 
 /// Drops what a payload word owns.
-unsafe fn drop_word(worker: *mut Worker, word: u64, kind: Word) {
-    // SAFETY: as the caller promises: the word is a parameter of that kind, on the home worker's thread.
+unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
+    // SAFETY: as the caller promises: the word is a parameter of that type, on the home worker's thread.
     unsafe {
-        match kind {
-            Word::Text => text::drop(&mut *heap_of(worker), word as *mut _),
-            Word::Component => instance::drop_in_message(worker, word as *mut _),
+        match ty {
+            Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),
+            Type::Component => instance::drop_in_message(worker, word as *mut _),
             _ => {}
         }
     }

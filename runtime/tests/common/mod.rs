@@ -582,13 +582,13 @@ pub fn collection(element: Kind) -> &'static Collection {
 /// An interface: messages (name, sender, parameters), and for each state whether it may end and its transitions.
 pub fn interface(
     name: &'static str,
-    messages: &[(&'static str, Side, &'static [Kind])],
+    messages: &[(&'static str, Side, &[Type])],
     states: &[(bool, &[(usize, u16)])],
 ) -> &'static Interface {
     let described = messages.iter().map(|&(name, sender, parameters)| Message {
         name: Str::new(name),
         sender,
-        parameters: Table::new(parameters),
+        parameters: leak(parameters.iter().map(|&ty| Parameter { name: Str::new("x"), ty }).collect()),
     });
     let mut next = vec![Interface::NONE; states.len() * messages.len()];
     let mut bits = Vec::new();
@@ -605,6 +605,7 @@ pub fn interface(
     }
     Box::leak(Box::new(Interface {
         name: Str::new(name),
+        fingerprint: Fingerprint::of(name),
         messages: leak(described.collect()),
         next: leak(next),
         states: leak(bits),

@@ -14,7 +14,9 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use drystone_component::{Body, Interface, Kind, Message, Program, Required, Side, Str, Table, Template};
+use drystone_component::{
+    Body, Fingerprint, Interface, Message, Parameter, Program, Required, Side, Str, Table, Template, Type,
+};
 use drystone_linux::Options;
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
@@ -83,25 +85,26 @@ unsafe extern "C" fn enter(w: *mut Worker, mut p: *mut Process) {
 
 /// The system's interfaces, from the language's own text.
 fn interfaces() -> Vec<*const Interface> {
-    use drystone_language::{ast::Direction, check, program::Type, source::SourceFile};
-    let text = "COMPONENT Main; END Main;".to_string();
-    let program = check::check(&[SourceFile { path: "main.dry".into(), text }]).expect("it is correct");
-    let convert = |i: &drystone_language::program::Interface| {
+    use drystone_language::program::{self, InterfaceId};
+    use drystone_language::{ast::Direction, check};
+    let (program, _) = check::system();
+    let parameter = |(name, ty): &(String, program::Type)| Parameter {
+        name: Str::new(name.clone().leak()),
+        ty: match ty {
+            program::Type::Boolean => Type::Boolean,
+            program::Type::Character => Type::Character,
+            program::Type::Integer => Type::Integer,
+            program::Type::Real => Type::Real,
+            program::Type::Text => Type::Text,
+            program::Type::Component(_) | program::Type::Any(_) => Type::Component,
+        },
+    };
+    let convert = |id: InterfaceId| {
+        let i = &program.interfaces[id.index()];
         let messages = i.messages.iter().map(|m| Message {
             name: Str::new(m.name.clone().leak()),
             sender: if m.direction == Direction::In { Side::Client } else { Side::Server },
-            parameters: Table::new(
-                m.parameters
-                    .iter()
-                    .map(|(_, ty)| match ty {
-                        Type::Boolean | Type::Character => Kind::Byte,
-                        Type::Integer | Type::Real => Kind::Word,
-                        Type::Text => Kind::Text,
-                        _ => Kind::Component,
-                    })
-                    .collect::<Vec<_>>()
-                    .leak(),
-            ),
+            parameters: Table::new(m.parameters.iter().map(parameter).collect::<Vec<_>>().leak()),
         });
         let messages: &'static [Message] = messages.collect::<Vec<_>>().leak();
         let mut next = vec![Interface::NONE; i.states.len() * messages.len()];
@@ -119,6 +122,7 @@ fn interfaces() -> Vec<*const Interface> {
         }
         let interface = Interface {
             name: Str::new(i.name.clone().leak()),
+            fingerprint: Fingerprint::of(&program.identity(id)),
             messages: Table::new(messages),
             next: Table::new(next.leak()),
             states: Table::new(states.leak()),
@@ -126,7 +130,7 @@ fn interfaces() -> Vec<*const Interface> {
         };
         ptr::from_ref(Box::leak(Box::new(interface)))
     };
-    program.interfaces.iter().map(convert).collect()
+    (0..program.interfaces.len() as u32).map(InterfaceId).map(convert).collect()
 }
 
 fn named(interfaces: &[*const Interface], name: &str) -> &'static Interface {
@@ -366,17 +370,17 @@ impl Port {
             assert!(!payload.is_null());
             let message = &self.interface.messages.get()[number as usize];
             let mut values = Vec::new();
-            for (i, kind) in message.parameters.get().iter().enumerate() {
+            for (i, parameter) in message.parameters.get().iter().enumerate() {
                 let word = *payload.add(i);
-                values.push(match kind {
-                    Kind::Word => V::Int(word as i64),
-                    Kind::Byte => V::Byte(word as u8),
-                    Kind::Text => {
+                values.push(match parameter.ty {
+                    Type::Integer | Type::Real => V::Int(word as i64),
+                    Type::Character | Type::Boolean => V::Byte(word as u8),
+                    Type::Text => {
                         let value = V::text(text::bytes(word as *const TextHead));
                         ds_text_drop(w, word as *mut TextHead);
                         value
                     }
-                    _ => {
+                    Type::Component => {
                         let held = word as *mut Instance;
                         (*held).holder = (*p).instance.expose_provenance();
                         V::Component(Held(held))

@@ -1,0 +1,131 @@
+//! The interface model: what two components agree on when they are connected, whoever wrote them and in whatever
+//! program. Within a program a description is its interface: there is one of each. Across programs, and for components
+//! that are written in Rust, the [`Fingerprint`] tells which interfaces are the same.
+
+use crate::table::{Str, Table};
+
+/// Which end of a communication.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Sends `IN` messages.
+    Client = 0,
+    /// Sends `OUT` messages.
+    Server = 1,
+}
+
+/// What a parameter of a message is.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `BOOLEAN`: 0 or 1.
+    Boolean = 0,
+    /// `CHARACTER`: one byte.
+    Character = 1,
+    /// `INTEGER`: 64 bits, signed.
+    Integer = 2,
+    /// `REAL`: IEEE double.
+    Real = 3,
+    /// `TEXT`: a byte string.
+    Text = 4,
+    /// A component; which may come is the sender's compiler's to check, and part of the fingerprint.
+    Component = 5,
+}
+
+/// A parameter of a message.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// As declared; not part of the interface's identity.
+    pub name: Str,
+    /// What it is.
+    pub ty: Type,
+}
+
+/// A message: its index in the interface is its number everywhere.
+#[repr(C)]
+pub struct Message {
+    /// As declared.
+    pub name: Str,
+    /// Who sends it.
+    pub sender: Side,
+    /// In order; each takes one 8-byte word in the buffer.
+    pub parameters: Table<Parameter>,
+}
+
+/// What two descriptions of one interface have in common, and no others: name, messages (name, direction, types of the
+/// parameters, in order) and automaton.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub [u64; 2]);
+
+impl Fingerprint {
+    /// Of a text that says all that makes an interface what it is, as `language/` writes it: 128 bits of FNV-1a.
+    pub const fn of(identity: &str) -> Fingerprint {
+        let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        let bytes = identity.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            hash = (hash ^ bytes[i] as u128).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+            i += 1;
+        }
+        Fingerprint([hash as u64, (hash >> 64) as u64])
+    }
+}
+
+/// An interface with the state machine that watches its protocol (paper 004, section 3.1).
+///
+/// Messages and states have the numbers that the checker gave them.
+#[repr(C)]
+pub struct Interface {
+    /// Its name.
+    pub name: Str,
+    /// Which it is, in every program.
+    pub fingerprint: Fingerprint,
+    /// Its messages.
+    pub messages: Table<Message>,
+    /// `next[state * messages + message]` is the following state, [`Interface::NONE`] if not allowed.
+    pub next: Table<u16>,
+    /// For each state: bit 0 set if the communication may end there, bit 1 if the client may send, bit 2 if
+    /// the server may send.
+    pub states: Table<u8>,
+    /// Words that the largest message needs.
+    pub payload_words: usize,
+}
+
+impl Interface {
+    /// No transition.
+    pub const NONE: u16 = u16::MAX;
+    /// Bit of [`Interface::states`].
+    pub const MAY_END: u8 = 1;
+    /// Bit of [`Interface::states`].
+    pub const CLIENT_SENDS: u8 = 2;
+    /// Bit of [`Interface::states`].
+    pub const SERVER_SENDS: u8 = 4;
+
+    /// Where a message leads from a state.
+    pub fn next(&self, state: u16, message: usize) -> Option<u16> {
+        let next = self.next.get()[state as usize * self.messages.length + message];
+        (next != Self::NONE).then_some(next)
+    }
+
+    /// The bits of a state.
+    pub fn state(&self, state: u16) -> u8 {
+        self.states.get()[state as usize]
+    }
+}
+
+// SAFETY: never written after they are made; what they point to is read-only data.
+unsafe impl Sync for Interface {}
+unsafe impl Sync for Message {}
+
+#[cfg(test)]
+mod tests {
+    use super::Fingerprint;
+
+    #[test]
+    fn fingerprints_are_those_of_the_hash_that_they_are_named_after() {
+        assert_eq!(Fingerprint::of("").0, [0x62b8_2175_6295_c58d, 0x6c62_272e_07bb_0142]);
+        assert_eq!(Fingerprint::of("a").0, [0x7891_2b70_4e4a_8964, 0xd228_cb69_6f1a_8caf]);
+    }
+}

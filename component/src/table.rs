@@ -1,0 +1,68 @@
+//! Strings and tables in read-only data: what descriptions are made of.
+
+use core::slice;
+
+/// A string in a program's read-only data.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Str {
+    /// First byte; may dangle if `length` is 0.
+    pub bytes: *const u8,
+    /// Number of bytes, UTF-8.
+    pub length: usize,
+}
+
+/// A table in a program's read-only data.
+#[repr(C)]
+pub struct Table<T: 'static> {
+    /// First entry; may dangle if `length` is 0.
+    pub first: *const T,
+    /// Number of entries.
+    pub length: usize,
+}
+
+impl<T> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Table<T> {}
+
+// SAFETY: descriptions are never written after they are made.
+unsafe impl Sync for Str {}
+unsafe impl Send for Str {}
+unsafe impl<T: Sync> Sync for Table<T> {}
+unsafe impl<T: Sync> Send for Table<T> {}
+
+impl Str {
+    /// Describes a Rust string.
+    pub const fn new(text: &'static str) -> Str {
+        Str { bytes: text.as_ptr(), length: text.len() }
+    }
+
+    /// The string itself.
+    pub fn get(&self) -> &'static str {
+        if self.length == 0 {
+            return "";
+        }
+        // SAFETY: made by `new`, or by the compiler from UTF-8 source text; read-only data lives for ever.
+        unsafe { core::str::from_utf8_unchecked(slice::from_raw_parts(self.bytes, self.length)) }
+    }
+}
+
+impl<T> Table<T> {
+    /// Describes a Rust slice.
+    pub const fn new(entries: &'static [T]) -> Table<T> {
+        Table { first: entries.as_ptr(), length: entries.len() }
+    }
+
+    /// The entries.
+    pub fn get(&self) -> &'static [T] {
+        if self.length == 0 {
+            return &[];
+        }
+        // SAFETY: made by `new` or by the compiler; read-only data lives for ever.
+        unsafe { slice::from_raw_parts(self.first, self.length) }
+    }
+}
