@@ -68,18 +68,10 @@ impl Extraction<'_> {
             self.into.functions.push(extra);
             return Ok(new);
         };
-        self.into.functions.push(Function {
-            name: function.name.clone(),
-            params: function.params.clone(),
-            result: function.result.clone(),
-            result_extension: function.result_extension,
-            variadic: function.variadic,
-            internal: function.internal,
-            memory: function.memory,
-            noreturn: function.noreturn,
-            code: Code::Declared,
-            comment: String::new(),
-        });
+        self.into.functions.push(function.declaration());
+        if matches!(function.code, Code::Declared) {
+            self.keep_weak(&function.name);
+        }
         if function.internal {
             let body = self.from.body(id).map_err(|error| error.to_string())?;
             let body = body.ok_or_else(|| format!("the code of {} is not there", function.name))?;
@@ -97,10 +89,19 @@ impl Extraction<'_> {
         self.globals.insert(id, new);
         let global = &self.from.globals[id.0 as usize];
         self.into.globals.push(Global { initial: None, ..global.clone() });
-        if let Some(initial) = global.initial.as_ref().filter(|_| global.internal) {
-            self.variables_to_do.push((new, initial.clone()));
+        match &global.initial {
+            Some(initial) if global.internal => self.variables_to_do.push((new, initial.clone())),
+            Some(_) => {}
+            None => self.keep_weak(&global.name),
         }
         new
+    }
+
+    /// What nobody may define is declared as such, or its address would be taken not to be null.
+    fn keep_weak(&mut self, name: &Rc<str>) {
+        if self.from.weak.contains(name) {
+            self.into.weak.insert(name.clone());
+        }
     }
 
     fn constant(&mut self, constant: &Const) -> Result<Const, String> {

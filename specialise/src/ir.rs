@@ -179,6 +179,18 @@ impl Function {
             comment: String::new(),
         }
     }
+
+    /// The same function without its code.
+    pub fn declaration(&self) -> Function {
+        Function {
+            name: self.name.clone(),
+            params: self.params.clone(),
+            result: self.result.clone(),
+            code: Code::Declared,
+            comment: String::new(),
+            ..*self
+        }
+    }
 }
 
 /// The code of a function, as far as it is there.
@@ -231,9 +243,12 @@ pub struct Module {
     pub globals: Vec<Global>,
     /// Further names, for other modules; the code of this one refers to what they name.
     pub aliases: Vec<Alias>,
-    /// Names whose definition here may be replaced by another module's, or whose address may be null if they are only
-    /// declared here (`weak`, `linkonce`, `common`, `extern_weak`).
+    /// Names whose definition here gives way to another module's when they are linked, or whose address may be null if
+    /// they are only declared here (`weak`, `linkonce`, `common`, `available_externally`, `extern_weak`).
     pub weak: HashSet<Rc<str>>,
+    /// Names whose definition here says nothing, because a program may run with another one that is different. Aliases
+    /// of which this is so have a declaration beside them, and that is what the code refers to.
+    pub replaceable: HashSet<Rc<str>>,
     /// Places that instructions refer to.
     pub places: Rc<Places>,
 }

@@ -4,6 +4,7 @@
 //! It refuses to know machines other than x86-64. What [`crate::ir`] has no words for (inline assembly, `long double`,
 //! exceptions, computed jumps, `va_arg`) makes only the function unusable in which it stands.
 
+mod aliases;
 mod attributes;
 mod body;
 mod calls;

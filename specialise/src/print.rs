@@ -10,16 +10,18 @@ mod names;
 use crate::ir::{Const, Effects, Extension, Function, FunctionId, Global, Module, ParamAttributes, Type};
 use constants::Typed;
 use names::Spelling;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Writes a module as LLVM IR text.
 pub fn print(module: &Module) -> String {
     let mut text = String::from("target triple = \"x86_64-pc-linux-gnu\"\n\n");
-    for global in &module.globals {
+    let aliases: HashSet<&str> = module.aliases.iter().map(|alias| &*alias.name).collect();
+    for global in module.globals.iter().filter(|global| !aliases.contains(&*global.name)) {
         variable(&mut text, module, global);
     }
     for alias in &module.aliases {
-        let weak = if module.weak.contains(&alias.name) { "weak " } else { "" };
+        let weak = weakness(module, &alias.name);
         if is_defined(module, &alias.target) {
             let target = Typed(module, &alias.target);
             put(&mut text, format_args!("@{} = {weak}alias i8, {target}\n", Spelling(&alias.name)));
@@ -30,10 +32,21 @@ pub fn print(module: &Module) -> String {
             );
         }
     }
-    for id in 0..module.functions.len() {
-        function(&mut text, module, FunctionId(id as u32));
+    for (id, code) in module.functions.iter().enumerate() {
+        if !aliases.contains(&*code.name) {
+            function(&mut text, module, FunctionId(id as u32));
+        }
     }
     text
+}
+
+/// The word for a definition that gives way to others.
+fn weakness(module: &Module, name: &str) -> &'static str {
+    match (module.weak.contains(name), module.replaceable.contains(name)) {
+        (false, _) => "",
+        (true, true) => "weak ",
+        (true, false) => "weak_odr ",
+    }
 }
 
 /// Writes to a string, which never fails.
@@ -57,15 +70,14 @@ fn is_defined(module: &Module, target: &Const) -> bool {
 }
 
 fn variable(text: &mut String, module: &Module, global: &Global) {
-    let weak = module.weak.contains(&global.name);
+    let weak = weakness(module, &global.name);
     let linkage = match &global.initial {
-        None if weak => "extern_weak ",
+        None if !weak.is_empty() => "extern_weak ",
         None => "external ",
         // Lists that a linker joins.
         Some(_) if global.name.starts_with("llvm.") => "appending ",
         Some(_) if global.internal => "internal ",
-        Some(_) if weak => "weak ",
-        Some(_) => "",
+        Some(_) => weak,
     };
     let thread = if global.thread_local { "thread_local " } else { "" };
     let kind = if global.constant { "constant" } else { "global" };
@@ -88,18 +100,14 @@ fn function(text: &mut String, module: &Module, id: FunctionId) {
         comment(text, &unsupported.to_string());
         None
     });
-    let weak = module.weak.contains(&function.name);
+    let weak = weakness(module, &function.name);
     let Some(body) = body else {
-        put(text, format_args!("declare {}", if weak { "extern_weak " } else { "" }));
+        put(text, format_args!("declare {}", if weak.is_empty() { "" } else { "extern_weak " }));
         signature(text, function, |_, _| {});
         text.push('\n');
         return;
     };
-    let linkage = match (function.internal, weak) {
-        (true, _) => "internal ",
-        (false, true) => "weak ",
-        (false, false) => "",
-    };
+    let linkage = if function.internal { "internal " } else { weak };
     put(text, format_args!("define {linkage}"));
     let names = names::Names::of(function, &body);
     signature(text, function, |text, position| put(text, format_args!(" {}", names.values[position])));

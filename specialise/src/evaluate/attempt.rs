@@ -25,6 +25,9 @@ impl Evaluator<'_> {
             .into_iter()
             .map(|(at, value)| self.argument(&mut state, at, value))
             .collect::<Result<_, _>>()?;
+        if self.is_replaceable(self.entry) {
+            return Err(Stop::Fail("another module may define it".into()));
+        }
         self.enter(&mut state, self.entry, args, &Rc::default())?;
         self.follow(state)?;
         self.residual.end(PROLOGUE, Terminator::Jump(first));

@@ -231,7 +231,7 @@ impl Evaluator<'_> {
             return Some("it takes a variable number of arguments".into());
         }
         if self.is_replaceable(function) {
-            return Some("it is weak: another module may define it".into());
+            return Some("another module may define it".into());
         }
         match self.body(function) {
             Err(reason) => Some(reason),

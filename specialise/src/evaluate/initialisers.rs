@@ -10,7 +10,7 @@ use super::objects::Identity;
 use super::state::State;
 use super::value::{ObjectId, Value};
 use super::{Error, Evaluator, Stop};
-use crate::ir::{Const, GlobalId, Type};
+use crate::ir::{Const, Global, GlobalId, Type};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -25,9 +25,12 @@ impl Evaluator<'_> {
             let object = self.global(GlobalId(at as u32));
             let variable = &self.module.globals[at];
             if let Some(initial) = &variable.initial {
-                let mut contents =
-                    Contents { real: variable.constant, escaped: variable.constant, ..Contents::default() };
-                self.fill_in(&mut contents, 0, initial);
+                let known = self.is_settled(variable);
+                let seen = variable.constant || !known;
+                let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
+                if known {
+                    self.fill_in(&mut contents, 0, initial);
+                }
                 memory.insert(object, contents);
             }
         }
@@ -54,6 +57,9 @@ impl Evaluator<'_> {
         };
         if !self.function(function).params.is_empty() {
             return Err(Stop::Fail("it takes arguments".into()));
+        }
+        if self.is_replaceable(function) {
+            return Err(Stop::Fail("another module may define it".into()));
         }
         self.begin();
         self.finished = None;
@@ -124,7 +130,16 @@ impl Evaluator<'_> {
     fn is_invariant(&self, object: ObjectId) -> bool {
         let Identity::Global(global) = self.objects.identity(object) else { return false };
         let variable = &self.module.globals[global.0 as usize];
-        variable.constant || self.context.global.get(&*variable.name).is_some_and(|said| said.constant)
+        variable.constant && self.is_settled(variable) || self.is_said_constant(variable)
+    }
+
+    /// Whether the program runs with the initial value that is here.
+    fn is_settled(&self, variable: &Global) -> bool {
+        !self.module.replaceable.contains(&variable.name) || self.is_said_constant(variable)
+    }
+
+    fn is_said_constant(&self, variable: &Global) -> bool {
+        self.context.global.get(&*variable.name).is_some_and(|said| said.constant)
     }
 
     /// The entry writes to memory: if something was known to stand there always, it is not known any more.

@@ -191,11 +191,14 @@ impl Evaluator<'_> {
             }
             (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(state, *x, other),
             (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(state, *x, other),
-            (Value::Const(Const::Function(f)), Value::Const(Const::Function(g))) if f != g => {
+            // What replaces a function may be another name for the other one.
+            (Value::Const(Const::Function(f)), Value::Const(Const::Function(g)))
+                if f != g && !self.is_replaceable(*f) && !self.is_replaceable(*g) =>
+            {
                 Some(Ordering::Less)
             }
             (Value::Const(Const::Function(f)), other) | (other, Value::Const(Const::Function(f)))
-                if other.is_zero() && !self.is_replaceable(*f) =>
+                if other.is_zero() && !self.may_be_missing(*f) =>
             {
                 Some(Ordering::Less)
             }

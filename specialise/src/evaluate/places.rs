@@ -17,12 +17,15 @@ impl Evaluator<'_> {
         }
         let module = self.module;
         let variable = &module.globals[global.0 as usize];
+        let replaceable = module.replaceable.contains(&variable.name);
+        let is_this = variable.initial.is_some() && !replaceable;
         self.objects.intern(Identity::Global(global), || Origin {
             name: variable.name.clone(),
-            size: variable.initial.as_ref().map(|_| variable.ty.layout().size),
+            size: is_this.then(|| variable.ty.layout().size),
             align: variable.align.max(1),
             constant: variable.constant,
-            shared: false,
+            // What replaces it may be another name for something else.
+            shared: replaceable,
             // The address of a weak variable that nobody defines is null.
             allocated: variable.initial.is_none() && module.weak.contains(&variable.name),
         })

@@ -43,9 +43,15 @@ impl Evaluator<'_> {
         function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
     }
 
-    /// Whether another module may define a function, or nobody may.
+    /// Whether the program may run with another definition of a function than the one that is here.
     pub(super) fn is_replaceable(&self, function: FunctionId) -> bool {
-        self.module.weak.contains(&self.function(function).name)
+        self.module.replaceable.contains(&self.function(function).name)
+    }
+
+    /// Whether nobody may define a function, so that its address is null.
+    pub(super) fn may_be_missing(&self, function: FunctionId) -> bool {
+        let function = self.function(function);
+        matches!(function.code, Code::Declared) && self.module.weak.contains(&function.name)
     }
 
     pub(super) fn is_variadic(&self, function: FunctionId) -> bool {

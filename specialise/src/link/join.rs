@@ -19,11 +19,9 @@ pub(super) fn join(modules: Vec<Module>, winners: &Winners, targets: Targets) ->
                 linked.aliases.push(Alias { name: alias.name.clone(), target });
             }
         }
-        let weak = module
-            .weak
-            .iter()
-            .filter(|name| winners.get(*name).is_some_and(|winner| winner.module == number));
-        linked.weak.extend(weak.cloned());
+        let wins = |name: &&Rc<str>| winners.get(*name).is_some_and(|winner| winner.module == number);
+        linked.weak.extend(module.weak.iter().filter(wins).cloned());
+        linked.replaceable.extend(module.replaceable.iter().filter(wins).cloned());
         let first_place = copy_places(&module.places, &linked.places);
         parts.push(Part {
             name: module.name,

@@ -32,6 +32,13 @@ pub(super) struct Winner {
     claim: Claim,
 }
 
+impl Winner {
+    /// Whether it is an alias instead of which code refers to a declaration; `module` is the winner's.
+    fn is_stood_in_for(&self, name: &str, module: &Module) -> bool {
+        matches!(self.item, Item::Alias(_)) && module.replaceable.contains(name)
+    }
+}
+
 pub(super) type Winners = HashMap<Rc<str>, Winner>;
 
 /// Lists that are joined from all modules.
@@ -109,7 +116,8 @@ pub(super) fn targets(modules: &[Module], winners: &Winners) -> Result<Targets, 
     let mut lists: HashMap<Rc<str>, GlobalId> = HashMap::new();
     for (number, module) in modules.iter().enumerate() {
         let wins = |name: &Rc<str>, item| {
-            winners.get(name).is_some_and(|winner| (winner.module, winner.item) == (number, item))
+            let winner = winners.get(name).filter(|winner| winner.module == number);
+            winner.is_some_and(|winner| winner.item == item || winner.is_stood_in_for(name, module))
         };
         for (at, function) in module.functions.iter().enumerate() {
             let item = Item::Function(at);
@@ -179,12 +187,28 @@ impl Finder<'_> {
             Item::Alias(at) => &self.modules[module].aliases[at].name,
         };
         let winner = self.winners[name];
+        if let Some(place) = self.stand_in(&winner, name) {
+            return Ok(place);
+        }
         let Item::Alias(alias) = winner.item else { return self.find(winner.module, winner.item, depth) };
         if depth > 16 {
             return Err(LinkError::Circle { name: name.clone() });
         }
         let target = &self.modules[winner.module].aliases[alias].target;
         moved(target, &self.modules[winner.module].name, &|item| self.find(winner.module, item, depth + 1))
+    }
+
+    /// The declaration that code refers to instead of an alias that may be replaced.
+    fn stand_in(&self, winner: &Winner, name: &Rc<str>) -> Option<Const> {
+        let module = &self.modules[winner.module];
+        if !winner.is_stood_in_for(name, module) {
+            return None;
+        }
+        let item = match module.function(name) {
+            Some(id) => Item::Function(id.0 as usize),
+            None => Item::Global(module.global(name)?.0 as usize),
+        };
+        self.places.get(&(winner.module, item)).cloned()
     }
 }
 

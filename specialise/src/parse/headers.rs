@@ -11,12 +11,24 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) internal: bool,
+    /// Whether a definition gives way to others, and whether these may be different.
     pub(super) weak: bool,
+    replaced: bool,
+    /// Whether the definition is that of the same executable or shared object.
+    local: bool,
     /// Whether it is defined elsewhere.
     pub(super) declaration: bool,
     pub(super) thread_local: bool,
     /// Why there are no words for it.
     pub(super) trouble: Option<Rc<str>>,
+}
+
+impl Header {
+    /// Whether what the program runs with may be another definition than this, and a different one; `preempted` says
+    /// whether other shared objects count.
+    pub(super) fn is_replaceable(&self, preempted: bool) -> bool {
+        self.replaced || preempted && !self.local && !self.internal
+    }
 }
 
 /// Reads the words before `global`, `constant`, `alias`, or the type of a function.
@@ -25,9 +37,8 @@ pub(super) fn linkage(cursor: &mut Cursor) -> Parsed<Header> {
     while let Token::Word(word) = cursor.token() {
         match word {
             "private" | "internal" => header.internal = true,
-            "weak" | "weak_odr" | "linkonce" | "linkonce_odr" | "common" | "available_externally" => {
-                header.weak = true;
-            }
+            "weak" | "linkonce" | "common" => (header.weak, header.replaced) = (true, true),
+            "weak_odr" | "linkonce_odr" | "available_externally" => header.weak = true,
             "external" => header.declaration = true,
             "extern_weak" => (header.declaration, header.weak) = (true, true),
             "thread_local" => {
@@ -45,12 +56,10 @@ pub(super) fn linkage(cursor: &mut Cursor) -> Parsed<Header> {
                 }
                 continue;
             }
+            "dso_local" | "hidden" | "protected" => header.local = true,
             "appending"
-            | "dso_local"
             | "dso_preemptable"
             | "default"
-            | "hidden"
-            | "protected"
             | "dllimport"
             | "dllexport"
             | "unnamed_addr"
@@ -66,10 +75,10 @@ pub(super) fn linkage(cursor: &mut Cursor) -> Parsed<Header> {
 /// A function without its body.
 pub(super) struct Declared {
     pub(super) function: Function,
-    pub(super) weak: bool,
+    /// `trouble` is also what there are no words for behind it.
+    pub(super) header: Header,
     /// Where its body begins.
     pub(super) body: Option<usize>,
-    pub(super) trouble: Option<Rc<str>>,
 }
 
 /// The conventions that C functions on x86-64 have; between functions of one module it does not matter which.
@@ -83,10 +92,10 @@ pub(super) fn function(cursor: &mut Cursor, types: &Types, groups: &Groups) -> P
         _ => return Err(cursor.wrong("`define` or `declare` is expected")),
     };
     metadata(cursor);
-    let header = linkage(cursor)?;
+    let mut header = linkage(cursor)?;
     let before = *cursor;
     let (signature, trouble) = match signature(cursor, types) {
-        Ok(signature) => (signature, header.trouble),
+        Ok(signature) => (signature, header.trouble.take()),
         Err(fail) if fail.kind == Kind::Unsupported => {
             *cursor = before;
             (unknown_signature(cursor, &fail)?, Some(fail.what.into()))
@@ -109,7 +118,8 @@ pub(super) fn function(cursor: &mut Cursor, types: &Types, groups: &Groups) -> P
         code: Code::Declared,
         comment: String::new(),
     };
-    Ok(Declared { function, weak: header.weak, body, trouble })
+    header.trouble = trouble;
+    Ok(Declared { function, header, body })
 }
 
 struct Signature {

@@ -8,8 +8,8 @@ use super::lexer::{Lexer, Token, plain, statement_end};
 use super::metadata::Numbered;
 use super::types::Types;
 use super::unread::{File, Scope, UnreadBody};
-use crate::ir::{Alias, Code, Const, FunctionId, Global, GlobalId, Module, Type};
-use std::collections::{HashMap, HashSet};
+use crate::ir::{Code, Const, FunctionId, Global, GlobalId, Module, Type};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Where the statements begin that are read when all names are known.
@@ -20,12 +20,12 @@ struct Statements {
 }
 
 /// A variable, an alias or what there are no words for: its name and what stands before its type.
-struct Variable<'t> {
-    name: Rc<str>,
-    header: Header,
+pub(super) struct Variable<'t> {
+    pub(super) name: Rc<str>,
+    pub(super) header: Header,
     kind: &'t str,
     /// At its type.
-    cursor: Cursor<'t>,
+    pub(super) cursor: Cursor<'t>,
 }
 
 pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
@@ -42,6 +42,8 @@ pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
         types: &file.types,
         module: Module { name: name.into(), ..Module::default() },
         symbols: Symbols::new(),
+        // A flag of the module, from `-fsemantic-interposition`.
+        preempted: text.contains("!\"SemanticInterposition\", i32 1}"),
     };
     let bodies = reader.functions(&text, &file, &statements.functions)?;
     reader.variables(&text, &statements.variables)?;
@@ -126,10 +128,12 @@ fn target(cursor: &mut Cursor) -> Parsed<()> {
     if known { Ok(()) } else { Err(cursor.unsupported("only x86-64 with ELF is known; compile for that")) }
 }
 
-struct Reader<'f> {
-    types: &'f Types,
-    module: Module,
-    symbols: Symbols,
+pub(super) struct Reader<'f> {
+    pub(super) types: &'f Types,
+    pub(super) module: Module,
+    pub(super) symbols: Symbols,
+    /// Whether another shared object's definition may take the place of one that is exported here.
+    preempted: bool,
 }
 
 impl Reader<'_> {
@@ -141,16 +145,15 @@ impl Reader<'_> {
             let found = headers::function(&mut cursor, self.types, &file.groups)?;
             let name = found.function.name.clone();
             // What debuggers and the like are told has no address, and no declaration that could be printed.
-            let slot = found.trouble.is_none() || !name.starts_with("llvm.");
+            let trouble = found.header.trouble.clone();
+            let slot = trouble.is_none() || !name.starts_with("llvm.");
             let value = slot.then_some(Const::Function(FunctionId(self.module.functions.len() as u32)));
-            self.name(&cursor, &name, Symbol { value, trouble: found.trouble.clone() })?;
+            self.name(&cursor, &name, Symbol { value, trouble: trouble.clone() })?;
             if !slot {
                 continue;
             }
-            if found.weak {
-                self.module.weak.insert(name);
-            }
-            if let (Some(body), None) = (found.body, &found.trouble) {
+            self.note_linkage(&name, &found.header);
+            if let (Some(body), None) = (found.body, trouble) {
                 bodies.push((self.module.functions.len(), body));
             }
             self.module.functions.push(found.function);
@@ -158,7 +161,16 @@ impl Reader<'_> {
         Ok(bodies)
     }
 
-    fn name(&mut self, cursor: &Cursor, name: &Rc<str>, symbol: Symbol) -> Parsed<()> {
+    fn note_linkage(&mut self, name: &Rc<str>, header: &Header) {
+        if header.weak {
+            self.module.weak.insert(name.clone());
+        }
+        if header.is_replaceable(self.preempted) {
+            self.module.replaceable.insert(name.clone());
+        }
+    }
+
+    pub(super) fn name(&mut self, cursor: &Cursor, name: &Rc<str>, symbol: Symbol) -> Parsed<()> {
         match self.symbols.insert(name.clone(), symbol) {
             None => Ok(()),
             Some(_) => Err(cursor.wrong(format!("`@{name}` is there twice"))),
@@ -171,6 +183,7 @@ impl Reader<'_> {
         for start in starts {
             let found = variable(text, *start)?;
             let mut symbol = Symbol { value: None, trouble: found.header.trouble.clone() };
+            self.note_linkage(&found.name, &found.header);
             match found.kind {
                 "alias" => aliases.push(found),
                 "ifunc" => {
@@ -184,10 +197,11 @@ impl Reader<'_> {
                 }
             }
         }
-        self.aliases(aliases)?;
+        let stand_ins = self.aliases(aliases, &variables)?;
         for found in variables {
             self.variable(found)?;
         }
+        self.module.globals.extend(stand_ins);
         Ok(())
     }
 
@@ -206,9 +220,6 @@ impl Reader<'_> {
                 (Type::Array(0, Rc::new(Type::Int(8))), None, 1)
             }
         };
-        if header.weak {
-            self.module.weak.insert(name.clone());
-        }
         self.module.globals.push(Global {
             name,
             ty,
@@ -221,7 +232,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn constants(&self) -> Constants<'_> {
+    pub(super) fn constants(&self) -> Constants<'_> {
         Constants { types: self.types, symbols: &self.symbols, mention: Mention::Address }
     }
 
@@ -245,77 +256,6 @@ impl Reader<'_> {
         }
         Ok((ty, initial, align))
     }
-
-    /// Takes up aliases, each after what it names.
-    fn aliases(&mut self, mut waiting: Vec<Variable>) -> Parsed<()> {
-        let names: HashSet<Rc<str>> = waiting.iter().map(|alias| alias.name.clone()).collect();
-        loop {
-            let before = waiting.len();
-            let mut later = Vec::new();
-            for alias in waiting {
-                let mut cursor = alias.cursor;
-                if waits(cursor, &names, &self.symbols) {
-                    later.push(alias);
-                    continue;
-                }
-                let target = self.types.read(&mut cursor).and_then(|_| {
-                    cursor.expect(',')?;
-                    // An expression stands without its type.
-                    match cursor.token() {
-                        Token::Word("getelementptr" | "bitcast" | "inttoptr") => {
-                            self.constants().read(&mut cursor, &Type::Ptr)
-                        }
-                        _ => self.constants().typed(&mut cursor),
-                    }
-                });
-                self.alias(alias, target)?;
-            }
-            if later.is_empty() || later.len() == before {
-                break match later.first() {
-                    None => Ok(()),
-                    Some(alias) => Err(alias.cursor.wrong("an alias of itself")),
-                };
-            }
-            waiting = later;
-        }
-    }
-
-    fn alias(&mut self, alias: Variable, target: Parsed<Const>) -> Parsed<()> {
-        let Variable { name, header, cursor, .. } = alias;
-        let symbol = match target {
-            Ok(target) => {
-                let symbol = Symbol { value: Some(target.clone()), trouble: None };
-                if header.weak {
-                    self.module.weak.insert(name.clone());
-                }
-                // One that nobody else sees has done its work when this module is read.
-                if !header.internal {
-                    self.module.aliases.push(Alias { name: name.clone(), target });
-                }
-                symbol
-            }
-            Err(Fail { kind: Kind::Unsupported, what, .. }) => {
-                Symbol { value: None, trouble: Some(what.into()) }
-            }
-            Err(fail) => return Err(fail),
-        };
-        self.name(&cursor, &name, symbol)
-    }
-}
-
-/// Whether an alias names another one that is not known yet.
-fn waits(mut cursor: Cursor, names: &HashSet<Rc<str>>, symbols: &Symbols) -> bool {
-    while !matches!(cursor.token(), Token::End) {
-        match cursor.advance() {
-            Token::Global(name) => {
-                let name = plain(name);
-                return names.contains(&*name) && !symbols.contains_key(&*name);
-            }
-            Token::Label(_) => return false,
-            _ => {}
-        }
-    }
-    false
 }
 
 fn variable(text: &str, start: usize) -> Parsed<Variable<'_>> {

@@ -1,0 +1,144 @@
+//! Aliases. What one names is what the code that mentions it refers to, unless it may turn out to name something else.
+
+use super::constants::{Symbol, Symbols};
+use super::cursor::{Cursor, Fail, Kind, Parsed};
+use super::lexer::{Token, plain};
+use super::top::{Reader, Variable};
+use crate::ir::{Alias, Const, Function, FunctionId, Global, GlobalId, Type};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+impl Reader<'_> {
+    /// Takes up aliases, each after what it names. Gives the variables that stand for those that may be replaced, which
+    /// follow the module's own.
+    pub(super) fn aliases(
+        &mut self,
+        mut waiting: Vec<Variable>,
+        variables: &[Variable],
+    ) -> Parsed<Vec<Global>> {
+        let names: HashSet<Rc<str>> = waiting.iter().map(|alias| alias.name.clone()).collect();
+        let mut stand_ins = StandIns { after: variables, added: Vec::new() };
+        loop {
+            let before = waiting.len();
+            let mut later = Vec::new();
+            for alias in waiting {
+                if waits(alias.cursor, &names, &self.symbols) {
+                    later.push(alias);
+                } else {
+                    self.alias(alias, &mut stand_ins)?;
+                }
+            }
+            if later.is_empty() || later.len() == before {
+                break match later.first() {
+                    None => Ok(stand_ins.added),
+                    Some(alias) => Err(alias.cursor.wrong("an alias of itself")),
+                };
+            }
+            waiting = later;
+        }
+    }
+
+    fn alias(&mut self, alias: Variable, stand_ins: &mut StandIns) -> Parsed<()> {
+        let Variable { name, header, mut cursor, .. } = alias;
+        let (value, trouble) = match self.target(&mut cursor) {
+            // The linker takes it for what stands here, also if another module replaces what it names.
+            Ok((_, target)) if self.may_be_replaced(&target, stand_ins) => {
+                (None, Some("it is another name for what other modules may replace".into()))
+            }
+            Ok((ty, target)) => {
+                let value = match self.module.replaceable.contains(&name) {
+                    true => self.stand_in(&name, ty, &target, stand_ins),
+                    false => target.clone(),
+                };
+                // One that nobody else sees has done its work when this module is read.
+                if !header.internal {
+                    self.module.aliases.push(Alias { name: name.clone(), target });
+                }
+                (Some(value), None)
+            }
+            Err(Fail { kind: Kind::Unsupported, what, .. }) => (None, Some(what.into())),
+            Err(fail) => return Err(fail),
+        };
+        self.name(&cursor, &name, Symbol { value, trouble })
+    }
+
+    fn target(&self, cursor: &mut Cursor) -> Parsed<(Type, Const)> {
+        let ty = self.types.read(cursor)?;
+        // Of the type of a function only the result was read.
+        if cursor.token() == Token::Mark('(') {
+            cursor.skip_brackets();
+        }
+        cursor.expect(',')?;
+        // An expression stands without its type.
+        let target = match cursor.token() {
+            Token::Word("getelementptr" | "bitcast" | "inttoptr") => {
+                self.constants().read(cursor, &Type::Ptr)
+            }
+            _ => self.constants().typed(cursor),
+        };
+        Ok((ty, target?))
+    }
+
+    fn may_be_replaced(&self, target: &Const, stand_ins: &StandIns) -> bool {
+        let name = match target {
+            Const::Function(id) => &self.module.functions[id.0 as usize].name,
+            Const::Global(id, _) => stand_ins.name(*id),
+            _ => return false,
+        };
+        self.module.replaceable.contains(name)
+    }
+
+    /// What code refers to instead of an alias: a declaration of its name.
+    fn stand_in(&mut self, name: &Rc<str>, ty: Type, target: &Const, stand_ins: &mut StandIns) -> Const {
+        if let Const::Function(id) = target {
+            let function = self.module.functions[id.0 as usize].declaration();
+            self.module.functions.push(Function { name: name.clone(), internal: false, ..function });
+            return Const::Function(FunctionId(self.module.functions.len() as u32 - 1));
+        }
+        stand_ins.add(Global {
+            name: name.clone(),
+            align: ty.layout().align,
+            ty,
+            initial: None,
+            constant: false,
+            internal: false,
+            thread_local: false,
+        })
+    }
+}
+
+/// Declared variables that stand for aliases.
+struct StandIns<'a, 't> {
+    /// The variables that they follow.
+    after: &'a [Variable<'t>],
+    added: Vec<Global>,
+}
+
+impl StandIns<'_, '_> {
+    fn add(&mut self, global: Global) -> Const {
+        self.added.push(global);
+        Const::Global(GlobalId((self.after.len() + self.added.len()) as u32 - 1), 0)
+    }
+
+    fn name(&self, id: GlobalId) -> &Rc<str> {
+        match self.after.get(id.0 as usize) {
+            Some(variable) => &variable.name,
+            None => &self.added[id.0 as usize - self.after.len()].name,
+        }
+    }
+}
+
+/// Whether an alias names another one that is not known yet.
+fn waits(mut cursor: Cursor, names: &HashSet<Rc<str>>, symbols: &Symbols) -> bool {
+    while !matches!(cursor.token(), Token::End) {
+        match cursor.advance() {
+            Token::Global(name) => {
+                let name = plain(name);
+                return names.contains(&*name) && !symbols.contains_key(&*name);
+            }
+            Token::Label(_) => return false,
+            _ => {}
+        }
+    }
+    false
+}
