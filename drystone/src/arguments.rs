@@ -139,6 +139,12 @@ pub struct Specialise {
     /// Also write what became of each line of the source (listing.txt) and what was copied where (copies.svg)
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub explain: Option<PathBuf>,
+    /// How long it may take until the generic function is called instead [default: 10, or what the context says]
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
+    /// How much memory what is known may take, such as 500M [default: 2000 MB, or what the context says]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<usize>,
 }
 
 /// `512M` as a number of bytes.

@@ -14,7 +14,9 @@ use super::{Status, WRONG, fail, say, tell};
 /// Specialises a program and writes what is left of it.
 pub fn run(command: &Specialise) -> Result<(), Status> {
     let context = read(&command.context)?;
-    let context = Context::read(&context).map_err(|error| wrong(&command.context, error))?;
+    let mut context = Context::read(&context).map_err(|error| wrong(&command.context, error))?;
+    context.budget.seconds = command.seconds.unwrap_or(context.budget.seconds);
+    context.budget.memory = command.memory.map_or(context.budget.memory, |bytes| bytes as u64);
     let program = program(&command.files)?;
     let residual = specialise(&program, &context).map_err(|error| wrong(&command.context, error))?;
     write(command, &residual)?;
@@ -62,6 +64,9 @@ fn summary(context: &Context, report: &Report) {
         "{}: {} instructions evaluated, {} left\n",
         context.entry, report.evaluated, report.residual
     ));
+    for loop_and_reason in &report.spent {
+        say(format_args!("  not unrolled: {loop_and_reason}\n"));
+    }
     for (name, reason) in &report.kept {
         say(format_args!("  calls of {name} are left: {reason}\n"));
     }

@@ -161,6 +161,10 @@ pub struct Budget {
     pub recursion: usize,
     /// Calls within one another.
     pub depth: usize,
+    /// Bytes that what is known may take, on all paths together.
+    pub memory: u64,
+    /// Seconds of the processor's time until generic code is kept, however far the evaluation has come.
+    pub seconds: u64,
 }
 
 impl Default for Budget {
@@ -173,6 +177,8 @@ impl Default for Budget {
             rounds: 32,
             recursion: 2,
             depth: 200,
+            memory: 2_000_000_000,
+            seconds: 10,
         }
     }
 }

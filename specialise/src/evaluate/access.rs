@@ -133,7 +133,7 @@ impl Evaluator<'_> {
         let value = Value::Dynamic(self.emit_load(state, from, ty, align));
         // Of what an object holds its cells know more.
         if pointee.is_none() {
-            Rc::make_mut(&mut state.seen).insert(pointer, value.clone());
+            Rc::make_mut(&mut state.seen).edit(|seen| seen.insert(pointer, value.clone()));
         }
         Ok(value)
     }
@@ -326,7 +326,7 @@ impl Evaluator<'_> {
 
     pub(super) fn put(&mut self, state: &mut State, object: ObjectId, offset: u64, size: u64, held: Held) {
         if self.initialising {
-            self.initialised.insert(object);
+            self.learnt.initialised.insert(object);
         }
         if let Some(contents) = state.memory.get_mut(object) {
             contents.put(offset, size, held);
@@ -335,7 +335,7 @@ impl Evaluator<'_> {
 
     /// What the address of a byte of an object is a multiple of.
     pub fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
-        let align = self.objects.origin(object).align.max(1);
+        let align = self.learnt.objects.origin(object).align.max(1);
         if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
     }
 }

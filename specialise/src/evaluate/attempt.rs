@@ -1,7 +1,6 @@
 //! One attempt at the residual function: its paths, and whose turn it is.
 
 use super::memory::Memory;
-use super::residual::Residual;
 use super::state::{Arrival, State};
 use super::value::Value;
 use super::{Evaluator, PROLOGUE, Stop};
@@ -11,8 +10,7 @@ use std::rc::Rc;
 impl Evaluator<'_> {
     /// One attempt at the residual function.
     pub(super) fn attempt(&mut self) -> Result<(), Stop> {
-        self.begin();
-        let params = self.params.clone();
+        let params = self.params;
         let mut args = Vec::new();
         for (at, param) in params.iter().enumerate() {
             let value = self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or(""));
@@ -43,19 +41,6 @@ impl Evaluator<'_> {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn begin(&mut self) {
-        self.residual = Residual::default();
-        self.place = None;
-        self.waiting.clear();
-        self.variants.clear();
-        self.recursions.clear();
-        self.pointees.clear();
-        self.bases.clear();
-        self.loaded.clear();
-        (self.evaluated, self.spent) = (0, 0);
-        self.report.begin();
     }
 
     /// Follows a path until it ends, splits, or must wait for others.
@@ -100,15 +85,6 @@ impl Evaluator<'_> {
 
     pub(super) fn suspend(&mut self, state: State) {
         self.waiting.entry(state.key()).or_default().push(state);
-    }
-
-    pub(super) fn spend(&mut self, state: &State) -> Result<(), Stop> {
-        self.spent += 1;
-        let budget = self.budget();
-        if self.spent < budget.instructions && self.residual.size < budget.residual {
-            return Ok(());
-        }
-        self.give_up_longest_loop(state)
     }
 
     /// Gives names of the source to values of the residual program.

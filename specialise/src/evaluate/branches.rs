@@ -124,7 +124,7 @@ impl Evaluator<'_> {
             } else if let Value::Dynamic(dynamic) = value
                 && to != zero_side
             {
-                Rc::make_mut(&mut side.not_zero).insert(dynamic);
+                Rc::make_mut(&mut side.not_zero).edit(|values| values.insert(dynamic));
             }
             self.go(&mut side, to)?;
             self.suspend(side);
@@ -168,7 +168,7 @@ impl Evaluator<'_> {
             _ => return,
         };
         if !is_zero {
-            Rc::make_mut(&mut state.not_zero).insert(value);
+            Rc::make_mut(&mut state.not_zero).edit(|values| values.insert(value));
         }
         match self.residual.definition(value).cloned() {
             Some(Op::Cast(Cast::ZExt | Cast::SExt, Operand::Value(bit)))
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
             state.memory.iter().find(|(_, contents)| contents.base == Some(*value)).map(|(object, _)| object);
         by_state.or_else(|| {
             let by_name = self.bases.iter().find(|(_, base)| *base == operand).map(|(object, _)| *object);
-            by_name.filter(|object| self.objects.origin(*object).allocated)
+            by_name.filter(|object| self.learnt.objects.origin(*object).allocated)
         })
     }
 
@@ -225,18 +225,21 @@ impl Evaluator<'_> {
             }
         }
         let branches = state.branches;
-        let stays = self.directives.contains_key(&(path, to));
+        let stays = self.learnt.directives.contains_key(&(path, to));
         let frame = state.top();
         frame.block = to;
         frame.index = phis;
         while frame.loops.last().is_some_and(|round| !flow.is_in(to, round.header)) {
-            frame.loops.pop();
+            frame.loops.edit(Vec::pop);
         }
         if flow.nest[to.0 as usize].last() != Some(&to) {
             return Ok(());
         }
+        let function = frame.function;
+        self.visit(function, to);
+        let frame = state.top();
         if frame.loops.last().is_none_or(|round| round.header != to) {
-            frame.loops.push(Round::first(to, branches));
+            frame.loops.edit(|loops| loops.push(Round::first(to, branches)));
             if stays {
                 state.arrival = Arrival::Header;
             }
@@ -266,7 +269,7 @@ impl Evaluator<'_> {
             let definitions = flow.definitions(&body);
             known_leaves(&body, definitions, &frame.values.clone(), condition, 8, &mut reasons);
         }
-        for round in frame.loops.iter_mut().filter(|round| leaves(round.header)) {
+        for round in frame.loops.elements().iter_mut().filter(|round| leaves(round.header)) {
             if known {
                 round.reasons.extend(reasons.iter().cloned());
             } else {
@@ -296,7 +299,7 @@ impl Evaluator<'_> {
         for local in locals {
             self.end_of_life(&mut state, local)?;
         }
-        state.frames.pop();
+        state.frames.edit(Vec::pop);
         let value = value.unwrap_or(nothing);
         self.end_recursion(&state, path, &value)?;
         let frame = state.top();
@@ -311,7 +314,7 @@ impl Evaluator<'_> {
 fn known_leaves(
     body: &Body,
     definitions: &[Option<(u32, u32)>],
-    values: &Rc<Vec<Value>>,
+    values: &[Value],
     operand: &Operand,
     depth: u32,
     into: &mut Vec<Const>,
@@ -340,9 +343,10 @@ fn known_leaves(
 
 /// Puts a value in the place of another, wherever a path knows it.
 fn substitute(state: &mut State, old: &Value, new: &Value) {
-    for frame in &mut state.frames {
+    for frame in state.frames.elements() {
         if frame.values.contains(old) {
             Rc::make_mut(&mut frame.values)
+                .elements()
                 .iter_mut()
                 .filter(|value| *value == old)
                 .for_each(|value| *value = new.clone());
@@ -365,9 +369,9 @@ fn forget_null(state: &mut State, object: ObjectId) {
             *value = null.clone();
         }
     };
-    for frame in &mut state.frames {
+    for frame in state.frames.elements() {
         if frame.values.iter().any(|value| value.object() == Some(object)) {
-            Rc::make_mut(&mut frame.values).iter_mut().for_each(replace);
+            Rc::make_mut(&mut frame.values).elements().iter_mut().for_each(replace);
         }
     }
     let holders: Vec<ObjectId> = state.memory.iter().map(|(holder, _)| holder).collect();

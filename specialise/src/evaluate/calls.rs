@@ -1,6 +1,7 @@
 //! Calls: unfolded if the callee is known and its code is there; done here if it is one of the few library functions
 //! whose meaning the C standard fixes; else left to the residual program.
 
+use super::counted::Counted;
 use super::memory::{Contents, Origin};
 use super::objects::Identity;
 use super::operands::Leak;
@@ -64,7 +65,7 @@ impl Evaluator<'_> {
             return Err(Stop::Fail(format!("the code of {} is not there", self.function(function).name)));
         };
         let path = match state.frames.last() {
-            Some(caller) => self.objects.path(caller.path, caller.block, caller.index, function),
+            Some(caller) => self.learnt.objects.path(caller.path, caller.block, caller.index, function),
             None => PathId(0),
         };
         let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
@@ -75,7 +76,7 @@ impl Evaluator<'_> {
             let byval = declared.or_else(|| attributes.params.get(at).and_then(|p| p.byval));
             values[at] = match byval {
                 Some((size, align)) if !state.frames.is_empty() => {
-                    let copy = self.objects.intern(Identity::Copy(path, at as u32), || Origin {
+                    let copy = self.learnt.objects.intern(Identity::Copy(path, at as u32), || Origin {
                         name: format!("copy of argument {at}").into(),
                         size: Some(size),
                         align: align.max(1),
@@ -92,18 +93,20 @@ impl Evaluator<'_> {
                 _ => arg,
             };
         }
-        state.frames.push(Frame {
+        let frame = Frame {
             function,
             body,
             flow,
             path,
             block: ENTRY,
             index: 0,
-            values: Rc::new(values),
+            values: Rc::new(Counted::new(values)),
             locals,
-            loops: Vec::new(),
+            loops: Counted::default(),
             branches: state.branches,
-        });
+        };
+        state.frames.edit(|frames| frames.push(frame));
+        self.visit(function, ENTRY);
         self.begin_recursion(state);
         Ok(())
     }

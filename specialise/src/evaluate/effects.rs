@@ -2,7 +2,7 @@
 //! held is written out when the residual program needs it.
 
 use super::access::{largest_step, repeated};
-use super::memory::Held;
+use super::memory::{Cell, Held};
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
@@ -23,7 +23,7 @@ impl Evaluator<'_> {
             None => self.reachable(state),
         };
         if self.initialising {
-            self.initialised.extend(&written);
+            self.learnt.initialised.extend(&written);
         }
         for object in written {
             let (at, size) = match (to, size) {
@@ -68,7 +68,7 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn forget_all(&mut self, state: &mut State, object: ObjectId) {
-        if self.objects.origin(object).constant {
+        if self.learnt.objects.origin(object).constant {
             return;
         }
         if let Some(contents) = state.memory.get(object)
@@ -77,9 +77,11 @@ impl Evaluator<'_> {
             && let Some(contents) = state.memory.get_mut(object)
         {
             // What is said to be constant stays, whoever may write elsewhere in the same variable.
-            match self.initial.get(&object) {
-                Some(initial) => contents.cells.retain(|at, cell| initial.cells.get(at) == Some(cell)),
-                None => contents.cells.clear(),
+            match self.learnt.initial.get(&object) {
+                Some(initial) => {
+                    contents.cells.edit(|cells| cells.retain(|at, cell| initial.cells.get(at) == Some(cell)));
+                }
+                None => contents.cells.edit(|cells| cells.clear()),
             }
         }
     }
@@ -87,7 +89,7 @@ impl Evaluator<'_> {
     /// The objects that a write through a pointer of unknown origin may touch.
     pub(super) fn reachable(&mut self, state: &State) -> Vec<ObjectId> {
         let objects = state.memory.iter().filter(|(_, contents)| contents.escaped).map(|(object, _)| object);
-        objects.filter(|object| !self.objects.origin(*object).constant).collect()
+        objects.filter(|object| !self.learnt.objects.origin(*object).constant).collect()
     }
 
     /// The other objects that a write to this one may touch.
@@ -96,15 +98,15 @@ impl Evaluator<'_> {
         if !escaped {
             return Vec::new();
         }
-        let shared = self.objects.origin(object).shared;
+        let shared = self.learnt.objects.origin(object).shared;
         let mut others = self.reachable(state);
-        others.retain(|other| *other != object && (shared || self.objects.origin(*other).shared));
+        others.retain(|other| *other != object && (shared || self.learnt.objects.origin(*other).shared));
         others
     }
 
     /// Whether two different objects may share bytes.
     pub fn may_overlap(&self, a: ObjectId, b: ObjectId) -> bool {
-        self.objects.origin(a).shared || self.objects.origin(b).shared
+        self.learnt.objects.origin(a).shared || self.learnt.objects.origin(b).shared
     }
 
     /// Something that the evaluator doesn't see may have written to every escaped object.
@@ -181,10 +183,12 @@ impl Evaluator<'_> {
         }
         if let Some(contents) = state.memory.get_mut(object) {
             // What stands in memory is known only as far as it can be read back as it was written.
-            contents.cells.retain(|_, cell| {
-                matches!(&cell.held, Held::Value(value, 0) if !value.is_undef())
-                    || matches!(cell.held, Held::Fill(_))
-            });
+            let readable = |cell: &Cell| match &cell.held {
+                Held::Value(value, 0) => !value.is_undef(),
+                Held::Fill(_) => true,
+                _ => false,
+            };
+            contents.cells.edit(|cells| cells.retain(|_, cell| readable(cell)));
         }
         self.note_materialised(object);
         Ok(())

@@ -30,7 +30,7 @@ impl Evaluator<'_> {
         }
         let said = known.cloned().unwrap_or_default();
         let unaliased = said.unaliased || param.attributes.noalias || param.attributes.byval.is_some();
-        let object = self.objects.intern(Identity::Argument(at), || Origin {
+        let object = self.learnt.objects.intern(Identity::Argument(at), || Origin {
             name: if name.is_empty() { format!("argument {at}") } else { name }.into(),
             size: said.size,
             align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
@@ -76,8 +76,8 @@ impl Evaluator<'_> {
         let said = |name: &str| self.context.global.get(name);
         let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
         let written = |name: &str| {
-            let object = self.module.global(name).and_then(|global| self.objects.global(global));
-            object.is_some_and(|object| self.initialised.contains(&object))
+            let object = self.module.global(name).and_then(|global| self.learnt.objects.global(global));
+            object.is_some_and(|object| self.learnt.initialised.contains(&object))
         };
         let changing = extract::changing_copies(residual);
         let begun = changing.iter().find(|name| said(name).is_some_and(|said| said.owned) && written(name));

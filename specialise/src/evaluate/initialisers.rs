@@ -9,17 +9,35 @@ use super::memory::{Cell, Contents, Held, Memory};
 use super::objects::Identity;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Error, Evaluator, Stop};
+use super::{Error, Evaluator, Learnt, Stop, Task};
 use crate::ir::{Const, Global, GlobalId, Type};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
+/// Runs the initialisers of the context and remembers what they leave in memory.
+pub(super) fn run(task: &Task, learnt: &mut Learnt) -> Result<(), Error> {
+    if task.context.initialisers.is_empty() {
+        return Ok(());
+    }
+    let mut memory = Evaluator::new(task, learnt).before_initialisers();
+    for name in &task.context.initialisers {
+        memory = loop {
+            let evaluator = Evaluator { initialising: true, ..Evaluator::new(task, learnt) };
+            match evaluator.initialise(name, memory.clone()) {
+                Ok(after) => break after,
+                Err(Stop::Again | Stop::Parted) => {}
+                Err(Stop::Fail(reason)) => return Err(Error(format!("the initialiser {name}: {reason}"))),
+            }
+        };
+    }
+    learnt.directives.clear();
+    Evaluator::new(task, learnt).remember(&memory);
+    Ok(())
+}
+
 impl Evaluator<'_> {
-    /// Runs the initialisers of the context and remembers what they leave in memory.
-    pub fn run_initialisers(&mut self) -> Result<(), Error> {
-        if self.context.initialisers.is_empty() {
-            return Ok(());
-        }
+    /// Memory when the first initialiser is called.
+    fn before_initialisers(&mut self) -> Memory {
         let mut memory = Memory::default();
         for at in 0..self.module.globals.len() {
             let object = self.global(GlobalId(at as u32));
@@ -34,24 +52,11 @@ impl Evaluator<'_> {
                 memory.insert(object, contents);
             }
         }
-        let context = self.context;
-        for name in &context.initialisers {
-            memory = loop {
-                match self.run_initialiser(name, memory.clone()) {
-                    Ok(after) => break after,
-                    Err(Stop::Again | Stop::Parted) => {}
-                    Err(Stop::Fail(reason)) => {
-                        return Err(Error(format!("the initialiser {name}: {reason}")));
-                    }
-                }
-            };
-        }
-        self.directives.clear();
-        self.remember(&memory);
-        Ok(())
+        memory
     }
 
-    fn run_initialiser(&mut self, name: &str, memory: Memory) -> Result<Memory, Stop> {
+    /// Runs an initialiser; gives the memory after it.
+    fn initialise(mut self, name: &str, memory: Memory) -> Result<Memory, Stop> {
         let Some(function) = self.module.function(name) else {
             return Err(Stop::Fail("there is no such function".into()));
         };
@@ -61,19 +66,12 @@ impl Evaluator<'_> {
         if self.is_replaceable(function) {
             return Err(Stop::Fail("another module may define it".into()));
         }
-        self.begin();
-        self.finished = None;
-        self.initialising = true;
         self.residual.block(String::new());
         let block = self.residual.block(String::new());
         let mut state = State::new(memory, block);
         self.enter(&mut state, function, Vec::new(), &Rc::default())?;
         self.follow(state)?;
-        self.initialising = false;
-        match self.finished.take() {
-            Some(memory) => Ok(memory),
-            None => Err(Stop::Fail("it does not return".into())),
-        }
+        self.finished.ok_or_else(|| Stop::Fail("it does not return".into()))
     }
 
     /// A path came back from the function that is being run: what its memory is, in common with other such paths.
@@ -89,7 +87,7 @@ impl Evaluator<'_> {
                     let Some(other) = state.memory.get(object) else { continue };
                     let mut both = contents.clone();
                     both.real |= other.real;
-                    both.cells.retain(|at, cell| other.cells.get(at) == Some(cell));
+                    both.cells.edit(|cells| cells.retain(|at, cell| other.cells.get(at) == Some(cell)));
                     common.insert(object, both);
                 }
                 common
@@ -109,26 +107,26 @@ impl Evaluator<'_> {
             let mut known = Contents { real: true, escaped: true, ..Contents::default() };
             for (at, cell) in contents.cells.iter().filter(|(_, cell)| is_known(&cell.held)) {
                 if let Held::Value(Value::Pointer(target, offset), _) = cell.held
-                    && matches!(self.objects.identity(target), Identity::Allocated(..))
+                    && matches!(self.learnt.objects.identity(target), Identity::Allocated(..))
                     && !seen.contains(&target)
                 {
                     if offset != 0 {
                         continue;
                     }
                     seen.insert(target);
-                    self.found_at.insert(target, (object, *at));
-                    self.objects.origin_mut(target).allocated = false;
+                    self.learnt.found_at.insert(target, (object, *at));
+                    self.learnt.objects.origin_mut(target).allocated = false;
                     to_do.push_back(target);
                 }
-                known.cells.insert(*at, cell.clone());
+                known.cells.edit(|cells| cells.insert(*at, cell.clone()));
             }
-            self.initial.insert(object, known);
+            self.learnt.initial.insert(object, known);
         }
     }
 
     /// Whether the context says of a variable that the initialisers' values stay in it.
     fn is_invariant(&self, object: ObjectId) -> bool {
-        let Identity::Global(global) = self.objects.identity(object) else { return false };
+        let Identity::Global(global) = self.learnt.objects.identity(object) else { return false };
         let variable = &self.module.globals[global.0 as usize];
         variable.constant && self.is_settled(variable) || self.is_said_constant(variable)
     }
@@ -144,22 +142,23 @@ impl Evaluator<'_> {
 
     /// The entry writes to memory: if something was known to stand there always, it is not known any more.
     pub fn check_invariant(&mut self, object: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
-        if self.initialising || self.objects.origin(object).constant {
+        if self.initialising || self.learnt.objects.origin(object).constant {
             return Ok(());
         }
-        let Some(initial) = self.initial.get_mut(&object) else { return Ok(()) };
+        let Some(initial) = self.learnt.initial.get_mut(&object) else { return Ok(()) };
         let end = at.saturating_add(size);
         let cells = initial.cells.iter().filter(|(from, cell)| **from < end && at < **from + cell.size);
         let changed: Vec<u64> = cells.map(|(from, _)| *from).collect();
         if changed.is_empty() {
             return Ok(());
         }
-        initial.cells.retain(|from, _| !changed.contains(from));
-        let lost = self.found_at.iter().find(|(_, (holder, at))| *holder == object && changed.contains(at));
+        initial.cells.edit(|cells| cells.retain(|from, _| !changed.contains(from)));
+        let lost =
+            self.learnt.found_at.iter().find(|(_, (holder, at))| *holder == object && changed.contains(at));
         match lost {
             None => Err(Stop::Again),
             Some((found, _)) => {
-                let name = &self.objects.origin(*found).name;
+                let name = &self.learnt.objects.origin(*found).name;
                 Err(Stop::Fail(format!(
                     "it changes a pointer to memory that an initialiser allocated ({name})"
                 )))
@@ -186,7 +185,7 @@ impl Evaluator<'_> {
     fn fill_in(&mut self, contents: &mut Contents, at: u64, constant: &Const) {
         let mut put = |at: u64, size: u64, held: Held| {
             if size > 0 {
-                contents.cells.insert(at, Cell { size, held });
+                contents.cells.edit(|cells| cells.insert(at, Cell { size, held }));
             }
         };
         match constant {
@@ -212,7 +211,8 @@ impl Evaluator<'_> {
             scalar => {
                 let size = scalar.ty().store_size();
                 let value = self.constant(scalar);
-                contents.cells.insert(at, Cell { size, held: Held::Value(value, 0) });
+                let held = Held::Value(value, 0);
+                contents.cells.edit(|cells| cells.insert(at, Cell { size, held }));
             }
         }
     }

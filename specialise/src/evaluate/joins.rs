@@ -1,5 +1,6 @@
 //! Where paths meet: those that know the same go on as one.
 
+use super::counted::Counted;
 use super::memory::Held;
 use super::slots::{LONGEST_CELL, Slot};
 use super::state::{Arrival, State};
@@ -31,7 +32,7 @@ impl Evaluator<'_> {
             let (back, rest): (Vec<_>, Vec<_>) =
                 group.into_iter().partition(|state| state.arrival == Arrival::Back);
             let header = rest.iter().any(|state| state.arrival == Arrival::Header);
-            for class in self.classes(rest) {
+            for class in self.classes(rest)? {
                 let state = self.merge(class)?;
                 on.push(if header { self.begin_loop(key, state)? } else { state });
             }
@@ -43,9 +44,10 @@ impl Evaluator<'_> {
     }
 
     /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become one.
-    fn classes(&mut self, states: Vec<State>) -> Vec<Vec<State>> {
+    fn classes(&mut self, states: Vec<State>) -> Result<Vec<Vec<State>>, Stop> {
         let mut classes: Vec<Vec<State>> = Vec::new();
         for state in states {
+            self.look_at_the_clock()?;
             let same = |class: &Vec<State>| self.distance(&class[0], &state) == Distance::default();
             match classes.iter().position(same) {
                 Some(class) => classes[class].push(state),
@@ -54,10 +56,11 @@ impl Evaluator<'_> {
         }
         let most = self.most_versions();
         if classes.len() <= most {
-            return classes;
+            return Ok(classes);
         }
         let mut distances: BTreeMap<(usize, usize), Distance> = BTreeMap::new();
         for b in 1..classes.len() {
+            self.look_at_the_clock()?;
             for a in 0..b {
                 distances.insert((a, b), self.distance(&classes[a][0], &classes[b][0]));
             }
@@ -67,13 +70,14 @@ impl Evaluator<'_> {
             && let Some((a, b)) =
                 distances.iter().min_by_key(|(_, distance)| **distance).map(|(pair, _)| *pair)
         {
+            self.look_at_the_clock()?;
             let joined = std::mem::take(&mut classes[b]);
             classes[a].extend(joined);
             distances.retain(|(x, y), _| *x != b && *y != b);
             left -= 1;
         }
         classes.retain(|class| !class.is_empty());
-        classes
+        Ok(classes)
     }
 
     /// How many versions of a place there may be: the fewer, the more code there is already.
@@ -288,14 +292,16 @@ impl Evaluator<'_> {
     pub fn forget_differences(&mut self, state: &mut State, other: &State) {
         state.not_null = state.not_null.intersection(&other.not_null).copied().collect();
         if !Rc::ptr_eq(&state.not_zero, &other.not_zero) {
-            state.not_zero = Rc::new(state.not_zero.intersection(&other.not_zero).copied().collect());
+            let common = state.not_zero.intersection(&other.not_zero).copied().collect();
+            state.not_zero = Rc::new(Counted::new(common));
         }
         if !Rc::ptr_eq(&state.seen, &other.seen) {
-            Rc::make_mut(&mut state.seen).retain(|pointer, value| other.seen.get(pointer) == Some(value));
+            let seen = Rc::make_mut(&mut state.seen);
+            seen.edit(|seen| seen.retain(|pointer, value| other.seen.get(pointer) == Some(value)));
         }
         state.branches = state.branches.max(other.branches);
-        for (mine, theirs) in state.frames.iter_mut().zip(&other.frames) {
-            for (mine, theirs) in mine.loops.iter_mut().zip(&theirs.loops) {
+        for (mine, theirs) in state.frames.elements().iter_mut().zip(other.frames.iter()) {
+            for (mine, theirs) in mine.loops.elements().iter_mut().zip(theirs.loops.iter()) {
                 mine.dynamic_exit |= theirs.dynamic_exit;
             }
         }
@@ -311,7 +317,7 @@ impl Evaluator<'_> {
             }
             let cells = theirs.cells.clone();
             if let Some(mine) = state.memory.get_mut(object) {
-                mine.cells.retain(|at, cell| cells.get(at) == Some(cell));
+                mine.cells.edit(|mine| mine.retain(|at, cell| cells.get(at) == Some(cell)));
             }
         }
     }
@@ -338,7 +344,7 @@ fn same_place(states: Vec<State>) -> Vec<Vec<State>> {
     for state in states {
         let same = |other: &State| {
             other.frames.len() == state.frames.len()
-                && other.frames.iter().zip(&state.frames).all(|(a, b)| {
+                && other.frames.iter().zip(state.frames.iter()).all(|(a, b)| {
                     (a.path, a.function, a.block, a.index) == (b.path, b.function, b.block, b.index)
                 })
         };

@@ -203,7 +203,7 @@ impl Evaluator<'_> {
         pointer: &Value,
     ) -> Result<Option<Value>, Stop> {
         let Value::Pointer(object, 0) = *pointer else { return Ok(None) };
-        if !self.objects.origin(object).allocated || state.memory.get(object).is_none() {
+        if !self.learnt.objects.origin(object).allocated || state.memory.get(object).is_none() {
             return Ok(None);
         }
         let Op::Call { callee: Operand::Const(callee), attributes, .. } = &instruction.op else {
@@ -245,7 +245,7 @@ impl Evaluator<'_> {
                 if state.memory.get(*object).is_some_and(|contents| !contents.real) {
                     let object = *object;
                     if let Some(contents) = state.memory.get_mut(object) {
-                        contents.cells.clear();
+                        contents.cells.edit(|cells| cells.clear());
                     }
                 }
                 return Ok(nothing);
@@ -268,6 +268,7 @@ impl Evaluator<'_> {
         let Type::Int(bits) = *ty else { return Value::undef(ty) };
         let known = match pointer {
             Value::Pointer(object, offset) => self
+                .learnt
                 .objects
                 .origin(*object)
                 .size

@@ -41,7 +41,7 @@ impl Evaluator<'_> {
         let phis = &frame.body.blocks[frame.block.0 as usize].instructions[..frame.index];
         let values = phis.iter().filter_map(|phi| Some(frame.values[phi.result?.0 as usize].clone()));
         let variables: Vec<Value> = values.filter(Value::is_static).collect();
-        let Some(round) = frame.loops.last_mut() else { return Ok(()) };
+        let Some(round) = frame.loops.elements().last_mut() else { return Ok(()) };
         if round.branches != branches {
             let moved = round.former_reasons.as_ref() != Some(&round.reasons) || round.variables != variables;
             let progress = !round.reasons.is_empty() && moved;
@@ -59,36 +59,15 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn keep_loop(&mut self, path: super::PathId, header: BlockId) -> Result<(), Stop> {
-        self.directives.entry((path, header)).or_default();
+        self.learnt.directives.entry((path, header)).or_default();
         Err(Stop::Again)
-    }
-
-    /// The budget is spent: the innermost of the loops that were unrolled most stays a loop.
-    pub fn give_up_longest_loop(&mut self, state: &State) -> Result<(), Stop> {
-        let rounds =
-            state.frames.iter().flat_map(|frame| frame.loops.iter().map(move |round| (frame, round)));
-        let longest = rounds
-            .filter(|(frame, round)| !self.directives.contains_key(&(frame.path, round.header)))
-            .max_by_key(|(_, round)| round.number);
-        match longest {
-            Some((frame, round)) if round.number > 0 => {
-                let name = self.function(frame.function).name.clone();
-                self.report.keep(&name, "a loop in it has too many rounds to be unrolled");
-                self.keep_loop(frame.path, round.header)
-            }
-            _ => Err(Stop::Fail(format!(
-                "the budget of {} instructions, and {} residual ones, was not enough",
-                self.budget().instructions,
-                self.budget().residual
-            ))),
-        }
     }
 
     /// Begins a loop that stays one: what its rounds differ in becomes unknown.
     pub fn begin_loop(&mut self, key: &[u32], mut state: State) -> Result<State, Stop> {
         let frame = state.top();
         let place = (frame.path, frame.block);
-        let directive = self.directives.get(&place).cloned().unwrap_or_default();
+        let directive = self.learnt.directives.get(&place).cloned().unwrap_or_default();
         for object in &directive.real {
             self.materialise(&mut state, *object)?;
         }
@@ -147,7 +126,7 @@ impl Evaluator<'_> {
         // A round begins with branches behind it, so that a loop around this one knows that it is not decided.
         state.branches += 1;
         let branches = state.branches;
-        if let Some(round) = state.top().loops.last_mut() {
+        if let Some(round) = state.top().loops.elements().last_mut() {
             round.branches = branches;
         }
         let variant = Variant { block, state: state.clone(), slots: typed };
@@ -162,7 +141,7 @@ impl Evaluator<'_> {
                 self.residual.name(phi, name.as_deref().unwrap_or(""));
             }
             Slot::Cell(object, at, _) => {
-                let name = format!("{}_{at}", self.objects.origin(object).name);
+                let name = format!("{}_{at}", self.learnt.objects.origin(object).name);
                 self.residual.name(phi, &name);
             }
             Slot::Base(_) => {}
@@ -191,7 +170,7 @@ impl Evaluator<'_> {
             (None, Some(missing)) => {
                 let frame = state.top();
                 let place = (frame.path, frame.block);
-                let directive = self.directives.entry(place).or_default();
+                let directive = self.learnt.directives.entry(place).or_default();
                 directive.add(missing);
                 Err(Stop::Again)
             }
@@ -206,7 +185,11 @@ impl Evaluator<'_> {
         let mut missing = Directive::default();
         let header = &variant.state;
         let same = header.frames.len() == state.frames.len()
-            && header.frames.iter().zip(&state.frames).all(|(a, b)| (a.path, a.block) == (b.path, b.block));
+            && header
+                .frames
+                .iter()
+                .zip(state.frames.iter())
+                .all(|(a, b)| (a.path, a.block) == (b.path, b.block));
         if !same {
             return Err(Stop::Fail("a loop that ends in another place than it began".into()));
         }
@@ -241,7 +224,7 @@ impl Evaluator<'_> {
                 missing.slots.insert(Slot::Base(object));
             }
             if there.real {
-                for (at, cell) in &there.cells {
+                for (at, cell) in there.cells.iter() {
                     if here.cells.get(at) != Some(cell)
                         && here.pieces(*at, cell.size) != there.pieces(*at, cell.size)
                     {
@@ -308,7 +291,7 @@ impl Evaluator<'_> {
         if missing != Directive::default() {
             let frame = state.top();
             let place = (frame.path, frame.block);
-            self.directives.entry(place).or_default().add(missing);
+            self.learnt.directives.entry(place).or_default().add(missing);
             return Err(Stop::Again);
         }
         for (at, input) in inputs.into_iter().enumerate() {

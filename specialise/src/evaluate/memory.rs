@@ -5,6 +5,7 @@
 //! what is known to stand there. A cell that holds a copy is the eager history of section 3.1 of the paper: it says
 //! which bytes of which real object it is equal to, and never points to another copy.
 
+use super::counted::Counted;
 use super::value::{ObjectId, Value};
 use crate::ir::{Const, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,7 @@ pub(super) struct Cell {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Contents {
     /// By where they begin; they don't overlap.
-    pub cells: BTreeMap<u64, Cell>,
+    pub cells: Counted<BTreeMap<u64, Cell>>,
     /// Whether it lies in the residual program's memory.
     pub real: bool,
     /// Whether code that the evaluator doesn't see may know its address.
@@ -61,7 +62,7 @@ impl Held {
 impl Contents {
     /// Makes a boundary between cells at an offset.
     fn split(&mut self, at: u64) {
-        let Some((start, cell)) = self.cells.range_mut(..at).next_back() else { return };
+        let Some((start, cell)) = self.cells.elements().range_mut(..at).next_back() else { return };
         let (start, end) = (*start, *start + cell.size);
         if end <= at {
             return;
@@ -69,7 +70,7 @@ impl Contents {
         let right = Cell { size: end - at, held: cell.held.part(at - start, end - at) };
         let left = cell.held.part(0, at - start);
         *cell = Cell { size: at - start, held: left };
-        self.cells.insert(at, right);
+        self.cells.edit(|cells| cells.insert(at, right));
     }
 
     /// Forgets what is known of some bytes.
@@ -78,9 +79,9 @@ impl Contents {
         self.split(offset);
         self.split(end);
         let inside: Vec<u64> = self.cells.range(offset..end).map(|(at, _)| *at).collect();
-        inside.into_iter().for_each(|at| {
-            self.cells.remove(&at);
-        });
+        if !inside.is_empty() {
+            self.cells.edit(|cells| inside.iter().for_each(|at| drop(cells.remove(at))));
+        }
     }
 
     /// Writes a cell.
@@ -89,7 +90,7 @@ impl Contents {
             return;
         }
         // The common case: the cell is there as it was written before, or nothing is.
-        match self.cells.range_mut(..offset.saturating_add(size)).next_back() {
+        match self.cells.elements().range_mut(..offset.saturating_add(size)).next_back() {
             Some((at, cell)) if *at == offset && cell.size == size => {
                 cell.held = held;
                 return;
@@ -98,7 +99,7 @@ impl Contents {
             None => {}
             _ => self.forget(offset, size),
         }
-        self.cells.insert(offset, Cell { size, held });
+        self.cells.edit(|cells| cells.insert(offset, Cell { size, held }));
     }
 
     /// The pieces that make up some bytes: offset from the first of them, size, and what is known, in their order.
@@ -154,7 +155,7 @@ impl Contents {
 
     /// Puts a value in the place of another.
     pub fn substitute(&mut self, old: &Value, new: &Value) {
-        for cell in self.cells.values_mut() {
+        for cell in self.cells.elements().values_mut() {
             if matches!(&cell.held, Held::Value(held, 0) if held == old) {
                 cell.held = Held::Value(new.clone(), 0);
             }
@@ -163,7 +164,7 @@ impl Contents {
 
     /// Puts a value in the place of all pointers to an object.
     pub fn replace_pointers(&mut self, object: ObjectId, new: &Value) {
-        for cell in self.cells.values_mut() {
+        for cell in self.cells.elements().values_mut() {
             if matches!(&cell.held, Held::Value(held, _) if held.object() == Some(object)) {
                 cell.held = Held::Value(new.clone(), 0);
             }
@@ -174,7 +175,7 @@ impl Contents {
 /// The memory at one moment of the evaluation.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
-    objects: BTreeMap<ObjectId, Rc<Contents>>,
+    objects: Counted<BTreeMap<ObjectId, Rc<Contents>>>,
     /// Objects of which cells may hold copies; none are looked for where none are.
     copied: BTreeSet<ObjectId>,
 }
@@ -187,17 +188,17 @@ impl Memory {
 
     /// The same to be changed.
     pub fn get_mut(&mut self, object: ObjectId) -> Option<&mut Contents> {
-        self.objects.get_mut(&object).map(Rc::make_mut)
+        self.objects.elements().get_mut(&object).map(Rc::make_mut)
     }
 
     /// Puts an object in its place.
     pub fn insert(&mut self, object: ObjectId, contents: Contents) {
-        self.objects.insert(object, Rc::new(contents));
+        self.objects.edit(|objects| objects.insert(object, Rc::new(contents)));
     }
 
     /// Takes an object away.
     pub fn remove(&mut self, object: ObjectId) {
-        self.objects.remove(&object);
+        self.objects.edit(|objects| objects.remove(&object));
     }
 
     /// All objects, in their order.
@@ -218,7 +219,7 @@ impl Memory {
         let end = offset.saturating_add(size);
         let mut found = Vec::new();
         for (holder, contents) in self.iter() {
-            for (at, cell) in &contents.cells {
+            for (at, cell) in contents.cells.iter() {
                 if let Held::Copy(origin, from) = cell.held
                     && origin == object
                     && from < end

@@ -13,6 +13,7 @@ mod attempt;
 mod branches;
 mod calls;
 mod copies;
+mod counted;
 mod effects;
 mod flow;
 mod given;
@@ -20,6 +21,7 @@ mod initialisers;
 mod instructions;
 mod joins;
 mod library;
+mod limits;
 mod loops;
 mod memory;
 mod objects;
@@ -41,6 +43,7 @@ pub use report::{Buffer, Copied, Outcome, Report};
 use crate::context::{Budget, Context};
 use crate::ir::{BlockId, Body, Function, FunctionId, Module, Operand, Param, PlaceId, ValueId};
 use flow::Flow;
+use limits::Spent;
 use loops::{Directive, Variant};
 use memory::Contents;
 use objects::Objects;
@@ -87,35 +90,55 @@ enum Stop {
 
 /// Specialises a program to a context.
 pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Error> {
-    let mut evaluator = Evaluator::new(module, context)?;
-    evaluator.run_initialisers()?;
-    let mut reason = None;
-    while reason.is_none() {
-        evaluator.report.attempts += 1;
+    let task = Task::new(module, context)?;
+    let mut learnt = Learnt::default();
+    initialisers::run(&task, &mut learnt)?;
+    let mut attempts = 0;
+    let reason = loop {
+        attempts += 1;
+        let mut evaluator = Evaluator::new(&task, &mut learnt);
         match evaluator.attempt() {
-            Ok(()) => break,
-            Err(Stop::Fail(why)) => reason = Some(why),
-            Err(Stop::Again) if evaluator.report.attempts >= context.budget.attempts => {
-                reason = Some(format!("{} attempts did not come to an end", evaluator.report.attempts));
+            Ok(()) => return evaluator.finish(attempts),
+            Err(Stop::Fail(reason)) => break reason,
+            Err(Stop::Again | Stop::Parted) if attempts >= context.budget.attempts => {
+                break evaluator.not_enough(&format!("the budget of {attempts} attempts"));
             }
             Err(Stop::Again | Stop::Parted) => {}
         }
-    }
-    if let Some(reason) = reason {
-        evaluator.keep_generic(&reason);
-    }
-    evaluator.finish()
+    };
+    let mut evaluator = Evaluator::new(&task, &mut learnt);
+    evaluator.keep_generic(&reason);
+    evaluator.finish(attempts)
 }
 
-/// A function's code and its control flow.
-type Analysed = (Rc<Body>, Rc<Flow>);
-
-struct Evaluator<'m> {
+/// What is to be specialised, and to what.
+struct Task<'m> {
     module: &'m Module,
     context: &'m Context,
     entry: FunctionId,
     /// The parameters of the entry, with the names of the source.
     params: Vec<Param>,
+}
+
+impl<'m> Task<'m> {
+    fn new(module: &'m Module, context: &'m Context) -> Result<Task<'m>, Error> {
+        let entry = module
+            .function(&context.entry)
+            .ok_or_else(|| Error(format!("there is no function {} in the program", context.entry)))?;
+        let names = module.parameter_names(entry);
+        let params = module.functions[entry.0 as usize].params.iter().zip(names);
+        let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
+        sense::check(module, context, &params)?;
+        Ok(Task { module, context, entry, params })
+    }
+}
+
+/// A function's code and its control flow.
+type Analysed = (Rc<Body>, Rc<Flow>);
+
+/// What one attempt finds out for all that come after it.
+#[derive(Default)]
+struct Learnt {
     objects: Objects,
     flows: HashMap<FunctionId, Analysed>,
     wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
@@ -131,9 +154,20 @@ struct Evaluator<'m> {
     initial: BTreeMap<ObjectId, Contents>,
     /// Where the address of memory that an initialiser allocated is found.
     found_at: HashMap<ObjectId, (ObjectId, u64)>,
-    report: Report,
+    spent: Spent,
+}
 
-    // What follows belongs to one attempt.
+/// One attempt: at the residual function, or to run an initialiser.
+struct Evaluator<'m> {
+    module: &'m Module,
+    context: &'m Context,
+    entry: FunctionId,
+    params: &'m [Param],
+    learnt: &'m mut Learnt,
+    /// Whether it is an initialiser that is run, and the memory after it.
+    initialising: bool,
+    finished: Option<memory::Memory>,
+    report: Report,
     residual: Residual,
     place: Option<PlaceId>,
     waiting: BTreeMap<Vec<u32>, Vec<State>>,
@@ -148,38 +182,22 @@ struct Evaluator<'m> {
     loaded: HashMap<ValueId, (ObjectId, u64)>,
     /// Instructions that were evaluated, and with the ends of blocks.
     evaluated: u64,
-    spent: u64,
-    /// Whether an initialiser is being run, and the memory after it.
-    initialising: bool,
-    finished: Option<memory::Memory>,
+    steps: u64,
 }
 
 /// The block of the residual function that allocates its local variables.
 const PROLOGUE: BlockId = BlockId(0);
 
 impl<'m> Evaluator<'m> {
-    fn new(module: &'m Module, context: &'m Context) -> Result<Evaluator<'m>, Error> {
-        let entry = module
-            .function(&context.entry)
-            .ok_or_else(|| Error(format!("there is no function {} in the program", context.entry)))?;
-        let names = module.parameter_names(entry);
-        let params = module.functions[entry.0 as usize].params.iter().zip(names);
-        let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
-        sense::check(module, context, &params)?;
-        Ok(Evaluator {
-            module,
-            context,
-            entry,
-            params,
-            objects: Objects::default(),
-            flows: HashMap::new(),
-            wanted: HashMap::new(),
-            extra: Vec::new(),
-            followed: HashSet::new(),
-            directives: HashMap::new(),
-            initialised: BTreeSet::new(),
-            initial: BTreeMap::new(),
-            found_at: HashMap::new(),
+    fn new(task: &'m Task<'m>, learnt: &'m mut Learnt) -> Evaluator<'m> {
+        Evaluator {
+            module: task.module,
+            context: task.context,
+            entry: task.entry,
+            params: &task.params,
+            learnt,
+            initialising: false,
+            finished: None,
             report: Report::default(),
             residual: Residual::default(),
             place: None,
@@ -191,10 +209,8 @@ impl<'m> Evaluator<'m> {
             bases: HashMap::new(),
             loaded: HashMap::new(),
             evaluated: 0,
-            spent: 0,
-            initialising: false,
-            finished: None,
-        })
+            steps: 0,
+        }
     }
 
     fn budget(&self) -> &'m Budget {

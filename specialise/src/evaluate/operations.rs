@@ -85,7 +85,7 @@ impl Evaluator<'_> {
             }
             (Binary::And, Value::Address(object, offset), other) => {
                 let mask = other.known_int()? as u64;
-                let align = self.objects.origin(*object).align;
+                let align = self.learnt.objects.origin(*object).align;
                 let low = *offset as u64 & (align - 1);
                 if mask < align {
                     return Some(Value::int(64, u128::from(low & mask)));

@@ -8,12 +8,11 @@ use std::rc::Rc;
 impl Evaluator<'_> {
     /// The residual function that only calls the generic one.
     pub(super) fn keep_generic(&mut self, reason: &str) {
-        self.begin();
         let name = self.function(self.entry).name.clone();
         self.report.keep(&name, reason);
-        let params = self.params.clone();
+        let params = self.params;
         let mut args = Vec::new();
-        for param in &params {
+        for param in params {
             args.push(Operand::Value(
                 self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or("")),
             ));
@@ -36,14 +35,16 @@ impl Evaluator<'_> {
     }
 
     /// Puts the residual module together.
-    pub(super) fn finish(mut self) -> Result<Specialised, Error> {
+    pub(super) fn finish(mut self, attempts: u32) -> Result<Specialised, Error> {
+        self.report.attempts = attempts;
+        self.report.spent = std::mem::take(&mut self.learnt.spent.given_up);
         self.report.evaluated = self.evaluated;
         self.report.residual = self.residual.size;
         let body = std::mem::take(&mut self.residual).finish();
         let entry = self.function(self.entry);
         let residual = Function {
             name: self.context.residual_name().into(),
-            params: self.params.clone(),
+            params: self.params.to_vec(),
             result: entry.result.clone(),
             result_extension: entry.result_extension,
             variadic: false,
@@ -53,7 +54,7 @@ impl Evaluator<'_> {
             code: Code::Body(Rc::new(body)),
             comment: format!("{}, specialised", entry.name),
         };
-        let extra = std::mem::take(&mut self.extra);
+        let extra = std::mem::take(&mut self.learnt.extra);
         let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
         tidy::polish(&mut module);
         self.fill_constant_copies(&mut module);
@@ -65,9 +66,9 @@ impl Evaluator<'_> {
     /// numbers.
     fn fill_constant_copies(&self, module: &mut Module) {
         for copy in module.globals.iter_mut().filter(|copy| copy.internal && !copy.constant) {
-            let object = self.module.global(&copy.name).and_then(|global| self.objects.global(global));
+            let object = self.module.global(&copy.name).and_then(|global| self.learnt.objects.global(global));
             let size = copy.ty.store_size();
-            let bytes = object.and_then(|object| self.initial.get(&object)?.bytes(size));
+            let bytes = object.and_then(|object| self.learnt.initial.get(&object)?.bytes(size));
             if let Some(bytes) = bytes {
                 copy.ty = Type::Array(size, Rc::new(Type::Int(8)));
                 copy.initial = Some(Const::Bytes(bytes.into()));

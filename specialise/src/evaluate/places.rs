@@ -12,14 +12,14 @@ use crate::ir::{Access, Const, GlobalId, Op, Operand, Type, ValueId};
 impl Evaluator<'_> {
     /// The object that a global variable is.
     pub(super) fn global(&mut self, global: GlobalId) -> ObjectId {
-        if let Some(object) = self.objects.global(global) {
+        if let Some(object) = self.learnt.objects.global(global) {
             return object;
         }
         let module = self.module;
         let variable = &module.globals[global.0 as usize];
         let replaceable = module.replaceable.contains(&variable.name);
         let is_this = variable.initial.is_some() && !replaceable;
-        self.objects.intern(Identity::Global(global), || Origin {
+        self.learnt.objects.intern(Identity::Global(global), || Origin {
             name: variable.name.clone(),
             size: is_this.then(|| variable.ty.layout().size),
             align: variable.align.max(1),
@@ -36,13 +36,13 @@ impl Evaluator<'_> {
         if state.memory.get(object).is_some() {
             return;
         }
-        if let Some(contents) = self.initial.get(&object) {
+        if let Some(contents) = self.learnt.initial.get(&object) {
             state.memory.insert(object, contents.clone());
             return;
         }
-        if let Identity::Global(global) = self.objects.identity(object) {
+        if let Identity::Global(global) = self.learnt.objects.identity(object) {
             let contents = self.initial_contents(global);
-            self.initial.insert(object, contents.clone());
+            self.learnt.initial.insert(object, contents.clone());
             state.memory.insert(object, contents);
         }
     }
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
         let known = count.known_int().map(|count| count as u64 * size);
         let object = known.map(|bytes| {
-            self.objects.intern(Identity::Local(path, result), || Origin {
+            self.learnt.objects.intern(Identity::Local(path, result), || Origin {
                 name,
                 size: Some(bytes),
                 align: align.max(1),
@@ -97,7 +97,7 @@ impl Evaluator<'_> {
         let mut number = 0;
         let object = loop {
             let identity = Identity::Allocated(path, block, index, number);
-            let object = self.objects.intern(identity, || Origin {
+            let object = self.learnt.objects.intern(identity, || Origin {
                 name: "allocated".into(),
                 size: Some(size),
                 align: 16,
@@ -105,12 +105,12 @@ impl Evaluator<'_> {
                 shared: false,
                 allocated: true,
             });
-            if state.memory.get(object).is_none() && !self.initial.contains_key(&object) {
+            if state.memory.get(object).is_none() && !self.learnt.initial.contains_key(&object) {
                 break object;
             }
             number += 1;
         };
-        self.objects.origin_mut(object).size = Some(size);
+        self.learnt.objects.origin_mut(object).size = Some(size);
         let mut contents = Contents { base: Some(base), ..Contents::default() };
         if let Some(byte) = filled {
             contents.put(0, size, Held::Fill(byte));
@@ -121,19 +121,21 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn may_be_null(&self, state: &State, object: ObjectId) -> bool {
-        self.objects.origin(object).allocated && !self.initialising && !state.not_null.contains(&object)
+        self.learnt.objects.origin(object).allocated
+            && !self.initialising
+            && !state.not_null.contains(&object)
     }
 
     /// Whether an object is what an argument of the entry points to.
     pub(super) fn is_argument(&self, object: ObjectId) -> bool {
-        matches!(self.objects.identity(object), Identity::Argument(_))
+        matches!(self.learnt.objects.identity(object), Identity::Argument(_))
     }
 
     /// Whether nobody outside of this run can have known an object from before.
     pub(super) fn is_local(&self, object: ObjectId) -> bool {
-        match self.objects.identity(object) {
+        match self.learnt.objects.identity(object) {
             Identity::Local(..) | Identity::Copy(..) => true,
-            Identity::Allocated(..) => !self.found_at.contains_key(&object),
+            Identity::Allocated(..) => !self.learnt.found_at.contains_key(&object),
             Identity::Global(_) | Identity::Argument(_) => false,
         }
     }
@@ -143,17 +145,17 @@ impl Evaluator<'_> {
         if let Some(base) = self.bases.get(&object) {
             return base.clone();
         }
-        let base = match self.objects.identity(object) {
+        let base = match self.learnt.objects.identity(object) {
             Identity::Global(global) => Operand::Const(Const::Global(global, 0)),
             Identity::Local(..) | Identity::Copy(..) => {
-                let origin = self.objects.origin(object).clone();
+                let origin = self.learnt.objects.origin(object).clone();
                 let count = Operand::Const(Const::int(64, 1));
                 let op = Op::Alloca { size: origin.size.unwrap_or(0), count, align: origin.align };
                 let value = self.residual.emit(PROLOGUE, Type::Ptr, op, None);
                 self.residual.name(value, &origin.name);
                 Operand::Value(value)
             }
-            _ => match self.found_at.get(&object).copied() {
+            _ => match self.learnt.found_at.get(&object).copied() {
                 Some((parent, offset)) => {
                     let from = self.fixed_base(parent);
                     let from = self.residual.address(PROLOGUE, from, offset as i64, None);

@@ -15,7 +15,7 @@ impl Evaluator<'_> {
         let known = self.module.functions.len();
         match self.module.functions.get(function.0 as usize) {
             Some(function) => function,
-            None => &self.extra[function.0 as usize - known],
+            None => &self.learnt.extra[function.0 as usize - known],
         }
     }
 
@@ -31,11 +31,11 @@ impl Evaluator<'_> {
             return known;
         }
         let known = self.module.functions.len() as u32;
-        if let Some(at) = self.extra.iter().position(|f| &*f.name == name) {
+        if let Some(at) = self.learnt.extra.iter().position(|f| &*f.name == name) {
             return FunctionId(known + at as u32);
         }
-        self.extra.push(Function::declared(name, params, result.clone(), memory));
-        FunctionId(known + self.extra.len() as u32 - 1)
+        self.learnt.extra.push(Function::declared(name, params, result.clone(), memory));
+        FunctionId(known + self.learnt.extra.len() as u32 - 1)
     }
 
     pub(super) fn is_defined(&self, name: &str) -> bool {
@@ -60,7 +60,7 @@ impl Evaluator<'_> {
 
     /// A function's code and its control flow; none if it is only declared.
     pub(super) fn body(&mut self, function: FunctionId) -> Result<Option<Analysed>, String> {
-        if let Some((body, flow)) = self.flows.get(&function) {
+        if let Some((body, flow)) = self.learnt.flows.get(&function) {
             return Ok(Some((body.clone(), flow.clone())));
         }
         if function.0 as usize >= self.module.functions.len() {
@@ -73,7 +73,7 @@ impl Evaluator<'_> {
             return Err(format!("it calls {name}, which returns twice"));
         }
         let flow = Rc::new(Flow::new(&body));
-        self.flows.insert(function, (body.clone(), flow.clone()));
+        self.learnt.flows.insert(function, (body.clone(), flow.clone()));
         Ok(Some((body, flow)))
     }
 

@@ -60,7 +60,7 @@ impl Evaluator<'_> {
             return false;
         }
         let site = self.site(state, function);
-        if self.followed.contains(&site) {
+        if self.learnt.followed.contains(&site) {
             return false;
         }
         let given_up = locals(&state.frames[depth..]);
@@ -74,7 +74,7 @@ impl Evaluator<'_> {
 
     fn site(&mut self, state: &State, function: FunctionId) -> PathId {
         let caller = state.frames.last().expect("a call has a caller");
-        self.objects.path(caller.path, caller.block, caller.index, function)
+        self.learnt.objects.path(caller.path, caller.block, caller.index, function)
     }
 
     fn refers(&self, value: &Value, to: &BTreeSet<ObjectId>) -> bool {
@@ -94,11 +94,11 @@ impl Evaluator<'_> {
         attributes: &Rc<CallAttributes>,
     ) -> Result<(), Stop> {
         let path = state.frames[depth].path;
-        if !self.directives.contains_key(&(path, ENTRY)) {
+        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
             return self.keep_loop(path, ENTRY);
         }
         let site = self.site(state, function);
-        let frames = state.frames.split_off(depth);
+        let frames = state.frames.edit(|frames| frames.split_off(depth));
         for local in locals(&frames) {
             self.end_of_life(state, local)?;
         }
@@ -121,25 +121,27 @@ impl Evaluator<'_> {
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
         let path = state.top().path;
-        if !self.directives.contains_key(&(path, ENTRY)) {
+        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
             return;
         }
         let allocated = self.allocations(state);
         let living = &mut self.recursions.entry(path).or_default().living;
         *living = Some(living.take().map_or(allocated.clone(), |living| &living & &allocated));
-        state.top().loops.push(Round::first(ENTRY, branches));
+        state.top().loops.edit(|loops| loops.push(Round::first(ENTRY, branches)));
         state.arrival = Arrival::Header;
     }
 
     fn allocations(&self, state: &State) -> BTreeSet<ObjectId> {
         let objects = state.memory.iter().map(|(object, _)| object);
-        objects.filter(|object| matches!(self.objects.identity(*object), Identity::Allocated(..))).collect()
+        objects
+            .filter(|object| matches!(self.learnt.objects.identity(*object), Identity::Allocated(..)))
+            .collect()
     }
 
     /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
     /// they give.
     pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
-        if self.trying || !self.directives.contains_key(&(path, ENTRY)) {
+        if self.trying || !self.learnt.directives.contains_key(&(path, ENTRY)) {
             return Ok(());
         }
         let end = Rc::new(Return { state: state.clone(), values: self.choices(value) });
@@ -173,8 +175,8 @@ impl Evaluator<'_> {
 
     /// Something follows a call. The function is the body of a loop only if another call still wants it.
     fn stay_a_call(&mut self, path: PathId, site: PathId) -> Result<(), Stop> {
-        self.followed.insert(site);
-        self.directives.remove(&(path, ENTRY));
+        self.learnt.followed.insert(site);
+        self.learnt.directives.remove(&(path, ENTRY));
         Err(Stop::Again)
     }
 
@@ -186,7 +188,7 @@ impl Evaluator<'_> {
         let mut state = end.clone();
         state.block = self.residual.block(String::new());
         let frames = self.strangers(&call.frames);
-        state.frames.extend(frames);
+        state.frames.edit(|all| all.extend(frames));
         for local in &given_up {
             // Whatever is there, it is not known, and to read it leaves code behind.
             state.memory.insert(*local, Contents { real: true, ..Contents::default() });
@@ -228,7 +230,7 @@ impl Evaluator<'_> {
     fn strangers(&mut self, frames: &[Frame]) -> Vec<Frame> {
         let mut strangers = HashMap::new();
         let mut frames = frames.to_vec();
-        for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values)) {
+        for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values).elements()) {
             self.make_strange(value, &mut strangers);
         }
         frames

@@ -54,6 +54,8 @@ pub struct Report {
     pub outcomes: BTreeMap<PlaceId, Outcome>,
     /// Functions of which calls were left, and why.
     pub kept: BTreeMap<String, String>,
+    /// Loops that were not unrolled because something was spent before: a sentence for each.
+    pub spent: Vec<String>,
     /// The buffers of the program, in the order in which they were met.
     pub buffers: Vec<Buffer>,
     /// The copies between them, in the order in which they were made.
@@ -69,11 +71,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Forgets what an attempt before this one noted.
-    pub(super) fn begin(&mut self) {
-        *self = Report { attempts: self.attempts, ..Report::default() };
-    }
-
     /// Notes what became of an instruction.
     pub(super) fn note(&mut self, instruction: &Instruction, grew: bool) {
         let Some(place) = instruction.place else { return };
@@ -147,7 +144,7 @@ impl Evaluator<'_> {
         if let Some(known) = self.report.known.get(&object) {
             return *known;
         }
-        let origin = self.objects.origin(object);
+        let origin = self.learnt.objects.origin(object);
         let real = !self.is_local(object);
         self.report.buffers.push(Buffer { name: origin.name.clone(), size: origin.size, real });
         self.report.known.insert(object, self.report.buffers.len() - 1);

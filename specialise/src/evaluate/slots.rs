@@ -28,7 +28,7 @@ impl Evaluator<'_> {
         let frame = &state.frames[depth];
         let top = depth + 1 == state.frames.len();
         let key = (frame.function, frame.block, frame.index, top);
-        if let Some(known) = self.wanted.get(&key) {
+        if let Some(known) = self.learnt.wanted.get(&key) {
             return known.clone();
         }
         let code = &frame.body.blocks[frame.block.0 as usize];
@@ -42,7 +42,7 @@ impl Evaluator<'_> {
             let live = frame.flow.live_before(&frame.body, frame.block, frame.index + 1);
             live.iter().filter(|value| Some(*value) != result).collect()
         };
-        self.wanted.insert(key, wanted.clone());
+        self.learnt.wanted.insert(key, wanted.clone());
         wanted
     }
 
@@ -63,7 +63,9 @@ impl Evaluator<'_> {
     /// Makes a slot hold a value of the residual program.
     pub fn set_slot(&mut self, state: &mut State, slot: Slot, value: ValueId) {
         match slot {
-            Slot::Local(depth, local) => state.frames[depth as usize].set(local, Value::Dynamic(value)),
+            Slot::Local(depth, local) => {
+                state.frames.elements()[depth as usize].set(local, Value::Dynamic(value))
+            }
             Slot::Cell(object, offset, size) => {
                 if let Some(contents) = state.memory.get_mut(object) {
                     contents.put(offset, size, Held::Value(Value::Dynamic(value), 0));

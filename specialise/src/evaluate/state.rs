@@ -1,5 +1,6 @@
 //! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
 
+use super::counted::Counted;
 use super::flow::Flow;
 use super::memory::Memory;
 use super::value::{ObjectId, Value};
@@ -54,17 +55,17 @@ pub(super) struct Frame {
     pub block: BlockId,
     pub index: usize,
     /// What its values are; undefined until they are computed.
-    pub values: Rc<Vec<Value>>,
+    pub values: Rc<Counted<Vec<Value>>>,
     /// Its local variables and copies of arguments.
     pub locals: Vec<ObjectId>,
-    pub loops: Vec<Round>,
+    pub loops: Counted<Vec<Round>>,
     /// The state's `branches` when it was called.
     pub branches: u32,
 }
 
 impl Frame {
     pub fn set(&mut self, value: ValueId, to: Value) {
-        Rc::make_mut(&mut self.values)[value.0 as usize] = to;
+        Rc::make_mut(&mut self.values).elements()[value.0 as usize] = to;
     }
 }
 
@@ -72,7 +73,7 @@ impl Frame {
 #[derive(Clone)]
 pub(super) struct State {
     /// The calls that it is in, the entry first.
-    pub frames: Vec<Frame>,
+    pub frames: Counted<Vec<Frame>>,
     pub memory: Memory,
     /// The open residual block that its code goes to.
     pub block: BlockId,
@@ -81,9 +82,9 @@ pub(super) struct State {
     /// Allocated objects that are known not to be null.
     pub not_null: BTreeSet<ObjectId>,
     /// What was loaded by pointers of unknown origin, and still stands there.
-    pub seen: Rc<BTreeMap<ValueId, Value>>,
+    pub seen: Rc<Counted<BTreeMap<ValueId, Value>>>,
     /// Values of the residual program that are known not to be zero or null.
-    pub not_zero: Rc<BTreeSet<ValueId>>,
+    pub not_zero: Rc<Counted<BTreeSet<ValueId>>>,
     /// How it has come to its place.
     pub arrival: Arrival,
 }
@@ -103,7 +104,7 @@ impl State {
     /// A path that begins in a residual block.
     pub fn new(memory: Memory, block: BlockId) -> State {
         State {
-            frames: Vec::new(),
+            frames: Counted::default(),
             memory,
             block,
             branches: 0,
@@ -115,15 +116,15 @@ impl State {
     }
 
     pub fn top(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("a path ends with its last frame")
+        self.frames.elements().last_mut().expect("a path ends with its last frame")
     }
 
     /// Where it stands among all paths: one that has the smaller key must go on first, so that all paths that meet at a
     /// place are there when it is their turn.
     pub fn key(&self) -> Vec<u32> {
         let mut key = Vec::new();
-        for frame in &self.frames {
-            for round in &frame.loops {
+        for frame in self.frames.iter() {
+            for round in frame.loops.iter() {
                 key.extend([frame.flow.order[round.header.0 as usize], round.number]);
             }
             key.extend([frame.flow.order[frame.block.0 as usize], frame.index as u32]);

@@ -2,7 +2,7 @@
 
 use super::attributes;
 use super::constants::{Constants, Mention, Symbol, Symbols};
-use super::cursor::{Cursor, Fail, Kind, Parsed};
+use super::cursor::{Cursor, Kind, Parsed};
 use super::headers::{self, Header};
 use super::lexer::{Lexer, Token, plain, statement_end};
 use super::metadata::Numbered;

@@ -1,0 +1,117 @@
+//! How much memory the paths of an evaluation take. What there is the more of the more paths there are, and the more they
+//! know, is counted as it grows, shrinks, is copied and dropped; the rest of the evaluator is small beside it.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Deref;
+
+thread_local! {
+    static BYTES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The bytes that everything which is counted takes now in this thread.
+pub(super) fn bytes() -> u64 {
+    BYTES.get()
+}
+
+/// Memory of which the size is known.
+pub(super) trait Bytes {
+    fn bytes(&self) -> u64;
+}
+
+/// Something that is counted. It does not leave its thread.
+pub(super) struct Counted<T: Bytes> {
+    inner: T,
+    bytes: u64,
+}
+
+impl<T: Bytes> Counted<T> {
+    /// What it takes itself, and what an allocation that holds it takes beside it.
+    const FIXED: u64 = size_of::<Counted<T>>() as u64 + OVERHEAD;
+
+    pub fn new(inner: T) -> Counted<T> {
+        let bytes = inner.bytes();
+        BYTES.set(BYTES.get() + Self::FIXED + bytes);
+        Counted { inner, bytes }
+    }
+
+    /// What it holds, to be changed in place.
+    pub fn elements(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    /// Lets it grow or shrink.
+    pub fn edit<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+        let result = change(&mut self.inner);
+        let bytes = self.inner.bytes();
+        BYTES.set((BYTES.get() + bytes) - self.bytes);
+        self.bytes = bytes;
+        result
+    }
+}
+
+impl<T: Bytes> Drop for Counted<T> {
+    fn drop(&mut self) {
+        BYTES.set(BYTES.get() - Self::FIXED - self.bytes);
+    }
+}
+
+impl<T: Bytes + Clone> Clone for Counted<T> {
+    fn clone(&self) -> Counted<T> {
+        Counted::new(self.inner.clone())
+    }
+}
+
+impl<T: Bytes> Deref for Counted<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: Bytes + Default> Default for Counted<T> {
+    fn default() -> Counted<T> {
+        Counted::new(T::default())
+    }
+}
+
+impl<T: Bytes + PartialEq> PartialEq for Counted<T> {
+    fn eq(&self, other: &Counted<T>) -> bool {
+        self.inner == other.inner
+    }
+}
+
+impl<T: Bytes + fmt::Debug> fmt::Debug for Counted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// What an allocation takes beside what was asked for.
+const OVERHEAD: u64 = 16;
+
+/// The bytes of so many elements in a tree, whose nodes are full to two thirds in the mean.
+fn tree<T>(elements: usize) -> u64 {
+    let bytes = elements * (size_of::<T>() + size_of::<usize>()) * 3 / 2;
+    if elements == 0 { 0 } else { bytes as u64 + OVERHEAD }
+}
+
+impl<K, V> Bytes for BTreeMap<K, V> {
+    fn bytes(&self) -> u64 {
+        tree::<(K, V)>(self.len())
+    }
+}
+
+impl<T> Bytes for BTreeSet<T> {
+    fn bytes(&self) -> u64 {
+        tree::<T>(self.len())
+    }
+}
+
+impl<T> Bytes for Vec<T> {
+    fn bytes(&self) -> u64 {
+        (self.capacity() * size_of::<T>()) as u64 + OVERHEAD
+    }
+}

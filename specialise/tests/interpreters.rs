@@ -1,0 +1,94 @@
+//! Interpreters (a stack machine, one of addresses of functions, regular expressions, a tape), each with a program that is
+//! known, one that is and loops as often as nobody knows, and any program. Of a known program the interpreter must be
+//! gone; whatever the program, the end must come in time, with code that does the same.
+
+mod residual;
+mod toolchain;
+
+use drystone_specialise::{Context, c, parse, specialise};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use toolchain::Compiler;
+
+/// Seconds that an evaluation may take here, and how long it may take with all that comes before and after it.
+const SECONDS: u64 = 4;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn check(name: &str) {
+    let Some(clang) = Compiler::clang() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interpreters");
+    let work = tempfile::tempdir().expect("there is room for files");
+    let ir = work.path().join("interpreter.ll");
+    clang.to_ir(&folder.join(name).with_extension("c"), &ir).unwrap_or_else(|error| panic!("{error}"));
+    let mut forms: [Vec<PathBuf>; 2] = Default::default();
+    for entry in ["known", "looping", "run"] {
+        let context = format!("entry = \"{entry}\"\n[budget]\nseconds = {SECONDS}");
+        let start = Instant::now();
+        let room = work.path().join(entry);
+        std::fs::create_dir(&room).expect("there is room for files");
+        let written = residual::write(std::slice::from_ref(&ir), &context, &room).unwrap();
+        assert!(start.elapsed() < PATIENCE, "{name}, {entry}: {:?}", start.elapsed());
+        for (form, files) in written.into_iter().zip(&mut forms) {
+            files.push(form.file);
+        }
+    }
+    let [as_c, as_ir] = forms;
+    let residual = std::fs::read_to_string(&as_c[0]).expect("it was just written");
+    let gone = ["switch", "for (", "while (", "goto", "run(", "known("];
+    let code = residual.rsplit("/* known, specialised */").next().expect("the function");
+    let left: Vec<&&str> = gone.iter().filter(|word| code.contains(**word)).collect();
+    assert!(left.is_empty(), "{name}: {left:?} are left in\n{residual}");
+    for (files, suffix) in [(as_c, "special"), (as_ir, "special_ir")] {
+        let program = work.path().join("program");
+        let mut inputs = vec![ir.clone(), folder.join("main.c")];
+        inputs.extend(files);
+        let renamed = ["run", "known", "looping"].map(|entry| format!("-D{entry}_special={entry}_{suffix}"));
+        let flags: Vec<&str> = ["-O1"].into_iter().chain(renamed.iter().map(String::as_str)).collect();
+        clang.link(&flags, &inputs, &program).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = toolchain::run(Command::new(&program)).unwrap();
+        assert!(outcome.success, "{name}\n{}", outcome.text);
+    }
+}
+
+#[test]
+fn a_stack_machine() {
+    check("stack");
+}
+
+#[test]
+fn addresses_of_functions() {
+    check("threaded");
+}
+
+#[test]
+fn regular_expressions() {
+    check("regex");
+}
+
+#[test]
+fn a_tape() {
+    check("tape");
+}
+
+/// A program of which nothing is known spends what it is given, and the report says where.
+#[test]
+fn what_was_spent_is_told_with_its_place() {
+    let Some(clang) = Compiler::clang() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interpreters");
+    let ir = folder.join("stack.c");
+    let work = tempfile::tempdir().expect("there is room for files");
+    let text = work.path().join("stack.ll");
+    clang.to_ir(&ir, &text).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(text).expect("it was just written");
+    let module = parse::read(&text, "stack.ll").expect("what clang writes");
+    for (limit, spent) in [("seconds = 0", "the budget of 0 s"), ("memory = 200000", "the budget of 0 MB")] {
+        let context = format!("entry = \"run\"\n[budget]\n{limit}");
+        let residual =
+            specialise(&module, &Context::read(&context).expect("a context")).expect("at worst generic");
+        let told: Vec<&String> = residual.report.kept.values().chain(&residual.report.spent).collect();
+        let place = |sentence: &&&String| sentence.contains(spent) && sentence.contains("run (");
+        assert!(told.iter().any(|sentence| place(&sentence)), "{limit}: {told:?}");
+        c::print(&residual.module).expect("it can be written");
+    }
+}
