@@ -2,8 +2,8 @@
 //! follows from a known context has been evaluated away, and the buffers between the layers with it.
 //!
 //! The way through it: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is
-//! known, `evaluate` makes the residual module, [`tidy`] and [`reroll`] clean it up and turn long runs of equal copies
-//! into loops, and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. What makes machine code of it is a
+//! known, `evaluate` makes the residual module, [`passes`] clean it up (`tidy`) and turn long runs of equal copies into
+//! loops (`reroll`), and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. What makes machine code of it is a
 //! package of its own, `native/`, so that only those link Cranelift who need it.
 
 pub mod c;
@@ -16,8 +16,9 @@ pub mod ir;
 pub mod link;
 mod operands;
 pub mod parse;
+pub mod passes;
 pub mod print;
-pub mod reroll;
-pub mod tidy;
+mod reroll;
+mod tidy;
 pub use context::Context;
 pub use evaluate::{Specialised, specialise};

@@ -2,20 +2,20 @@
 //! `tests/passes/machine/*.ll` as code for the machine. `BLESS=1 cargo test` rewrites the expectations.
 
 use drystone_specialise::ir::Module;
-use drystone_specialise::{parse, print, tidy};
+use drystone_specialise::{parse, passes, print};
 use std::fmt::Write;
 use std::time::Instant;
 
 #[test]
 fn for_a_compiler() {
-    golden("tests/passes", tidy::polish);
+    golden("tests/passes", passes::polish);
 }
 
 #[test]
 fn for_the_machine() {
     golden("tests/passes/machine", |module| {
-        tidy::polish(module);
-        tidy::polish_for_machine(module);
+        passes::polish(module);
+        passes::polish_for_machine(module);
     });
 }
 
@@ -74,7 +74,7 @@ fn time_grows_with_size_only() {
         let function = module.function("f").expect("it is there");
         module.body(function).expect("a body that can be read");
         let start = Instant::now();
-        tidy::polish(&mut module);
+        passes::polish(&mut module);
         let took = start.elapsed();
         let body = module.body(function).expect("a body").expect("a body");
         let left: usize = body.blocks.iter().map(|block| block.instructions.len()).sum();

@@ -1,7 +1,7 @@
 //! What tidying and re-rolling make of code computes what the code did: unrolled code as clang makes it of C, polished,
 //! printed, and compiled again, does the same to overlapping memory as the C that it was.
 
-use drystone_specialise::{parse, print, tidy};
+use drystone_specialise::{parse, passes, print};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -94,7 +94,7 @@ fn check(bodies: &[String]) -> Option<String> {
     run(at, clang, &["-O1", "-fno-strict-aliasing", "-DNAME(n)=old_##n", "-c", "x.c", "-o", "old.o"]);
     let text = std::fs::read_to_string(at.join("x.ll")).expect("IR");
     let mut module = parse::read(&text, "x.ll").expect("clang's IR is read");
-    tidy::polish(&mut module);
+    passes::polish(&mut module);
     let polished = print::print(&module);
     std::fs::write(at.join("new.ll"), &polished).expect("written");
     run(at, clang, &["-O2", "-c", "new.ll", "-o", "new.o"]);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use drystone_specialise::tidy;
+use drystone_specialise::passes;
 use drystone_specialise_native as native;
 
 use super::specialiser::Program;
@@ -51,7 +51,7 @@ impl Inside {
         // Kept until the driver has called it for the last time.
         let code = self.program.specialise().and_then(|mut residual| {
             let generic = open(&self.library)?;
-            tidy::polish_for_machine(&mut residual.module);
+            passes::polish_for_machine(&mut residual.module);
             native::load(&residual.module, &|name| generic.find(name)).map_err(|error| error.to_string())
         });
         let mut arguments = vec!["driver".to_string()];

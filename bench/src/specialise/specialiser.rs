@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use drystone_specialise::ir::Module;
-use drystone_specialise::{Context, Specialised, c, link, parse, tidy};
+use drystone_specialise::{Context, Specialised, c, link, parse, passes};
 use drystone_specialise_native as native;
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ impl Residual {
             }
             let start = Instant::now();
             let mut module = module;
-            tidy::polish_for_machine(&mut module);
+            passes::polish_for_machine(&mut module);
             // What leaves something to generic code, which isn't here, has no such time.
             if native::load(&module, &|_| None).is_ok() {
                 times.native.push(milliseconds(specialised + start.elapsed()));

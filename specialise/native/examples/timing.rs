@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p drystone-specialise-native --example timing [clang]`
 
-use drystone_specialise::{parse, tidy};
+use drystone_specialise::{parse, passes};
 use drystone_specialise_native as native;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn main() {
         let text = std::fs::read_to_string(text).expect("the compiler wrote it");
         let mut module = parse::read(&text, "kernels.ll").expect("the compiler writes what can be read");
         let start = Instant::now();
-        tidy::polish_for_machine(&mut module);
+        passes::polish_for_machine(&mut module);
         let native = native::load(&module, &|_| None).unwrap_or_else(|error| panic!("{error}"));
         println!("{level:?}: {} functions in {:?}", module.functions.len(), start.elapsed());
         for kernel in KERNELS {

@@ -52,7 +52,7 @@ impl Native {
     }
 }
 
-/// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::tidy::polish_for_machine`] makes that quicker.
+/// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::passes::polish_for_machine`] makes that quicker.
 /// What it only declares is asked of `symbols` first, then of this process (`dlsym`).
 pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Result<Native, NativeError> {
     let mut unit = Unit::new(module, symbols)?;

@@ -1,7 +1,7 @@
 //! C code through clang's IR and Cranelift, as it stands and polished, against the same C code as clang compiles it.
 
 use drystone_specialise::ir::Module;
-use drystone_specialise::{parse, tidy};
+use drystone_specialise::{parse, passes};
 use drystone_specialise_native as native;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -90,8 +90,8 @@ fn compare(file: &str, level: &[&str]) {
     let symbols = |name: &str| foreign.symbol(name).or_else(|| shared.symbol(name));
     compare_with(&shared, &symbols, &read(), level);
     let mut polished = read();
-    tidy::polish(&mut polished);
-    tidy::polish_for_machine(&mut polished);
+    passes::polish(&mut polished);
+    passes::polish_for_machine(&mut polished);
     compare_with(&shared, &symbols, &polished, level);
 }
 

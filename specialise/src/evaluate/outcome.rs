@@ -2,7 +2,7 @@
 
 use super::{Error, Evaluator, Specialised};
 use crate::ir::{CallAttributes, Code, Const, Effects, Function, Module, Op, Operand, Terminator, Type};
-use crate::{extract, tidy};
+use crate::{extract, passes};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -56,7 +56,7 @@ impl Evaluator<'_> {
         };
         let extra = std::mem::take(&mut self.learnt.extra);
         let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
-        tidy::polish(&mut module);
+        passes::polish(&mut module);
         self.fill_constant_copies(&mut module);
         self.check_copies(&module)?;
         Ok(Specialised { module, report: self.report })

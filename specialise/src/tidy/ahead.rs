@@ -32,7 +32,7 @@ struct Room {
 }
 
 /// Writes such loops twice; says whether there were any.
-pub(super) fn ask(body: &mut Body) -> bool {
+pub(crate) fn ask(body: &mut Body) -> bool {
     let graph = Graph::of(successors(body));
     let mut loops: Vec<Loop> = graph
         .loops

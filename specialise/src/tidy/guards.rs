@@ -75,7 +75,7 @@ struct Guard {
 }
 
 /// Joins the tests of a function; says whether there were any to join.
-pub(super) fn join(body: &mut Body, around: &Surroundings) -> bool {
+pub(crate) fn join(body: &mut Body, around: &Surroundings) -> bool {
     let mut sites = vec![None; body.types.len()];
     for (at, block) in body.blocks.iter().enumerate() {
         for (index, instruction) in block.instructions.iter().enumerate() {

@@ -17,7 +17,7 @@ const LONGEST: usize = 16;
 const WHOLE: usize = 256;
 
 /// Unrolls the short loops of a function.
-pub(super) fn unroll(body: &mut Body, module: &Module) {
+pub(crate) fn unroll(body: &mut Body, module: &Module) {
     let loops: Vec<Counted> =
         (0..body.blocks.len()).filter_map(|at| Counted::find(module, body, BlockId(at as u32))).collect();
     for counted in loops {

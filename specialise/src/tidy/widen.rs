@@ -21,7 +21,7 @@ const WIDTHS: [i64; 3] = [8, 4, 2];
 
 /// Who reads what comes out.
 #[derive(Clone, Copy)]
-pub(super) enum Reader {
+pub(crate) enum Reader {
     /// A C compiler. It makes vectors of constants of four bytes, but not of wider ones, and of elements whose bytes are
     /// swapped one by one.
     Compiler,
@@ -31,7 +31,7 @@ pub(super) enum Reader {
 
 /// What swaps the bytes of a value.
 #[derive(Clone, Copy)]
-pub(super) struct Swaps {
+pub(crate) struct Swaps {
     /// `llvm.bswap.i32`.
     four: FunctionId,
     /// `llvm.bswap.i64`.
@@ -40,7 +40,7 @@ pub(super) struct Swaps {
 
 impl Swaps {
     /// Finds the functions in a module, or declares them there.
-    pub(super) fn declare(module: &mut Module) -> Swaps {
+    pub(crate) fn declare(module: &mut Module) -> Swaps {
         let mut swap = |bits: u32| {
             let ty = Type::Int(bits);
             module.declare(
@@ -78,7 +78,7 @@ impl Reader {
 }
 
 /// Does it in every block.
-pub(super) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
+pub(crate) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
     let roots = Roots::new(body, around);
     let mut uses = vec![0u32; body.types.len()];
     let mut addresses = Addresses::default();

@@ -1,6 +1,6 @@
 //! The way from C sources and a context to files with the specialised function in them.
 
-use drystone_specialise::{Context, c, link, parse, print, specialise, tidy};
+use drystone_specialise::{Context, c, link, parse, passes, print, specialise};
 use std::path::{Path, PathBuf};
 
 /// The specialised function, in one of the languages that it can be written in.
@@ -27,7 +27,7 @@ pub fn write(ir: &[PathBuf], context: &str, folder: &Path) -> Result<Vec<Form>, 
     let as_ir = Context { name: Some(format!("{name}_ir")), ..context };
     let mut other = specialise(&program, &as_ir).map_err(|error| error.to_string())?;
     // As IR what machine code is made of, so that what is done for it alone is seen, too.
-    tidy::polish_for_machine(&mut other.module);
+    passes::polish_for_machine(&mut other.module);
     Ok(vec![
         form(name, folder.join("special.c"), &text)?,
         form(as_ir.residual_name(), folder.join("special.ll"), &print::print(&other.module))?,
