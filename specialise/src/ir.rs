@@ -10,6 +10,7 @@ mod consts;
 mod ops;
 mod places;
 mod types;
+mod unread;
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,6 +20,7 @@ pub use consts::{Const, signed};
 pub use ops::{Access, Binary, Cast, Compare, FloatCompare, Op, Operand};
 pub use places::{Place, PlaceId, Places};
 pub use types::{Layout, Type};
+pub use unread::{Source, Unread, Unsupported};
 
 /// A function of a [`Module`], by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -199,7 +201,7 @@ pub enum Code {
     /// It is only declared.
     Declared,
     /// Its text, read when it is first asked for (by [`Module::body`]).
-    Unread(crate::parse::UnreadBody),
+    Unread(Unread),
     /// It is there.
     Body(Rc<Body>),
 }

@@ -5,6 +5,7 @@
 
 mod join;
 mod names;
+mod relink;
 
 use crate::ir::Module;
 use std::fmt;

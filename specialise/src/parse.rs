@@ -21,10 +21,8 @@ mod parameters;
 mod tests;
 mod top;
 mod types;
-pub(crate) mod unread;
+mod unread;
 mod values;
-
-pub use unread::UnreadBody;
 
 use crate::ir::Module;
 use std::fmt;
@@ -43,36 +41,13 @@ pub struct ParseError {
     pub excerpt: String,
 }
 
-/// Why the code of a function could not be read; all else can be used.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported {
-    /// The name of the function at link time.
-    pub function: Rc<str>,
-    /// The file that it stands in.
-    pub file: Rc<str>,
-    /// The line in it, from 1.
-    pub line: u32,
-    /// What is not known.
-    pub what: String,
-    /// The text of the line.
-    pub excerpt: String,
-}
-
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}:{}: {}\n    {}", self.file, self.line, self.what, self.excerpt)
     }
 }
 
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Unsupported { function, file, line, what, excerpt } = self;
-        write!(f, "{file}:{line}: the function `{function}` cannot be read: {what}\n    {excerpt}")
-    }
-}
-
 impl std::error::Error for ParseError {}
-impl std::error::Error for Unsupported {}
 
 /// Reads the text of an IR file; the name is for messages.
 pub fn read(text: &str, name: &str) -> Result<Module, ParseError> {

@@ -94,6 +94,7 @@ fn claims(module: &Module) -> impl Iterator<Item = (&Rc<str>, Item, Claim)> {
 }
 
 /// What the functions and variables of the modules become.
+#[derive(Debug)]
 pub(super) struct Targets {
     /// For each module, by position: none for a variable that is joined to another.
     pub(super) functions: Vec<Vec<Const>>,

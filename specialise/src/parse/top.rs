@@ -8,7 +8,7 @@ use super::lexer::{Lexer, Token, plain, statement_end};
 use super::metadata::Numbered;
 use super::types::Types;
 use super::unread::{File, Scope, UnreadBody};
-use crate::ir::{Code, Const, FunctionId, Global, GlobalId, Module, Type};
+use crate::ir::{Code, Const, FunctionId, Global, GlobalId, Module, Type, Unread};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -50,8 +50,8 @@ pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
     let Reader { mut module, symbols, .. } = reader;
     let scope = Rc::new(Scope::new(Rc::new(file), symbols, module.places.clone()));
     for (function, start) in bodies {
-        let code = UnreadBody::new(scope.clone(), start);
-        module.functions[function].code = Code::Unread(code);
+        let body = UnreadBody { scope: scope.clone(), start };
+        module.functions[function].code = Code::Unread(Unread::new(body));
     }
     Ok(module)
 }

@@ -1,21 +1,20 @@
-//! Bodies are read when they are first asked for.
+//! What is kept of a file, so that bodies can be read when they are first asked for.
 
 use super::attributes::Groups;
 use super::body;
-use super::constants::{Symbol, Symbols};
-use super::cursor::Fail;
+use super::constants::Symbols;
 use super::metadata::Numbered;
 use super::types::Types;
-use super::{Unsupported, excerpt, line};
-use crate::ir::{Body, Code, Const, FunctionId, Module, PlaceId, Places};
-use std::cell::{OnceCell, RefCell};
+use super::{excerpt, line};
+use crate::ir::{Body, Function, PlaceId, Places, Source, Unsupported};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 /// What the bodies of a file have in common, whatever module they are in.
 #[derive(Debug)]
-pub(crate) struct File {
+pub(super) struct File {
     pub(super) name: Rc<str>,
     pub(super) text: Rc<str>,
     pub(super) types: Types,
@@ -25,7 +24,7 @@ pub(crate) struct File {
 
 /// What the names in the bodies of a file stand for in a module.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(super) struct Scope {
     pub(super) file: Rc<File>,
     pub(super) symbols: Symbols,
     pub(super) places: Rc<Places>,
@@ -44,27 +43,11 @@ impl Scope {
     }
 }
 
-impl Scope {
-    /// The same names in another module, where they stand for other things.
-    pub(crate) fn with<E>(
-        &self,
-        places: Rc<Places>,
-        moved: impl Fn(&Const) -> Result<Const, E>,
-    ) -> Result<Scope, E> {
-        let symbols = self.symbols.iter().map(|(name, symbol)| {
-            let value = symbol.value.as_ref().map(&moved).transpose()?;
-            Ok((name.clone(), Symbol { value, trouble: symbol.trouble.clone() }))
-        });
-        Ok(Scope::new(self.file.clone(), symbols.collect::<Result<_, E>>()?, places))
-    }
-}
-
-/// The text of a function's body that nobody has asked for yet, or what it came to.
-pub struct UnreadBody {
-    pub(crate) scope: Rc<Scope>,
+/// The text of a function's body.
+pub(super) struct UnreadBody {
+    pub(super) scope: Rc<Scope>,
     /// Where the body begins, at its brace.
-    start: usize,
-    result: OnceCell<Result<Rc<Body>, Unsupported>>,
+    pub(super) start: usize,
 }
 
 impl fmt::Debug for UnreadBody {
@@ -73,44 +56,19 @@ impl fmt::Debug for UnreadBody {
     }
 }
 
-impl Module {
-    /// The code of a function, read now if nobody has asked for it yet; none if it is only declared.
-    pub fn body(&self, id: FunctionId) -> Result<Option<Rc<Body>>, Unsupported> {
-        let function = &self.functions[id.0 as usize];
-        match &function.code {
-            Code::Declared => Ok(None),
-            Code::Body(body) => Ok(Some(body.clone())),
-            Code::Unread(unread) => {
-                let read = || {
-                    body::read(function, &unread.scope, unread.start)
-                        .map(Rc::new)
-                        .map_err(|fail| unread.unsupported(&function.name, fail))
-                };
-                unread.result.get_or_init(read).clone().map(Some)
-            }
-        }
-    }
-}
-
-impl UnreadBody {
-    /// The body of which the text begins here, with names that stand for things of a module.
-    pub(crate) fn new(scope: Rc<Scope>, start: usize) -> Self {
-        UnreadBody { scope, start, result: OnceCell::new() }
-    }
-
-    /// Where its text begins.
-    pub(crate) fn start(&self) -> usize {
-        self.start
-    }
-
-    fn unsupported(&self, function: &Rc<str>, fail: Fail) -> Unsupported {
+impl Source for UnreadBody {
+    fn read(&self, function: &Function) -> Result<Body, Unsupported> {
         let file = &self.scope.file;
-        Unsupported {
-            function: function.clone(),
+        body::read(function, &self.scope, self.start).map_err(|fail| Unsupported {
+            function: function.name.clone(),
             file: file.name.clone(),
             line: line(&file.text, fail.at),
             what: fail.what,
             excerpt: excerpt(&file.text, fail.at),
-        }
+        })
+    }
+
+    fn parameter_names(&self) -> Vec<(usize, String)> {
+        self.variables_of_arguments()
     }
 }
