@@ -1,11 +1,10 @@
-//! Interpreters (a stack machine, one of addresses of functions, regular expressions, a tape), each with a program that is
+//! Interpreters (one of addresses of functions, regular expressions, a tape), each with a program that is
 //! known, one that is and loops as often as nobody knows, and any program. Of a known program the interpreter must be
 //! gone; whatever the program, the end must come in time, with code that does the same.
 
 mod residual;
 mod toolchain;
 
-use drystone_specialise::{Context, c, parse, specialise};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -52,11 +51,6 @@ fn check(name: &str) {
 }
 
 #[test]
-fn a_stack_machine() {
-    check("stack");
-}
-
-#[test]
 fn addresses_of_functions() {
     check("threaded");
 }
@@ -69,26 +63,4 @@ fn regular_expressions() {
 #[test]
 fn a_tape() {
     check("tape");
-}
-
-/// A program of which nothing is known spends what it is given, and the report says where.
-#[test]
-fn what_was_spent_is_told_with_its_place() {
-    let Some(clang) = Compiler::clang() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interpreters");
-    let ir = folder.join("stack.c");
-    let work = tempfile::tempdir().expect("there is room for files");
-    let text = work.path().join("stack.ll");
-    clang.to_ir(&ir, &text).unwrap_or_else(|error| panic!("{error}"));
-    let text = std::fs::read_to_string(text).expect("it was just written");
-    let module = parse::read(&text, "stack.ll").expect("what clang writes");
-    for (limit, spent) in [("seconds = 0", "the budget of 0 s"), ("memory = 200000", "the budget of 0 MB")] {
-        let context = format!("entry = \"run\"\n[budget]\n{limit}");
-        let residual =
-            specialise(&module, &Context::read(&context).expect("a context")).expect("at worst generic");
-        let told: Vec<&String> = residual.report.kept.values().chain(&residual.report.spent).collect();
-        let place = |sentence: &&&String| sentence.contains(spent) && sentence.contains("run (");
-        assert!(told.iter().any(|sentence| place(&sentence)), "{limit}: {told:?}");
-        c::print(&residual.module).expect("it can be written");
-    }
 }
