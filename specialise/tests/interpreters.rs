@@ -20,7 +20,7 @@ fn check(name: &str) {
     let work = tempfile::tempdir().expect("there is room for files");
     let ir = work.path().join("interpreter.ll");
     clang.to_ir(&folder.join(name).with_extension("c"), &ir).unwrap_or_else(|error| panic!("{error}"));
-    let mut forms: [Vec<PathBuf>; 2] = Default::default();
+    let mut forms: [(Vec<PathBuf>, Vec<String>); 2] = Default::default();
     for entry in ["known", "looping", "run"] {
         let context = format!("entry = \"{entry}\"\n[budget]\nseconds = {SECONDS}");
         let start = Instant::now();
@@ -28,21 +28,21 @@ fn check(name: &str) {
         std::fs::create_dir(&room).expect("there is room for files");
         let written = residual::write(std::slice::from_ref(&ir), &context, &room).unwrap();
         assert!(start.elapsed() < PATIENCE, "{name}, {entry}: {:?}", start.elapsed());
-        for (form, files) in written.into_iter().zip(&mut forms) {
+        for (form, (files, names)) in written.into_iter().zip(&mut forms) {
             files.push(form.file);
+            names.push(format!("-D{entry}_special={}", form.name));
         }
     }
     let [as_c, as_ir] = forms;
-    let residual = std::fs::read_to_string(&as_c[0]).expect("it was just written");
+    let residual = std::fs::read_to_string(&as_c.0[0]).expect("it was just written");
     let gone = ["switch", "for (", "while (", "goto", "run(", "known("];
     let code = residual.rsplit("/* known, specialised */").next().expect("the function");
     let left: Vec<&&str> = gone.iter().filter(|word| code.contains(**word)).collect();
     assert!(left.is_empty(), "{name}: {left:?} are left in\n{residual}");
-    for (files, suffix) in [(as_c, "special"), (as_ir, "special_ir")] {
+    for (files, renamed) in [as_c, as_ir] {
         let program = work.path().join("program");
         let mut inputs = vec![ir.clone(), folder.join("main.c")];
         inputs.extend(files);
-        let renamed = ["run", "known", "looping"].map(|entry| format!("-D{entry}_special={entry}_{suffix}"));
         let flags: Vec<&str> = ["-O1"].into_iter().chain(renamed.iter().map(String::as_str)).collect();
         clang.link(&flags, &inputs, &program).unwrap_or_else(|error| panic!("{error}"));
         let outcome = toolchain::run(Command::new(&program)).unwrap();
