@@ -24,11 +24,11 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It has no loop, no recursion, nothing that may wait and nothing that must be freed.
+    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long.
     pub native: bool,
     /// It, or one that it calls, contains an AWAIT.
     pub awaits: bool,
-    /// It may call itself.
+    /// It, or one that it calls, may call itself.
     pub recursive: bool,
 }
 
@@ -50,6 +50,8 @@ struct CodeFacts {
     loops: bool,
     owns: bool,
     awaits: bool,
+    /// Its statements and expressions.
+    size: usize,
     calls: Vec<ProcedureId>,
     /// Arrays that are made, with their sizes as far as they are constant.
     arrays: Vec<(VariableId, Option<Vec<i64>>)>,
@@ -79,6 +81,7 @@ impl Facts {
                 .iter()
                 .chain(&procedure.variables)
                 .any(|&v| is_owned(&program.variables[v.index()]));
+            in_memory.extend(procedure.variables.iter().skip(MOST_IN_REGISTERS));
             codes.push(facts);
         }
         let mut bodies = HashMap::new();
@@ -92,6 +95,7 @@ impl Facts {
             for (number, implementation) in component.implementations.iter().enumerate() {
                 let owner = Owner::Implementation(id, number);
                 let facts = gather(program, owner, &[&implementation.body], &mut in_memory);
+                in_memory.extend(implementation.variables.iter().skip(MOST_IN_REGISTERS));
                 bodies.insert(BodyKey::Service(id, number), facts);
             }
         }
@@ -102,7 +106,9 @@ impl Facts {
         }
         let sizes = constant_sizes(codes.iter().chain(bodies.values()));
         let servers = codes.iter().chain(bodies.values()).flat_map(|code| &code.servers);
-        let connected = servers.flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
+        let servers: HashSet<_> = servers.collect();
+        let connected =
+            servers.into_iter().flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
         Facts { procedures: classify(program, &codes), in_memory, sizes, connected, bodies }
     }
 
@@ -122,9 +128,11 @@ fn offering<'a>(
     interface: InterfaceId,
 ) -> impl Iterator<Item = (ComponentId, usize)> + 'a {
     let name = &program.interfaces[interface.index()].name;
-    let all = (0..program.components.len() as u32).map(ComponentId);
-    let those = all.filter(move |&id| !matches!(ty, Type::Component(only) if *only != id));
-    those.flat_map(move |id| {
+    let those = match ty {
+        Type::Component(only) => only.0..only.0 + 1,
+        _ => 0..program.components.len() as u32,
+    };
+    those.map(ComponentId).flat_map(move |id| {
         let offers = program.components[id.index()].offers.iter().enumerate();
         let same = offers.filter(move |(_, facet)| program.interfaces[facet.interface.index()].name == *name);
         same.map(move |(index, _)| (id, index))
@@ -143,38 +151,78 @@ fn constant_sizes<'a>(codes: impl Iterator<Item = &'a CodeFacts>) -> HashMap<Var
     all.into_iter().filter_map(|(variable, sizes)| Some((variable, sizes?))).collect()
 }
 
+/// Statements and expressions up to which a procedure runs on the processor's stack, where its code cannot be cut.
+const MOST_NATIVE: usize = 2000;
+
+/// Variables of one body or procedure that are kept in registers; more of them would be live in each of its segments.
+const MOST_IN_REGISTERS: usize = 200;
+
 fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
-    let reached: Vec<HashSet<ProcedureId>> = (0..codes.len()).map(|index| reachable(codes, index)).collect();
-    let simple = |index: usize| {
-        let code = &codes[index];
-        !code.waits && !code.loops && !code.owns && !reached[index].contains(&ProcedureId(index as u32))
-    };
-    let holds_waiting = |index: usize| {
-        program.procedures.iter().enumerate().any(|(inner, procedure)| {
-            procedure.owner == Owner::Procedure(ProcedureId(index as u32)) && !simple(inner)
-        })
-    };
+    let simple = |code: &CodeFacts| !code.waits && !code.loops && !code.owns && code.size <= MOST_NATIVE;
+    // A procedure is native only if those that it calls and those inside it are.
+    let mut needs: Vec<Vec<ProcedureId>> = codes.iter().map(|code| code.calls.clone()).collect();
+    for (inner, procedure) in program.procedures.iter().enumerate() {
+        if let Owner::Procedure(outer) = procedure.owner {
+            needs[outer.index()].push(ProcedureId(inner as u32));
+        }
+    }
+    let native = from_the_leaves(&needs, |index| simple(&codes[index]));
+    let ends = from_the_leaves(&calls_of(codes), |_| true);
+    let awaits = some_callee(codes, |code| code.awaits);
     (0..codes.len())
-        .map(|index| ProcedureFacts {
-            native: simple(index)
-                && !holds_waiting(index)
-                && reached[index].iter().all(|p| simple(p.index()) && !holds_waiting(p.index())),
-            recursive: reached[index].contains(&ProcedureId(index as u32)),
-            awaits: codes[index].awaits || reached[index].iter().any(|p| codes[p.index()].awaits),
-        })
+        .map(|index| ProcedureFacts { native: native[index], recursive: !ends[index], awaits: awaits[index] })
         .collect()
 }
 
-/// The procedures that may be called in the course of a call of this one (itself only if it is recursive).
-fn reachable(codes: &[CodeFacts], from: usize) -> HashSet<ProcedureId> {
-    let mut reached = HashSet::new();
-    let mut open = codes[from].calls.clone();
-    while let Some(next) = open.pop() {
-        if reached.insert(next) {
-            open.extend(&codes[next.index()].calls);
+fn calls_of(codes: &[CodeFacts]) -> Vec<Vec<ProcedureId>> {
+    codes.iter().map(|code| code.calls.clone()).collect()
+}
+
+/// For each procedure, who names it in a list of its own.
+fn turned_round(lists: &[Vec<ProcedureId>]) -> Vec<Vec<usize>> {
+    let mut round = vec![Vec::new(); lists.len()];
+    for (index, list) in lists.iter().enumerate() {
+        for id in list {
+            round[id.index()].push(index);
         }
     }
-    reached
+    round
+}
+
+/// Which procedures are `good` with all that they need, directly or not; none that needs itself.
+fn from_the_leaves(needs: &[Vec<ProcedureId>], good: impl Fn(usize) -> bool) -> Vec<bool> {
+    let needed_by = turned_round(needs);
+    let mut missing: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut found = vec![false; needs.len()];
+    let mut open: Vec<usize> = (0..needs.len()).filter(|&index| missing[index] == 0).collect();
+    while let Some(index) = open.pop() {
+        if !good(index) {
+            continue;
+        }
+        found[index] = true;
+        for &other in &needed_by[index] {
+            missing[other] -= 1;
+            if missing[other] == 0 {
+                open.push(other);
+            }
+        }
+    }
+    found
+}
+
+/// Which procedures, or any that they call, directly or not, are `such`.
+fn some_callee(codes: &[CodeFacts], such: impl Fn(&CodeFacts) -> bool) -> Vec<bool> {
+    let callers = turned_round(&calls_of(codes));
+    let mut found: Vec<bool> = codes.iter().map(such).collect();
+    let mut open: Vec<usize> = (0..codes.len()).filter(|&index| found[index]).collect();
+    while let Some(index) = open.pop() {
+        for &caller in &callers[index] {
+            if !std::mem::replace(&mut found[caller], true) {
+                open.push(caller);
+            }
+        }
+    }
+    found
 }
 
 struct Gather<'a> {
@@ -206,6 +254,7 @@ impl Visitor for Gather<'_> {
 
     fn statement(&mut self, statement: &Statement) {
         use StatementKind::*;
+        self.facts.size += 1;
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
             NewComponent(..)
@@ -238,6 +287,7 @@ impl Visitor for Gather<'_> {
 
     fn expression(&mut self, expression: &Expression) {
         use ExpressionKind::*;
+        self.facts.size += 1;
         match &expression.kind {
             Locked(..) | Count(..) => self.facts.waits = true,
             Call(procedure, arguments) => self.call(*procedure, arguments),

@@ -74,10 +74,9 @@ pub(crate) fn generate<M: Module>(
     }
     let enter = shims::enter(module, &mut workbench);
     let native = shims::native(module, &mut workbench);
-    for index in 0..program.components.len() {
+    for (index, bodies) in bodies(program, &keys, &functions).iter().enumerate() {
         let id = ComponentId(index as u32);
-        let bodies = bodies_of(id, &keys, &functions);
-        functions.descriptors.template(module, program, &unit.layouts, id, &bodies);
+        functions.descriptors.template(module, program, &unit.layouts, id, bodies);
     }
     let points = resume_points(&functions);
     let entry = program.entry.expect("the checker found the entry");
@@ -107,20 +106,15 @@ fn body_keys(program: &Program) -> Vec<BodyKey> {
     keys
 }
 
-fn bodies_of(id: ComponentId, keys: &[BodyKey], functions: &Functions) -> Vec<BodyCode> {
-    let belongs = |key: &BodyKey| match key {
-        BodyKey::Main(of) | BodyKey::Finally(of) | BodyKey::Service(of, _) => *of == id,
-    };
-    keys.iter()
-        .enumerate()
-        .filter(|(_, key)| belongs(key))
-        .map(|(cut, &key)| BodyCode {
-            key,
-            cut,
-            entry: functions.ids[&(cut, BlockId(0))],
-            shape: functions.cuts[cut].code.shape,
-        })
-        .collect()
+/// The bodies of each component.
+fn bodies(program: &Program, keys: &[BodyKey], functions: &Functions) -> Vec<Vec<BodyCode>> {
+    let mut bodies: Vec<Vec<BodyCode>> = program.components.iter().map(|_| Vec::new()).collect();
+    for (cut, &key) in keys.iter().enumerate() {
+        let (BodyKey::Main(id) | BodyKey::Finally(id) | BodyKey::Service(id, _)) = key;
+        let (entry, shape) = (functions.ids[&(cut, BlockId(0))], functions.cuts[cut].code.shape);
+        bodies[id.index()].push(BodyCode { key, cut, entry, shape });
+    }
+    bodies
 }
 
 fn describe(cut: &Cut) -> FrameDescription {

@@ -14,6 +14,7 @@ mod liveness;
 mod lower;
 mod mir;
 mod ranges;
+mod regions;
 mod segments;
 mod shims;
 mod walk;

@@ -2,70 +2,6 @@
 
 use crate::mir::*;
 
-/// A set of registers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegSet(Vec<u64>);
-
-impl RegSet {
-    /// An empty set for so many registers.
-    pub fn new(registers: usize) -> RegSet {
-        RegSet(vec![0; registers.div_ceil(64)])
-    }
-
-    /// Whether it holds the register.
-    pub fn contains(&self, reg: Reg) -> bool {
-        self.0[reg.0 as usize / 64] >> (reg.0 % 64) & 1 != 0
-    }
-
-    /// Adds a register.
-    pub fn insert(&mut self, reg: Reg) {
-        self.0[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
-    }
-
-    /// The registers, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
-        self.0.iter().enumerate().flat_map(|(index, &word)| {
-            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| Reg(index as u32 * 64 + bit))
-        })
-    }
-
-    /// Adds `others - without`; tells whether anything was new.
-    fn add(&mut self, others: &RegSet, without: &RegSet) -> bool {
-        let mut changed = false;
-        for ((mine, other), without) in self.0.iter_mut().zip(&others.0).zip(&without.0) {
-            let sum = *mine | (other & !without);
-            changed |= sum != *mine;
-            *mine = sum;
-        }
-        changed
-    }
-}
-
-/// What a block reads before it writes, and all that it writes.
-pub struct Uses {
-    /// Read before written.
-    pub read: RegSet,
-    /// Written.
-    pub written: RegSet,
-}
-
-/// Registers that each block reads and writes.
-pub fn uses(code: &Code) -> Vec<Uses> {
-    code.blocks
-        .iter()
-        .map(|block| {
-            let mut uses =
-                Uses { read: RegSet::new(code.registers.len()), written: RegSet::new(code.registers.len()) };
-            visit(block, &mut |reg, access| match access {
-                Access::Read if !uses.written.contains(reg) => uses.read.insert(reg),
-                Access::Read => {}
-                Access::Write => uses.written.insert(reg),
-            });
-            uses
-        })
-        .collect()
-}
-
 /// The blocks that each block can be reached from.
 pub fn predecessors(code: &Code) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![Vec::new(); code.blocks.len()];
@@ -77,30 +13,42 @@ pub fn predecessors(code: &Code) -> Vec<Vec<BlockId>> {
     predecessors
 }
 
-/// The registers that are live at the beginning of each block.
-pub fn live_in(code: &Code, uses: &[Uses]) -> Vec<RegSet> {
-    let nothing = RegSet::new(code.registers.len());
-    let mut live: Vec<RegSet> = uses.iter().map(|uses| uses.read.clone()).collect();
-    let predecessors = predecessors(code);
-    let mut open: Vec<usize> = (0..code.blocks.len()).collect();
-    let mut queued = vec![true; code.blocks.len()];
-    while let Some(index) = open.pop() {
-        queued[index] = false;
-        let mut out = nothing.clone();
-        for successor in code.blocks[index].successors() {
-            out.add(&live[successor.0 as usize], &nothing);
+/// The registers, ascending, that are live at the beginning of each block.
+///
+/// One register after the other is followed from the blocks that read it back to those that write it: most live in
+/// one block only, and cost nothing.
+pub fn live_in(code: &Code, predecessors: &[Vec<BlockId>]) -> Vec<Vec<Reg>> {
+    let mut readers = vec![Vec::new(); code.registers.len()];
+    let mut writers = vec![Vec::new(); code.registers.len()];
+    for (index, block) in code.blocks.iter().enumerate() {
+        let id = BlockId(index as u32);
+        visit(block, &mut |reg, access| {
+            let (read, written) = (&mut readers[reg.0 as usize], &mut writers[reg.0 as usize]);
+            match access {
+                Access::Read if written.last() != Some(&id) && read.last() != Some(&id) => read.push(id),
+                Access::Write if written.last() != Some(&id) => written.push(id),
+                _ => {}
+            }
+        });
+    }
+    let mut live: Vec<Vec<Reg>> = vec![Vec::new(); code.blocks.len()];
+    // The last register that was found to be written there.
+    let mut written_by = vec![None; code.blocks.len()];
+    for (index, (mut open, writers)) in readers.into_iter().zip(writers).enumerate() {
+        let reg = Reg(index as u32);
+        if !open.is_empty() {
+            writers.iter().for_each(|block| written_by[block.0 as usize] = Some(reg));
         }
-        // A condition reads what is live when its AWAIT begins, whatever the block itself writes later.
-        let mut changed = live[index].add(&out, &uses[index].written);
-        if let Some(Head { op: HeadOp::Await(condition), .. }) = &code.blocks[index].head {
-            let needed = live[condition.0 as usize].clone();
-            changed |= live[index].add(&needed, &nothing);
-        }
-        if changed {
-            for predecessor in predecessors[index].iter().map(|block| block.0 as usize) {
-                if !queued[predecessor] {
-                    queued[predecessor] = true;
-                    open.push(predecessor);
+        while let Some(block) = open.pop() {
+            if live[block.0 as usize].last() == Some(&reg) {
+                continue;
+            }
+            live[block.0 as usize].push(reg);
+            for &before in &predecessors[block.0 as usize] {
+                // A condition reads what is live when its AWAIT begins, whatever the block itself writes later.
+                let is_condition = code.block(before).condition() == Some(block);
+                if is_condition || written_by[before.0 as usize] != Some(reg) {
+                    open.push(before);
                 }
             }
         }

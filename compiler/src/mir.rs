@@ -526,9 +526,30 @@ impl Block {
             Terminator::Branch { yes, no, .. } => vec![*yes, *no],
             _ => Vec::new(),
         };
-        if let Some(Head { op: HeadOp::Await(condition), .. }) = &self.head {
-            blocks.push(*condition);
-        }
+        blocks.extend(self.condition());
         blocks
+    }
+
+    /// Blocks that control goes to by itself.
+    pub fn goes_to(&self) -> impl Iterator<Item = BlockId> + use<> {
+        let (first, second) = match self.end {
+            Terminator::Goto(to) => (Some(to), None),
+            Terminator::Branch { yes, no, .. } => (Some(yes), Some(no)),
+            _ => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Whether a segment must begin there.
+    pub fn must_begin(&self) -> bool {
+        self.head.is_some() || self.entry
+    }
+
+    /// The entry of the condition that it awaits.
+    pub fn condition(&self) -> Option<BlockId> {
+        match &self.head {
+            Some(Head { op: HeadOp::Await(condition), .. }) => Some(*condition),
+            _ => None,
+        }
     }
 }

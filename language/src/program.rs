@@ -91,7 +91,7 @@ pub struct State {
 }
 
 /// Types (language reference, section 3).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `BOOLEAN`
     Boolean,
@@ -117,7 +117,7 @@ impl Type {
 }
 
 /// `ANY(offers | requires)`: offers at least, requires at most.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnyType {
     /// Must be offered.
     pub offers: Vec<Facet>,
@@ -126,7 +126,7 @@ pub struct AnyType {
 }
 
 /// An offered or required interface of a component.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Facet {
     /// Which.
     pub interface: InterfaceId,
@@ -136,7 +136,7 @@ pub struct Facet {
 }
 
 /// `[from..to]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cardinality {
     /// At least.
     pub from: u32,

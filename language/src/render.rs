@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::source::{Diagnostic, SourceFile, Span};
+use crate::source::{Diagnostic, Lines, SourceFile, Span};
 
 /// Whether the text carries terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,33 @@ pub enum Colour {
     Plain,
 }
 
+/// Bytes between marks that are shown together; others are shown apart, so that nothing goes through all of a file for
+/// one diagnostic.
+const FAR: usize = 10_000;
+
+/// Bytes that are shown of a line before and behind the marks.
+const BESIDE: usize = 1000;
+
 /// All diagnostics, one after another. The first line of each is `path:line:column: error: message [code]`.
 pub fn render(files: &[SourceFile], diagnostics: &[Diagnostic], colour: Colour) -> String {
-    diagnostics.iter().map(|diagnostic| render_one(files, diagnostic, colour)).collect()
+    let files: Vec<File> = files.iter().map(File::of).collect();
+    diagnostics.iter().map(|diagnostic| render_one(&files, diagnostic, colour)).collect()
 }
 
-fn render_one(files: &[SourceFile], diagnostic: &Diagnostic, colour: Colour) -> String {
+struct File<'a> {
+    path: &'a str,
+    text: &'a str,
+    lines: Lines<'a>,
+}
+
+/// A place to mark, and what to write beside it.
+struct Mark<'a> {
+    kind: AnnotationKind,
+    range: Range<usize>,
+    label: Option<&'a str>,
+}
+
+fn render_one(files: &[File], diagnostic: &Diagnostic, colour: Colour) -> String {
     let Diagnostic { code, message, span, .. } = diagnostic;
     let error = match colour {
         Colour::Ansi => "\u{1b}[1;31merror\u{1b}[0m",
@@ -31,7 +52,7 @@ fn render_one(files: &[SourceFile], diagnostic: &Diagnostic, colour: Colour) -> 
         let help = diagnostic.help.iter().map(|help| format!("  = help: {help}\n")).collect::<String>();
         return format!("{error}: {message} [{code}]\n{help}\n");
     };
-    let (line, column) = file.line_column(span.start);
+    let (line, column) = file.lines.line_column(span.start);
     let renderer = match colour {
         Colour::Ansi => Renderer::styled(),
         Colour::Plain => Renderer::plain(),
@@ -40,8 +61,8 @@ fn render_one(files: &[SourceFile], diagnostic: &Diagnostic, colour: Colour) -> 
     format!("{}:{line}:{column}: {error}: {message} [{code}]\n{snippets}\n\n", file.path)
 }
 
-/// The marked source: of the error's file first, then of other files that notes point into.
-fn snippets<'a>(files: &'a [SourceFile], diagnostic: &'a Diagnostic) -> Group<'a> {
+/// The marked source: round the error first, then of its file and of others that notes point into.
+fn snippets<'a>(files: &'a [File], diagnostic: &'a Diagnostic) -> Group<'a> {
     let home = diagnostic.span.file;
     let mut shown = vec![home];
     for (span, _) in &diagnostic.notes {
@@ -52,17 +73,16 @@ fn snippets<'a>(files: &'a [SourceFile], diagnostic: &'a Diagnostic) -> Group<'a
     let mut group = Group::with_level(Level::ERROR);
     for index in shown {
         let Some(file) = files.get(index as usize) else { continue };
-        let mut snippet = Snippet::source(&file.text);
-        if index == home {
-            let mark = AnnotationKind::Primary.span(range(file, diagnostic.span));
-            let label = (!diagnostic.label.is_empty()).then_some(diagnostic.label.as_str());
-            snippet = snippet.annotation(mark.label(label));
-        } else {
-            snippet = snippet.path(&file.path);
-        }
         let notes = diagnostic.notes.iter().filter(|(span, _)| span.file == index);
-        let marks = notes.map(|(span, text)| AnnotationKind::Context.span(range(file, *span)).label(text));
-        group = group.element(snippet.annotations(marks));
+        let mut marks: Vec<Mark> = notes.map(|(span, text)| file.mark(*span, text)).collect();
+        if index == home {
+            let mark = file.mark(diagnostic.span, &diagnostic.label);
+            marks.insert(0, Mark { kind: AnnotationKind::Primary, ..mark });
+        }
+        for marks in near_ones_together(marks) {
+            let is_of_error = marks.iter().any(|mark| mark.kind == AnnotationKind::Primary);
+            group = group.element(file.snippet(marks, !is_of_error));
+        }
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help));
@@ -70,9 +90,51 @@ fn snippets<'a>(files: &'a [SourceFile], diagnostic: &'a Diagnostic) -> Group<'a
     group
 }
 
-/// The bytes of the span that the file really has, at character boundaries.
-fn range(file: &SourceFile, span: Span) -> Range<usize> {
-    let start = file.text.floor_char_boundary(span.start as usize);
-    let end = file.text.floor_char_boundary(span.end as usize);
+/// Marks in groups, that of the first one first.
+fn near_ones_together(marks: Vec<Mark>) -> Vec<Vec<Mark>> {
+    let mut groups: Vec<Vec<Mark>> = Vec::new();
+    for mark in marks {
+        let is_near = |other: &Mark| {
+            mark.range.start <= other.range.end + FAR && other.range.start <= mark.range.end + FAR
+        };
+        match groups.iter_mut().find(|group| group.iter().any(is_near)) {
+            Some(group) => group.push(mark),
+            None => groups.push(vec![mark]),
+        }
+    }
+    groups
+}
+
+impl File<'_> {
+    fn of(file: &SourceFile) -> File<'_> {
+        File { path: &file.path, text: &file.text, lines: Lines::of(&file.text) }
+    }
+
+    fn mark<'a>(&self, span: Span, label: &'a str) -> Mark<'a> {
+        let label = (!label.is_empty()).then_some(label);
+        Mark { kind: AnnotationKind::Context, range: range(self.text, span), label }
+    }
+
+    /// The lines with these marks, as far as they are near them.
+    fn snippet<'a>(&'a self, marks: Vec<Mark<'a>>, with_path: bool) -> Snippet<'a, Annotation<'a>> {
+        let first = marks.iter().map(|mark| mark.range.start).min().unwrap_or(0);
+        let last = marks.iter().map(|mark| mark.range.end).max().unwrap_or(0);
+        // What is missing at the end of a text is marked behind its last line that is not empty.
+        let line = self.lines.line(first.min(self.text.len().saturating_sub(1)));
+        let (before, behind) = (self.lines.range(line).start, self.lines.range(self.lines.line(last)).end);
+        let start = before.max(self.text.floor_char_boundary(first.saturating_sub(BESIDE)));
+        let end = behind.min(self.text.floor_char_boundary(last + BESIDE));
+        let marks = marks.into_iter().map(|Mark { kind, range, label }| {
+            kind.span(range.start - start..range.end - start).label(label)
+        });
+        let snippet = Snippet::source(&self.text[start..end]).line_start(line + 1).annotations(marks);
+        if with_path { snippet.path(self.path) } else { snippet }
+    }
+}
+
+/// The bytes of the span that the text really has, at character boundaries.
+fn range(text: &str, span: Span) -> Range<usize> {
+    let start = text.floor_char_boundary(span.start as usize);
+    let end = text.floor_char_boundary(span.end as usize);
     start..end.max(start)
 }

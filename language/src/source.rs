@@ -1,5 +1,7 @@
 //! Places in source text, and the errors that point at them.
 
+use std::ops::Range;
+
 /// A stretch of bytes in one of the program's files: `files[file].text[start..end]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
@@ -28,17 +30,63 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Line and column, both from 1, of a byte offset; columns count characters. For many places, ask [`Lines`].
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        Lines::of(&self.text).line_column(offset)
+    }
+}
+
+/// Finds lines and columns in a text without going through all of it for each.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    text: &'a str,
+    /// The first byte of each line.
+    starts: Vec<usize>,
+    /// How many characters begin before every [`STRETCH`]th byte.
+    characters: Vec<usize>,
+}
+
+const STRETCH: usize = 256;
+
+impl<'a> Lines<'a> {
+    /// Goes through a text once.
+    pub fn of(text: &'a str) -> Lines<'a> {
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let starts = [0].into_iter().chain(newlines.map(|(at, _)| at + 1)).collect();
+        let mut characters = vec![0];
+        for stretch in text.as_bytes().chunks(STRETCH) {
+            characters.push(characters[characters.len() - 1] + beginnings(stretch));
+        }
+        Lines { text, starts, characters }
+    }
+
     /// Line and column, both from 1, of a byte offset; columns count characters.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
-        let mut offset = (offset as usize).min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        (line as u32, before[line_start..].chars().count() as u32 + 1)
+        let offset = self.text.floor_char_boundary(offset as usize);
+        let line = self.line(offset);
+        let column = self.characters_before(offset) - self.characters_before(self.starts[line]);
+        (line as u32 + 1, column as u32 + 1)
     }
+
+    /// The number, from 0, of the line in which a byte is.
+    pub fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset) - 1
+    }
+
+    /// The bytes of a line, with what ends it.
+    pub fn range(&self, line: usize) -> Range<usize> {
+        self.starts[line]..self.starts.get(line + 1).copied().unwrap_or(self.text.len())
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let stretch = offset / STRETCH;
+        self.characters[stretch] + beginnings(&self.text.as_bytes()[stretch * STRETCH..offset])
+    }
+}
+
+/// The bytes with which characters begin.
+fn beginnings(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 /// What is wrong with a program, for people: what happened, where, what to do.

@@ -198,9 +198,7 @@ impl<M: Module> Build<'_, '_, M> {
     /// Whether a condition depends on the component alone, not on the process that awaits it.
     fn is_common(&self, condition: BlockId) -> bool {
         let cut = self.the_cut();
-        let Some(segment) = cut.segments.iter().find(|segment| segment.entry == condition) else {
-            return false;
-        };
+        let Some(segment) = cut.segment_at(condition) else { return false };
         let ours = |base: &Base| matches!(base, Base::Process | Base::Frame);
         let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
         let uses_process = instructions.any(|instruction| match instruction {
@@ -242,8 +240,7 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Whether a condition holds, tested here.
     fn answer(&mut self, condition: BlockId) -> Value {
-        let segments = &self.the_cut().segments;
-        let segment = segments.iter().find(|segment| segment.entry == condition).expect("it has been cut");
+        let segment = self.the_cut().segment_at(condition).expect("it has been cut");
         let answer = self.builder.create_block();
         self.builder.append_block_param(answer, types::I64);
         self.answer_to = Some(answer);

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use drystone_component::Kind;
 use drystone_language::program::{Block as Block_, *};
-use drystone_language::source::{SourceFile, Span};
+use drystone_language::source::{Lines, SourceFile, Span};
 use drystone_runtime::layout::{Fault, FrameHead};
 
 use crate::classify::{BodyKey, Facts};
@@ -43,7 +43,7 @@ pub struct Unit<'a> {
 
 /// Collects the places that code mentions.
 pub struct Places<'a> {
-    files: &'a [SourceFile],
+    lines: Vec<Lines<'a>>,
     numbers: HashMap<(u32, u32), PlaceId>,
     /// `(file, line, column)` of each.
     pub table: Vec<(u32, u32, u32)>,
@@ -54,7 +54,8 @@ impl<'a> Unit<'a> {
     pub fn new(program: &'a Program, files: &'a [SourceFile]) -> Self {
         let facts = Facts::of(program);
         let layouts = Layouts::of(program, &facts);
-        let places = Places { files, numbers: HashMap::new(), table: Vec::new() };
+        let lines = files.iter().map(|file| Lines::of(&file.text)).collect();
+        let places = Places { lines, numbers: HashMap::new(), table: Vec::new() };
         Unit { program, facts, layouts, places, variants: Vec::new(), numbers: HashMap::new() }
     }
 
@@ -76,7 +77,7 @@ impl Places<'_> {
     pub fn number(&mut self, span: Span) -> PlaceId {
         *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
             let (line, column) =
-                self.files.get(span.file as usize).map_or((0, 0), |file| file.line_column(span.start));
+                self.lines.get(span.file as usize).map_or((0, 0), |lines| lines.line_column(span.start));
             self.table.push((span.file, line, column));
             (self.table.len() - 1) as PlaceId
         })
@@ -112,6 +113,9 @@ pub(crate) struct Lower<'u, 'a> {
     free_components: Vec<u32>,
     /// Where RETURN goes in a body; procedures return in place.
     finish: Option<BlockId>,
+    /// Instructions and blocks since a segment was begun last, and how many were begun.
+    since_cut: usize,
+    cuts: usize,
 }
 
 /// Lowers BEGIN and ACTIVITY, an implementation, or FINALLY.
@@ -198,6 +202,9 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
     lower.code
 }
 
+/// Instructions and blocks after which a segment ends with the statement.
+const LONGEST: usize = 400;
+
 /// Offset of the outer frame in a frame's head.
 const OUTER: i32 = std::mem::offset_of!(FrameHead, outer) as i32;
 
@@ -262,6 +269,8 @@ impl<'u, 'a> Lower<'u, 'a> {
             free_texts: Vec::new(),
             free_components: Vec::new(),
             finish: None,
+            since_cut: 0,
+            cuts: 0,
         }
     }
 
@@ -295,6 +304,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     fn inst(&mut self, instruction: Inst) {
+        self.since_cut += 1;
         self.code.blocks[self.current.0 as usize].instructions.push(instruction);
     }
 
@@ -337,6 +347,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     fn new_block(&mut self) -> BlockId {
+        self.since_cut += 1;
         self.code.blocks.push(Block {
             head: None,
             instructions: Vec::new(),
@@ -373,6 +384,24 @@ impl<'u, 'a> Lower<'u, 'a> {
         let to = self.reg(RegType::Int);
         self.head(HeadOp::Call { to: Some(to), entry, arguments }, place);
         to
+    }
+
+    /// What follows is a segment of its own, unless this code must stay whole.
+    fn begin_segment(&mut self) {
+        let next = self.new_block();
+        self.code.blocks[next.0 as usize].entry = !self.code.native;
+        self.go(next);
+        self.start(next);
+        self.since_cut = 0;
+        self.cuts += 1;
+    }
+
+    /// Cuts long code where only variables are live: Cranelift takes more time for each instruction the more there
+    /// are in a function.
+    fn cut_if_long(&mut self) {
+        if self.since_cut > LONGEST && !self.code.native {
+            self.begin_segment();
+        }
     }
 
     /// What follows a RETURN or HALT is never reached, but is lowered all the same.

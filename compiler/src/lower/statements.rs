@@ -36,6 +36,16 @@ impl Lower<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) {
+        self.cut_if_long();
+        let cuts = self.cuts;
+        self.statement_alone(statement);
+        if self.cuts != cuts {
+            // Each of the segments inside would repeat what follows.
+            self.begin_segment();
+        }
+    }
+
+    fn statement_alone(&mut self, statement: &Statement) {
         use StatementKind::*;
         let span = statement.span;
         match &statement.kind {
@@ -129,6 +139,7 @@ impl Lower<'_, '_> {
             self.block_of_statements(block);
             self.go(done);
             self.start(no);
+            self.cut_if_long();
         }
         if let Some(block) = rest {
             self.block_of_statements(block);
@@ -431,11 +442,8 @@ impl Lower<'_, '_> {
         self.inst(Inst::Words(words, sizes));
         let at = self.place_register(span);
         self.call(&entries::ARRAY_NEW, vec![cell, description, words, at]);
-        // What follows is a segment of its own, in which the array stays where it is.
-        let after = self.new_block();
-        self.code.blocks[after.0 as usize].entry = !self.code.native;
-        self.go(after);
-        self.start(after);
+        // The array stays where it is in what follows.
+        self.begin_segment();
     }
 
     fn delete_collection(&mut self, variable: VariableId, span: Span) {

@@ -9,8 +9,16 @@ use super::Checker;
 impl<'a> Checker<'a> {
     /// Notes which interfaces have errors; the protocols of these cannot be followed.
     pub(super) fn find_faulty_interfaces(&mut self) {
+        let mut errors: Vec<Span> = self.errors.iter().map(|error| error.span).collect();
+        errors.sort();
         for declared in &self.interface_declarations {
-            if self.errors.iter().any(|error| contains(declared.tree.span, error.span)) {
+            let whole = declared.tree.span;
+            let first = errors.partition_point(|&error| error < Span { end: 0, ..whole });
+            if errors[first..]
+                .iter()
+                .take_while(|error| error.start <= whole.end && error.file == whole.file)
+                .any(|&error| contains(whole, error))
+            {
                 self.faulty_interfaces.insert(declared.id);
             }
         }
@@ -26,8 +34,9 @@ impl<'a> Checker<'a> {
         let all = (0..self.components.len() as u32).map(ComponentId);
         let incomplete: Vec<ComponentId> = all.filter(|&id| self.is_doubtful(id)).collect();
         self.doubtful.extend(incomplete);
+        let by_place = self.components_by_place();
         for error in &self.errors {
-            self.doubtful.extend(self.component_around(error.span));
+            self.doubtful.extend(self.component_around(&by_place, error.span));
         }
         for id in &self.doubtful {
             let component = &mut self.program.components[id.index()];
@@ -54,12 +63,26 @@ impl<'a> Checker<'a> {
             || interfaces.any(|id: InterfaceId| self.faulty_interfaces.contains(&id))
     }
 
-    /// The innermost component in whose text a place is.
-    fn component_around(&self, place: Span) -> Option<ComponentId> {
+    /// All components by where their text begins: those in others behind them.
+    fn components_by_place(&self) -> Vec<(Span, ComponentId)> {
         let spans = self.components.iter().map(|declared| declared.tree.span);
-        let around = spans.enumerate().filter(|(_, span)| contains(*span, place));
-        let innermost = around.min_by_key(|(_, span)| span.end - span.start)?;
-        Some(ComponentId(innermost.0 as u32))
+        let mut all: Vec<_> = spans.zip((0..).map(ComponentId)).collect();
+        all.sort_by_key(|(span, _)| (span.file, span.start));
+        all
+    }
+
+    /// The innermost component in whose text a place is: the last that begins before it, or one around that.
+    fn component_around(&self, by_place: &[(Span, ComponentId)], place: Span) -> Option<ComponentId> {
+        let before =
+            by_place.partition_point(|(span, _)| (span.file, span.start) <= (place.file, place.start));
+        let mut next = by_place[..before].last().map(|&(_, id)| id);
+        while let Some(id) = next {
+            if contains(self.components[id.index()].tree.span, place) {
+                return Some(id);
+            }
+            next = self.program.components[id.index()].outer;
+        }
+        None
     }
 }
 
