@@ -180,7 +180,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
                 &format!("{name}: the program declares it otherwise than the system"),
             );
         }
-        let slot = ds_find_required(w, null_mut(), entry, required.interface, 0, 0);
+        let slot = ds_find_required(w, null_mut(), entry, required.interface, 1, 0);
         ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
     }
     if !life::start(w, entry) {
