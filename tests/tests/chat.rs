@@ -3,17 +3,16 @@
 
 mod compiled;
 mod crowd;
+mod server;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
-use std::path::Path;
-use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crowd::{Crowd, Event};
+use server::{Server, until};
 
 /// How many clients there are at a time in the great test.
 const CLIENTS: usize = 10_000;
@@ -23,7 +22,7 @@ const BURST: usize = 500;
 
 #[test]
 fn ten_thousand_guests_hear_everything_in_order() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let mut crowd = Crowd::new();
     let empty = server.memory();
 
@@ -85,7 +84,7 @@ fn ten_thousand_guests_hear_everything_in_order() {
 
 #[test]
 fn a_slow_reader_stalls_nobody_and_costs_little() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let mut slow = server.client();
     let mut crowd = Crowd::new();
     for _ in 0..20 {
@@ -143,7 +142,7 @@ fn a_slow_reader_stalls_nobody_and_costs_little() {
 
 #[test]
 fn an_error_ends_one_guest_only() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let (mut ann, mut bob, mut eve) = (server.client(), server.client(), server.client());
     eve.say("/crash\n");
     eve.sees_the_end();
@@ -165,7 +164,7 @@ fn an_error_ends_one_guest_only() {
 
 #[test]
 fn lines_come_whole_however_they_are_sent() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let (mut ann, mut bob) = (server.client(), server.client());
     for byte in "split \u{e9}\r\n".bytes() {
         ann.stream.get_mut().write_all(&[byte]).unwrap();
@@ -185,7 +184,7 @@ fn lines_come_whole_however_they_are_sent() {
 
 #[test]
 fn whoever_goes_is_gone() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let mut ann = server.client();
     // By a reset, at once or with lines on their way.
     for lines in [0, 1, 200] {
@@ -220,12 +219,12 @@ fn whoever_goes_is_gone() {
     let (last, going) = heard.split_last().expect("last words");
     assert_eq!(last, "Bob: last words");
     assert!(going.iter().all(|line| line.ends_with(": going")), "{going:?}");
-    assert_eq!(server.errors.lock().unwrap().as_str(), "", "going is no error");
+    assert_eq!(server.complaints(), "", "going is no error");
 }
 
 #[test]
 fn names_are_unique() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start("Chat") else { return };
     let (mut ann, mut bob) = (server.client(), server.client());
     assert_eq!(ann.ask("/who"), "* 2 here: guest1 guest2");
     assert_eq!(ann.ask("/nick Ann"), "* you are Ann");
@@ -246,7 +245,7 @@ fn names_are_unique() {
 
 #[test]
 fn a_signal_ends_the_server() {
-    let Some(mut server) = Server::start() else { return };
+    let Some(mut server) = Server::start("Chat") else { return };
     let mut ann = server.client();
     // SAFETY: the child was not waited for yet.
     unsafe { libc::kill(server.child.id() as i32, libc::SIGTERM) };
@@ -286,89 +285,22 @@ fn leave(server: &Server, crowd: &mut Crowd) {
     println!("all gone after {:?}, {} MB", begin.elapsed(), server.memory() >> 20);
 }
 
-/// The server, at a port of its own.
-struct Server {
-    child: Child,
-    address: SocketAddr,
-    errors: Arc<Mutex<String>>,
+/// Who can be a guest of the server.
+trait Guests {
+    fn client(&self) -> Person;
+
+    /// Waits until so many guests are there.
+    fn counts(&self, guests: usize);
 }
 
-impl Server {
-    /// `None` if there is no binary.
-    fn start() -> Option<Server> {
-        let Some(drystone) = compiled::Drystone::find() else {
-            eprintln!("skipped: no drystone binary (set DRYSTONE_BIN)");
-            return None;
-        };
-        // The system chooses a port; it stays free for a while.
-        let address =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/Chat.dry");
-        let mut command = drystone.command();
-        command.arg("run").arg(program).arg(address.to_string());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the drystone binary runs");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("text");
-        assert_eq!(line, format!("listening on {address}\n"));
-        let errors = Arc::new(Mutex::new(String::new()));
-        let stderr = BufReader::new(child.stderr.take().expect("piped"));
-        let collected = errors.clone();
-        thread::spawn(move || {
-            for line in stderr.lines().map_while(Result::ok) {
-                eprintln!("{line}");
-                *collected.lock().unwrap() += &(line + "\n");
-            }
-        });
-        Some(Server { child, address, errors })
-    }
-
-    /// Bytes of memory that it uses now.
-    fn memory(&self) -> usize {
-        let status = self.file("status");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it lives");
-        line.trim_end_matches("kB").trim().parse::<usize>().expect("a number") * 1024
-    }
-
-    /// Processor time that it has used, in ticks of 10 ms.
-    fn ticks(&self) -> u64 {
-        let stat = self.file("stat");
-        let fields: Vec<_> = stat[stat.rfind(')').expect("a name")..].split(' ').collect();
-        fields[12].parse::<u64>().expect("user time") + fields[13].parse::<u64>().expect("system time")
-    }
-
-    fn file(&self, name: &str) -> String {
-        std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).expect("it lives")
-    }
-
+impl Guests for Server {
     fn client(&self) -> Person {
         Person::new(self.address)
     }
 
-    /// Waits until it has written this to standard error.
-    fn reports(&self, text: &str) {
-        until(text, || self.errors.lock().unwrap().contains(text));
-    }
-
-    /// Waits until so many guests are there.
     fn counts(&self, guests: usize) {
         let answer = format!("* {} here", guests + 1);
         until(&answer, || self.client().ask("/who").starts_with(&answer));
-    }
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,6 +7,8 @@
 // number of messages and the time of the work itself. A wrong result ends the command with status 1. Where a
 // Drystone protocol ends with a message of its own, these programs close the channel, and count that as the
 // message it stands for. With -best the result is got in the quickest way instead (best.go).
+//
+// WordCount, ParallelJob and the servers (`PROGRAM [-cores N] ADDRESS`) are written as users of Go would write them.
 package main
 
 import (
@@ -42,12 +44,16 @@ var programs = map[string]program{
 	"Mandelbrot":        mandelbrot(),
 	"TrafficSimulation": trafficSimulation(),
 	"creation":          creation(),
+	"WordCount":         wordCount(),
+	"ParallelJob":       parallelJob(),
 }
 
-// What measures something else than the time of a run.
+// What is measured by other things than the time of a run; servers run until they are ended.
 var commands = map[string]func(arguments []string) error{
-	"bytes":  bytesPerProcess,
-	"jitter": jitter,
+	"bytes":      bytesPerProcess,
+	"jitter":     jitter,
+	"HttpServer": httpServer,
+	"KeyValue":   keyValue,
 }
 
 func main() {

@@ -1,0 +1,150 @@
+//! Clients of a server, all in one thread: each sends a request, or several at once, waits for the answers, and begins
+//! anew. The server is what they measure, so they do as little as can be: an answer is looked at at its beginning and
+//! its end, and its length is known.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Poll, Token};
+
+/// What a client does again and again.
+pub struct Exchange {
+    /// What is sent at once.
+    pub requests: Vec<u8>,
+    /// How many requests that is.
+    pub count: usize,
+    /// How the answers begin.
+    pub begin: Vec<u8>,
+    /// How they end.
+    pub end: Vec<u8>,
+    /// Bytes of all the answers.
+    pub length: usize,
+}
+
+/// How long a server may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Clients are looked at only so often for whether time is up.
+struct Client {
+    stream: mio::net::TcpStream,
+    /// What has come of the answers.
+    answers: Vec<u8>,
+}
+
+/// Answers in a second, with as many connections as there are exchanges, once all of them have been answered.
+pub fn rate(address: SocketAddr, exchanges: &[Exchange], duration: Duration) -> Result<f64, String> {
+    clients(address, exchanges, duration).map_err(|error| format!("{address}: {error}"))
+}
+
+fn clients(address: SocketAddr, exchanges: &[Exchange], duration: Duration) -> io::Result<f64> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(1024);
+    let mut clients = Vec::with_capacity(exchanges.len());
+    for (number, exchange) in exchanges.iter().enumerate() {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let mut stream = mio::net::TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, Token(number), Interest::READABLE)?;
+        stream.write_all(&exchange.requests)?;
+        clients.push(Client { stream, answers: Vec::with_capacity(2 * exchange.length) });
+    }
+    let mut scratch = vec![0; 64 * 1024];
+    let (mut rounds, mut answered) = (0, 0);
+    let mut begin = None;
+    loop {
+        poll.poll(&mut events, Some(PATIENCE))?;
+        if events.is_empty() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        for event in &events {
+            let number = event.token().0;
+            if clients[number].go_on(&exchanges[number], &mut scratch)? {
+                rounds += 1;
+                answered += exchanges[number].count;
+            }
+        }
+        let now = Instant::now();
+        match begin {
+            None if rounds >= 2 * clients.len() => (begin, answered) = (Some(now), 0),
+            Some(begin) if now - begin >= duration => {
+                return Ok(answered as f64 / (now - begin).as_secs_f64());
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Client {
+    /// Reads what there is; whether that was the rest of the answers, and the next requests are sent.
+    fn go_on(&mut self, exchange: &Exchange, scratch: &mut [u8]) -> io::Result<bool> {
+        loop {
+            match self.stream.read(scratch) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => {
+                    self.answers.extend_from_slice(&scratch[..n]);
+                    if self.answers.len() >= exchange.length {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        let Exchange { begin, end, length, .. } = exchange;
+        if self.answers.len() > *length || !self.answers.starts_with(begin) || !self.answers.ends_with(end) {
+            let answers = String::from_utf8_lossy(&self.answers);
+            return Err(io::Error::other(format!("wrong answers: {}", &answers[..answers.len().min(300)])));
+        }
+        self.answers.clear();
+        // Nothing is on its way there, so there is room.
+        self.stream.write_all(&exchange.requests)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// A server that answers every byte with two.
+    fn doubling() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                thread::spawn(move || {
+                    let mut bytes = [0; 100];
+                    while let Ok(n @ 1..) = stream.read(&mut bytes) {
+                        let doubled: Vec<u8> = bytes[..n].iter().flat_map(|&byte| [byte, byte]).collect();
+                        if stream.write_all(&doubled).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    fn exchange(end: &[u8]) -> Exchange {
+        Exchange { requests: b"abc".into(), count: 3, begin: b"aa".into(), end: end.into(), length: 6 }
+    }
+
+    #[test]
+    fn answers_are_counted() {
+        let exchanges: Vec<_> = (0..10).map(|_| exchange(b"bcc")).collect();
+        assert!(rate(doubling(), &exchanges, Duration::from_millis(20)).unwrap() > 1000.0);
+    }
+
+    #[test]
+    fn wrong_answers_are_refused() {
+        let error = rate(doubling(), &[exchange(b"bbc")], Duration::from_millis(20)).unwrap_err();
+        assert!(error.ends_with("wrong answers: aabbcc"), "{error}");
+    }
+}

@@ -1,0 +1,47 @@
+//! A server in a process of its own, pinned to one processor, while its clients have the others.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, Stdio};
+
+use rustix::thread::{sched_getaffinity, sched_setaffinity};
+
+use crate::execute::last;
+
+/// It runs until this is dropped.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Starts a command that is told an address as its last word, listens there, and says so on its first line.
+    pub fn start(mut command: Command) -> Result<Server, String> {
+        let name = command.get_program().display().to_string();
+        let fail = |error: std::io::Error| format!("{name}: {error}");
+        // The system chooses a port; it stays free for a while.
+        let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).map_err(fail)?;
+        command.arg(address.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let all = sched_getaffinity(None).map_err(|error| fail(error.into()))?;
+        let child = sched_setaffinity(None, &last(&all, 1)).map_err(Into::into).and_then(|()| command.spawn());
+        let restored = sched_setaffinity(None, &all);
+        let mut server = Server { child: child.map_err(fail)?, address };
+        restored.map_err(|error| fail(error.into()))?;
+        let output = server.child.stdout.take().expect("standard output is a pipe");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).map_err(fail)?;
+        match line.starts_with("listening") {
+            true => Ok(server),
+            false => Err(format!("{name}: {line}")),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It can only have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
