@@ -1,6 +1,8 @@
 //! Runs a program of the component language again and again in this process, compiled once, and prints a line of JSON
 //! for each measured run: what the peers print too.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,6 +35,9 @@ pub struct Child {
     /// Gives a constant of the program another value.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
+    /// What the program asks for by `Arguments`.
+    #[arg(long, value_name = "TEXT")]
+    argument: Vec<OsString>,
     /// Leaves the checks for the end of a time slice out.
     #[arg(long)]
     without_time_slices: bool,
@@ -44,8 +49,14 @@ impl Child {
         let time_slices = if self.without_time_slices { TimeSlices::LeftOut } else { TimeSlices::Kept };
         let program = compile(&self.file, &self.set, time_slices)?;
         let source_directory = self.file.parent().map(PathBuf::from);
-        let options =
-            Options { cores: self.cores, memory: self.memory, source_directory, ..Options::default() };
+        let arguments = self.argument.into_iter().map(OsString::into_vec).collect();
+        let options = Options {
+            arguments,
+            cores: self.cores,
+            memory: self.memory,
+            source_directory,
+            ..Options::default()
+        };
         for run in 0..self.warm + self.runs {
             let start = Instant::now();
             let (outcome, output) = drystone_linux::run_quietly(program, &options)?;
@@ -62,6 +73,31 @@ impl Child {
             }
         }
         Ok(())
+    }
+}
+
+/// A server, and where it listens.
+#[derive(Args)]
+pub struct Serve {
+    /// The program.
+    file: PathBuf,
+    /// Workers.
+    #[arg(long, default_value_t = 1)]
+    cores: usize,
+    /// `host:port`
+    address: String,
+}
+
+impl Serve {
+    /// Comes back if the program ends.
+    pub fn run(self) -> Result<(), String> {
+        let program = compile(&self.file, &[], TimeSlices::Kept)?;
+        let arguments = vec![self.address.into_bytes()];
+        let options = Options { arguments, cores: self.cores, ..Options::default() };
+        match drystone_linux::run(program, options) {
+            0 => Ok(()),
+            status => Err(format!("{}: status {status}", self.file.display())),
+        }
     }
 }
 

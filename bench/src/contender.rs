@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::execute::{Execution, execute};
 use crate::places;
 use crate::processes::programs::Program;
+use crate::server::Server;
 use crate::statistics::{percentile, sorted};
 
 /// How a contender works.
@@ -166,6 +167,18 @@ impl Contender {
         self.read_one(&execute(&mut command, runs.cores, runs.limit)?)
     }
 
+    /// The server in that program, at work.
+    pub fn server(&self, program: &Program) -> Result<Server, String> {
+        Server::start(match self.manner {
+            Manner::Drystone => {
+                let mut command = Command::new(places::executable());
+                command.arg("serve").arg(program.source());
+                command
+            }
+            _ => self.command(program.name.as_ref())?,
+        })
+    }
+
     fn command(&self, what: &std::ffi::OsStr) -> Result<Command, String> {
         let Start { words, environment } = self.start.as_ref().map_err(Clone::clone)?;
         let mut command = Command::new(&words[0]);
@@ -188,6 +201,9 @@ impl Contender {
         }
         if self.manner == Manner::Best {
             command.arg("-best");
+        }
+        if let Some(file) = program.file {
+            command.arg(if self.manner == Manner::Drystone { "--argument" } else { "-file" }).arg(file()?);
         }
         execute(command.args(sizes), runs.cores, runs.limit)
     }

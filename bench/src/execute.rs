@@ -62,7 +62,7 @@ pub fn processors() -> usize {
 }
 
 /// The last of the processors: the first one has most of the interrupts.
-fn last(all: &CpuSet, cores: usize) -> CpuSet {
+pub fn last(all: &CpuSet, cores: usize) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in (0..CpuSet::MAX_CPU).rev().filter(|&cpu| all.is_set(cpu)).take(cores) {
         set.set(cpu);

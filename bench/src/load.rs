@@ -25,7 +25,7 @@ pub struct Exchange {
 /// How long a server may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Clients are looked at only so often for whether time is up.
+/// One connection.
 struct Client {
     stream: mio::net::TcpStream,
     /// What has come of the answers.

@@ -20,6 +20,7 @@ mod contender;
 mod curves;
 mod execute;
 mod guard;
+mod load;
 mod machine;
 mod maps;
 mod memory;
@@ -30,8 +31,10 @@ mod plot;
 mod processes;
 mod readme;
 mod row;
+mod server;
 mod specialise;
 mod statistics;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -58,6 +61,9 @@ enum Subject {
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
+    /// Runs a server until it is ended; `processes` starts it.
+    #[command(hide = true)]
+    Serve(child::Serve),
     /// Measures one of Rust's maps in this process; `processes` starts it.
     #[command(hide = true)]
     Map(maps::Trial),
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
         Subject::Child(child) => child.run(),
+        Subject::Serve(serve) => serve.run(),
         Subject::Map(trial) => trial.run(),
         Subject::Residual(residual) => residual.run(),
         Subject::Inside(inside) => inside.run(),

@@ -39,7 +39,7 @@ pub fn drystone() -> Result<PathBuf, String> {
 }
 
 /// Cargo's folder, where this program was built.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     let executable = executable();
     executable.parent().and_then(Path::parent).expect("cargo builds in target/PROFILE").into()
 }

@@ -51,7 +51,17 @@ fn table(rows: &[Row]) -> String {
 
 /// Rows besides the headline ones begin with a small letter and have a name of several words.
 fn is_further(row: &str) -> bool {
-    !["bytes per process", "creation", "jitter"].contains(&row) && row.starts_with(char::is_lowercase)
+    let headlines = [
+        "bytes per process",
+        "creation",
+        "jitter",
+        "http keep-alive 50",
+        "http keep-alive 1000",
+        "key-value pipelined",
+        "word count",
+        "parallel job",
+    ];
+    !headlines.contains(&row) && row.starts_with(char::is_lowercase)
 }
 
 fn cell(figure: Option<Figure>) -> String {

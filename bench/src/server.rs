@@ -1,8 +1,10 @@
 //! A server in a process of its own, pinned to one processor, while its clients have the others.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
@@ -24,7 +26,8 @@ impl Server {
         let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).map_err(fail)?;
         command.arg(address.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
         let all = sched_getaffinity(None).map_err(|error| fail(error.into()))?;
-        let child = sched_setaffinity(None, &last(&all, 1)).map_err(Into::into).and_then(|()| command.spawn());
+        let child =
+            sched_setaffinity(None, &last(&all, 1)).map_err(Into::into).and_then(|()| command.spawn());
         let restored = sched_setaffinity(None, &all);
         let mut server = Server { child: child.map_err(fail)?, address };
         restored.map_err(|error| fail(error.into()))?;
@@ -35,6 +38,15 @@ impl Server {
             true => Ok(server),
             false => Err(format!("{name}: {line}")),
         }
+    }
+
+    /// What it has used up to now.
+    pub fn processor_time(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        // Behind the command's name, in which there may be anything: user and system time, in hundredths of a second.
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+        let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
+        Duration::from_millis(10 * ticks.sum::<u64>())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The programs that are measured: their sizes, what they must give, and what Drystone shall reach with them.
 
 pub mod growing;
+pub mod practical;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub struct Program {
     pub best_differs: bool,
     /// Takes peers many seconds.
     pub is_heavy: bool,
+    /// Makes what it reads, if that is not there yet.
+    pub file: Option<fn() -> Result<PathBuf, String>>,
     /// In which languages there are peers for it.
     pub languages: &'static [&'static str],
 }
@@ -55,6 +58,9 @@ pub enum Target {
 }
 
 impl Messages {
+    /// However many: the peers have another structure.
+    const ANY: Messages = Messages { least: 0, most: u64::MAX, step: 1 };
+
     const fn exactly(n: u64) -> Messages {
         Messages { least: n, most: n, step: 1 }
     }
@@ -117,6 +123,7 @@ const COMMON: Program = Program {
     target: Target::At(0.0),
     best_differs: false,
     is_heavy: false,
+    file: None,
     languages: &["go", "java", "erlang", "tokio"],
 };
 

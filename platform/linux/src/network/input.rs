@@ -16,6 +16,9 @@ use crate::reason::reason;
 /// Longest line.
 const LINE: usize = 64 * 1024;
 
+/// Why one that is longer fails.
+const TOO_LONG: &[u8] = b"line too long";
+
 /// A client that reads.
 pub(super) struct Reader {
     socket: Rc<Socket>,
@@ -43,7 +46,10 @@ impl Reader {
                 return cx.send(Input::End, []);
             }
             let whole = match self.request {
-                Request::Line => input.line().map(|line| cx.send(Input::Data, [Value::Text(line)])),
+                Request::Line => input.line().map(|line| match line.len() <= LINE {
+                    true => cx.send(Input::Data, [Value::Text(line)]),
+                    false => cx.send(Input::Failed, [Value::Text(TOO_LONG)]),
+                }),
                 Request::AtMost(max) => {
                     input.rest(max).map(|bytes| cx.send(Input::Data, [Value::Text(bytes)]))
                 }
@@ -59,7 +65,7 @@ impl Reader {
                 return input.tidy();
             }
             if input.len() > LINE {
-                return cx.send(Input::Failed, [Value::Text(b"line too long")]);
+                return cx.send(Input::Failed, [Value::Text(TOO_LONG)]);
             }
             let scratch = &mut *socket.reactor.scratch.borrow_mut();
             let room = match self.request {

@@ -1,0 +1,117 @@
+//! Practical programs: a server of items over HTTP, a key-value server, a word count and a parallel job.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::programs::Program;
+use super::programs::practical::{HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
+use super::{Bench, Better, Heading, scaling};
+use crate::load::{self, Exchange};
+use crate::row::Row;
+
+/// Of the key-value server.
+const CONNECTIONS: usize = 50;
+/// Commands that are on their way at a time in each connection.
+const AHEAD: usize = 100;
+
+/// What each client of a server does, once the server has been told what it needs.
+type Prepare<'a> = &'a dyn Fn(SocketAddr) -> Result<Vec<Exchange>, String>;
+
+impl Bench {
+    /// All rows of such programs.
+    pub(super) fn practical(&self, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
+        for (program, connections) in &HTTP_SERVERS {
+            tell(self.server(program, "requests/s", 1.0, &|address| gets(address, *connections)))?;
+        }
+        tell(self.server(&KEY_VALUE, "M/s", 1e-6, &|_| Ok((0..CONNECTIONS).map(commands).collect())))?;
+        tell(self.warm(&WORD_COUNT, 1))?;
+        let (one, two) = (self.warm(&PARALLEL_JOB, 1), self.warm(&PARALLEL_JOB, 2));
+        tell(one.clone())?;
+        tell(two.clone())?;
+        tell(scaling(&one, &two))
+    }
+
+    /// Answers in a second, in that unit.
+    fn server(&self, program: &Program, unit: &'static str, scale: f64, prepare: Prepare) -> Row {
+        let heading = Heading {
+            row: program.row.into(),
+            cores: 1,
+            unit,
+            better: Better::Higher,
+            program,
+            target: Some(program.target),
+        };
+        let mut busy = Vec::new();
+        let mut row = self.row(heading, |who| {
+            let server = who.server(program)?;
+            let exchanges = prepare(server.address)?;
+            let (begin, before) = (Instant::now(), server.processor_time());
+            let rate = load::rate(server.address, &exchanges, self.effort.serving)?;
+            let worked = (server.processor_time() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
+            busy.push(format!("{} {:.0} %", who.name, 100.0 * worked));
+            Ok(vec![rate * scale])
+        });
+        row.note = format!("how busy the servers were: {}", busy.join(", "));
+        row
+    }
+}
+
+/// Clients that ask for an item of a stock.
+fn gets(address: SocketAddr, connections: usize) -> Result<Vec<Exchange>, String> {
+    let item = json!({"id": 1, "name": "nail, 2 inches", "amount": 100});
+    let body = r#"{"name": "nail, 2 inches", "amount": 100}"#;
+    let put = format!("PUT /items/1 HTTP/1.1\r\nHost: bench\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let get = "GET /items/1 HTTP/1.1\r\nHost: bench\r\n\r\n";
+    answer(address, &put)?;
+    let answer = answer(address, get)?;
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    if serde_json::from_str::<Value>(body).ok() != Some(item) {
+        return Err(format!("wrong answer: {answer}"));
+    }
+    let exchange = || Exchange {
+        requests: get.into(),
+        count: 1,
+        begin: b"HTTP/1.1 200 OK\r\n".into(),
+        end: body.into(),
+        length: answer.len(),
+    };
+    Ok((0..connections).map(|_| exchange()).collect())
+}
+
+/// The whole answer to one request.
+fn answer(address: SocketAddr, request: &str) -> Result<String, String> {
+    let fail = |error: std::io::Error| format!("{address}: {error}");
+    let mut stream = TcpStream::connect(address).map_err(fail)?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).map_err(fail)?;
+    stream.write_all(request.as_bytes()).map_err(fail)?;
+    let mut answer = String::new();
+    let mut bytes = [0; 4096];
+    while !is_whole(&answer) {
+        match stream.read(&mut bytes).map_err(fail)? {
+            0 => return Err(format!("{address}: no whole answer: {answer}")),
+            n => answer += &String::from_utf8_lossy(&bytes[..n]),
+        }
+    }
+    Ok(answer)
+}
+
+fn is_whole(answer: &str) -> bool {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    length.and_then(|length| length.parse().ok()) == Some(body.len())
+}
+
+/// A client that sets keys of its own and gets them again.
+fn commands(client: usize) -> Exchange {
+    let (mut requests, mut answers) = (String::new(), String::new());
+    for n in 0..AHEAD / 2 {
+        let (key, value) = (format!("key:{client}:{n}"), format!("value number {n} of {client}"));
+        requests += &format!("SET {key} {value}\r\nGET {key}\r\n");
+        answers += &format!("OK\nVALUE {value}\n");
+    }
+    let length = answers.len();
+    Exchange { requests: requests.into(), count: AHEAD, begin: answers.into(), end: Vec::new(), length }
+}

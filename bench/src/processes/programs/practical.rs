@@ -1,0 +1,65 @@
+//! Programs as users write them, with peers as users of Go write them: not the same structure, the same work.
+
+use super::{COMMON, Messages, Program, Target};
+use crate::words;
+
+/// How often each word of a text stands there.
+pub const WORD_COUNT: Program = Program {
+    row: "word count",
+    name: "WordCount",
+    writes: Some(""),
+    result: r#"{"words": 0, "different": 0, "first": "", "times": 0}"#,
+    messages: Messages::ANY,
+    target: Target::OfBest(1.0),
+    best_differs: true,
+    is_heavy: true,
+    file: Some(words::file),
+    languages: &["go"],
+    ..COMMON
+};
+
+/// Comparisons that are independent of each other.
+pub const PARALLEL_JOB: Program = Program {
+    row: "parallel job",
+    name: "ParallelJob",
+    result: r#"{"one": 36, "other": 40, "distance": 30}"#,
+    messages: Messages::ANY,
+    target: Target::OfBest(1.05),
+    languages: &["go"],
+    ..COMMON
+};
+
+const HTTP: Program = Program {
+    row: "http keep-alive 50",
+    name: "HttpServer",
+    target: Target::OfBest(2.0),
+    languages: &["go"],
+    ..COMMON
+};
+
+/// A server with how many clients.
+pub const HTTP_SERVERS: [(Program, usize); 2] =
+    [(HTTP, 50), (Program { row: "http keep-alive 1000", ..HTTP }, 1000)];
+
+/// Many commands are sent before the answers are awaited.
+pub const KEY_VALUE: Program = Program {
+    row: "key-value pipelined",
+    name: "KeyValue",
+    target: Target::OfBest(1.0),
+    languages: &["go"],
+    ..COMMON
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_there() {
+        for program in [&WORD_COUNT, &PARALLEL_JOB, &HTTP, &KEY_VALUE] {
+            assert!(program.source().is_file(), "{}", program.row);
+            assert!(program.is_result(&serde_json::from_str(program.result).unwrap()));
+        }
+        assert!(!PARALLEL_JOB.expected().unwrap().is_empty());
+    }
+}
