@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use drystone_compiler::TimeSlices;
 use drystone_language::check;
+use drystone_language::imports;
 use drystone_language::render::{self, Colour};
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
@@ -112,7 +113,8 @@ fn compile(
         text = with_constant(&text, name, value)
             .ok_or_else(|| format!("{}: no constant {name}", path.display()))?;
     }
-    let files = [SourceFile { path: path.display().to_string(), text }];
+    let main = SourceFile { path: path.display().to_string(), text };
+    let files = imports::load(vec![main], |path| std::fs::read_to_string(path).ok());
     let program = check::check(&files).map_err(|errors| render::render(&files, &errors, Colour::Plain))?;
     Ok(drystone_compiler::compile(&program, &files, time_slices))
 }

@@ -51,15 +51,16 @@ func editDistance(a, b string, change []int) int {
 		change[j] = j
 	}
 	for i := range len(a) {
-		corner := change[0]
-		change[0] = i + 1
+		letter, corner, left := a[i], change[0], i+1
+		change[0] = left
 		for j := range len(b) {
-			before := change[j+1]
-			if a[i] != b[j] {
+			above := change[j+1]
+			if letter != b[j] {
 				corner++
 			}
-			change[j+1] = min(corner, before+1, change[j]+1)
-			corner = before
+			left = min(corner, above+1, left+1)
+			change[j+1] = left
+			corner = above
 		}
 	}
 	return change[len(b)]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::{all_programs, complaint, drystone, folder_with, printed, status};
+use crate::{all_programs, complaint, drystone, folder_with, printed, programs, status};
 
 #[test]
 fn files_are_laid_out_in_place() {
@@ -18,6 +18,9 @@ fn files_are_laid_out_in_place() {
 fn what_is_laid_out_stays_as_it_is() {
     for program in all_programs() {
         let folder = folder_with(&fs::read_to_string(&program).expect("it can be read"));
+        for imported in ["Http.dry", "Json.dry"] {
+            fs::copy(programs().join(imported), folder.path().join(imported)).expect("it can be copied");
+        }
         let output = drystone(folder.path(), &["fmt", "program.dry"]);
         assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
         let output = drystone(folder.path(), &["fmt", "--check", "program.dry"]);

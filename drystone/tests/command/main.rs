@@ -38,13 +38,18 @@ fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("programs")
 }
 
-/// All source files of the repository's programs.
+/// All source files of the repository's programs, without those that others import.
 fn all_programs() -> Vec<PathBuf> {
     let folders = [programs(), programs().join("lessons")];
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there"));
     let files = entries.map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<_> =
         files.filter(|path| path.extension().is_some_and(|extension| extension == "dry")).collect();
+    let texts = files.iter().map(|path| fs::read_to_string(path).expect("it can be read"));
+    let texts: Vec<String> = texts.collect();
+    let imports = texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("IMPORT "));
+    let imported: Vec<&str> = imports.flat_map(|names| names.trim_end_matches(';').split(", ")).collect();
+    files.retain(|path| !imported.iter().any(|name| path.file_stem().is_some_and(|stem| stem == *name)));
     files.sort();
     assert!(files.len() > 15, "the programs are there");
     files
