@@ -149,12 +149,23 @@ fn a_read_has_a_time_limit() {
 
 #[test]
 fn a_line_without_end_fails() {
+    a_line_is_too_long(vec![b'x'; 1 << 20]);
+}
+
+#[test]
+fn a_line_that_is_too_long_fails_though_it_ends() {
+    let mut line = vec![b'x'; 70_000];
+    line.push(b'\n');
+    a_line_is_too_long(line);
+}
+
+fn a_line_is_too_long(line: Vec<u8>) {
     let address = free_address();
     let peer = thread::spawn({
         let address = address.clone();
         move || {
             let mut stream = dial(&address);
-            let _ = stream.write_all(&vec![b'x'; 1 << 20]);
+            let _ = stream.write_all(&line);
         }
     });
     let status = run(&["Network"], Options::default(), move |client| async move {

@@ -7,8 +7,8 @@ use crate::words;
 pub const WORD_COUNT: Program = Program {
     row: "word count",
     name: "WordCount",
-    writes: Some(""),
-    result: r#"{"words": 0, "different": 0, "first": "", "times": 0}"#,
+    writes: Some(FREQUENT),
+    result: r#"{"words": 14723424, "different": 45464, "first": "hvzu", "times": 1291637}"#,
     messages: Messages::ANY,
     target: Target::OfBest(1.0),
     best_differs: true,
@@ -17,6 +17,21 @@ pub const WORD_COUNT: Program = Program {
     languages: &["go"],
     ..COMMON
 };
+
+/// Of the words that [`words`] makes.
+const FREQUENT: &str = "\
+14723424 words, 45464 of them different
+1291637 hvzu
+647585 feerzktyu
+430518 bvmll
+322569 qexnc
+258397 xbsf
+215350 yjsowdi
+185282 eycdseck
+161691 vnr
+143705 pabc
+129209 thxqzad
+";
 
 /// Comparisons that are independent of each other.
 pub const PARALLEL_JOB: Program = Program {
