@@ -38,7 +38,7 @@ fn write(path: &Path, bytes: usize) -> io::Result<()> {
     for number in 1.. {
         let point = random.below(sum);
         let word = &words[sums.partition_point(|&sum| sum <= point)];
-        let is_last = number % WORDS_IN_A_LINE == 0;
+        let is_last = usize::is_multiple_of(number, WORDS_IN_A_LINE);
         file.write_all(word.as_bytes())?;
         file.write_all(if is_last { b"\n" } else { b" " })?;
         written += word.len() + 1;

@@ -33,7 +33,7 @@ fn a_key_has_the_value_that_was_set_last() {
         ("UNSUBSCRIBE a", "NONE"),
     ];
     for (number, (command, answer)) in conversation.into_iter().enumerate() {
-        let client = if number % 2 == 0 { &mut ann } else { &mut bob };
+        let client = if usize::is_multiple_of(number, 2) { &mut ann } else { &mut bob };
         assert_eq!(client.ask(command), answer, "{command}");
     }
 }
@@ -140,7 +140,7 @@ fn thousands_listen_and_some_never_hear() {
     let mut deaf: Vec<_> = (0..10).map(|_| Client::new(&server)).collect();
     deaf.iter_mut().for_each(|client| assert_eq!(client.ask("SUBSCRIBE long"), "OK"));
     let mut speaker = Client::new(&server);
-    let (rounds, long) = (50, "x".repeat(10_000));
+    let (rounds, long) = (10, "x".repeat(10_000));
     let begin = Instant::now();
     for round in 0..rounds {
         for key in 0..KEYS {
