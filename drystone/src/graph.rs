@@ -3,6 +3,7 @@
 mod dot;
 mod layout;
 mod picture;
+mod routes;
 mod svg;
 
 use std::fs;

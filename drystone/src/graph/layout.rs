@@ -13,7 +13,7 @@ const TITLE: f64 = 1.3 * LINE;
 /// Between a box's side and what is inside it.
 const MARGIN: f64 = 16.0;
 /// Between columns.
-const ACROSS: f64 = 64.0;
+pub const ACROSS: f64 = 64.0;
 /// Between boxes of a column.
 const DOWN: f64 = 32.0;
 
@@ -37,6 +37,8 @@ impl Frame {
 pub struct Layout {
     /// Indices are those of [`Picture::boxes`].
     pub frames: Vec<Frame>,
+    /// What is in each box, by columns.
+    columns: Vec<Vec<Vec<usize>>>,
     /// Of the whole drawing.
     pub width: f64,
     /// Of the whole drawing.
@@ -46,8 +48,13 @@ pub struct Layout {
 impl Layout {
     /// Places all boxes.
     pub fn of(picture: &Picture) -> Layout {
-        let mut layout =
-            Layout { frames: vec![Frame::default(); picture.boxes.len()], width: 0.0, height: 0.0 };
+        let count = picture.boxes.len();
+        let mut layout = Layout {
+            frames: vec![Frame::default(); count],
+            columns: vec![Vec::new(); count],
+            width: 0.0,
+            height: 0.0,
+        };
         let (width, height) = layout.columns(picture, None);
         layout.shift(picture, None, MARGIN, MARGIN);
         (layout.width, layout.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
@@ -64,10 +71,19 @@ impl Layout {
         (x, frame.y + LINE * (port.index as f64 + 1.8))
     }
 
+    /// The boxes in a box, from left to right and from above to below.
+    pub fn columns_in(&self, around: usize) -> &[Vec<usize>] {
+        &self.columns[around]
+    }
+
     /// Sizes of all boxes in a box and their places within it; what they take altogether.
     fn columns(&mut self, picture: &Picture, parent: Option<usize>) -> (f64, f64) {
         let (mut x, mut lowest) = (0.0, 0.0f64);
-        for column in columns(picture, parent) {
+        let columns = columns(picture, parent);
+        if let Some(parent) = parent {
+            self.columns[parent].clone_from(&columns);
+        }
+        for column in columns {
             let (mut y, mut widest) = (0.0, 0.0f64);
             for index in column {
                 let (width, height) = self.size(picture, index);

@@ -4,6 +4,10 @@ use std::fmt::Write;
 
 use super::layout::{Frame, LINE, Layout};
 use super::picture::{Component, Connection, Interface, Picture, Port, Side};
+use super::routes::{Point, routes};
+
+/// Of corners, pixels.
+const ROUNDING: f64 = 6.0;
 
 const STYLE: &str = "\
 text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } .name { font-weight: bold; text-anchor: middle } \
@@ -23,8 +27,8 @@ pub fn write(picture: &Picture) -> String {
     for (component, frame) in picture.boxes.iter().zip(&layout.frames) {
         rectangle(&mut text, component, frame);
     }
-    for connection in &picture.connections {
-        path(&mut text, picture, &layout, connection);
+    for (connection, corners) in picture.connections.iter().zip(routes(picture, &layout)) {
+        path(&mut text, &corners, connection);
     }
     // On top, so that no line hides a name.
     for (owner, component) in picture.boxes.iter().enumerate() {
@@ -65,26 +69,23 @@ fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list
     }
 }
 
-/// Leaves to the right and arrives from the left. Where that means going back it goes around below: below the box, or
-/// all boxes beside it.
-fn path(text: &mut String, picture: &Picture, layout: &Layout, connection: &Connection) {
-    let ((x, y), (to_x, to_y)) = (layout.point(connection.from), layout.point(connection.to));
+fn path(text: &mut String, corners: &[Point], connection: &Connection) {
+    let [(x, y), inner @ .., (to_x, to_y)] = corners else { return };
+    let mut curve = format!("M{x:.1},{y:.1}");
+    for (index, &(x, y)) in inner.iter().enumerate() {
+        let (before, after) = (towards((x, y), corners[index]), towards((x, y), corners[index + 2]));
+        let _ =
+            write!(curve, " L{:.1},{:.1} Q{x:.1},{y:.1} {:.1},{:.1}", before.0, before.1, after.0, after.1);
+    }
     let place = escaped(&connection.place);
-    let curve = if to_x > x {
-        let bend = ((to_x - x) / 2.0).max(24.0);
-        format!("C{:.1},{y:.1} {:.1},{to_y:.1} {to_x:.1},{to_y:.1}", x + bend, to_x - bend)
-    } else {
-        let owner = connection.from.owner;
-        let around = picture.boxes[owner].parent.filter(|_| connection.to.owner != owner);
-        let below = around
-            .map_or(layout.frames[owner].bottom() + 12.0, |around| layout.frames[around].bottom() - 8.0);
-        let (right, left) = (x + 30.0, to_x - 30.0);
-        format!(
-            "C{right:.1},{y:.1} {right:.1},{below:.1} {x:.1},{below:.1} L{to_x:.1},{below:.1} \
-             C{left:.1},{below:.1} {left:.1},{to_y:.1} {to_x:.1},{to_y:.1}"
-        )
-    };
-    let _ = writeln!(text, "<path d=\"M{x:.1},{y:.1} {curve}\"><title>{place}</title></path>");
+    let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{place}</title></path>");
+}
+
+/// Where the rounding of a corner begins that has this neighbour.
+fn towards((x, y): Point, (to_x, to_y): Point) -> Point {
+    let (across, down) = (to_x - x, to_y - y);
+    let part = (ROUNDING / across.hypot(down).max(1e-9)).min(0.5);
+    (x + across * part, y + down * part)
 }
 
 fn escaped(text: &str) -> String {

@@ -64,3 +64,106 @@ fn graphviz_gets_text() {
     assert_eq!((text.matches("subgraph").count(), text.matches(" -> ").count()), (5, 3), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());
 }
+
+/// A rectangle by its sides, or a stretch of a line.
+type Sides = (f64, f64, f64, f64);
+
+/// Says which stretches of connections cross a box that they don't lead to or out of.
+fn crossings(svg: &str) -> Vec<String> {
+    let drawing = roxmltree::Document::parse(svg).expect("it is XML");
+    let number = |node: &roxmltree::Node, name: &str| node.attribute(name)?.parse::<f64>().ok();
+    let nodes = |tag: &'static str| drawing.descendants().filter(move |node| node.tag_name().name() == tag);
+    let boxes: Vec<Sides> = nodes("rect")
+        .filter_map(|node| {
+            let (x, y) = number(&node, "x").zip(number(&node, "y"))?;
+            Some((x, y, x + number(&node, "width")?, y + number(&node, "height")?))
+        })
+        .collect();
+    let mut found = Vec::new();
+    for path in nodes("path").filter_map(|node| node.attribute("d")) {
+        let numbers = path.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
+        let numbers: Vec<f64> = numbers.filter_map(|text| text.parse().ok()).collect();
+        let points: Vec<(f64, f64)> = numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+        let around = |&&(left, top, right, bottom): &&Sides| {
+            points.iter().all(|&(x, y)| left <= x && x <= right && top <= y && y <= bottom)
+        };
+        let others = boxes.iter().filter(|sides| !around(sides));
+        for &(left, top, right, bottom) in others {
+            let crosses = points.windows(2).any(|ends| {
+                let ((x, y), (to_x, to_y)) = (ends[0], ends[1]);
+                // All that are not level or upright are roundings of corners, a few pixels long.
+                x.min(to_x) < right - 1.0
+                    && x.max(to_x) > left + 1.0
+                    && y.min(to_y) < bottom - 1.0
+                    && y.max(to_y) > top + 1.0
+            });
+            if crosses {
+                found.push(format!("{path} through {left},{top} to {right},{bottom}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn connections_go_round_what_they_have_nothing_to_do_with() {
+    for program in all_programs() {
+        let folder = program.parent().expect("a program is in a folder");
+        let name = program.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        let output = drystone(folder, &["graph", name]);
+        assert_eq!(crossings(&printed(&output)), [""; 0], "{name}");
+    }
+    let mut random = 1u64;
+    let mut below = |n: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % n
+    };
+    for _ in 0..60 {
+        let folder = folder_with(&many_connections(&mut below));
+        let output = drystone(folder.path(), &["graph", "program.dry"]);
+        assert_eq!(status(&output), 0, "{}", complaint(&output));
+        let text = fs::read_to_string(folder.path().join("program.dry")).expect("it is there");
+        assert_eq!(crossings(&printed(&output)), [""; 0], "{text}");
+    }
+}
+
+/// Components of some sizes, connected anyhow: forwards, backwards, with themselves, inward and outward.
+fn many_connections(below: &mut impl FnMut(u64) -> u64) -> String {
+    let templates = 2 + below(5);
+    let mut text = "INTERFACE I; END I;\nINTERFACE AnotherInterface; END AnotherInterface;\n".to_string();
+    for number in 0..templates {
+        let more = if below(2) == 0 { ", AnotherInterface" } else { "" };
+        let name = ["C", "SomeLongerName"][below(2) as usize];
+        text += &format!("COMPONENT {name}{number} OFFERS I REQUIRES I{more};\n");
+        let inside = number.min(below(5));
+        if inside > 0 {
+            let held: Vec<String> =
+                (0..inside).map(|inner| format!("v{inner}: ANY(I | I, AnotherInterface)")).collect();
+            text += &format!("VARIABLE {};\nBEGIN CONNECT(I, v0)", held.join("; "));
+            for _ in 0..below(3 * inside) {
+                let (from, to) = (below(inside), below(inside + 1));
+                let to = if to == inside { "I".to_string() } else { format!("v{to}") };
+                text += &format!("; CONNECT(I(v{from}), {to})");
+            }
+        } else if below(2) == 0 {
+            text += "BEGIN CONNECT(I, I)";
+        } else {
+            text += "IMPLEMENTATION I; END I;";
+        }
+        text += &format!("\nEND {name}{number};\n");
+    }
+    let names: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("COMPONENT ")?.split_once(' '))
+        .map(|(name, _)| name.to_string())
+        .collect();
+    text += "COMPONENT Main;\n";
+    for (number, name) in names.iter().enumerate() {
+        text += &format!("VARIABLE x{number}: {name};\n");
+    }
+    text += "BEGIN WRITELINE";
+    for _ in 0..below(4 * templates) {
+        text += &format!("; CONNECT(I(x{}), x{})", below(templates), below(templates));
+    }
+    text + "\nEND Main;\n"
+}
