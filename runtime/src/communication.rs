@@ -374,12 +374,15 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
 
 /// Whether the client may close now.
 pub unsafe fn may_close(c: *mut Communication) -> bool {
+    may_close_as(c, interface_of(c))
+}
+
+/// The same, where its interface is at hand.
+#[inline]
+pub unsafe fn may_close_as(c: *mut Communication, interface: &Interface) -> bool {
     let word = (*c).word;
-    if word.flags & GONE != 0 {
-        return true;
-    }
     let state = if word.flags & FOR_CLIENT != 0 { word.seen } else { word.state };
-    may_end(interface_of(c), state)
+    word.flags & GONE != 0 || may_end(interface, state)
 }
 
 /// The client lets go.
@@ -394,6 +397,7 @@ pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
 }
 
 /// The client of a service that runs lets go, and sees to it that somebody knows the service still.
+#[inline]
 pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
     if (*c).word.flags & FOR_CLIENT != 0 {
         drop_buffered(w, c, interface_of(c));

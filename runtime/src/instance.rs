@@ -119,6 +119,7 @@ unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
 }
 
 /// Frees the rare part.
+#[inline]
 pub unsafe fn free_rare(instance: *mut Instance) {
     let rare = rare_if_any(instance);
     if !rare.is_null() {

@@ -399,7 +399,12 @@ impl Before {
 
     unsafe fn push(&mut self, mut client: *mut RequiredSlot) {
         while !client.is_null() {
-            self.slots.push(client);
+            // One, the usual number, needs no memory.
+            if self.next.is_null() {
+                self.next = client;
+            } else {
+                self.slots.push(client);
+            }
             client = (*client).next;
         }
     }
@@ -550,6 +555,7 @@ pub unsafe fn close_all_through(w: *mut Worker, slot: *mut RequiredSlot) {
 }
 
 /// Lets go of a communication.
+#[inline]
 pub unsafe fn close_leaf(w: *mut Worker, cell: *mut *mut Communication) {
     let c = core::mem::replace(&mut *cell, null_mut());
     if !c.is_null() {

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ptr::null_mut;
 
-use drystone_component::{Collection, Kind, Owned, Table, Template};
+use drystone_component::{Collection, Kind, Offered, Owned, Table, Template};
 
 use super::{close_holders_end, isolation, leaving};
 use crate::collection;
@@ -542,14 +542,33 @@ unsafe fn delete_at_once(w: *mut Worker, instance: *mut Instance, siblings: Opti
 }
 
 /// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers.
+#[inline]
 pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
     let template = &*template_of(instance);
+    only_serves(template) || holds_nothing(instance, template)
+}
+
+unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
     if template.finally != Template::NO_BODY {
         return false;
     }
     let mut holds = false;
     components_of(instance.cast(), template.owned.get(), |_| holds = true);
     !holds && may_dismantle(instance)
+}
+
+/// Whether components of a template have nothing but services for their holders: no variables to see to, no connections,
+/// no FINALLY.
+#[inline]
+fn only_serves(template: &Template) -> bool {
+    template.required.length == 0
+        && template.owned.length == 0
+        && template.finally == Template::NO_BODY
+        && template
+            .offered
+            .get()
+            .iter()
+            .all(|offered| !offered.connectable && offered.body != Offered::INWARD)
 }
 
 /// Whether the protocols of all communications through the component's required interfaces may end now.
@@ -563,17 +582,21 @@ unsafe fn may_dismantle(instance: *mut Instance) -> bool {
 /// Undoes all connections of a component without processes and sub-components, and frees all but its block.
 pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
     let template = &*template_of(instance);
-    if let Some(siblings) = siblings {
-        siblings.joints.leave(instance);
+    if !only_serves(template) {
+        if let Some(siblings) = siblings {
+            siblings.joints.leave(instance);
+        }
+        required_slots(instance, |slot| undo(w, slot));
+        inward_slots(instance, |slot| undo(w, slot));
+        drop_owned(w, instance.cast(), template.owned.get());
     }
-    required_slots(instance, |slot| undo(w, slot));
-    inward_slots(instance, |slot| undo(w, slot));
     for offered in template.offered.get() {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         close_leaf(w, &raw mut (*slot).holder);
-        release_clients(w, instance, offered);
+        if offered.connectable {
+            release_clients(w, instance, offered);
+        }
     }
-    drop_owned(w, instance.cast(), template.owned.get());
     free_rare(instance);
     (*instance).live = DEAD;
 }
@@ -588,6 +611,7 @@ unsafe fn undo(w: *mut Worker, slot: *mut RequiredSlot) {
 }
 
 /// Frees the block of a dead instance.
+#[inline]
 pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
     let template = &*template_of(instance);
     for offered in template.offered.get() {
@@ -597,6 +621,8 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
             communication::free(w, holder);
         }
     }
-    free_tables(w, instance);
+    if template.required.length != 0 {
+        free_tables(w, instance);
+    }
     (*heap_of(w)).free(instance.cast(), template.size as usize);
 }

@@ -15,7 +15,7 @@ use core::ptr::null_mut;
 
 use super::deletion::{self, Deletion};
 use crate::communication::connection::close_leaf;
-use crate::communication::{let_go, may_close};
+use crate::communication::{let_go, may_close_as};
 use crate::instance::*;
 use crate::layout::*;
 use crate::queue::ready;
@@ -51,7 +51,7 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
         if c.is_null() {
             continue;
         }
-        if !may_close(c) {
+        if !may_close_as(c, &*offered.interface) {
             return None;
         }
         if (*c).process.instance == instance && (*c).word.flags & SERVICE_ENDED == 0 {
