@@ -24,15 +24,15 @@ pub fn of(row: &str) -> Option<&'static str> {
         }
         "TrafficSimulation" => {
             "five million messages and 2.6 million processes in 1.2 s; vehicles, passes and their connections are made \
-             and deleted for every road that is entered, and deletion is the dear part (see creation)"
+             and deleted for every road that is entered; a seventh of the instructions finds the quickest routes"
         }
         "bytes per process" => {
             "the prototype of the target joins a component with its one service and communication; here a component may \
              have many, so each has a pointer to it and a link of its own"
         }
         "creation" => {
-            "2100 instructions from NEW to the end of DELETE, two thirds of the time for deleting: it may have to wait, so \
-             it is a state machine with a record of its own (two allocations)"
+            "1340 instructions from NEW to the end of DELETE, in a profile: 340 make the component and start its service, \
+             500 end and delete them, 90 ask whether the client has gone, the rest is generated code"
         }
         "jitter" => {
             "a run takes less than a millisecond, so one interruption by the machine is many of them; the peers' runs are \
