@@ -1,6 +1,8 @@
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
-use crate::{complaint, drystone, folder_with, printed, programs, status};
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, programs, status};
 
 const ARGUMENTS: &str = "
 COMPONENT Print REQUIRES Arguments;
@@ -159,4 +161,41 @@ fn files_beside_the_program_are_found_from_anywhere() {
     let program = programs().join("TrafficSimulation.dry");
     let output = drystone(folder.path(), &["run", program.to_str().expect("a plain path")]);
     assert_eq!(status(&output), 0, "{}", complaint(&output));
+}
+
+/// Runs a command of the shell, in which `$0` is the program that is tested.
+fn shell(folder: &Path, command: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command, DRYSTONE]).current_dir(folder).stdin(Stdio::null());
+    shell.output().expect("there is a shell")
+}
+
+#[test]
+fn output_that_is_lost_is_an_error() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(\"lost\"); WRITELINE END A;");
+    assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
+    for program in ["\"$0\" run program.dry", "./program"] {
+        let output = shell(folder.path(), &format!("{program} >&-"));
+        assert_eq!(complaint(&output), "error: standard output: It is closed\n");
+        assert_eq!(status(&output), 1);
+        let output = shell(folder.path(), &format!("{program} >/dev/full"));
+        assert_eq!(complaint(&output), "error: standard output: No space left on device\n");
+        assert_eq!(status(&output), 1);
+        let output = shell(folder.path(), &format!("{program} >/dev/null"));
+        assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
+    }
+}
+
+#[test]
+fn who_writes_nothing_needs_no_output() {
+    let folder = folder_with(
+        "COMPONENT A REQUIRES FileSystem;
+        BEGIN FileSystem!New(\"made\"); FileSystem?Done; FileSystem!WriteText(\"content\"); FileSystem!Close END A;",
+    );
+    assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
+    for program in ["\"$0\" run program.dry", "./program"] {
+        let output = shell(folder.path(), &format!("{program} <&- >&- 2>&-"));
+        assert_eq!(status(&output), 0);
+        assert_eq!(fs::read(folder.path().join("made")).expect("it was made"), b"content");
+    }
 }

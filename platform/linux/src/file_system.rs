@@ -23,6 +23,7 @@ use crate::window::Window;
 struct OpenFile {
     path: PathBuf,
     window: Window,
+    writable: bool,
 }
 
 /// The files of all clients, so that a program that ends at once loses nothing.
@@ -30,12 +31,12 @@ struct OpenFile {
 pub(crate) struct OpenFiles(RefCell<Vec<Weak<RefCell<OpenFile>>>>);
 
 impl OpenFiles {
-    fn add(&self, path: PathBuf, file: File) -> Rc<RefCell<OpenFile>> {
+    fn add(&self, path: PathBuf, Opened { file, writable }: Opened) -> Rc<RefCell<OpenFile>> {
         let mut files = self.0.borrow_mut();
         if files.len() == files.capacity() {
             files.retain(|file| file.strong_count() > 0);
         }
-        let file = Rc::new(RefCell::new(OpenFile { path, window: Window::new(file) }));
+        let file = Rc::new(RefCell::new(OpenFile { path, window: Window::new(file), writable }));
         files.push(Rc::downgrade(&file));
         file
     }
@@ -43,7 +44,7 @@ impl OpenFiles {
     /// Brings all changes into the files, else says what went wrong.
     pub(crate) fn update(&self) -> Result<(), String> {
         for file in self.0.borrow().iter().filter_map(Weak::upgrade) {
-            let OpenFile { path, window } = &mut *file.borrow_mut();
+            let OpenFile { path, window, .. } = &mut *file.borrow_mut();
             window.update().map_err(|error| format!("{}: {}", path.display(), reason(&error)))?;
         }
         Ok(())
@@ -62,9 +63,9 @@ impl FileClient {
         FileClient { names, files, file: None }
     }
 
-    fn opened(&mut self, cx: &mut Context<'_, FileSystem>, path: PathBuf, file: io::Result<File>) {
-        match file {
-            Ok(file) => {
+    fn opened(&mut self, cx: &mut Context<'_, FileSystem>, opened: io::Result<(PathBuf, Opened)>) {
+        match opened {
+            Ok((path, file)) => {
                 self.file = Some(self.files.add(path, file));
                 cx.send(FileSystem::Done, []);
             }
@@ -73,21 +74,38 @@ impl FileClient {
     }
 }
 
+/// A file, and whether it may be written.
+struct Opened {
+    file: File,
+    writable: bool,
+}
+
 /// Opens what exists, if it has positions; for writing too, if that is allowed.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<Opened> {
     seekable(path)?;
-    OpenOptions::new().read(true).write(true).open(path).or_else(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => File::open(path),
-        _ => Err(error),
-    })
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => Ok(Opened { file, writable: true }),
+        Err(error) => match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Ok(Opened { file: File::open(path)?, writable: false })
+            }
+            _ => Err(error),
+        },
+    }
 }
 
 /// Makes a file, or empties it.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path) -> io::Result<Opened> {
     if path.exists() {
         seekable(path)?;
     }
-    OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+    Ok(Opened { file, writable: true })
+}
+
+/// The failure of writing a file that was opened to be read.
+pub(crate) fn read_only() -> io::Error {
+    io::Error::other("The file was opened to be read only")
 }
 
 /// A pipe would block the whole program already when it is opened.
@@ -106,21 +124,21 @@ impl Service for FileClient {
     fn receive(&mut self, cx: &mut Context<'_, FileSystem>, message: FileSystem, values: Values<'_>) {
         match message {
             FileSystem::New => {
-                let path = self.names.path(values.text(0)).to_path_buf();
-                let file = create(&path);
-                return self.opened(cx, path, file);
+                let path = self.names.path(values.text(0)).map(Path::to_path_buf);
+                return self.opened(cx, path.and_then(|path| create(&path).map(|file| (path, file))));
             }
             FileSystem::Open => {
                 let path = self.names.existing(values.text(0));
-                let file = open(&path);
-                return self.opened(cx, path, file);
+                return self.opened(cx, path.and_then(|path| open(&path).map(|file| (path, file))));
             }
             _ => {}
         }
         // The protocol has it that a file is open.
         let Some(file) = &self.file else { return };
-        let OpenFile { path, window } = &mut *file.borrow_mut();
-        if let Err(error) = serve(window, cx, message, values) {
+        let OpenFile { path, window, writable } = &mut *file.borrow_mut();
+        let writes = matches!(message, FileSystem::Write | FileSystem::WriteText);
+        let served = if writes && !*writable { Err(read_only()) } else { serve(window, cx, message, values) };
+        if let Err(error) = served {
             cx.fail(&format!("error: FileSystem: {}: {}\n", path.display(), reason(&error)));
         }
     }

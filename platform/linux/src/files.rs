@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use drystone_runtime::native::{Component, Context, Kind, Service, Serving, Value, Values};
 
-use crate::file_system::seekable;
+use crate::file_system::{read_only, seekable};
 use crate::interfaces::{Blocks, Files};
 use crate::names::Names;
 use crate::reason::reason;
@@ -28,8 +28,8 @@ pub(crate) struct Directory {
 
 impl Directory {
     fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
-        let path = self.names.path(name);
-        let existing = self.names.existing(name);
+        let path = self.names.path(name)?;
+        let existing = self.names.existing(name)?;
         if existing.exists() {
             seekable(&existing)?;
         }
@@ -50,7 +50,7 @@ impl Directory {
     }
 
     fn list(&self, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-        let mut path = self.names.existing(name);
+        let mut path = self.names.existing(name)?;
         if path.as_os_str().is_empty() {
             path.push(".");
         }
@@ -61,15 +61,17 @@ impl Directory {
     }
 
     fn delete(&self, name: &[u8]) -> io::Result<()> {
-        let path = self.names.path(name);
+        let path = self.names.path(name)?;
         if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
     }
 
     fn serve(&self, cx: &mut Context<'_, Files>, message: Files, values: Values<'_>) -> io::Result<()> {
         match message {
             Files::Open => {
-                let file = Rc::new(self.open(values.text(0), values.text(1))?);
-                cx.send(Files::Opened, [Value::Component(self.kind, Box::new(Opened(file)))]);
+                let mode = values.text(1);
+                let file = Rc::new(self.open(values.text(0), mode)?);
+                let opened = Opened { file, writable: mode != b"r" };
+                cx.send(Files::Opened, [Value::Component(self.kind, Box::new(opened))]);
             }
             Files::List => {
                 let entries = self.list(values.text(0))?;
@@ -84,7 +86,7 @@ impl Directory {
                 cx.send(Files::Done, []);
             }
             Files::Rename => {
-                fs::rename(self.names.path(values.text(0)), self.names.path(values.text(1)))?;
+                fs::rename(self.names.path(values.text(0))?, self.names.path(values.text(1))?)?;
                 cx.send(Files::Done, []);
             }
             _ => {}
@@ -104,24 +106,32 @@ impl Service for Directory {
 }
 
 /// The component that `Opened` brings.
-struct Opened(Rc<File>);
+#[derive(Clone)]
+struct Opened {
+    file: Rc<File>,
+    writable: bool,
+}
 
 impl Component for Opened {
     fn serve(&mut self, _: usize) -> Serving {
-        Serving::new(BlockClient(self.0.clone()))
+        Serving::new(BlockClient(self.clone()))
     }
 }
 
-struct BlockClient(Rc<File>);
+struct BlockClient(Opened);
 
 impl BlockClient {
     fn serve(&self, cx: &mut Context<'_, Blocks>, message: Blocks, values: Values<'_>) -> io::Result<()> {
+        let Opened { file, writable } = &self.0;
         let natural = |index: usize| {
             u64::try_from(values.integer(index)).map_err(|_| io::Error::other("Negative position or length"))
         };
+        if !writable && matches!(message, Blocks::WriteBlock | Blocks::SetLength) {
+            return Err(read_only());
+        }
         match message {
             Blocks::GetLength => {
-                let length = self.0.metadata()?.len();
+                let length = file.metadata()?.len();
                 cx.send(Blocks::Length, [Value::Integer(length as i64)]);
             }
             Blocks::ReadBlock => {
@@ -129,25 +139,25 @@ impl BlockClient {
                 let mut block = Vec::new();
                 if n > 0 {
                     // No more memory than there are bytes, however many are asked for. Devices have no length.
-                    let metadata = self.0.metadata()?;
+                    let metadata = file.metadata()?;
                     let there =
                         if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
                     block.resize(n.min(there) as usize, 0);
-                    let read = read_at(&self.0, &mut block, position)?;
+                    let read = read_at(file, &mut block, position)?;
                     block.truncate(read);
                 }
                 cx.send(Blocks::Block, [Value::Text(&block)]);
             }
             Blocks::WriteBlock => {
-                self.0.write_all_at(values.text(1), natural(0)?)?;
+                file.write_all_at(values.text(1), natural(0)?)?;
                 cx.send(Blocks::Written, []);
             }
             Blocks::SetLength => {
-                self.0.set_len(natural(0)?)?;
+                file.set_len(natural(0)?)?;
                 cx.send(Blocks::Done, []);
             }
             Blocks::Update => {
-                self.0.sync_data()?;
+                file.sync_data()?;
                 cx.send(Blocks::Done, []);
             }
             _ => {}

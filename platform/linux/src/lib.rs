@@ -18,6 +18,7 @@ mod process;
 mod reactor;
 mod reason;
 mod simple;
+mod standard;
 mod system;
 mod threads;
 mod window;

@@ -1,6 +1,7 @@
 //! File names: a program's names are texts, the system's are paths.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -12,25 +13,28 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The path that a text names, as it is: relative to the current directory. A text ends at its first 0X.
-    pub(crate) fn path<'a>(&self, name: &'a [u8]) -> &'a Path {
-        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        Path::new(OsStr::from_bytes(&name[..end]))
+    /// The path that a text names, as it is: relative to the current directory. No name has a 0X in it: what stands
+    /// before would be the name of another file.
+    pub(crate) fn path<'a>(&self, name: &'a [u8]) -> io::Result<&'a Path> {
+        if name.contains(&0) {
+            return Err(io::Error::other("No file name has a character 0X"));
+        }
+        Ok(Path::new(OsStr::from_bytes(name)))
     }
 
     /// The path of something that exists: a relative name that the current directory hasn't got is looked for beside
     /// the program's source.
-    pub(crate) fn existing(&self, name: &[u8]) -> PathBuf {
-        let path = self.path(name);
+    pub(crate) fn existing(&self, name: &[u8]) -> io::Result<PathBuf> {
+        let path = self.path(name)?;
         if let Some(directory) = &self.source_directory
             && path.is_relative()
             && !path.exists()
         {
             let beside = directory.join(path);
             if beside.exists() {
-                return beside;
+                return Ok(beside);
             }
         }
-        path.to_path_buf()
+        Ok(path.to_path_buf())
     }
 }

@@ -11,6 +11,8 @@ use drystone_runtime::platform::{Platform, Threads};
 
 use crate::process::write_all;
 use crate::reactor::Reactor;
+use crate::reason::reason;
+use crate::standard;
 use crate::threads::LinuxThreads;
 
 /// Where a program's standard output goes.
@@ -44,10 +46,14 @@ impl Platform for Linux {
             return;
         }
         // The runtime collects bytes; `io::stdout` would look for lines in them.
-        if let Err(error) = write_all(libc::STDOUT_FILENO, bytes) {
+        let written = match standard::output_was_closed() {
+            true => Err(io::Error::other("It is closed")),
+            false => write_all(libc::STDOUT_FILENO, bytes),
+        };
+        if let Err(error) = written {
             // Nobody reads on, as in `program | head`: no more to be done, and nobody to be told.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                let _ = writeln!(io::stderr(), "standard output: {}", crate::reason::reason(&error));
+                let _ = writeln!(io::stderr(), "error: standard output: {}", reason(&error));
             }
             exit(1);
         }

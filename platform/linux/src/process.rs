@@ -16,7 +16,7 @@ use drystone_runtime::platform::Platform;
 
 use crate::platform::{Linux, Output};
 use crate::reason::reason;
-use crate::{Options, system};
+use crate::{Options, standard, system};
 
 /// Runs a program to its end; the status with which the process shall exit: that of the program, or 2 if the system
 /// cannot offer what it requires.
@@ -104,6 +104,7 @@ fn report(outcome: &Outcome, start: Instant) {
 
 /// Makes the process fit for programs with very many connections.
 fn settle() {
+    standard::fill();
     // SAFETY: see the head of this file.
     unsafe {
         // A peer that has gone is an error of the write, not the end of the process.

@@ -119,10 +119,36 @@ fn blocks_stand_at_any_position() {
 
         let read_only = files.ask_component("Open", [name(&path, "a"), V::text("r")]).await;
         let answer = client.held(read_only, "Blocks").ask("WriteBlock", [V::Int(0), V::text("x")]).await;
-        assert_eq!(answer.0, "Failed");
+        let reason = V::text("The file was opened to be read only");
+        assert_eq!(answer, ("Failed", vec![reason.clone()]));
+        let answer = client.held(read_only, "Blocks").ask("SetLength", [V::Int(0)]).await;
+        assert_eq!(answer, ("Failed", vec![reason]));
         client.delete(read_only).await;
     });
     assert_eq!(status, 0);
+}
+
+#[test]
+fn a_name_with_a_zero_is_no_other_file_s() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("a"), "kept").unwrap();
+    let path = directory.path().to_path_buf();
+    let status = run(&["Files", "FileSystem"], Options::default(), move |client| async move {
+        let (files, file) = (client.required("Files"), client.required("FileSystem"));
+        let failed = ("Failed", vec![V::text("No file name has a character 0X")]);
+        for mode in ["r", "rw", "w", "x"] {
+            assert_eq!(files.ask("Open", [name(&path, "a\0b"), V::text(mode)]).await, failed);
+        }
+        assert_eq!(files.ask("Delete", [name(&path, "a\0")]).await, failed);
+        assert_eq!(files.ask("Rename", [name(&path, "a\0"), name(&path, "c")]).await, failed);
+        assert_eq!(files.ask("Rename", [name(&path, "a"), name(&path, "c\0d")]).await, failed);
+        assert_eq!(files.ask("List", [name(&path, "\0")]).await, failed);
+        assert_eq!(file.ask("New", [name(&path, "a\0")]).await.0, "Failed");
+        assert_eq!(file.ask("Open", [name(&path, "a\0b")]).await.0, "Failed");
+    });
+    assert_eq!(status, 0);
+    assert_eq!(fs::read(directory.path().join("a")).unwrap(), b"kept");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]

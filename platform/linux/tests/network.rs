@@ -138,8 +138,11 @@ fn a_read_has_a_time_limit() {
         input.send("Limit", [V::Int(100)]).await;
         assert_eq!(input.ask("ReadLine", []).await, ("Failed", vec![V::text("timeout")]));
         assert!((95..5000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+        assert_eq!(input.ask("Read", [V::Int(0)]).await, data(""));
+        assert_eq!(input.ask("Read", [V::Int(-1)]).await.0, "Failed");
         assert_eq!(input.ask("Read", [V::Int(3)]).await, data("hal"));
         assert_eq!(input.ask("Read", [V::Int(3)]).await, data("f"));
+        assert_eq!(input.ask("Read", [V::Int(0)]).await, data(""), "nobody waits for nothing");
         client.delete(connection).await;
         client.delete(listener).await;
     });

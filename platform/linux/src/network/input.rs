@@ -1,5 +1,6 @@
 //! The service Input: what comes from a connection, by lines or by number of bytes. A line ends with `\n` or `\r\n`,
-//! which is left out; the last one may lack it. A line of more than 64 KiB is a failure, so that a peer that sends no
+//! which is left out; the last one may lack it. `Read(n)` gives what has come, from one byte to n; `Read(0)` an empty
+//! text at once. A line of more than 64 KiB is a failure, so that a peer that sends no
 //! line ends cannot fill the memory. `Limit` holds for the reads that follow: one that has to wait longer fails with
 //! "timeout", and what had come stays for the next; no limit if it is 0 or less.
 
@@ -103,8 +104,12 @@ impl Service for Reader {
                 return self.limit = limit.map(Duration::from_millis);
             }
             Input::ReadLine => self.request = Request::Line,
-            // At least one byte, or the end: nothing would be neither.
-            Input::Read => self.request = Request::AtMost(values.integer(0).max(1) as usize),
+            Input::Read => match usize::try_from(values.integer(0)) {
+                // Nothing was asked for, so nobody has to wait for it.
+                Ok(0) => return cx.send(Input::Data, [Value::Text(b"")]),
+                Ok(max) => self.request = Request::AtMost(max),
+                Err(_) => return cx.send(Input::Failed, [Value::Text(b"Negative number of bytes")]),
+            },
             _ => return,
         }
         self.deadline = self.limit.and_then(|limit| Instant::now().checked_add(limit));
