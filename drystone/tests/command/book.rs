@@ -1,0 +1,35 @@
+//! Programs that pages of the book show are those of the repository: `<!-- PATH -->` stands before each, with its path from
+//! the repository's folder. `BLESS=1` puts what the files say into the pages.
+
+use std::fs;
+
+use crate::programs;
+
+#[test]
+fn pages_show_the_programs_as_they_are() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let repository = programs().parent().expect("programs are in the repository").to_path_buf();
+    let mut shown = 0;
+    for entry in fs::read_dir(repository.join("docs/src")).expect("the book's folder") {
+        let page = entry.expect("it can be read").path();
+        if page.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(&page).expect("a page is a text");
+        let mut parts = text.split("<!-- ");
+        let mut renewed = parts.next().unwrap_or_default().to_string();
+        for part in parts {
+            shown += 1;
+            let (path, rest) = part.split_once(" -->\n\n```text\n").expect("a program follows its path");
+            let (_, after) = rest.split_once("```").expect("a program ends");
+            let program = fs::read_to_string(repository.join(path)).unwrap_or_else(|_| panic!("no {path}"));
+            renewed += &format!("<!-- {path} -->\n\n```text\n{program}```{after}");
+        }
+        if bless {
+            fs::write(&page, renewed).expect("a page can be written");
+        } else {
+            assert_eq!(text, renewed, "{}: BLESS=1 renews it", page.display());
+        }
+    }
+    assert!(shown > 20, "the lessons are shown");
+}
