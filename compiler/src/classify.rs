@@ -290,6 +290,10 @@ impl Visitor for Gather<'_> {
         self.facts.size += 1;
         match &expression.kind {
             Locked(..) | Count(..) => self.facts.waits = true,
+            Await(..) => {
+                self.facts.waits = true;
+                self.facts.awaits = true;
+            }
             Call(procedure, arguments) => self.call(*procedure, arguments),
             Number(_, target) => self.reference(target),
             _ => {}

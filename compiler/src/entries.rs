@@ -88,6 +88,10 @@ entries! {
     FRAME_END = "ds_frame_end" Both [] (-) Never;
 
     TIME = "ds_time" Worker [] (I64) Never;
+    DEADLINE = "ds_deadline" Worker [I64] (I64) Never;
+    IS_PAST = "ds_is_past" Worker [I64] (I32) Never;
+    ALARM = "ds_alarm" Both [I64] (I64) Never;
+    ALARM_OVER = "ds_alarm_over" Worker [I64, I64] (-) Never;
     PASSIVATE = "ds_passivate" Both [I64, I32] (I32) NotZero;
     RANDOM = "ds_random" Both [I64, I64, I32] (I64) Never;
 

@@ -167,5 +167,9 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             place(v, p);
         }
         ReceiveTest(c, _) | Input(c, _) => channel(v, c),
+        Await(condition, limit) => {
+            expression(v, condition);
+            expression(v, limit);
+        }
     }
 }

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 fn act(action: Action) -> i32 {
     let done = match action {
         Action::Run(command) => return run::run(command).unwrap_or_else(|Status(status)| status),
-        Action::Check(command) => sources::load(&command.source).map(drop),
+        Action::Check(command) => sources::check(&command.source),
         Action::Build(command) => executable::build(&command),
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(&command),

@@ -22,14 +22,32 @@ pub struct Loaded {
     pub files: Vec<SourceFile>,
 }
 
-/// Reads and checks a program.
+/// Reads and checks a program, and shows what is doubtful about it.
 pub fn load(source: &Source) -> Result<Loaded, Status> {
+    load_with(source, |files| check::check_with_entry(files, source.entry.as_deref()))
+}
+
+/// Likewise files that need not be a program of their own.
+pub fn check(source: &Source) -> Result<(), Status> {
+    match source.entry {
+        Some(_) => load(source).map(drop),
+        None => load_with(source, check::check_part).map(drop),
+    }
+}
+
+fn load_with(
+    source: &Source,
+    check: impl FnOnce(&[SourceFile]) -> Result<Program, Vec<Diagnostic>>,
+) -> Result<Loaded, Status> {
     let files: Vec<_> = source.files.iter().map(|path| read(path)).collect();
     // All files that cannot be read are named.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
     let files = imported(files).ok_or(WRONG)?;
-    match check::check_with_entry(&files, source.entry.as_deref()) {
-        Ok(program) => Ok(Loaded { program, files }),
+    match check(&files) {
+        Ok(program) => {
+            show(&files, &program.warnings);
+            Ok(Loaded { program, files })
+        }
         Err(diagnostics) => {
             show(&files, &diagnostics);
             Err(WRONG)

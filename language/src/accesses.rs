@@ -256,6 +256,10 @@ impl Walk<'_> {
             }
             Locked(mode, inner) => self.locked(Some(*mode), expression.span, |walk| walk.expression(inner)),
             ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, expression.span),
+            Await(condition, limit) => {
+                self.event(Event::Await, expression.span);
+                self.expressions([&**condition, &**limit]);
+            }
         }
     }
 }

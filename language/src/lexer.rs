@@ -232,9 +232,29 @@ impl Lexer<'_> {
         self.position += rest.take_while(|&other| is_foreign(other)).map(char::len_utf8).sum::<usize>();
         let found = self.text[start..self.position].escape_debug();
         let message = format!("`{found}` means nothing outside strings and comments");
-        self.report(Diagnostic::new("bad-character", self.span(start), message));
+        let error = Diagnostic::new("bad-character", self.span(start), message);
+        self.report(match instead_of(&self.text[start..self.position]) {
+            Some(help) => error.help(help),
+            None => error,
+        });
         self.push(TokenKind::Bad, start);
     }
+}
+
+/// What to write for signs of other languages.
+fn instead_of(foreign: &str) -> Option<&'static str> {
+    Some(match foreign.chars().next()? {
+        '\'' | '`' | '\u{2018}'..='\u{201f}' => "characters and texts stand in double quotes: \"a\"",
+        '&' => "write AND",
+        '%' => "the remainder is written MOD",
+        '^' | '@' => {
+            "there are no references: a component is in one variable, a procedure changes VARIABLE parameters"
+        }
+        '\u{2260}' => "\"not equal\" is written `#`",
+        '\u{2264}' => "\"less or equal\" is written `<=`",
+        '\u{2265}' => "\"greater or equal\" is written `>=`",
+        _ => return None,
+    })
 }
 
 /// Whether no token begins with this character, and it is no white space either.

@@ -11,6 +11,7 @@ mod blocks;
 mod declarations;
 mod designators;
 mod expressions;
+mod habits;
 mod protocols;
 mod statements;
 
@@ -224,8 +225,11 @@ impl<'a> Parser<'a> {
     // Errors.
 
     /// Reports, unless this very place has an error already.
-    fn report(&mut self, diagnostic: Diagnostic) {
+    fn report(&mut self, mut diagnostic: Diagnostic) {
         if self.reported_at != Some(self.position) && !self.at_lexical_error() {
+            if diagnostic.code == "unexpected-token" {
+                diagnostic.help = diagnostic.help.or_else(|| self.habit());
+            }
             self.diagnostics.push(diagnostic);
         }
         self.reported_at = Some(self.position);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::ast::Direction;
-use crate::source::Span;
+use crate::source::{Diagnostic, Span};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -55,6 +55,8 @@ pub struct Program {
     pub entry: Option<ComponentId>,
     /// The files that others import; what the program starts with is in none of them.
     pub imported: BTreeSet<u32>,
+    /// What is right but hardly meant, in order of place.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// An interface with its protocol compiled.
@@ -506,6 +508,8 @@ pub enum ExpressionKind {
     ReceiveTest(Channel, Pattern),
     /// Does not wait.
     Input(Channel, Pattern),
+    /// `AWAIT(condition, n)`: waits until the condition holds or n units of time have passed; whether it holds.
+    Await(Box<Expression>, Box<Expression>),
     /// The container has a component, or the element exists.
     Exists(Place),
     /// The component in the place offers these.

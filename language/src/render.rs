@@ -23,7 +23,8 @@ const FAR: usize = 10_000;
 /// Bytes that are shown of a line before and behind the marks.
 const BESIDE: usize = 1000;
 
-/// All diagnostics, one after another. The first line of each is `path:line:column: error: message [code]`.
+/// All diagnostics, one after another. The first line of each is `path:line:column: error: message [code]`,
+/// or `warning` in place of `error`.
 pub fn render(files: &[SourceFile], diagnostics: &[Diagnostic], colour: Colour) -> String {
     let files: Vec<File> = files.iter().map(File::of).collect();
     diagnostics.iter().map(|diagnostic| render_one(&files, diagnostic, colour)).collect()
@@ -44,9 +45,11 @@ struct Mark<'a> {
 
 fn render_one(files: &[File], diagnostic: &Diagnostic, colour: Colour) -> String {
     let Diagnostic { code, message, span, .. } = diagnostic;
-    let error = match colour {
-        Colour::Ansi => "\u{1b}[1;31merror\u{1b}[0m",
-        Colour::Plain => "error",
+    let error = match (diagnostic.is_warning, colour) {
+        (false, Colour::Ansi) => "\u{1b}[1;31merror\u{1b}[0m",
+        (false, Colour::Plain) => "error",
+        (true, Colour::Ansi) => "\u{1b}[1;33mwarning\u{1b}[0m",
+        (true, Colour::Plain) => "warning",
     };
     let Some(file) = files.get(span.file as usize) else {
         let help = diagnostic.help.iter().map(|help| format!("  = help: {help}\n")).collect::<String>();
@@ -70,7 +73,7 @@ fn snippets<'a>(files: &'a [File], diagnostic: &'a Diagnostic) -> Group<'a> {
             shown.push(span.file);
         }
     }
-    let mut group = Group::with_level(Level::ERROR);
+    let mut group = Group::with_level(if diagnostic.is_warning { Level::WARNING } else { Level::ERROR });
     for index in shown {
         let Some(file) = files.get(index as usize) else { continue };
         let notes = diagnostic.notes.iter().filter(|(span, _)| span.file == index);

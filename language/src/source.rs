@@ -92,6 +92,8 @@ fn beginnings(bytes: &[u8]) -> usize {
 /// What is wrong with a program, for people: what happened, where, what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// The program is right all the same, but hardly as it was meant.
+    pub is_warning: bool,
     /// Stable kebab-case name of the error, e.g. `unknown-name`; golden tests are filed under it.
     pub code: &'static str,
     /// One sentence, no full stop.
@@ -110,6 +112,7 @@ impl Diagnostic {
     /// An error with its place marked and nothing else said.
     pub fn new(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
+            is_warning: false,
             code,
             message: message.into(),
             span,
@@ -117,6 +120,11 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
         }
+    }
+
+    /// Likewise a warning.
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { is_warning: true, ..Diagnostic::new(code, span, message) }
     }
 
     /// Writes `label` beside the marked place.

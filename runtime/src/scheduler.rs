@@ -24,7 +24,7 @@ use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
 use crate::home::timers::{MILLISECOND, Timers};
 use crate::home::{Home, Shared, WorkerData, home, shared};
-use crate::instance::{delete_detached, template_of};
+use crate::instance::{delete_detached, monitor, template_of};
 use crate::layout::*;
 use crate::life::{self, deletion};
 use crate::output;
@@ -223,7 +223,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         }
         if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
             let now = (shared(w).nanoseconds() / MILLISECOND) as i64;
-            (*home(w)).timers.wake(w, now);
+            wake(w, now);
         }
         let p = parallel::next(w, attention & TICK != 0);
         if !p.is_null() {
@@ -244,6 +244,15 @@ unsafe fn ticked(w: *mut Worker) {
     // A program that computes shows what it writes, if not at once.
     if (*home(w)).ticks.is_multiple_of(64) {
         output::flush(w);
+    }
+}
+
+/// Goes on with all whose time has come.
+unsafe fn wake(w: *mut Worker, now: i64) {
+    let timers = &raw mut (*home(w)).timers;
+    (*timers).wake(w, now);
+    while let Some(p) = (*timers).take_alarm(now) {
+        monitor::overdue(w, p);
     }
 }
 
@@ -270,7 +279,7 @@ unsafe fn wait(w: *mut Worker) -> bool {
             }
             if (*w).ready_head.is_null() && !away {
                 shared.virtual_time.store(time, Relaxed);
-                (*home(w)).timers.wake(w, time);
+                wake(w, time);
             }
             if !away {
                 return true;

@@ -42,15 +42,52 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
         (*p).status = WOKEN;
         return Status::Leave;
     }
+    (*p).status = SLEEPS;
+    (*home(w)).timers.add(ds_deadline(w, n), p);
+    Status::Leave
+}
+
+/// When n units of time from now have passed.
+///
+/// # Safety
+/// `w` is the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
+    let shared = shared(w);
     let now = if shared.is_virtual {
         shared.virtual_time.load(Relaxed)
     } else {
         // Not less than n, so from the next full millisecond.
         shared.nanoseconds().div_ceil(MILLISECOND) as i64
     };
-    (*p).status = SLEEPS;
-    (*home(w)).timers.add(now.saturating_add(n.max(0)), p);
-    Status::Leave
+    now.saturating_add(n.max(0))
+}
+
+/// Whether a deadline has come.
+///
+/// # Safety
+/// `w` is the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_is_past(w: *mut Worker, deadline: i64) -> u32 {
+    u32::from(ds_time(w) >= deadline)
+}
+
+/// Has a process that is about to await a condition woken at its deadline; gives the alarm's number.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `ds_alarm_over` follows before it ends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_alarm(w: *mut Worker, p: *mut Process, deadline: i64) -> i64 {
+    (*home(w)).timers.set_alarm(deadline, p)
+}
+
+/// An alarm is not needed any more; it may have gone off.
+///
+/// # Safety
+/// `w` is the home worker.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_alarm_over(w: *mut Worker, deadline: i64, alarm: i64) {
+    (*home(w)).timers.drop_alarm(deadline, alarm);
 }
 
 /// `RANDOM(lo, hi)`, both included; 0 if there is nothing between them.

@@ -1,7 +1,7 @@
 //! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
 //! compiled. `DRYSTONE_CASES` says how many programs of each kind (500 unless it is set), `DRYSTONE_SEED` where to begin.
 //!
-//! A program that fails is made again in smaller sizes; the smallest that still fails is written to the target
+//! A program that fails is made again in smaller sizes; the smallest that still fails is left in the target
 //! folder, and its path and seed are in the message.
 
 mod compiled;
@@ -38,7 +38,7 @@ fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
         eprintln!("the interpreter only: no drystone binary (set DRYSTONE_BIN)");
     }
     let examine =
-        |seed, size| examine(&format!("{name}-{seed}-{size}.dry"), make(seed, size), seed, drystone.as_ref());
+        |seed, size| examine(&format!("{name}-{seed}-{size}"), make(seed, size), seed, drystone.as_ref());
     let mut failures = Vec::new();
     for seed in first..first + cases {
         if let Some(failure) = examine(seed, size) {
@@ -55,27 +55,36 @@ fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
 /// What is wrong with a program, if anything.
 fn examine(name: &str, text: String, seed: u64, drystone: Option<&compiled::Drystone>) -> Option<String> {
     let path = work_folder().join(name);
-    let file = SourceFile { path: name.into(), text };
-    let problem = compare(&file, seed, &path, drystone);
-    match &problem {
-        Some(_) => std::fs::write(&path, &file.text).expect("the target folder can be written"),
-        None => drop(std::fs::remove_file(&path)),
+    std::fs::create_dir_all(&path).expect("the target folder can be written");
+    let files = files(text);
+    for file in &files {
+        std::fs::write(path.join(&file.path), &file.text).expect("the target folder can be written");
+    }
+    let problem = compare(&files, seed, &path.join(&files[0].path), drystone);
+    if problem.is_none() {
+        let _ = std::fs::remove_dir_all(&path);
     }
     problem.map(|problem| format!("seed {seed}: {}: {problem}", path.display()))
 }
 
+/// The program's own file, and the one that it imports.
+fn files(text: String) -> Vec<SourceFile> {
+    let (own, imported) = text.split_once(generate::IMPORTED).unwrap_or((&text, ""));
+    let file = |name: &str, text: &str| SourceFile { path: format!("{name}.dry"), text: text.into() };
+    vec![file("Program", own), file(generate::IMPORT, imported)]
+}
+
 fn compare(
-    file: &SourceFile,
+    files: &[SourceFile],
     seed: u64,
     path: &std::path::Path,
     drystone: Option<&compiled::Drystone>,
 ) -> Option<String> {
-    let files = std::slice::from_ref(file);
     let program = match check(files) {
         Ok(program) => program,
         Err(errors) => {
             let error = &errors[0];
-            let (line, column) = file.line_column(error.span.start);
+            let (line, column) = files[error.span.file as usize].line_column(error.span.start);
             return Some(format!("does not compile: {line}:{column}: {} {}", error.message, error.label));
         }
     };
@@ -98,7 +107,6 @@ fn compare(
         }
     }
     let (wanted, drystone) = (wanted.expect("it was run"), drystone?);
-    std::fs::write(path, &file.text).expect("the target folder can be written");
     for cores in [1, 2] {
         let found = drystone.run(path, cores);
         if found != wanted {

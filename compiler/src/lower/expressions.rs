@@ -66,6 +66,7 @@ impl Lower<'_, '_> {
             Locked(mode, inner) => self.locked(*mode, expression.span, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
             Input(channel, pattern) => self.input(channel, *pattern, expression.span),
+            Await(condition, limit) => self.timed_await(condition, limit, expression.span),
             Exists(place) => self.exists(place),
             Offers(place, facets) => {
                 let any = AnyType { offers: facets.clone(), requires: None };
@@ -81,6 +82,36 @@ impl Lower<'_, '_> {
             Is(place, Type::Any(any)) => self.conforms(place, any.clone()),
             Is(..) => unreachable!("IS takes a component type"),
         }
+    }
+
+    /// `AWAIT(condition, limit)`. An alarm wakes who still waits when the time is up; then it looks again.
+    fn timed_await(&mut self, condition: &Expression, limit: &Expression, span: Span) -> Reg {
+        let limit = self.value(limit);
+        let holds = self.reg(RegType::Int);
+        let now = self.value(condition);
+        self.inst(Inst::Copy { to: holds, from: now });
+        let [try_limit, wait, done] = [(); 3].map(|()| self.new_block());
+        self.end(Terminator::Branch { condition: holds, yes: done, no: try_limit });
+        self.start(try_limit);
+        let zero = self.int(0);
+        let may_wait = self.op(Op::Less, zero, limit);
+        self.end(Terminator::Branch { condition: may_wait, yes: wait, no: done });
+        self.start(wait);
+        let place = self.place(span);
+        self.head(HeadOp::Home, place);
+        let deadline = self.call(&entries::DEADLINE, vec![limit]);
+        let alarm = self.call(&entries::ALARM, vec![deadline]);
+        self.await_condition(span, |lower| {
+            let holds = lower.value(condition);
+            let late = lower.call(&entries::IS_PAST, vec![deadline]);
+            lower.op(Op::Or, holds, late)
+        });
+        self.perform(&entries::ALARM_OVER, vec![deadline, alarm]);
+        let then = self.value(condition);
+        self.inst(Inst::Copy { to: holds, from: then });
+        self.go(done);
+        self.start(done);
+        holds
     }
 
     /// Holds the lock while something is evaluated.

@@ -37,7 +37,10 @@ pub(super) fn has_effects(expression: &Expression) -> bool {
     impl Visitor for Find {
         fn expression(&mut self, e: &Expression) {
             use ExpressionKind::*;
-            self.0 |= matches!(e.kind, Call(..) | ReceiveTest(..) | Input(..) | Locked(..) | Number(..));
+            self.0 |= matches!(
+                e.kind,
+                Call(..) | ReceiveTest(..) | Input(..) | Await(..) | Locked(..) | Number(..)
+            );
         }
     }
     let mut find = Find(false);

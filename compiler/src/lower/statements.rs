@@ -70,7 +70,7 @@ impl Lower<'_, '_> {
             Move(from, to) => self.move_component(from, to),
             Connect(from, to) => self.connect(from, to, span),
             Disconnect(end) => self.disconnect(end, span),
-            Await(condition) => self.await_statement(condition, span),
+            Await(condition) => self.await_condition(span, |lower| lower.value(condition)),
             Increase(place, by) => self.change(place, by, Checked::Add, span),
             Decrease(place, by) => self.change(place, by, Checked::Subtract, span),
             Assert(condition, _) => {
@@ -370,14 +370,15 @@ impl Lower<'_, '_> {
         (self.lock, self.lock_is_ours) = (lock, ours);
     }
 
-    fn await_statement(&mut self, condition: &Expression, span: Span) {
+    /// Waits until what `condition` computes holds.
+    pub(super) fn await_condition(&mut self, span: Span, condition: impl FnOnce(&mut Self) -> Reg) {
         let place = self.place(span);
         let entry = self.new_block();
         self.head(HeadOp::Await(entry), place);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
         self.start(entry);
-        let answer = self.value(condition);
+        let answer = condition(self);
         self.end(Terminator::Answer(answer));
         self.in_condition = in_condition;
         self.start(after);

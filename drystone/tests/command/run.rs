@@ -33,10 +33,53 @@ fn what_follows_two_dashes_is_no_source_file() {
 #[test]
 fn several_files_are_one_program() {
     let folder = folder_with("COMPONENT A; BEGIN WRITE(\"A\") END A;");
-    fs::write(folder.path().join("b.dry"), "COMPONENT B; VARIABLE a: A; BEGIN NEW(a) END B;")
+    fs::write(folder.path().join("b.dry"), "COMPONENT B; VARIABLE a: A; BEGIN WRITE(\"B\"); NEW(a) END B;")
         .expect("written");
-    let output = drystone(folder.path(), &["run", "program.dry", "b.dry"]);
-    assert_eq!((printed(&output).as_str(), status(&output)), ("A", 0));
+    for (files, expected) in [(["b.dry", "program.dry"], "BA"), (["program.dry", "b.dry"], "A")] {
+        let output = drystone(folder.path(), &["run", files[0], files[1]]);
+        assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "the first file's starts");
+    }
+}
+
+#[test]
+fn imported_files_are_found_beside_their_importers() {
+    let folder = folder_with("");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    fs::create_dir(folder.path().join("app")).expect("made");
+    write("app/main.dry", "IMPORT Text; COMPONENT Main; BEGIN WRITE(Text.Twice(\"ab\")) END Main;");
+    write(
+        "app/text.dry",
+        "IMPORT Sizes;\nPROCEDURE Twice(t: TEXT): TEXT;\nBEGIN ASSERT(LENGTH(t) < Sizes.Most);\n  RETURN t + t END Twice;",
+    );
+    write("app/Sizes.dry", "CONSTANT Most = 3;");
+    for (from, file) in [(".", "app/main.dry"), ("app", "main.dry"), ("app", "./main.dry")] {
+        let output = drystone(&folder.path().join(from), &["run", file]);
+        assert_eq!((printed(&output).as_str(), status(&output)), ("abab", 0), "{}", complaint(&output));
+        let output = drystone(&folder.path().join(from), &["check", file]);
+        assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
+    }
+    let output = drystone(folder.path(), &["graph", "app/main.dry"]);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    write("app/Sizes.dry", "CONSTANT Most = 2;");
+    let output = drystone(folder.path(), &["run", "app/main.dry"]);
+    assert!(complaint(&output).contains("assertion failed at app/text.dry:3:"), "{}", complaint(&output));
+    write("app/Sizes.dry", "CONSTANT Most = y;");
+    let output = drystone(folder.path(), &["run", "app/main.dry"]);
+    assert!(complaint(&output).starts_with("app/Sizes.dry:1:17: error: y is not"), "{}", complaint(&output));
+    write("app/Sizes.dry", "IMPORT Text; CONSTANT Most = 3;");
+    let output = drystone(folder.path(), &["check", "app/main.dry"]);
+    assert!(
+        complaint(&output).contains("app/text.dry -> app/Sizes.dry -> app/text.dry"),
+        "{}",
+        complaint(&output)
+    );
+    fs::remove_file(folder.path().join("app/Sizes.dry")).expect("removed");
+    fs::create_dir(folder.path().join("app/Sizes.dry")).expect("made");
+    let output = drystone(folder.path(), &["check", "app/main.dry"]);
+    assert_eq!(
+        (complaint(&output).as_str(), status(&output)),
+        ("error: cannot read app/Sizes.dry: it is a directory\n", 2)
+    );
 }
 
 #[test]
@@ -198,4 +241,30 @@ fn who_writes_nothing_needs_no_output() {
         assert_eq!(status(&output), 0);
         assert_eq!(fs::read(folder.path().join("made")).expect("it was made"), b"content");
     }
+}
+
+#[test]
+fn a_service_awaits_nothing_once_its_client_was_ended_by_force() {
+    const WAITS: &str = "
+INTERFACE Hang; IN Hang(limit: INTEGER) OUT Never END Hang;
+COMPONENT {ISOLATED} Client REQUIRES Hang;
+VARIABLE n: INTEGER;
+ACTIVITY Hang!Hang(1000); PASSIVATE(7); n := 1 DIV n
+END Client;
+COMPONENT Server OFFERS Hang;
+IMPLEMENTATION Hang;
+VARIABLE limit: INTEGER; no: BOOLEAN;
+BEGIN {SHARED} ?Hang(limit); IF ~AWAIT(no, limit) THEN WRITE(\"never\") END; !Never
+END Hang;
+END Server;
+COMPONENT {VIRTUAL} Main;
+VARIABLE server: Server; client: Client;
+BEGIN
+  NEW(server); NEW(client); CONNECT(Hang(client), server); PASSIVATE(10); DELETE(server); WRITE(TIME);
+  PASSIVATE(2000); WRITE(\" \"); WRITE(TIME)
+END Main;
+";
+    let folder = folder_with(WAITS);
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("10 2010", 0), "{}", complaint(&output));
 }

@@ -139,12 +139,7 @@ impl Doings {
                 self.end(b);
             }
             StatementKind::Disconnect(_) => self.fault("changes connections", span),
-            StatementKind::Await(condition) => {
-                let mut inner = Doings::default();
-                inner.expression(condition);
-                self.conditions.push(inner);
-                self.fault("waits", span);
-            }
+            StatementKind::Await(condition) => self.awaits(condition, span),
             StatementKind::Passivate(_) => self.fault("waits", span),
             StatementKind::NewElement(place) | StatementKind::DeleteElement(place) => self.place(place),
             StatementKind::NewArray(_, sizes) => sizes.iter().for_each(|size| self.expression(size)),
@@ -174,6 +169,13 @@ impl Doings {
                 Argument::Place(place) => self.place(place),
             }
         }
+    }
+
+    fn awaits(&mut self, condition: &Expression, span: Span) {
+        let mut inner = Doings::default();
+        inner.expression(condition);
+        self.conditions.push(inner);
+        self.fault("waits", span);
     }
 
     fn place(&mut self, place: &Place) {
@@ -215,6 +217,10 @@ impl Doings {
             }
             ExpressionKind::ReceiveTest(..) | ExpressionKind::Input(..) => {
                 self.fault("communicates", expression.span);
+            }
+            ExpressionKind::Await(condition, limit) => {
+                self.awaits(condition, expression.span);
+                self.expression(limit);
             }
         }
     }

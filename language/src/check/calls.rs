@@ -193,6 +193,13 @@ impl<'a> Checker<'a> {
             Function::Find => (Builtin::Find, &[Type::Text, Type::Text, Type::Integer], Type::Integer),
             Function::Number => return self.number(name, trees, span),
             Function::Count => return self.count(name, trees, span),
+            Function::Await => {
+                let mut arguments =
+                    self.fixed(name, trees, &[Type::Boolean, Type::Integer], span)?.into_iter();
+                let (condition, limit) = arguments.next().zip(arguments.next())?;
+                let kind = ExpressionKind::Await(Box::new(condition), Box::new(limit));
+                return Some(Expression { kind, ty: Type::Boolean, span });
+            }
         };
         let arguments = self.fixed(name, trees, types, span)?;
         Some(builtin(chosen, arguments, ty, span))

@@ -12,7 +12,9 @@ use super::scopes::{ConstantId, ScopeId};
 /// A declared constant.
 pub(super) struct Constant<'a> {
     tree: &'a ast::Constant,
-    scope: ScopeId,
+    pub(super) scope: ScopeId,
+    /// Something mentions it.
+    pub(super) used: bool,
     pub(super) state: ConstantState,
 }
 
@@ -28,7 +30,12 @@ pub(super) enum ConstantState {
 
 impl<'a> Constant<'a> {
     pub(super) fn new(tree: &'a ast::Constant, scope: ScopeId) -> Self {
-        Constant { tree, scope, state: ConstantState::New }
+        Constant { tree, scope, used: false, state: ConstantState::New }
+    }
+
+    /// Its name, where it is declared.
+    pub(super) fn name(&self) -> &'a ast::Name {
+        &self.tree.name
     }
 }
 

@@ -4,14 +4,18 @@ use crate::ast;
 use crate::program::{ComponentId, InterfaceId};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
 use super::predeclared::SYSTEM_FILE;
 use super::scopes::similar;
+use super::{Checker, Start};
 
 impl<'a> Checker<'a> {
     /// Finds the entry: by name if one is given, else by attribute, else the last at the top level of the first
     /// file that has any. Files that others import may be programs too, which does not matter here.
-    pub(super) fn choose_entry(&mut self, name: Option<&str>) {
+    pub(super) fn choose_entry(&mut self, start: Start) {
+        let name = match start {
+            Start::Named(name) => Some(name),
+            Start::Usual | Start::IfAny => None,
+        };
         let own = self.own_components();
         let top: Vec<ComponentId> =
             own.iter().copied().filter(|id| self.components[id.index()].top_level).collect();
@@ -29,7 +33,7 @@ impl<'a> Checker<'a> {
                 self.program.entry = Some(entry);
                 self.check_entry(entry);
             }
-            None if name.is_none() => {
+            None if start == Start::Usual => {
                 let error = Diagnostic::new(
                     "no-entry",
                     Span::default(),

@@ -77,7 +77,10 @@ impl<'a> Checker<'a> {
             let (symbol, declared) = self.symbol(self.context.scope, &tree.name)?;
             match symbol {
                 Symbol::Variable(_) => (),
-                Symbol::Constant(id) => return self.constant_value(id).map(|value| literal(value, span)),
+                Symbol::Constant(id) => {
+                    self.constants[id.0].used = true;
+                    return self.constant_value(id).map(|value| literal(value, span));
+                }
                 Symbol::Procedure(id) => return self.function_call(id, &[], span),
                 Symbol::Predeclared(Predeclared::Truth(value)) => {
                     return Some(literal(ExpressionKind::Boolean(value), span));

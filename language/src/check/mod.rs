@@ -23,6 +23,7 @@ mod declare;
 mod doubts;
 mod entry;
 mod expressions;
+mod habits;
 mod headers;
 mod imports;
 mod interfaces;
@@ -33,6 +34,7 @@ mod scopes;
 mod sends;
 mod statements;
 mod types;
+mod warnings;
 
 use std::collections::HashSet;
 
@@ -48,19 +50,38 @@ use scopes::{Scope, ScopeId};
 /// the rest share one. It starts with the component that carries `{ENTRYPOINT}`, else with the last one at the top
 /// level of the first file that has any. Errors come in order of place, all independent ones at once.
 pub fn check(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
-    check_with_entry(files, None)
+    check_with_start(files, Start::Usual)
 }
 
 /// Like [`check`], but the program starts with the top-level component of the given name, if one is given.
 pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
+    check_with_start(files, entry.map_or(Start::Usual, Start::Named))
+}
+
+/// Like [`check`], but files without components will do too: what others import need not be a program.
+pub fn check_part(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
+    check_with_start(files, Start::IfAny)
+}
+
+/// Which component a program starts with.
+#[derive(Clone, Copy, PartialEq)]
+enum Start<'a> {
+    /// As its text says.
+    Usual,
+    /// As its text says, if it has any.
+    IfAny,
+    Named(&'a str),
+}
+
+fn check_with_start(files: &[SourceFile], start: Start) -> Result<Program, Vec<Diagnostic>> {
     // For trees as deep as the parser and `DEEPEST` let them be; what is not used of it costs nothing.
     const STACK: usize = 64 << 20;
     std::thread::scope(|threads| {
         let checking = std::thread::Builder::new().stack_size(STACK);
-        match checking.spawn_scoped(threads, || check_here(files, entry)).map(|thread| thread.join()) {
+        match checking.spawn_scoped(threads, || check_here(files, start)).map(|thread| thread.join()) {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => check_here(files, entry),
+            Err(_) => check_here(files, start),
         }
     })
 }
@@ -76,7 +97,7 @@ pub fn system() -> (Program, Vec<InterfaceId>) {
     (checker.program, offered)
 }
 
-fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
+fn check_here(files: &[SourceFile], start: Start) -> Result<Program, Vec<Diagnostic>> {
     let mut trees = Vec::new();
     let mut errors = Vec::new();
     for (file, source) in files.iter().enumerate() {
@@ -89,8 +110,10 @@ fn check_here(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<
     }
     let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
     let mut checker = Checker { errors, ..Checker::default() };
-    checker.run(&system, files, &trees, entry);
-    if !checker.errors.is_empty() {
+    checker.run(&system, files, &trees, start);
+    if checker.errors.is_empty() {
+        checker.find_doubtful_text();
+    } else {
         checker.leave_out_doubtful();
     }
     let Checker { program, mut errors, .. } = checker;
@@ -173,13 +196,7 @@ enum Service {
 const DEEPEST: usize = 1000;
 
 impl<'a> Checker<'a> {
-    fn run(
-        &mut self,
-        system: &'a ast::File,
-        files: &[SourceFile],
-        trees: &'a [ast::File],
-        entry: Option<&str>,
-    ) {
+    fn run(&mut self, system: &'a ast::File, files: &[SourceFile], trees: &'a [ast::File], start: Start) {
         let predeclared = self.declare_predeclared(system);
         self.resolve_imports(files, trees, predeclared);
         for (index, tree) in trees.iter().enumerate() {
@@ -191,7 +208,7 @@ impl<'a> Checker<'a> {
         self.evaluate_constants();
         self.check_bodies();
         if !self.lost_component {
-            self.choose_entry(entry);
+            self.choose_entry(start);
         }
     }
 

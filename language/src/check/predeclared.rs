@@ -67,6 +67,7 @@ pub(super) enum Function {
     Find,
     Number,
     Count,
+    Await,
 }
 
 /// Statements that look like procedure calls.
@@ -108,6 +109,7 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("FIND", Predeclared::Function(Function::Find)),
     ("NUMBER", Predeclared::Function(Function::Number)),
     ("COUNT", Predeclared::Function(Function::Count)),
+    ("AWAIT", Predeclared::Function(Function::Await)),
     ("INC", Predeclared::Statement(Action::Increase)),
     ("DEC", Predeclared::Statement(Action::Decrease)),
     ("ASSERT", Predeclared::Statement(Action::Assert)),

@@ -9,6 +9,7 @@ use crate::program::{ComponentId, ProcedureId, VariableId};
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::habits::instead_of;
 use super::imports::Qualified;
 use super::predeclared::{Predeclared, SYSTEM_FILE};
 
@@ -225,7 +226,7 @@ impl<'a> Checker<'a> {
             Found::Nothing => {
                 let message = format!("{} is not declared", name.text);
                 let error = Diagnostic::new("unknown-name", name.span, message).label("not known here");
-                let error = match self.instead(name, self.visible(scope, name)) {
+                let error = match self.instead(scope, name, self.visible(scope, name)) {
                     Some(help) => error.help(help),
                     None => error,
                 };
@@ -236,17 +237,27 @@ impl<'a> Checker<'a> {
     }
 
     /// What may be meant by a name that means nothing, if anything is close.
-    fn instead<'n>(&self, name: &Name, visible: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    fn instead<'n>(
+        &self,
+        scope: ScopeId,
+        name: &Name,
+        visible: impl IntoIterator<Item = &'n str>,
+    ) -> Option<String> {
         if let Some((import, _)) = name.qualified()
             && let Qualified::Unknown = self.qualified(name, import)
         {
+            let variable = Name { text: import.to_string(), span: name.span };
+            if let Found::Symbol(Symbol::Variable(_), _) = self.lookup(scope, &variable) {
+                return Some(format!("what is in a component is reached by messages: {import}!Message"));
+            }
             return Some(format!("to use what {import}.dry declares, begin the file with IMPORT {import};"));
         }
         if let Some(imported) = self.imported_as(name) {
             return Some(format!("it is declared in an imported file: {imported}"));
         }
         let import = name.qualified().map_or(String::new(), |(import, _)| format!("{import}."));
-        similar(name.last(), visible).map(|similar| format!("did you mean {import}{similar}?"))
+        let meant = similar(name.last(), visible).map(|similar| format!("did you mean {import}{similar}?"));
+        instead_of(&name.text).map(str::to_string).or(meant)
     }
 
     /// The declaration of an interface by name.
@@ -281,7 +292,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let known = self.around(scope, name).flat_map(|scope| scope.interfaces.keys().copied());
-        let help = match self.instead(name, known) {
+        let help = match self.instead(scope, name, known) {
             Some(help) => help,
             None => format!("declare it: INTERFACE {0}; ... END {0};", name.last()),
         };

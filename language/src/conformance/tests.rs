@@ -177,6 +177,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         variables: Vec::new(),
         entry: None,
         imported: Default::default(),
+        warnings: Vec::new(),
     }
 }
 

@@ -195,6 +195,10 @@ impl Parser<'_> {
 
     fn await_statement(&mut self) -> Parsed<StatementKind> {
         let condition = self.expression()?;
+        if self.at(Symbol::Comma) {
+            let help = "AWAIT(c, n) tells whether c holds: IF AWAIT(c, n) THEN";
+            return self.unexpected_with_help("`)` after this condition", help);
+        }
         self.expect(Symbol::RightParenthesis)?;
         Ok(StatementKind::Await(condition))
     }

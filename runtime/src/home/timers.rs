@@ -1,4 +1,4 @@
-//! Processes that sleep.
+//! Processes that sleep, and those that wait for something else, but not for ever.
 //!
 //! # Why this is sound
 //! The queues hold live processes only; see the process module.
@@ -15,22 +15,47 @@ pub const MILLISECOND: u64 = 1_000_000;
 /// Processes that sleep, by their time: those of one moment in the order in which they went to sleep.
 pub struct Timers {
     queues: BTreeMap<i64, Queue>,
+    /// Processes that await a condition, but not for ever, by time and number. They stand in their monitors' queues, so
+    /// that no link of theirs is left for this one.
+    alarms: BTreeMap<(i64, i64), *mut Process>,
+    /// Alarms set so far.
+    number: i64,
 }
 
 impl Timers {
     /// Nobody sleeps.
     pub const fn new() -> Timers {
-        Timers { queues: BTreeMap::new() }
+        Timers { queues: BTreeMap::new(), alarms: BTreeMap::new(), number: 0 }
     }
 
-    /// Whether nobody sleeps.
+    /// Whether nobody sleeps and no alarm is set.
     pub fn is_empty(&self) -> bool {
-        self.queues.is_empty()
+        self.queues.is_empty() && self.alarms.is_empty()
     }
 
-    /// When the first wakes.
+    /// When the first wakes, or the first alarm goes off.
     pub fn first(&self) -> Option<i64> {
-        self.queues.first_key_value().map(|(&time, _)| time)
+        let sleeping = self.queues.first_key_value().map(|(&time, _)| time);
+        let alarm = self.alarms.first_key_value().map(|(&(time, _), _)| time);
+        sleeping.into_iter().chain(alarm).min()
+    }
+
+    /// Sets an alarm; gives its number.
+    pub fn set_alarm(&mut self, time: i64, p: *mut Process) -> i64 {
+        self.number += 1;
+        self.alarms.insert((time, self.number), p);
+        self.number
+    }
+
+    /// Forgets an alarm, if it has not gone off.
+    pub fn drop_alarm(&mut self, time: i64, number: i64) {
+        self.alarms.remove(&(time, number));
+    }
+
+    /// The next process whose alarm goes off.
+    pub fn take_alarm(&mut self, now: i64) -> Option<*mut Process> {
+        let first = self.alarms.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
     }
 
     /// Puts a process to sleep.
@@ -62,6 +87,12 @@ impl Timers {
             queue.retain(&mut keep);
             !queue.is_empty()
         });
+        self.retain_alarms(keep);
+    }
+
+    /// Forgets the alarms of those for whom `keep` doesn't hold.
+    pub fn retain_alarms(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
+        self.alarms.retain(|_, p| keep(*p));
     }
 }
 

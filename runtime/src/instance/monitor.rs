@@ -104,6 +104,24 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process) -> Status {
     Status::Leave
 }
 
+/// The time of a process that awaits a condition is up: it takes its lock again as if it came now, and finds out.
+///
+/// # Safety
+/// `p` lives, and `w` is the home worker.
+pub unsafe fn overdue(w: *mut Worker, p: *mut Process) {
+    let instance = (*p).instance;
+    let exclusive = (*p).status == AWAITS_EXCLUSIVE;
+    if !exclusive && (*p).status != AWAITS_SHARED || (*rare_of(instance)).granted == p {
+        // The lock is its own by now, or will be.
+        return;
+    }
+    (*rare_of(instance)).awaiting.remove(p);
+    if ds_lock(w, p, u32::from(exclusive)) == Status::Done {
+        ready(w, p);
+    }
+    settle(instance, rare_of(instance));
+}
+
 unsafe fn enter_alone(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
     (*instance).lock |= EXCLUSIVE_BIT;
     (*p).lock = LOCK_EXCLUSIVE;

@@ -165,6 +165,8 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     }
     if sleeps {
         (*home(w)).timers.retain(lives);
+    } else {
+        (*home(w)).timers.retain_alarms(lives);
     }
     retain_ready(w, lives);
     (*home(w)).parallel.candidates().retain(lives);
@@ -330,7 +332,7 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     match (*p).status {
         SLEEPS => (*home(w)).timers.retain(others),
         PLATFORM => (*(*home(w)).platform).forget(p),
-        _ => {}
+        _ => (*home(w)).timers.retain_alarms(others),
     }
     retain_ready(w, others);
     (*home(w)).parallel.candidates().retain(others);

@@ -1,7 +1,7 @@
 //! Random expressions and statements that compute: no waiting, no errors, every INTEGER expression between 0 and
 //! 9972.
 
-use super::Generator;
+use super::{Generator, IMPORT};
 
 /// Loop variables `k0` .. that a body with [`Generator::statements`] declares.
 pub(super) const LOOPS: &str = "k0, k1, k2: INTEGER";
@@ -11,7 +11,12 @@ impl Generator {
     pub fn number(&mut self, names: &[&str], depth: usize) -> String {
         if depth == 0 || self.random.one_in(6) {
             return if names.is_empty() || self.random.one_in(3) {
-                self.random.range(0, 9972).to_string()
+                match self.shared.constants.len() {
+                    count if count > 0 && self.random.one_in(3) => {
+                        self.shared.constants[self.random.below(count)].clone()
+                    }
+                    _ => self.random.range(0, 9972).to_string(),
+                }
             } else {
                 format!("({} MOD 9973)", self.random.pick(names))
             };
@@ -160,9 +165,32 @@ END {name};
         text
     }
 
-    /// Zero to two functions for a new component, in place of those of the component around.
+    /// Zero to two functions for a new component, in place of those of the component around; with those that all share.
     pub fn new_functions(&mut self) -> String {
-        self.functions.clear();
+        if self.random.one_in(4) {
+            self.share();
+        }
+        self.functions.clone_from(&self.shared.functions);
         (0..self.random.below(3)).map(|_| self.function()).collect()
+    }
+
+    /// Adds a constant and a function to what stands at the top level.
+    fn share(&mut self) {
+        let name = self.name("C");
+        let qualifier = if self.shared.imported { format!("{IMPORT}.") } else { String::new() };
+        let unqualified = |name: &String| name.strip_prefix(&qualifier).unwrap_or(name).to_string();
+        let value = self.random.range(0, 9972);
+        self.shared.text += &format!("CONSTANT {name} = {value};\n");
+        // Within its own file nothing is qualified.
+        let constants = self.shared.constants.iter().map(unqualified).chain([name.clone()]).collect();
+        let outside = std::mem::replace(&mut self.shared.constants, constants);
+        self.functions =
+            self.shared.functions.iter().map(|(name, arity)| (unqualified(name), *arity)).collect();
+        let text = self.function();
+        self.shared.text += &text;
+        let (function, arity) = self.functions.pop().expect("it was just made");
+        self.shared.constants = outside;
+        self.shared.constants.push(format!("{qualifier}{name}"));
+        self.shared.functions.push((format!("{qualifier}{function}"), arity));
     }
 }

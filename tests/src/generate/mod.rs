@@ -21,11 +21,41 @@ mod wiring;
 
 use crate::random::Random;
 
-/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual.
+/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual. What follows a
+/// line [`IMPORTED`] is the text of a file that it imports by the name of [`IMPORT`].
 pub fn program(seed: u64, size: usize) -> String {
-    let mut generator =
-        Generator { random: Random::new(seed), names: 0, size: size.max(1), functions: Vec::new() };
-    generator.entry()
+    let mut generator = Generator {
+        random: Random::new(seed),
+        names: 0,
+        size: size.max(1),
+        functions: Vec::new(),
+        shared: Shared::default(),
+    };
+    generator.shared.imported = generator.random.one_in(2);
+    let entry = generator.entry();
+    let shared = generator.shared.text;
+    if shared.is_empty() || !generator.shared.imported {
+        return shared + &entry;
+    }
+    format!("IMPORT {IMPORT};\n{entry}{IMPORTED}{shared}")
+}
+
+/// The file that a generated program imports.
+pub const IMPORT: &str = "Shared";
+
+/// What stands before its text.
+pub const IMPORTED: &str = "(* FILE Shared.dry *)\n";
+
+/// What stands at the top level for all components.
+#[derive(Default)]
+struct Shared {
+    text: String,
+    /// In a file of its own.
+    imported: bool,
+    /// Names of constants, as they are used.
+    constants: Vec<String>,
+    /// Names of functions, as they are used, with their number of parameters.
+    functions: Vec<(String, usize)>,
 }
 
 /// What a program is made with.
@@ -36,6 +66,7 @@ struct Generator {
     size: usize,
     /// Function procedures of the component under construction, with their number of parameters.
     functions: Vec<(String, usize)>,
+    shared: Shared,
 }
 
 /// A part of a component: what it declares and what it does. Its statements fold what they compute into the
@@ -78,7 +109,7 @@ impl Generator {
         if depth == 0 && self.random.one_in(6) {
             return if self.random.one_in(2) { self.farewells() } else { self.sleepers() };
         }
-        let step = match self.random.below(16) {
+        let step = match self.random.below(17) {
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -93,6 +124,7 @@ impl Generator {
             11 => self.rewiring(),
             12 => self.namesakes(),
             13 => self.relays(),
+            14 => self.limits(),
             _ => self.protocol(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -194,4 +194,57 @@ END {player};
         );
         step
     }
+
+    /// Guests wait at a gate that opens, some until then and some not so long.
+    pub fn limits(&mut self) -> Step {
+        let (wait, open, ask) = (self.name("Wait"), self.name("Open"), self.name("Ask"));
+        let (gate, guest) = (self.name("Gate"), self.name("Guest"));
+        let (g, p, i, x) = (self.name("g"), self.name("p"), self.name("i"), self.name("x"));
+        let (guests, opens) = (1 + self.random.below(6), 4 * self.random.below(6) + 2);
+        let mode = *self.random.pick(&["EXCLUSIVE", "SHARED"]);
+        // Nobody gives up at the very moment.
+        let limit = format!("{i} * {} MOD 20 * 2 + 1", self.random.range(1, 19));
+        let answer = *self.random.pick(&[
+            "holds := AWAIT(open, limit)",
+            "IF AWAIT(open, limit) THEN holds := open END",
+            "WHILE ~holds AND (limit > 0) DO holds := AWAIT(open, 4); DEC(limit, 4) END",
+        ]);
+        let mut step = Step::declaring(format!(
+            "INTERFACE {wait};\nIN Wait(limit: INTEGER) OUT Over(n: INTEGER)\nEND {wait};
+INTERFACE {open};\nIN Open OUT Done\nEND {open};
+COMPONENT {gate} OFFERS {wait}, {open};
+VARIABLE open: BOOLEAN;
+IMPLEMENTATION {wait};
+VARIABLE limit: INTEGER;
+VARIABLE holds: BOOLEAN;
+BEGIN
+?Wait(limit); BEGIN {{{mode}}} {answer} END; !Over(INTEGER(holds))
+END {wait};
+IMPLEMENTATION {open};
+BEGIN
+?Open; BEGIN {{EXCLUSIVE}} open := TRUE END; !Done
+END {open};
+END {gate};
+INTERFACE {ask};\nIN Ask(limit: INTEGER) OUT Told(n: INTEGER)\nEND {ask};
+COMPONENT {guest} OFFERS {ask} REQUIRES {wait};
+IMPLEMENTATION {ask};
+VARIABLE n: INTEGER;
+BEGIN {{EXCLUSIVE}}
+?Ask(n); {wait}!Wait(n); {wait}?Over(n); !Told(n)
+END {ask};
+END {guest};
+"
+        ));
+        step.variables =
+            vec![format!("{g}: {gate}"), format!("{p}[i: INTEGER]: {guest}"), format!("{i}, {x}: INTEGER")];
+        let here = format!("{p}[{i}]");
+        let link = self.wire(&wait, &here, &g, Some(&i), &mut step);
+        step.statements = format!(
+            "NEW({g});\nFOR {i} := 0 TO {guests} - 1 DO\nNEW({here});\n{link}{here}!Ask({limit})\nEND;
+PASSIVATE({opens}); {open}({g})!Open; {open}({g})?Done;
+FOREACH {i} OF {p} DO {here}?Told({x}); {}END;\n",
+            fold(&x)
+        );
+        step
+    }
 }

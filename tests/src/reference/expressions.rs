@@ -89,6 +89,10 @@ impl<'p> Process<'_, 'p> {
                 ExpressionKind::Input(channel, pattern) => {
                     Value::Boolean(self.test(scope, channel, *pattern, Patience::AsksNow, span).await?)
                 }
+                ExpressionKind::Await(condition, limit) => {
+                    let limit = self.evaluate(scope, limit).await?.integer();
+                    Value::Boolean(self.await_until(scope, condition, limit).await?)
+                }
                 ExpressionKind::Exists(place) => {
                     let location = self.locate(scope, place).await?;
                     Value::Boolean(match location.read() {

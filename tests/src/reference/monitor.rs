@@ -124,6 +124,50 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
+    /// The same, but at most for some time; whether the condition holds.
+    pub async fn await_until(&self, scope: &Rc<Scope>, condition: &'p Expression, limit: i64) -> Step<bool> {
+        let deadline = self.world.state.borrow().time.saturating_add(limit.max(0));
+        loop {
+            if self.evaluate(scope, condition).await?.boolean() {
+                return Ok(true);
+            }
+            if self.world.state.borrow().time >= deadline {
+                return Ok(false);
+            }
+            let mode = self.held_lock().expect("checked: AWAIT stands in a block with the lock");
+            let awaiter = Awaiter { process: self.id, mode, scope: scope.clone(), condition };
+            let alarm = {
+                let mut state = self.world.state.borrow_mut();
+                let alarm = (deadline, state.fresh());
+                state.sleeping.insert(alarm, self.id);
+                state.monitor(self.instance).awaiting.push(awaiter);
+                alarm
+            };
+            self.unlock();
+            while self.held_lock().is_none() {
+                self.wait(Event::Own(self.id)).await;
+                if !self.world.state.borrow().sleeping.contains_key(&alarm) {
+                    self.stop_awaiting(mode);
+                }
+            }
+            self.world.state.borrow_mut().sleeping.remove(&alarm);
+        }
+    }
+
+    /// Its time is up: it waits for the lock only, unless it has it or will be given it.
+    fn stop_awaiting(&self, mode: LockMode) {
+        let awaits = {
+            let mut state = self.world.state.borrow_mut();
+            let awaiting = &mut state.monitor(self.instance).awaiting;
+            let before = awaiting.len();
+            awaiting.retain(|other| other.process != self.id);
+            awaiting.len() < before
+        };
+        if awaits {
+            self.queue_for_lock(mode);
+        }
+    }
+
     fn held_lock(&self) -> Option<LockMode> {
         self.world.state.borrow().processes[&self.id].lock
     }

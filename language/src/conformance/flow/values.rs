@@ -80,6 +80,10 @@ impl Flow<'_> {
                 self.place(target, here)
             }
             Locked(_, inner) => self.locked(true, here, |flow, here| flow.value(inner, here)),
+            Await(condition, limit) => {
+                let here = self.values([&**condition, &**limit], here)?;
+                Some(self.without_shared(here))
+            }
         }
     }
 

@@ -1,0 +1,40 @@
+//! Names that other languages predeclare: what stands for them here.
+
+/// What to write for a name that is not declared, if it is another language's.
+pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "string" | "str" => "a text is of type TEXT",
+        "int" | "long" | "short" | "longint" | "int64" | "i64" | "cardinal" | "unsigned" => {
+            "whole numbers are of type INTEGER"
+        }
+        "float" | "double" | "f64" | "float64" | "longreal" => "numbers with a fraction are of type REAL",
+        "bool" => "TRUE and FALSE are of type BOOLEAN",
+        "char" | "byte" | "rune" => "one byte is of type CHARACTER",
+        "writeln" | "println" | "print" | "printf" | "puts" | "echo" | "cout" => {
+            "WRITE(x) writes any value, WRITELINE ends the line"
+        }
+        "read" | "readln" | "readline" | "input" | "scanf" | "gets" => {
+            "require Console, then Console!ReadLine; Console?Line(x)"
+        }
+        "len" | "strlen" | "size" => "LENGTH(t) is the length of a text",
+        "nil" | "null" | "none" | "undefined" => {
+            "there are no references: EXISTS(x) tells whether x holds something"
+        }
+        "sleep" | "wait" | "delay" => "PASSIVATE(n) waits for n milliseconds",
+        "exit" | "quit" | "abort" | "panic" => {
+            "HALT(n) ends the program, RETURN a procedure; a loop ends by its condition"
+        }
+        "break" | "continue" => "a loop ends by its condition: WHILE more DO .. END",
+        "chr" => "CHARACTER(n) is the character of a number",
+        "ord" => "INTEGER(c) is the number of a character",
+        "itoa" | "tostring" | "sprintf" => "TEXT(x) spells a value",
+        "atoi" | "parseint" | "strtol" => "NUMBER(t, x) reads a number from a text",
+        "substr" | "substring" => "SLICE(t, from, n) is a part of a text",
+        "indexof" | "strpos" => "FIND(t, part, from) finds a part of a text",
+        "floor" | "trunc" | "entier" => "INTEGER(x) floors a REAL",
+        "lock" | "mutex" | "synchronized" => "BEGIN {EXCLUSIVE} .. END has the component alone",
+        "spawn" | "go" | "thread" | "async" => "NEW(x) makes a component, whose ACTIVITY runs beside this",
+        "this" | "self" => "a component names its own variables and procedures without anything before them",
+        _ => return None,
+    })
+}
