@@ -85,7 +85,10 @@ fn crossings(svg: &str) -> Vec<String> {
         let numbers: Vec<f64> = numbers.filter_map(|text| text.parse().ok()).collect();
         let points: Vec<(f64, f64)> = numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect();
         let around = |&&(left, top, right, bottom): &&Sides| {
-            points.iter().all(|&(x, y)| left <= x && x <= right && top <= y && y <= bottom)
+            points.iter().all(|&(x, y)| {
+                // Sides are written with one decimal.
+                left - 0.2 <= x && x <= right + 0.2 && top - 0.2 <= y && y <= bottom + 0.2
+            })
         };
         let others = boxes.iter().filter(|sides| !around(sides));
         for &(left, top, right, bottom) in others {
