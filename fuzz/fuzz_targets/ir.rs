@@ -1,24 +1,8 @@
-//! Reading LLVM IR never panics; what is printed is read again as the same; linking keeps what can be read.
+//! Any text is LLVM IR that is read, printed and linked, or it is refused.
 
 #![no_main]
 
-use drystone_specialise::{ir::FunctionId, link, parse, print};
+#[path = "../../specialise/tests/torn/any.rs"]
+mod any;
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    let Ok(module) = parse::read(text, "fuzz.ll") else { return };
-    for id in 0..module.functions.len() {
-        // Errors are answers too, and are written for people.
-        let _ = module.body(FunctionId(id as u32)).map_err(|unsupported| unsupported.to_string());
-    }
-    let printed = print::print(&module);
-    let again = parse::read(&printed, "printed.ll").unwrap_or_else(|error| panic!("{error}\n{printed}"));
-    assert_eq!(code(&printed), code(&print::print(&again)));
-    let _ = link::link(vec![module, again])
-        .map(|linked| print::print(&linked))
-        .map_err(|error| error.to_string());
-});
-
-/// A text without its comments, which say why a function could not be read and are not read again.
-fn code(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| !line.starts_with(';')).collect()
-}
+libfuzzer_sys::fuzz_target!(|text: &str| any::check(text));
