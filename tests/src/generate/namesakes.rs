@@ -81,7 +81,7 @@ END {shop};
 
     fn shape(&mut self) -> Shape {
         Shape {
-            message: *self.random.pick(&["Ask", "Tell"]),
+            message: self.random.pick::<&str>(&["Ask", "Tell"]),
             question: *self.random.pick(TYPES),
             answer: *self.random.pick(TYPES),
         }
