@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use drystone_language::program::*;
 
+use crate::naming::Naming;
 use crate::walk::{self, Visitor};
 
 /// Facts about a whole program.
@@ -18,6 +19,8 @@ pub struct Facts {
     pub sizes: HashMap<VariableId, Vec<i64>>,
     /// Offered interfaces (by template and index) that some required interface may be connected to.
     pub connected: HashSet<(ComponentId, usize)>,
+    /// What is passed by name.
+    pub naming: Naming,
     bodies: HashMap<BodyKey, CodeFacts>,
 }
 
@@ -109,7 +112,9 @@ impl Facts {
         let servers: HashSet<_> = servers.collect();
         let connected =
             servers.into_iter().flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
-        Facts { procedures: classify(program, &codes), in_memory, sizes, connected, bodies }
+        let procedures = classify(program, &codes);
+        let naming = Naming::of(program, &procedures);
+        Facts { procedures, in_memory, sizes, connected, naming, bodies }
     }
 
     /// Whether a body calls procedures that keep frames, and whether anything in it awaits.
@@ -314,11 +319,12 @@ impl Visitor for Gather<'_> {
     }
 
     fn reference(&mut self, place: &Place) {
-        match place.kind {
+        match &place.kind {
             PlaceKind::Variable(variable) => {
-                self.in_memory.insert(variable);
+                self.in_memory.insert(*variable);
             }
-            _ => self.facts.owns |= place.ty == Type::Text || place.ty.is_component(),
+            PlaceKind::Element(_, keys) => self.facts.owns |= keys.iter().any(|key| key.ty == Type::Text),
+            _ => {}
         }
     }
 }

@@ -181,7 +181,9 @@ impl Descriptors {
             Symbol::Text(bytes) => self.text(module, bytes),
             Symbol::Owned => self.once(module, format!("owned{cut}"), |this, module| {
                 let mut blob = Blob::new(16);
-                this.owned(module, program, &mut blob, 0, cut);
+                let owned = this.frames[cut].owned.iter().filter(|slot| slot.variable.is_some());
+                let owned: Vec<OwnedSlot> = owned.cloned().collect();
+                this.owned_table(module, program, &mut blob, 0, &owned);
                 blob
             }),
             Symbol::Frame(cut) => self.frame(module, program, *cut),

@@ -123,6 +123,10 @@ entries! {
     FIND = "ds_find" Worker [I64, I64, I64] (I64) Never;
     INSERT = "ds_insert" Both [I64, I64, I64, I32] (I64) Zero;
     REMOVE = "ds_remove" Worker [I64, I64, I64] (I32) Never;
+    NAMED_FIND = "ds_named_find" Nothing [I64] (I64) Never;
+    NAMED_PRESENT = "ds_named_present" Both [I64, I32] (I64) Zero;
+    NAMED_MAKE = "ds_named_make" Both [I64, I32] (I64) Zero;
+    NAMED_EMPTY = "ds_named_empty" Worker [I64] (-) Never;
     NEXT = "ds_next" Worker [I64, I64, I64, I32] (I32) Never;
 
     SIN = "ds_sin" Nothing [F64] (F64) Never;

@@ -13,6 +13,7 @@ mod layout;
 mod liveness;
 mod lower;
 mod mir;
+mod naming;
 mod ranges;
 mod regions;
 mod segments;

@@ -125,7 +125,7 @@ pub enum Symbol {
     NoArray,
     /// A text literal with its head.
     Text(Vec<u8>),
-    /// The table of what this body's or procedure's frame owns by declaration.
+    /// The table of what the variables of this body's or procedure's frame own, without temporaries.
     Owned,
     /// The `component::Frame` of a procedure variant.
     Frame(usize),

@@ -14,7 +14,8 @@
 //! # Why this is sound
 //! A collection variable is null or holds what was made here for its descriptor, which is always passed along; a
 //! collection is used by one worker at a time, with that worker's heap. Elements move when others are inserted or
-//! removed, so nobody keeps their addresses.
+//! removed, so nobody keeps their addresses any longer than that: a `VARIABLE` parameter that may be used afterwards has
+//! the element's name (`named`).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod array;
@@ -22,6 +23,7 @@ mod dense;
 pub mod entries;
 mod hash;
 mod keys;
+pub mod named;
 mod rest;
 mod store;
 mod tree;

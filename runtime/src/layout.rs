@@ -275,6 +275,18 @@ pub struct CollectionHead {
     pub length: u64,
 }
 
+/// An element of a collection as a `VARIABLE` parameter names it. One word for each key follows, texts held elsewhere.
+#[repr(C)]
+pub struct ElementName {
+    /// *inline* The collection variable.
+    pub cell: *mut *mut u8,
+    /// *inline* Its description.
+    pub collection: *const drystone_component::Collection,
+}
+
+/// Set in the word of a `VARIABLE` parameter that is the address of an [`ElementName`]: no address of ours has it.
+pub const IS_NAME: usize = 1 << 63;
+
 /// What an operation that may wait or fail tells generated code.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -82,12 +82,25 @@ impl Lower<'_, '_> {
 
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
         match argument {
-            Argument::Value(value) if is_late(value) => Prepared::Late(value),
+            Argument::Value(value) if self.is_late(value) => Prepared::Late(value),
             Argument::Value(value) if value.ty == Type::Text => {
                 Prepared::Slot(self.owned_text(value), Kind::Text)
             }
             Argument::Value(value) => Prepared::Scalar(self.value(value)),
             Argument::Place(place) => Prepared::Slot(self.depart(place), Kind::Component),
+        }
+    }
+
+    /// Reading it cannot fail and needs nothing but the frame and the instance.
+    fn is_late(&self, value: &Expression) -> bool {
+        use ExpressionKind::*;
+        match &value.kind {
+            Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) => true,
+            Read(place) => match place.kind {
+                PlaceKind::Variable(id) => !self.unit.facts.naming.named.contains(&id),
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -150,14 +163,4 @@ fn payload_word(communication: Reg, index: usize) -> Address {
 /// Which end of a channel the code is.
 fn side_of(channel: &Channel) -> Direction {
     if matches!(channel.kind, ChannelKind::Service) { Direction::Out } else { Direction::In }
-}
-
-/// Reading it cannot fail and needs nothing but the frame and the instance.
-fn is_late(value: &Expression) -> bool {
-    use ExpressionKind::*;
-    match &value.kind {
-        Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) => true,
-        Read(place) => matches!(place.kind, PlaceKind::Variable(_)),
-        _ => false,
-    }
 }

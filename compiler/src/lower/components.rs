@@ -61,11 +61,11 @@ impl Lower<'_, '_> {
 
     pub(super) fn exists(&mut self, place: &Place) -> Reg {
         let target = self.prepare(place);
-        let Target::Element { variable, collection, ref keys } = target else {
+        if !matches!(target, Target::Element { .. } | Target::Named(_)) {
             let instance = self.load_target(&target, &place.ty, place.span);
             return self.call(&entries::EXISTS, vec![instance]);
-        };
-        let cell = self.find(variable, collection, keys);
+        }
+        let cell = self.find(&target);
         self.drop_target(&target);
         let zero = self.int(0);
         let there = self.op(Op::NotEqual, cell, zero);
@@ -91,21 +91,17 @@ impl Lower<'_, '_> {
                 self.inst(Inst::Address { to, of: *address });
                 to
             }
-            Target::Element { variable, collection, keys } if make => {
-                self.find_or_make(*variable, *collection, keys, span)
-            }
-            Target::Element { variable, collection, keys } => {
-                self.find_present(*variable, *collection, keys, span)
-            }
+            Target::Element { .. } | Target::Named(_) if make => self.find_or_make(target, span),
+            Target::Element { .. } | Target::Named(_) => self.find_present(target, span),
             Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
         }
     }
 
-    /// Who holds what is put into the place: the instance, or this process.
-    fn holder(&mut self, place: &Place, container: Reg) -> Reg {
+    /// Who holds what is put into a container: the instance, or this process.
+    fn holder(&mut self, place: &Place, target: &Target) -> Reg {
         let variable = match &place.kind {
             PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-            PlaceKind::Guarded(inner) => return self.holder(inner, container),
+            PlaceKind::Guarded(inner) => return self.holder(inner, target),
         };
         let variable = self.unit.variable(variable);
         let instance = self.own_instance();
@@ -119,11 +115,15 @@ impl Lower<'_, '_> {
         if variable.parameter != Some(Passing::Reference) {
             return holder;
         }
+        let variable = match target {
+            Target::Named(word) => self.variable_behind(*word),
+            _ => self.container(target, place.span, false),
+        };
         let size = match self.template {
             Some(template) => self.int(self.unit.layouts.instances[template.index()].size as i64),
             None => self.call(&entries::INSTANCE_SIZE, vec![instance]),
         };
-        let distance = self.op(Op::Subtract, container, instance);
+        let distance = self.op(Op::Subtract, variable, instance);
         let inside = self.op(Op::LessUnsigned, distance, size);
         let (replace, done) = (self.new_block(), self.new_block());
         self.end(Terminator::Branch { condition: inside, yes: replace, no: done });
@@ -137,7 +137,7 @@ impl Lower<'_, '_> {
     pub(super) fn new_component(&mut self, place: &Place, template: ComponentId) {
         let target = self.prepare(place);
         let container = self.container(&target, place.span, true);
-        let holder = self.holder(place, container);
+        let holder = self.holder(place, &target);
         let template = self.symbol(Symbol::Template(template));
         let at = self.place(place.span);
         let number = self.int(at as i64);
@@ -167,11 +167,12 @@ impl Lower<'_, '_> {
     /// A container has lost its component: a dynamic element goes, anything else becomes null.
     fn empty(&mut self, target: &Target) {
         match target {
-            Target::Element { variable, collection, keys } if self.is_dynamic(*variable) => {
+            Target::Element { variable, collection, keys } if !self.is_array(*variable) => {
                 self.remove(*variable, *collection, keys);
             }
-            Target::Element { variable, collection, keys } => {
-                let cell = self.find(*variable, *collection, keys);
+            Target::Named(word) => self.empty_named(*word),
+            Target::Element { .. } => {
+                let cell = self.find(target);
                 let (clear, done) = (self.new_block(), self.new_block());
                 self.end(Terminator::Branch { condition: cell, yes: clear, no: done });
                 self.start(clear);
@@ -201,10 +202,10 @@ impl Lower<'_, '_> {
         let at = self.place(to.span);
         let to_container = self.container(&target, to.span, true);
         let from_container = self.container(&source, from.span, false);
-        let holder = self.holder(to, to_container);
+        let holder = self.holder(to, &target);
         let number = self.int(at as i64);
         self.head_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
-        if matches!(source, Target::Element { .. }) {
+        if matches!(source, Target::Element { .. } | Target::Named(_)) {
             self.empty(&source);
         }
         self.drop_target(&source);
@@ -224,7 +225,7 @@ impl Lower<'_, '_> {
         let slot = self.take_slot(Kind::Component);
         let address = self.slot(slot);
         self.store(address, instance);
-        if matches!(target, Target::Element { .. }) {
+        if matches!(target, Target::Element { .. } | Target::Named(_)) {
             self.empty(&target);
         }
         self.drop_target(&target);
@@ -234,63 +235,12 @@ impl Lower<'_, '_> {
     /// Puts a received component, owned by a temporary, into its container.
     pub(super) fn arrive(&mut self, target: &Target, place: &Place, slot: u32) {
         let container = self.container(target, place.span, true);
-        let holder = self.holder(place, container);
+        let holder = self.holder(place, target);
         let address = self.slot(slot);
         let instance = self.load(address, RegType::Int);
         let at = self.place(place.span);
         let number = self.int(at as i64);
         self.head_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
-        self.take_from_slot(slot, Kind::Component);
-    }
-
-    /// Takes an element's component into the frame for the time of a call (see `reference`).
-    pub(super) fn lift_component(&mut self, target: &Target, address: Address) {
-        let Target::Element { variable, collection, keys } = target else {
-            unreachable!("only elements are lifted");
-        };
-        let cell = self.find(*variable, *collection, keys);
-        let (take, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch { condition: cell, yes: take, no: done });
-        self.start(take);
-        let memory = Address { base: Base::Reg(cell), offset: 0, byte: false };
-        let instance = self.load(memory, RegType::Int);
-        let zero = self.int(0);
-        self.store(memory, zero);
-        self.store(address, instance);
-        self.go(done);
-        self.start(done);
-    }
-
-    /// Puts it back, if there still (or now) is one; else the element goes.
-    pub(super) fn lower_component(&mut self, target: &Target, address: Address, slot: u32, span: Span) {
-        let Target::Element { variable, .. } = target else {
-            unreachable!("only elements are lifted");
-        };
-        let instance = self.load(address, RegType::Int);
-        let (put, none, done) = (self.new_block(), self.new_block(), self.new_block());
-        self.end(Terminator::Branch { condition: instance, yes: put, no: none });
-        self.start(none);
-        if self.is_dynamic(*variable) {
-            self.empty(target);
-        }
-        self.go(done);
-        self.start(put);
-        let container = self.container(target, span, true);
-        let owner = self.unit.variable(*variable).owner;
-        let holder = match owner {
-            Owner::Component(_) => self.own_instance(),
-            _ => {
-                let process = self.reg(RegType::Int);
-                self.inst(Inst::Base(process, Base::Process));
-                let one = self.int(1);
-                self.op(Op::Or, process, one)
-            }
-        };
-        let at = self.place(span);
-        let number = self.int(at as i64);
-        self.head_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
-        self.go(done);
-        self.start(done);
         self.take_from_slot(slot, Kind::Component);
     }
 

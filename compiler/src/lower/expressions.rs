@@ -7,7 +7,6 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
-use super::places::Target;
 use super::{Lower, reg_type};
 use crate::entries;
 use crate::mir::{self, *};
@@ -360,8 +359,8 @@ impl Lower<'_, '_> {
         let variant = self.unit.variant(Variant { procedure: id, lock, shape, native });
         let mut passed = Vec::new();
         let mut texts = Vec::new();
-        let mut copies = Vec::new();
-        for (argument, &parameter) in arguments.iter().zip(&procedure.parameters) {
+        let mut names = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
             let later_effects = arguments.len() > 1;
             let register = match argument {
                 Argument::Value(value) if value.ty == Type::Text => {
@@ -373,7 +372,13 @@ impl Lower<'_, '_> {
                     let value = self.value(value);
                     if later_effects { self.snapshot(value) } else { value }
                 }
-                Argument::Place(place) => self.reference(place, parameter, &mut copies),
+                Argument::Place(place) => {
+                    let facts = &self.unit.facts.naming;
+                    let needs_name = facts.needs_name(self.unit.program, id, arguments, index);
+                    let (word, name) = self.reference(place, needs_name);
+                    names.extend(name);
+                    word
+                }
             };
             passed.push(register);
         }
@@ -396,65 +401,11 @@ impl Lower<'_, '_> {
                 self.inst(Inst::Result(result));
             }
         }
-        for copy in copies {
-            self.copy_back(copy);
+        for name in &names {
+            self.drop_target(name);
         }
         result
     }
-
-    /// The address for a `VARIABLE` parameter. What could move meanwhile (an element) is copied into the frame
-    /// and back afterwards.
-    fn reference(&mut self, place: &Place, _parameter: VariableId, copies: &mut Vec<CopyBack>) -> Reg {
-        let mut target = self.prepare(place);
-        let to = self.reg(RegType::Int);
-        if let Target::Memory(address) = target {
-            self.inst(Inst::Address { to, of: address });
-            return to;
-        }
-        self.hold_target(&mut target);
-        let kind = crate::layout::kind_of(&place.ty);
-        let word = match kind {
-            Kind::Text | Kind::Component => self.take_slot(kind),
-            _ => self.take_words(1),
-        };
-        let address = Address { byte: kind == Kind::Byte, ..self.slot(word) };
-        match kind {
-            Kind::Component => self.lift_component(&target, address),
-            Kind::Text => {
-                let value = self.load_target(&target, &place.ty, place.span);
-                let copy = self.call(&entries::TEXT_COPY, vec![value]);
-                self.store(address, copy);
-            }
-            _ => {
-                let value = self.load_target(&target, &place.ty, place.span);
-                self.store(address, value);
-            }
-        }
-        self.inst(Inst::Address { to, of: address });
-        copies.push(CopyBack { target, address, word, ty: place.ty.clone(), span: place.span });
-        to
-    }
-
-    fn copy_back(&mut self, copy: CopyBack) {
-        match crate::layout::kind_of(&copy.ty) {
-            Kind::Text => self.store_text(&copy.target, copy.word, copy.span),
-            Kind::Component => self.lower_component(&copy.target, copy.address, copy.word, copy.span),
-            _ => {
-                let value = self.load(copy.address, reg_type(&copy.ty));
-                self.store_target(&copy.target, &copy.ty, value, copy.span);
-            }
-        }
-        self.drop_target(&copy.target);
-    }
-}
-
-/// An element that was passed by reference and goes back to its place after the call.
-pub(super) struct CopyBack {
-    target: Target,
-    address: Address,
-    word: u32,
-    ty: Type,
-    span: Span,
 }
 
 fn comparison_op(comparison: Comparison, real: bool) -> Op {

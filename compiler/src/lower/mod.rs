@@ -8,10 +8,13 @@ mod communication;
 mod components;
 mod expressions;
 mod places;
+mod references;
 mod statements;
 mod texts;
 
 use std::collections::HashMap;
+
+pub(crate) use places::has_effects;
 
 use drystone_component::Kind;
 use drystone_language::program::{Block as Block_, *};
@@ -485,7 +488,16 @@ impl<'u, 'a> Lower<'u, 'a> {
         }
     }
 
-    /// Frees what the frame owns: texts at once, components and collections by an operation that may wait.
+    /// Drops the texts that the statements around a RETURN keep in temporaries, but for the result.
+    fn drop_temporaries(&mut self, result: Option<u32>) {
+        let slots = self.code.owned.iter().filter(|slot| slot.variable.is_none() && slot.kind == Kind::Text);
+        let used = slots.map(|slot| slot.offset).filter(|offset| !self.free_texts.contains(offset));
+        for offset in used.filter(|&offset| result != Some(offset)).collect::<Vec<_>>() {
+            self.drop_slot(offset);
+        }
+    }
+
+    /// Frees what the frame's variables own: texts at once, components and collections by an operation that may wait.
     fn drop_frame(&mut self, place: PlaceId) {
         let declared: Vec<OwnedSlot> =
             self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();

@@ -7,7 +7,6 @@ use drystone_runtime::layout::{Fault, TEXT_BYTES};
 
 use super::{Lower, OUTER, Runs, is_byte, reg_type};
 use crate::entries;
-use crate::layout::kind_of;
 use crate::mir::*;
 use crate::walk::{self, Visitor};
 
@@ -20,8 +19,10 @@ pub(super) enum Target {
         collection: Address,
         keys: Keys,
     },
-    /// The text's own address, and the index.
-    Character(Address, Reg),
+    /// A `VARIABLE` parameter that may name an element: its word, see `references`.
+    Named(Reg),
+    /// The place of the text, and the index.
+    Character(Box<Target>, Reg),
 }
 
 /// Evaluated indices of a collection.
@@ -32,7 +33,7 @@ pub(super) struct Keys {
 }
 
 /// Whether evaluating this may change anything or let others run.
-pub(super) fn has_effects(expression: &Expression) -> bool {
+pub(crate) fn has_effects(expression: &Expression) -> bool {
     struct Find(bool);
     impl Visitor for Find {
         fn expression(&mut self, e: &Expression) {
@@ -90,21 +91,24 @@ impl Lower<'_, '_> {
         Some(to)
     }
 
-    /// Where a variable in memory lies: its own storage, or for a `VARIABLE` parameter what it refers to.
+    /// Where a variable in memory lies: its own storage, or for a `VARIABLE` parameter, which names no element, what it
+    /// refers to.
     pub(super) fn address_of(&mut self, id: VariableId) -> Address {
         let variable = self.unit.variable(id);
         let byte = variable.collection.is_none() && is_byte(&variable.ty);
         if variable.parameter == Some(Passing::Reference) {
-            let pointer = match self.registers.get(&id) {
-                Some(&register) => register,
-                None => {
-                    let storage = self.storage_of(id, false);
-                    self.load(storage, RegType::Int)
-                }
-            };
-            return Address { base: Base::Reg(pointer), offset: 0, byte };
+            return Address { base: Base::Reg(self.reference_in(id)), offset: 0, byte };
         }
         self.storage_of(id, byte)
+    }
+
+    /// What a `VARIABLE` parameter was given.
+    fn reference_in(&mut self, id: VariableId) -> Reg {
+        if let Some(&register) = self.registers.get(&id) {
+            return register;
+        }
+        let storage = self.storage_of(id, false);
+        self.load(storage, RegType::Int)
     }
 
     fn storage_of(&mut self, id: VariableId, byte: bool) -> Address {
@@ -128,17 +132,26 @@ impl Lower<'_, '_> {
     /// Evaluates the indices of a place.
     pub(super) fn prepare(&mut self, place: &Place) -> Target {
         match &place.kind {
-            PlaceKind::Variable(id) if self.is_in_register(*id) => Target::Register(self.register_of(*id)),
-            PlaceKind::Variable(id) => Target::Memory(self.address_of(*id)),
+            PlaceKind::Variable(id) => self.variable_target(*id),
             PlaceKind::Element(id, indices) => {
                 let keys = self.keys(indices);
                 Target::Element { variable: *id, collection: self.address_of(*id), keys }
             }
             PlaceKind::Character(id, index) => {
                 let index = self.value(index);
-                Target::Character(self.address_of(*id), index)
+                Target::Character(Box::new(self.variable_target(*id)), index)
             }
             PlaceKind::Guarded(inner) => self.prepare(inner),
+        }
+    }
+
+    fn variable_target(&mut self, id: VariableId) -> Target {
+        if self.is_in_register(id) {
+            Target::Register(self.register_of(id))
+        } else if self.unit.facts.naming.named.contains(&id) {
+            Target::Named(self.reference_in(id))
+        } else {
+            Target::Memory(self.address_of(id))
         }
     }
 
@@ -178,64 +191,47 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn is_array(&self, variable: VariableId) -> bool {
+    pub(super) fn is_array(&self, variable: VariableId) -> bool {
         self.unit.variable(variable).collection.as_ref().is_some_and(|collection| collection.array)
     }
 
     /// The address of an element, 0 if it is absent.
-    pub(super) fn find(&mut self, variable: VariableId, collection: Address, keys: &Keys) -> Reg {
-        let to = self.reg(RegType::Int);
-        self.inst(Inst::Find {
-            to,
-            variable,
-            collection,
-            keys: keys.registers.clone(),
-            absent: IfAbsent::Null,
-        });
-        to
+    pub(super) fn find(&mut self, target: &Target) -> Reg {
+        match target {
+            Target::Named(word) => self.find_named(*word, IfAbsent::Null),
+            _ => self.look_up(target, IfAbsent::Null),
+        }
     }
 
     /// The address of an element that must be there.
-    pub(super) fn find_present(
-        &mut self,
-        variable: VariableId,
-        collection: Address,
-        keys: &Keys,
-        span: Span,
-    ) -> Reg {
-        let fault = if self.is_array(variable) { Fault::IndexOutOfBounds } else { Fault::MissingElement };
+    pub(super) fn find_present(&mut self, target: &Target, span: Span) -> Reg {
         let place = self.place(span);
-        let cell = self.reg(RegType::Int);
-        self.inst(Inst::Find {
-            to: cell,
-            variable,
-            collection,
-            keys: keys.registers.clone(),
-            absent: IfAbsent::Fault(fault, place),
-        });
-        cell
+        match target {
+            Target::Named(word) => self.find_named(*word, IfAbsent::Fault(Fault::MissingElement, place)),
+            Target::Element { variable, .. } if self.is_array(*variable) => {
+                self.look_up(target, IfAbsent::Fault(Fault::IndexOutOfBounds, place))
+            }
+            _ => self.look_up(target, IfAbsent::Fault(Fault::MissingElement, place)),
+        }
     }
 
     /// The address of an element, which is made if it is not there (of an array it must be).
-    pub(super) fn find_or_make(
-        &mut self,
-        variable: VariableId,
-        collection: Address,
-        keys: &Keys,
-        span: Span,
-    ) -> Reg {
-        if self.is_array(variable) {
-            return self.find_present(variable, collection, keys, span);
-        }
+    pub(super) fn find_or_make(&mut self, target: &Target, span: Span) -> Reg {
         let place = self.place(span);
+        match target {
+            Target::Named(word) => self.find_named(*word, IfAbsent::Make(place)),
+            Target::Element { variable, .. } if self.is_array(*variable) => self.find_present(target, span),
+            _ => self.look_up(target, IfAbsent::Make(place)),
+        }
+    }
+
+    fn look_up(&mut self, target: &Target, absent: IfAbsent) -> Reg {
+        let Target::Element { variable, collection, keys } = target else {
+            unreachable!("only elements are looked up");
+        };
         let to = self.reg(RegType::Int);
-        self.inst(Inst::Find {
-            to,
-            variable,
-            collection,
-            keys: keys.registers.clone(),
-            absent: IfAbsent::Make(place),
-        });
+        let (variable, collection, keys) = (*variable, *collection, keys.registers.clone());
+        self.inst(Inst::Find { to, variable, collection, keys, absent });
         to
     }
 
@@ -264,22 +260,16 @@ impl Lower<'_, '_> {
         match target {
             Target::Register(register) => *register,
             Target::Memory(address) => self.load(*address, reg_type(ty)),
-            Target::Element { variable, collection, keys } => {
-                let cell = self.find_present(*variable, *collection, keys, span);
-                let address = self.cell(*variable, cell, ty);
-                self.load(address, reg_type(ty))
+            Target::Element { .. } | Target::Named(_) => {
+                let cell = self.find_present(target, span);
+                self.load(cell_of(cell, ty), reg_type(ty))
             }
             Target::Character(text, index) => {
-                let text = self.load(*text, RegType::Int);
+                let text = self.load_target(text, &Type::Text, span);
                 let address = self.character(text, *index, span);
                 self.load(address, RegType::Int)
             }
         }
-    }
-
-    /// An element's memory; the address has been found.
-    pub(super) fn cell(&self, _variable: VariableId, cell: Reg, ty: &Type) -> Address {
-        Address { base: Base::Reg(cell), offset: 0, byte: kind_of(ty) == Kind::Byte }
     }
 
     fn character(&mut self, text: Reg, index: Reg, span: Span) -> Address {
@@ -309,14 +299,15 @@ impl Lower<'_, '_> {
         match target {
             Target::Register(register) => self.inst(Inst::Copy { to: *register, from: value }),
             Target::Memory(address) => self.store(*address, value),
-            Target::Element { variable, collection, keys } => {
-                let cell = self.find_or_make(*variable, *collection, keys, span);
-                let address = self.cell(*variable, cell, ty);
-                self.store(address, value);
+            Target::Element { .. } | Target::Named(_) => {
+                let cell = self.find_or_make(target, span);
+                self.store(cell_of(cell, ty), value);
             }
             Target::Character(text, index) => {
-                let cell = self.reg(RegType::Int);
-                self.inst(Inst::Address { to: cell, of: *text });
+                let cell = match **text {
+                    Target::Memory(address) => self.address(address),
+                    _ => self.find_present(text, span),
+                };
                 let at = self.place_register(span);
                 let status = self.call(&entries::TEXT_SET, vec![cell, *index, value, at]);
                 let _ = status;
@@ -328,9 +319,9 @@ impl Lower<'_, '_> {
     pub(super) fn store_text(&mut self, target: &Target, slot: u32, span: Span) {
         let address = match target {
             Target::Memory(address) => *address,
-            Target::Element { variable, collection, keys } => {
-                let cell = self.find_or_make(*variable, *collection, keys, span);
-                self.cell(*variable, cell, &Type::Text)
+            Target::Element { .. } | Target::Named(_) => {
+                let cell = self.find_or_make(target, span);
+                cell_of(cell, &Type::Text)
             }
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
@@ -362,9 +353,9 @@ impl Lower<'_, '_> {
             self.hold_keys(*variable, keys);
         }
     }
+}
 
-    /// Whether elements of a collection go when their value is taken away.
-    pub(super) fn is_dynamic(&self, variable: VariableId) -> bool {
-        !self.is_array(variable)
-    }
+/// An element's memory; the address has been found.
+pub(super) fn cell_of(cell: Reg, ty: &Type) -> Address {
+    Address { base: Base::Reg(cell), offset: 0, byte: is_byte(ty) }
 }

@@ -331,7 +331,9 @@ impl Lower<'_, '_> {
         self.leave_loop(outside);
         for (index, ty) in types.iter().enumerate() {
             if *ty == Type::Text {
-                self.drop_slot(words + 8 * index as u32);
+                let word = words + 8 * index as u32;
+                self.drop_slot(word);
+                self.give_slot(word, Kind::Text);
             }
         }
     }
@@ -356,10 +358,12 @@ impl Lower<'_, '_> {
         }
         match self.runs {
             Runs::Body(_) => {
+                self.drop_temporaries(None);
                 let finish = self.finish.expect("a body has an end");
                 self.unreachable(Terminator::Goto(finish));
             }
             Runs::Procedure(_) => {
+                self.drop_temporaries(text);
                 self.drop_frame(place);
                 if let Some(slot) = text {
                     result = Some(self.take_from_slot(slot, Kind::Text));
@@ -403,15 +407,12 @@ impl Lower<'_, '_> {
 
     fn new_element(&mut self, place: &Place) {
         let target = self.prepare(place);
-        let Target::Element { variable, collection, ref keys } = target else {
-            unreachable!("the checker saw an element");
-        };
-        let there = self.find(variable, collection, keys);
+        let there = self.find(&target);
         let zero = self.int(0);
         let absent = self.op(Op::Equal, there, zero);
         let at = self.place(place.span);
         self.inst(Inst::Require(absent, Fault::FullContainer, at));
-        self.find_or_make(variable, collection, keys, place.span);
+        self.find_or_make(&target, place.span);
         self.drop_target(&target);
     }
 

@@ -4,7 +4,7 @@ use drystone_component::Kind;
 use drystone_language::program::*;
 
 use super::Lower;
-use super::places::has_effects;
+use super::places::{Target, has_effects};
 use crate::entries;
 use crate::mir::*;
 
@@ -24,7 +24,7 @@ impl Lower<'_, '_> {
             Read(place) => {
                 let target = self.prepare(place);
                 let reg = self.load_target(&target, &Type::Text, place.span);
-                let held = matches!(target, super::places::Target::Element { .. });
+                let held = matches!(target, Target::Element { .. } | Target::Named(_));
                 let value = TextValue { reg, slot: None };
                 let value = if held { self.own(value) } else { value };
                 self.drop_target(&target);

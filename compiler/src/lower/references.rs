@@ -1,0 +1,112 @@
+//! `VARIABLE` parameters: what they are given, and how the elements are found that they name.
+//!
+//! The word of such a parameter is the address of the variable that was passed. An element of a collection may move, go
+//! and come again while the procedure runs: its word is the address of an [`ElementName`] in the caller's frame, marked
+//! with [`IS_NAME`], and every use looks the element up. Which parameters may be given names, and which elements stay
+//! where they are for as long as a call takes, is for `naming` to say.
+
+use std::mem::{offset_of, size_of};
+
+use drystone_language::program::*;
+use drystone_runtime::layout::{ElementName, IS_NAME};
+
+use super::Lower;
+use super::places::Target;
+use crate::entries;
+use crate::mir::*;
+
+impl Lower<'_, '_> {
+    /// The word for a `VARIABLE` parameter, and what must be dropped after the call.
+    pub(super) fn reference(&mut self, place: &Place, needs_name: bool) -> (Reg, Option<Target>) {
+        let mut target = self.prepare(place);
+        match &target {
+            Target::Named(word) => return (*word, None),
+            Target::Memory(address) => return (self.address(*address), None),
+            Target::Register(_) | Target::Character(..) => unreachable!("what is passed lies in memory"),
+            Target::Element { .. } => {}
+        }
+        let present =
+            if place.ty.is_component() { None } else { Some(self.find_present(&target, place.span)) };
+        match present {
+            Some(cell) if !needs_name => {
+                self.drop_target(&target);
+                (cell, None)
+            }
+            _ => {
+                self.hold_target(&mut target);
+                (self.name_of(&target), Some(target))
+            }
+        }
+    }
+
+    /// Makes a name in the frame.
+    fn name_of(&mut self, target: &Target) -> Reg {
+        let Target::Element { variable, collection, keys } = target else {
+            unreachable!("only elements have names");
+        };
+        let head = size_of::<ElementName>() as u32;
+        let name = self.take_words(head / 8 + keys.registers.len() as u32);
+        let cell = self.address(*collection);
+        let description = self.symbol(Symbol::Collection(*variable));
+        self.store(self.slot(name + offset_of!(ElementName, cell) as u32), cell);
+        self.store(self.slot(name + offset_of!(ElementName, collection) as u32), description);
+        for (index, &key) in keys.registers.iter().enumerate() {
+            self.store(self.slot(name + head + 8 * index as u32), key);
+        }
+        let address = self.address(self.slot(name));
+        let mark = self.int(IS_NAME as i64);
+        self.op(Op::Or, address, mark)
+    }
+
+    pub(super) fn address(&mut self, of: Address) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Address { to, of });
+        to
+    }
+
+    /// The address that a parameter's word stands for.
+    pub(super) fn find_named(&mut self, word: Reg, absent: IfAbsent) -> Reg {
+        self.unless_address(word, |lower| match absent {
+            IfAbsent::Null => lower.call(&entries::NAMED_FIND, vec![word]),
+            IfAbsent::Fault(_, place) => {
+                let at = lower.int(place as i64);
+                lower.call(&entries::NAMED_PRESENT, vec![word, at])
+            }
+            IfAbsent::Make(place) => {
+                let at = lower.int(place as i64);
+                lower.call(&entries::NAMED_MAKE, vec![word, at])
+            }
+        })
+    }
+
+    /// The address of the variable that a parameter's word leads to: for an element, of its collection.
+    pub(super) fn variable_behind(&mut self, word: Reg) -> Reg {
+        self.unless_address(word, |lower| {
+            let mark = lower.int(IS_NAME as i64);
+            let name = lower.op(Op::Xor, word, mark);
+            let offset = offset_of!(ElementName, cell) as i32;
+            lower.load(Address { base: Base::Reg(name), offset, byte: false }, RegType::Int)
+        })
+    }
+
+    /// The word itself if it is an address, else what is made of the name.
+    fn unless_address(&mut self, word: Reg, made: impl FnOnce(&mut Self) -> Reg) -> Reg {
+        let to = self.reg(RegType::Int);
+        self.inst(Inst::Copy { to, from: word });
+        let zero = self.int(0);
+        let is_name = self.op(Op::Less, word, zero);
+        let (name, done) = (self.new_block(), self.new_block());
+        self.end(Terminator::Branch { condition: is_name, yes: name, no: done });
+        self.start(name);
+        let address = made(self);
+        self.inst(Inst::Copy { to, from: address });
+        self.go(done);
+        self.start(done);
+        to
+    }
+
+    /// What a parameter names has lost its component: a dynamic element goes, anything else becomes null.
+    pub(super) fn empty_named(&mut self, word: Reg) {
+        self.perform(&entries::NAMED_EMPTY, vec![word]);
+    }
+}

@@ -1,0 +1,81 @@
+//! The entry points for `VARIABLE` parameters that name an element: see ENTRY_POINTS.md.
+//!
+//! # Safety
+//! Generated code passes its own worker and process, and names that it made itself, in frames that are alive. That is
+//! what all of these functions rely on.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use super::{find, insert, remove};
+use crate::failure::ds_fail;
+use crate::layout::{ElementName, Fault, IS_NAME, Process, Worker};
+use crate::worker::heap_of;
+
+/// The name that a parameter's word leads to, and its keys. `word` is a name that is alive.
+unsafe fn name_and_keys(word: *mut u8) -> (&'static ElementName, *const u64) {
+    let name = word.map_addr(|address| address & !IS_NAME).cast::<ElementName>();
+    (&*name, name.add(1).cast())
+}
+
+/// The element, or null.
+///
+/// # Safety
+/// `word` is a name that is alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_named_find(word: *mut u8) -> *mut u8 {
+    let (name, keys) = name_and_keys(word);
+    find(name.cell, &*name.collection, keys)
+}
+
+/// The element, which must be there.
+///
+/// # Safety
+/// `word` is a name that is alive, and `p` runs on `w`, the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_named_present(
+    w: *mut Worker,
+    p: *mut Process,
+    word: *mut u8,
+    place: u32,
+) -> *mut u8 {
+    let element = ds_named_find(word);
+    if element.is_null() {
+        let is_array = (*name_and_keys(word).0.collection).array;
+        let fault = if is_array { Fault::IndexOutOfBounds } else { Fault::MissingElement };
+        ds_fail(w, p, fault as u32, place);
+    }
+    element
+}
+
+/// The element, made if it was not there.
+///
+/// # Safety
+/// `word` is a name that is alive, and `p` runs on `w`, the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_named_make(
+    w: *mut Worker,
+    p: *mut Process,
+    word: *mut u8,
+    place: u32,
+) -> *mut u8 {
+    let (name, keys) = name_and_keys(word);
+    insert(&mut *heap_of(w), name.cell, &*name.collection, keys).unwrap_or_else(|fault| {
+        ds_fail(w, p, fault as u32, place);
+        null_mut()
+    })
+}
+
+/// What the word names or is the address of has lost its component: the element goes, a variable becomes null.
+///
+/// # Safety
+/// `word` is a name that is alive or the address of a container, and `w` the worker of this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_named_empty(w: *mut Worker, word: *mut u8) {
+    if word.addr() & IS_NAME == 0 {
+        word.cast::<*mut u8>().write(null_mut());
+        return;
+    }
+    let (name, keys) = name_and_keys(word);
+    remove(&mut *heap_of(w), name.cell, &*name.collection, keys);
+}
