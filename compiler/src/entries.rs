@@ -33,6 +33,7 @@ pub static UNUSUAL: &[&Entry] = &[
     &REACH,
     &REACH_HELD,
     &SEND,
+    &ROOM,
     &SENT,
     &RECEIVE,
     &RECEIVED,
@@ -72,6 +73,7 @@ entries! {
     REACH = "ds_reach" Both [I64, I64, I32] (I64) Zero;
     REACH_HELD = "ds_reach_held" Both [I64, I64, I64, I32] (I64) Zero;
     SEND = "ds_send" Both [I64, I64, I32, I32] (I64) Zero;
+    ROOM = "ds_room" Both [I64, I64, I32, I32] (I64) Zero;
     SENT = "ds_sent" Worker [I64, I64, I32] (-) Never;
     RECEIVE = "ds_receive" Both [I64, I64, I32, I32] (I64) Zero;
     RECEIVED = "ds_received" Worker [I64] (-) Never;

@@ -8,6 +8,7 @@ mod classify;
 mod descriptors;
 mod emit;
 mod entries;
+mod fairness;
 mod generate;
 mod layout;
 mod liveness;

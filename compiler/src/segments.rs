@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::fairness;
 use crate::liveness::{self, Access};
 use crate::mir::*;
 use crate::ranges::Ranges;
@@ -84,9 +85,10 @@ pub fn cut(mut code: Code) -> Cut {
         return Cut { code, segments, by_entry, live, slots, predecessors, ranges, starts, waiting };
     }
     let short = ranges.short_loops(&code);
+    let giving_way = fairness::loops_that_give_way(&code, &ranges);
     for block in &mut code.blocks {
-        // No time slice ends in a short loop, so its header is a block like any other.
-        block.header_of = block.header_of.filter(|&number| !short[number]);
+        // No time slice has to end there, so the header is a block like any other.
+        block.header_of = block.header_of.filter(|&number| !short[number] && !giving_way[number]);
     }
     let mut regions = Regions::of(&code);
     let all: Vec<(BlockId, Vec<BlockId>)> =

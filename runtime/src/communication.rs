@@ -102,8 +102,41 @@ pub unsafe extern "C" fn ds_send(
     }
     match sender(interface, message) {
         Side::Client => send_as_client(w, p, c, interface, message, place),
-        Side::Server => send_as_server(w, p, c, interface, message, place),
+        Side::Server => {
+            let room = send_as_server(w, p, c, interface, message, place);
+            if room.is_null() { room } else { unless_slice_is_over(w, p, room) }
+        }
     }
+}
+
+/// Room for a service's answer, where it cannot have to wait; null: a fault.
+///
+/// # Safety
+/// As for [`ds_send`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_room(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    message: u32,
+    place: u32,
+) -> *mut u64 {
+    let word = (*c).word;
+    if word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some() {
+        return payload(c);
+    }
+    send_as_server(w, p, c, interface, message, place)
+}
+
+/// Room for what will be dropped, but not before others have run if it is their turn: whoever only sends such messages
+/// never waits, and generated code doesn't look at the time slice.
+unsafe fn unless_slice_is_over(w: *mut Worker, p: *mut Process, room: *mut u64) -> *mut u64 {
+    if (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {
+        return room;
+    }
+    ready(w, p);
+    null_mut()
 }
 
 #[cold]
@@ -117,7 +150,7 @@ unsafe fn send_as_client(
 ) -> *mut u64 {
     let word = (*c).word;
     if word.flags & GONE != 0 {
-        return payload(c);
+        return unless_slice_is_over(w, p, payload(c));
     }
     if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
         violation(w, p, place);

@@ -47,8 +47,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              by INC, which takes the way of what inserts (640 of them)"
         }
         "time slices average" => {
-            "the check is three instructions, and a loop around a message has not many more; where every iteration waits \
-             it could be left out, which is not done yet"
+            "the check is three instructions; loops in which every iteration sends, receives or sleeps have none, the \
+             others do"
         }
         _ if row.starts_with("scaling ") || row.starts_with("busy ") => {
             "the ratio of two short runs, in which the other processors' business shows; what communicates stays on one \

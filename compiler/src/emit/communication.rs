@@ -281,9 +281,8 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let room = self
-            .call_unusual(&entries::SEND, &[communication, description, number, place])
-            .expect("a payload");
+        let entry = if head == Where::Behind { &entries::ROOM } else { &entries::SEND };
+        let room = self.call_unusual(entry, &[communication, description, number, place]).expect("a payload");
         unless_room(self, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);

@@ -1,0 +1,133 @@
+//! Which loops need no look at the end of the time slice (paper 004, section 3.2), because a process in them gives way
+//! by itself.
+//!
+//! A communication has room for one message, whichever way it goes. What a process has sent is gone when another one
+//! has taken it, and what it receives another one has sent. So of three operations of a process on one communication, it
+//! has waited before one; and a loop that sends or receives in every iteration, over communications of which there
+//! are finitely many, is left to others after finitely many iterations. What is sent to a peer that has closed is
+//! dropped at once: there the runtime looks at the time slice (`ds_send`). Tests, locks and conditions don't count, since
+//! they may succeed for ever.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::entries;
+use crate::liveness::{self, Access};
+use crate::mir::*;
+use crate::ranges::Ranges;
+
+/// For each loop, whether every iteration gives way in the end.
+pub fn loops_that_give_way(code: &Code, ranges: &Ranges) -> Vec<bool> {
+    (0..code.loops.len())
+        .map(|number| {
+            let body = Body::new(code, number);
+            !body.comes_round(|block| body.gives_way(ranges, block))
+        })
+        .collect()
+}
+
+/// One loop.
+struct Body<'c> {
+    code: &'c Code,
+    number: usize,
+    /// Nothing in it connects, makes, moves or deletes components.
+    is_calm: bool,
+    /// Registers that are written in it, and whether they always are what lies at a fixed place.
+    fixed: HashMap<Reg, bool>,
+}
+
+impl<'c> Body<'c> {
+    fn new(code: &'c Code, number: usize) -> Body<'c> {
+        let mut body = Body { code, number, is_calm: true, fixed: HashMap::new() };
+        let mut seen = HashSet::from([code.loops[number].header]);
+        let mut open = vec![code.loops[number].header];
+        while let Some(id) = open.pop() {
+            let block = code.block(id);
+            body.is_calm &= is_calm(block);
+            body.note_writes(block);
+            let inside = block.successors().into_iter().filter(|&next| body.holds(next));
+            open.extend(inside.filter(|&next| seen.insert(next)));
+        }
+        body
+    }
+
+    fn holds(&self, id: BlockId) -> bool {
+        self.code.is_inside(self.code.block(id).in_loop, self.number)
+    }
+
+    fn note_writes(&mut self, block: &Block) {
+        for instruction in &block.instructions {
+            let is_fixed =
+                matches!(instruction, Inst::Load { from, .. } if !matches!(from.base, Base::Reg(_)));
+            liveness::visit_instruction(instruction, &mut |reg, access| {
+                if access == Access::Write {
+                    *self.fixed.entry(reg).or_insert(true) &= is_fixed;
+                }
+            });
+        }
+    }
+
+    /// Whether a process that comes there often must wait.
+    fn gives_way(&self, ranges: &Ranges, id: BlockId) -> bool {
+        match &self.code.block(id).head {
+            Some(Head { op: HeadOp::Send { reach, .. } | HeadOp::Receive { reach, .. }, .. }) => {
+                match reach {
+                    Reach::Service => true,
+                    Reach::Required(_) => self.is_calm,
+                    Reach::Held { instance, .. } => {
+                        self.is_calm && *self.fixed.get(instance).unwrap_or(&true)
+                    }
+                    Reach::Slot(_) | Reach::HeldSlot { .. } => false,
+                }
+            }
+            Some(Head { op: HeadOp::Call { entry, arguments, .. }, .. }) => {
+                let time = || ranges.of(self.code, arguments[0], id);
+                *entry == &entries::PASSIVATE && time().is_some_and(|(least, _)| least > 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the loop's header can be reached again without passing such a block. What the last branch has told of
+    /// its register is remembered.
+    fn comes_round(&self, is_passed: impl Fn(BlockId) -> bool) -> bool {
+        let header = self.code.loops[self.number].header;
+        let mut seen = HashSet::new();
+        let mut open = vec![(header, None)];
+        while let Some((id, known)) = open.pop() {
+            if is_passed(id) {
+                continue;
+            }
+            let block = self.code.block(id);
+            let known = known.filter(|&(reg, _)| !writes(block, reg));
+            let next = match block.end {
+                Terminator::Branch { condition: reg, yes, no } => match known {
+                    Some((same, true)) if same == reg => vec![(yes, known)],
+                    Some((same, false)) if same == reg => vec![(no, known)],
+                    _ => vec![(yes, Some((reg, true))), (no, Some((reg, false)))],
+                },
+                _ => block.successors().into_iter().map(|next| (next, known)).collect(),
+            };
+            for (next, known) in next.into_iter().filter(|&(next, _)| self.holds(next)) {
+                if next == header {
+                    return true;
+                }
+                if seen.insert((next, known)) {
+                    open.push((next, known));
+                }
+            }
+        }
+        false
+    }
+}
+
+fn is_calm(block: &Block) -> bool {
+    let calls = matches!(block.end, Terminator::CallProcedure { .. });
+    let changes = matches!(&block.head, Some(Head { op: HeadOp::Call { entry, .. }, .. }) if *entry != &entries::PASSIVATE);
+    !calls && !changes
+}
+
+fn writes(block: &Block, reg: Reg) -> bool {
+    let mut written = false;
+    liveness::visit(block, &mut |other, access| written |= access == Access::Write && other == reg);
+    written
+}
