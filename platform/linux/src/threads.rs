@@ -6,6 +6,7 @@
 //! another thread; `mmap` gives fresh memory, and `munmap` gets only what it gave.
 
 use std::ptr;
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,6 +38,45 @@ impl Bed {
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_one();
     }
+}
+
+/// What a ticker does for one program.
+struct Ticking {
+    bed: &'static Bed,
+    tick: unsafe fn(argument: usize) -> u64,
+    argument: usize,
+}
+
+impl Ticking {
+    fn run(self) {
+        loop {
+            self.bed.forget();
+            // SAFETY: see the head of this file.
+            match unsafe { (self.tick)(self.argument) } {
+                TICK_STOP => return,
+                TICK_SLEEP => self.bed.sleep(),
+                nanoseconds => thread::sleep(Duration::from_nanos(nanoseconds)),
+            }
+        }
+    }
+}
+
+/// Tickers whose programs have ended: making and ending a thread for each program of a process disturbs the others.
+static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
+
+fn start_ticker_thread(first: Ticking) {
+    let run = move || {
+        let (sender, more) = mpsc::channel();
+        first.run();
+        loop {
+            TICKERS.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+            match more.recv() {
+                Ok(work) => work.run(),
+                Err(_) => return,
+            }
+        }
+    };
+    thread::Builder::new().name("ticker".into()).spawn(run).expect("a thread for the ticker");
 }
 
 /// See [`Threads`].
@@ -82,19 +122,12 @@ impl Threads for LinuxThreads {
     }
 
     fn start_ticker(&self, tick: unsafe fn(argument: usize) -> u64, argument: usize) {
-        let bed = self.ticker;
-        let run = move || {
-            loop {
-                bed.forget();
-                // SAFETY: see the head of this file.
-                match unsafe { tick(argument) } {
-                    TICK_STOP => return,
-                    TICK_SLEEP => bed.sleep(),
-                    nanoseconds => thread::sleep(Duration::from_nanos(nanoseconds)),
-                }
-            }
-        };
-        thread::Builder::new().name("ticker".into()).spawn(run).expect("a thread for the ticker");
+        let work = Ticking { bed: self.ticker, tick, argument };
+        let idle = TICKERS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match idle {
+            Some(idle) => idle.send(work).expect("a ticker waits for work"),
+            None => start_ticker_thread(work),
+        }
     }
 
     fn wake_ticker(&self) {
