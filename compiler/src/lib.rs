@@ -15,18 +15,21 @@ mod liveness;
 mod lower;
 mod mir;
 mod naming;
+mod processor;
 mod ranges;
 mod regions;
 mod segments;
 mod shims;
 mod walk;
 
+pub use processor::Processor;
+
 use std::sync::Arc;
 
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::default_libcall_names;
+use cranelift_module::{DataDescription, Linkage, Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use drystone_language::program::Program;
 use drystone_language::source::SourceFile;
@@ -47,7 +50,7 @@ pub fn compile(
     files: &[SourceFile],
     time_slices: TimeSlices,
 ) -> &'static drystone_component::Program {
-    let mut builder = JITBuilder::with_isa(isa(false), default_libcall_names());
+    let mut builder = JITBuilder::with_isa(isa(Processor::Native, false), default_libcall_names());
     for &(name, address) in drystone_runtime::entry_points::entry_points() {
         builder.symbol(name, address);
     }
@@ -61,16 +64,25 @@ pub fn compile(
     unsafe { &*address.cast::<drystone_component::Program>() }
 }
 
-/// Compiles a program to a relocatable object file, which defines `ds_program`.
-pub fn compile_object(program: &Program, files: &[SourceFile]) -> Vec<u8> {
-    let builder = ObjectBuilder::new(isa(true), "drystone", default_libcall_names())
+/// Compiles a program to a relocatable object file. It defines `ds_program`, and `ds_processor`: a text, which ends
+/// with a 0, of what a processor must have to run it.
+pub fn compile_object(program: &Program, files: &[SourceFile], processor: Processor) -> Vec<u8> {
+    let builder = ObjectBuilder::new(isa(processor, true), "drystone", default_libcall_names())
         .expect("the host has object files");
     let mut module = ObjectModule::new(builder);
     generate::generate(&mut module, program, files, TimeSlices::Kept);
+    define_processor(&mut module);
     module.finish().emit().expect("an object file can hold any program")
 }
 
-fn isa(position_independent: bool) -> Arc<dyn TargetIsa> {
+fn define_processor(module: &mut ObjectModule) {
+    let mut text = DataDescription::new();
+    text.define((processor::features(module.isa()) + "\0").into_bytes().into_boxed_slice());
+    let id = module.declare_data("ds_processor", Linkage::Export, false, false).expect("declared once");
+    module.define_data(id, &text).expect("defined once");
+}
+
+fn isa(processor: Processor, position_independent: bool) -> Arc<dyn TargetIsa> {
     let mut flags = settings::builder();
     let mut set = |name, value| flags.set(name, value).expect("Cranelift knows the setting");
     set("opt_level", "speed");
@@ -81,6 +93,5 @@ fn isa(position_independent: bool) -> Arc<dyn TargetIsa> {
     // Tail calls need them.
     set("preserve_frame_pointers", "true");
     set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" });
-    let builder = cranelift_native::builder().expect("Drystone runs on x86-64");
-    builder.finish(settings::Flags::new(flags)).expect("the settings fit together")
+    processor.builder().finish(settings::Flags::new(flags)).expect("the settings fit together")
 }

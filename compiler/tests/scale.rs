@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use drystone_compiler::compile_object;
+use drystone_compiler::{Processor, compile_object};
 use drystone_language::check::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -122,7 +122,7 @@ fn work(text: String) -> f64 {
     let before = processor_time();
     let files = [SourceFile { path: "long.dry".into(), text }];
     match check(&files) {
-        Ok(program) => _ = compile_object(&program, &files),
+        Ok(program) => _ = compile_object(&program, &files, Processor::V2),
         Err(errors) => _ = render(&files, &errors, Colour::Plain),
     }
     processor_time() - before

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use drystone_compiler::Processor;
 
 /// Programs put together from components.
 #[derive(Parser)]
@@ -94,6 +95,33 @@ pub struct Build {
     /// The executable [default: the first file's name without .dry]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Which processors it is for; it says so and ends with status 1 on one that has not got what it needs
+    #[arg(long, value_enum, default_value_t = Cpu::V2)]
+    pub cpu: Cpu,
+}
+
+/// For which processors code is made.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Cpu {
+    /// x86-64-v2: all since about 2009
+    V2,
+    /// x86-64-v3: most since about 2013
+    V3,
+    /// x86-64-v4: servers since about 2017
+    V4,
+    /// This machine's
+    Native,
+}
+
+impl From<Cpu> for Processor {
+    fn from(cpu: Cpu) -> Processor {
+        match cpu {
+            Cpu::V2 => Processor::V2,
+            Cpu::V3 => Processor::V3,
+            Cpu::V4 => Processor::V4,
+            Cpu::Native => Processor::Native,
+        }
+    }
 }
 
 #[derive(Args)]

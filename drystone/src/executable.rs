@@ -31,7 +31,7 @@ pub fn build(command: &Build) -> Result<(), Status> {
             output.display()
         )));
     }
-    let object = drystone_compiler::compile_object(&loaded.program, &loaded.files);
+    let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
     link(&object, &output)
 }
 

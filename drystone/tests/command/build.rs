@@ -61,3 +61,40 @@ fn a_missing_linker_is_explained() {
     assert_eq!(status(&output), 1);
     assert!(complaint(&output).starts_with("error: no linker"), "{}", complaint(&output));
 }
+
+/// With real numbers, for which later processors have other instructions.
+const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\nBEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + \
+                     REAL(i) / 3.0 END;\n  WRITE(x); WRITELINE\nEND A;";
+
+#[test]
+fn executables_are_for_other_machines_too_unless_told_otherwise() {
+    let folder = folder_with(REALS);
+    for (level, has_later) in [(&[][..], false), (&["--cpu", "v2"], false), (&["--cpu", "v3"], true)] {
+        assert_eq!(status(&drystone(folder.path(), &[&["build", "program.dry"], level].concat())), 0);
+        let mut objdump = Command::new("objdump");
+        let listing =
+            objdump.args(["-d", "--no-show-raw-insn", "program"]).current_dir(folder.path()).output();
+        let Ok(listing) = listing else { return eprintln!("skipped: no objdump") };
+        let listing = printed(&listing);
+        // The names of generated functions have a number behind a dollar.
+        let generated: Vec<&str> = listing.split("\n\n").filter(|code| code.contains("<A$0")).collect();
+        assert!(!generated.is_empty(), "the program's code is named");
+        assert_eq!(generated.iter().any(|code| code.contains("\tvmulsd")), has_later, "{level:?}");
+        assert_eq!(generated.iter().any(|code| code.contains("\tmulsd")), !has_later, "{level:?}");
+    }
+}
+
+#[test]
+fn an_executable_says_what_its_processor_lacks() {
+    let folder = folder_with(REALS);
+    assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
+    let path = folder.path().join("program");
+    let mut bytes = fs::read(&path).expect("it was made");
+    // Made for a processor that nobody has.
+    let needed = bytes.windows(6).position(|bytes| bytes == b" ssse3").expect("it says what it needs");
+    bytes[needed + 1] = b'x';
+    fs::write(&path, bytes).expect("it may be written");
+    let output = Command::new(&path).output().expect("the executable runs");
+    assert_eq!((printed(&output).as_str(), status(&output)), ("", 1));
+    assert!(complaint(&output).contains("this processor has no xsse3"), "{}", complaint(&output));
+}

@@ -15,6 +15,7 @@ mod names;
 mod network;
 mod platform;
 mod process;
+pub mod processor;
 mod reactor;
 mod reason;
 mod simple;

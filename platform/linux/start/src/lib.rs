@@ -6,7 +6,7 @@
 //! # Soundness
 //!
 //! The C runtime calls `main` once, with `argc` arguments that are strings and live as long as the process; the
-//! object file defines `ds_program` as a `Program`.
+//! object file defines `ds_program` as a `Program`, and `ds_processor` as a string that ends with a 0.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_int};
@@ -17,6 +17,8 @@ use drystone_linux::Options;
 unsafe extern "C" {
     /// The compiled program.
     static ds_program: Program;
+    /// What a processor must have to run it, as a string.
+    static ds_processor: c_char;
 }
 
 /// Runs the program.
@@ -25,6 +27,14 @@ unsafe extern "C" {
 /// For the C runtime only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    // SAFETY: see the head of this file.
+    let needed = unsafe { CStr::from_ptr(&raw const ds_processor) }.to_str().unwrap_or_default();
+    let missing = drystone_linux::processor::missing(needed);
+    if !missing.is_empty() {
+        eprintln!("error: this processor has no {}, which the executable was built for", missing.join(", "));
+        eprintln!("  = help: build it for older ones: drystone build --cpu v2");
+        return 1;
+    }
     let argument = |i: usize| {
         // SAFETY: see the head of this file.
         unsafe { CStr::from_ptr(*argv.add(i)).to_bytes().to_vec() }
