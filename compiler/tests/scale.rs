@@ -11,8 +11,11 @@ use drystone_language::source::SourceFile;
 /// Texts of this many repetitions are compared with some four times as long.
 const SOME: usize = 1000;
 
+/// Its name, and a text with so many repetitions of it.
+type Shape = (&'static str, fn(usize) -> String);
+
 /// What may be repeated often in a text.
-const SHAPES: &[(&str, fn(usize) -> String)] = &[
+const SHAPES: &[Shape] = &[
     ("statements", |n| body("x: INTEGER", &repeat(n, |_| "x := x + 1;".into()))),
     ("conditions", |n| body("x: INTEGER", &repeat(n, |i| format!("IF x > {i} THEN x := x - 1 END;")))),
     ("arms", |n| {
