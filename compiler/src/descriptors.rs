@@ -11,9 +11,10 @@ use drystone_language::program::{
 };
 use drystone_language::source::SourceFile;
 
+use crate::awaited::Dependence;
 use crate::classify::BodyKey;
 use crate::layout::{self, Layouts, kind_of, payload_words};
-use crate::mir::{OwnedSlot, Symbol};
+use crate::mir::{BlockId, OwnedSlot, Symbol};
 
 /// Indices that an array may have; the checker allows no more.
 const MOST_INDICES: usize = 64;
@@ -188,6 +189,25 @@ impl Descriptors {
             }),
             Symbol::Frame(cut) => self.frame(module, program, *cut),
         }
+    }
+
+    /// A condition of AWAIT, by the place of its function.
+    pub(crate) fn condition(
+        &mut self,
+        module: &mut impl Module,
+        at: (usize, BlockId),
+        function: FuncId,
+        dependence: Dependence,
+    ) -> DataId {
+        use model::Condition as C;
+        self.once(module, format!("condition{at:?}"), |_, _| {
+            let mut blob = Blob::new(size_of::<C>());
+            blob.function(offset_of!(C, test), function);
+            blob.u64(offset_of!(C, depends), dependence.bits);
+            blob.put(offset_of!(C, common), &[dependence.common as u8]);
+            blob.put(offset_of!(C, watches), &[dependence.watches as u8]);
+            blob
+        })
     }
 
     fn once<M: Module>(

@@ -40,6 +40,7 @@ pub static UNUSUAL: &[&Entry] = &[
     &TEST,
     &LOCK,
     &UNLOCK,
+    &WROTE,
 ];
 
 entries! {
@@ -83,8 +84,10 @@ entries! {
     INPUT_HELD = "ds_input_held" Both [I64, I64, I64, I32, I32] (I32) Two;
 
     LOCK = "ds_lock" Both [I32] (I32) NotZero;
-    UNLOCK = "ds_unlock" Both [] (-) Never;
-    AWAIT = "ds_await" Both [] (I32) NotZero;
+    UNLOCK = "ds_unlock" Both [I64] (-) Never;
+    AWAIT = "ds_await" Both [I64] (I32) NotZero;
+    WATCH = "ds_watch" Both [I64, I64, I64] (-) Never;
+    WROTE = "ds_wrote" Both [I64, I64, I64] (-) Never;
 
     FRAME_NEW = "ds_frame_new" Both [I64, I32] (I64) Zero;
     FRAME_END = "ds_frame_end" Both [] (-) Never;

@@ -4,6 +4,7 @@
 //! where a process may be resumed (`liveness`, `segments`), and translated by Cranelift (`emit`), either into
 //! memory or into an object file. This room knows what the runtime looks like in memory, not how it works.
 
+mod awaited;
 mod classify;
 mod descriptors;
 mod emit;
@@ -87,7 +88,6 @@ fn isa(processor: Processor, position_independent: bool) -> Arc<dyn TargetIsa> {
     let mut set = |name, value| flags.set(name, value).expect("Cranelift knows the setting");
     set("opt_level", "speed");
     set("is_pic", if position_independent { "true" } else { "false" });
-    // Bit 0 of a condition's address has a meaning of its own.
     set("log2_min_function_alignment", "4");
     set("use_colocated_libcalls", "false");
     // Tail calls need them.

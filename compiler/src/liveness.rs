@@ -110,7 +110,7 @@ pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
-        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Home | HeadOp::Await(_) => {}
+        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => {}
     }
 }
 
@@ -161,6 +161,10 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
             address(collection, touch);
             keys.iter().for_each(|reg| touch(*reg, Read));
             touch(*to, Write);
+        }
+        Inst::Watch { collection, keys, .. } | Inst::Wrote { collection, keys, .. } => {
+            address(collection, touch);
+            keys.iter().for_each(|reg| touch(*reg, Read));
         }
         Inst::Words(to, values) => {
             values.iter().for_each(|reg| touch(*reg, Read));

@@ -10,6 +10,8 @@ use drystone_language::program::{
 };
 use drystone_runtime::layout::Fault;
 
+use crate::awaited::Dependence;
+
 /// A virtual register: a local variable or a temporary. Not in single-assignment form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
@@ -205,6 +207,10 @@ pub enum Inst {
     Result(Reg),
     /// `to :=` the address of an element of the collection variable at an address.
     Find { to: Reg, variable: VariableId, collection: Address, keys: Vec<Reg>, absent: IfAbsent },
+    /// In a condition: it reads the element of the collection variable at an address.
+    Watch { variable: VariableId, collection: Address, keys: Vec<Reg> },
+    /// The element of the collection variable at an address is changed.
+    Wrote { variable: VariableId, collection: Address, keys: Vec<Reg> },
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
     /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
@@ -349,11 +355,23 @@ pub enum HeadOp {
     /// Takes the component's lock.
     Lock(LockMode),
     /// Releases it; it is held so.
-    Unlock(LockMode),
+    Unlock {
+        /// How it is held.
+        mode: LockMode,
+        /// What may have been written meanwhile, see [`crate::awaited`].
+        written: u64,
+    },
     /// Nothing: but what follows runs at home.
     Home,
-    /// Waits until the condition (entry block of its function) holds.
-    Await(BlockId),
+    /// Releases the lock until the condition holds.
+    Await {
+        /// Entry block of its function.
+        condition: BlockId,
+        /// When it has to be tested again.
+        dependence: Dependence,
+        /// What may have been written when the lock is released, see [`crate::awaited`].
+        written: u64,
+    },
     /// Any other operation: an entry point.
     Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
 }
@@ -548,7 +566,7 @@ impl Block {
     /// The entry of the condition that it awaits.
     pub fn condition(&self) -> Option<BlockId> {
         match &self.head {
-            Some(Head { op: HeadOp::Await(condition), .. }) => Some(*condition),
+            Some(Head { op: HeadOp::Await { condition, .. }, .. }) => Some(*condition),
             _ => None,
         }
     }

@@ -183,7 +183,7 @@ fn can_be_inlined(block: &Block) -> bool {
     match head.op {
         HeadOp::Input { .. } | HeadOp::Call { .. } => false,
         HeadOp::Send { .. } | HeadOp::Receive { .. } | HeadOp::Test { .. } => true,
-        HeadOp::Lock(_) | HeadOp::Unlock(_) | HeadOp::Home | HeadOp::Await(_) => true,
+        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => true,
     }
 }
 

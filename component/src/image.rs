@@ -85,7 +85,7 @@ pub struct Body {
     pub entry: *const u8,
     /// Bytes of the process block: header, for a service the communication and its buffer, then the frame.
     pub size: u32,
-    /// Offset of the pointer to the condition function that the process awaits; 0 if it never awaits.
+    /// Offset of the pointer to the [`Condition`] that the process awaits; 0 if it never awaits.
     pub condition: u32,
     /// Offset of the pointer to the innermost procedure frame; 0 if it never has one.
     pub frame: u32,
@@ -95,6 +95,19 @@ pub struct Body {
     pub interface: *const Interface,
     /// For native services: called when the process runs; null otherwise.
     pub native: *const u8,
+}
+
+/// A condition of AWAIT.
+#[repr(C)]
+pub struct Condition {
+    /// `extern "C" fn(worker, process) -> u32`: 0 false, 1 true, 2 failed.
+    pub test: *const u8,
+    /// What may make it true: bits that the releases of a component's lock and its conditions agree on.
+    pub depends: u64,
+    /// The answer is the same for all processes of the component.
+    pub common: bool,
+    /// Testing it says which elements of collections it reads; when one of these is written, it has to be tested too.
+    pub watches: bool,
 }
 
 /// A procedure's frame, for procedures that may wait.
@@ -199,6 +212,7 @@ unsafe impl Sync for Collection {}
 unsafe impl Sync for Offered {}
 unsafe impl Sync for Required {}
 unsafe impl Sync for Body {}
+unsafe impl Sync for Condition {}
 unsafe impl Sync for Frame {}
 unsafe impl Sync for Template {}
 unsafe impl Sync for AnyType {}

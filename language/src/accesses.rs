@@ -13,8 +13,10 @@ use std::collections::HashSet;
 pub enum Event {
     /// Looks at a variable.
     Read(VariableId),
-    /// Changes a variable, or may.
+    /// Changes a variable (of a collection one element), or may.
     Write(VariableId),
+    /// Makes or deletes all elements of a collection.
+    Replace(VariableId),
     /// Passes a variable to a procedure, which may change it.
     Pass(VariableId),
     /// Sends to, receives from or tests the component that a variable holds.
@@ -64,6 +66,11 @@ pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Acce
 /// Reports everything that `block` itself does, called with `lock` held.
 pub fn walk(block: &Block, lock: Option<LockMode>, report: &mut dyn FnMut(Access)) {
     Walk { lock, report }.block(block);
+}
+
+/// Reports everything that evaluating `expression` itself does.
+pub fn walk_expression(expression: &Expression, report: &mut dyn FnMut(Access)) {
+    Walk { lock: None, report }.expression(expression);
 }
 
 struct Walk<'a> {
@@ -149,9 +156,9 @@ impl Walk<'_> {
             }
             NewArray(array, sizes) => {
                 self.expressions(sizes);
-                self.event(Event::Write(*array), statement.span);
+                self.event(Event::Replace(*array), statement.span);
             }
-            DeleteCollection(collection) => self.event(Event::Write(*collection), statement.span),
+            DeleteCollection(collection) => self.event(Event::Replace(*collection), statement.span),
             Move(from, to) => {
                 self.write(from);
                 self.write(to);

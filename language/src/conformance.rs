@@ -91,7 +91,7 @@ fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> 
     let mut used = HashSet::new();
     for implementation in &component.implementations {
         walk_process(program, &implementation.body, &mut |access, _| match access.event {
-            Event::Write(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
+            Event::Write(id) | Event::Replace(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
                 let owner = program.variables[id.index()].owner;
                 if matches!(owner, Owner::Component(_)) {
                     used.insert(Whole::Held(id));

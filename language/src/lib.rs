@@ -5,7 +5,7 @@
 //! is `program`: everything resolved, nothing left to look up. This room knows nothing about code generation,
 //! processes or operating systems.
 
-mod accesses;
+pub mod accesses;
 pub mod ast;
 pub mod automaton;
 pub mod check;

@@ -116,7 +116,7 @@ enum Target {
 
 fn target(event: Event) -> Option<Target> {
     match event {
-        Event::Read(id) | Event::Write(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
+        Event::Read(id) | Event::Write(id) | Event::Replace(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
             Some(Target::Variable(id))
         }
         Event::TalkToRequired(index) => Some(Target::Required(index)),
@@ -184,7 +184,7 @@ fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnosti
             span,
             format!("{name} is read here while another process may change it"),
         ),
-        Event::Write(_) | Event::Pass(_) => Diagnostic::new(
+        Event::Write(_) | Event::Replace(_) | Event::Pass(_) => Diagnostic::new(
             "race-write",
             span,
             format!("{name} is changed here while another process may use it"),
@@ -233,7 +233,7 @@ fn opponent<'u>(it: &Use, uses: &[&'u Use], processes: &[Process]) -> Option<&'u
 fn describe(other: &Use, process: &Process) -> String {
     let what = match other.access.event {
         Event::Read(_) => "reads it",
-        Event::Write(_) | Event::Pass(_) => "changes it",
+        Event::Write(_) | Event::Replace(_) | Event::Pass(_) => "changes it",
         _ => "uses the communication",
     };
     format!("{} {what} here", process.name)

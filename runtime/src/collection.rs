@@ -86,6 +86,14 @@ impl Shape<'_> {
     }
 }
 
+/// A number that looks random, the same for equal keys of a collection.
+///
+/// # Safety
+/// `keys` are the words of a key of that collection.
+pub unsafe fn hash_of_keys(collection: *const Collection, keys: *const u64, seed: u64) -> u64 {
+    Keys::new((*collection).keys.get()).hash(keys, seed)
+}
+
 /// What a collection variable holds.
 enum Content {
     None,

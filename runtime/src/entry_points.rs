@@ -24,6 +24,7 @@ entry_points! {
     crate::communication::connection: ds_connect ds_count ds_disconnect ds_find_offered ds_find_required ds_input_held ds_input_slot
         ds_reach ds_reach_held;
     crate::failure: ds_fail ds_halt;
+    crate::instance::awaiting: ds_watch ds_wrote;
     crate::instance::monitor: ds_await ds_lock ds_unlock;
     crate::life: ds_arrive ds_conforms ds_depart ds_exists ds_instance_size ds_is ds_move ds_new ds_requires;
     crate::life::deletion: ds_delete ds_delete_collection ds_delete_held;

@@ -1,11 +1,12 @@
 //! What a component is at run time: its block and what is rare about it, who holds it, what its processes run, and
-//! (in `monitor`) its lock. How it comes and goes is the life module's.
+//! (in `monitor`) its lock and (in `awaiting`) who awaits what. How it comes and goes is the life module's.
 //!
 //! # Why this is sound
 //! An instance is live from `life::make` until `life::free_dead`. Its layout is what its template says. Only the home
 //! worker comes here.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+pub mod awaiting;
 pub mod monitor;
 
 use alloc::boxed::Box;
@@ -15,7 +16,7 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{Body, Template};
 
-use self::monitor::Awaiting;
+use self::awaiting::Awaiting;
 use crate::home::home;
 use crate::layout::*;
 use crate::queue::Queue;

@@ -103,6 +103,11 @@ pub const LOCK_NONE: u8 = 0;
 pub const LOCK_SHARED: u8 = 1;
 /// [`Process::lock`]
 pub const LOCK_EXCLUSIVE: u8 = 2;
+/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: elements that conditions watch were written away from home.
+pub const LOCK_WROTE: u8 = 4;
+
+/// Most elements that a condition may say that it reads.
+pub const WATCHED: usize = 2;
 
 /// A service process together with its communication with one client. The buffer holds one message.
 #[repr(C)]

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
-use drystone_component::{Interface, Kind, Side, Template};
-use drystone_runtime::entry_points::ds_insert;
-use drystone_runtime::layout::{Process, Worker};
+use drystone_component::{Collection, Interface, Kind, Side, Template};
+use drystone_runtime::entry_points::{ds_find, ds_insert, ds_watch, ds_wrote};
+use drystone_runtime::layout::{LOCK_NONE, Process, Worker};
 use drystone_runtime::template_of;
 
 once! {
@@ -26,6 +26,140 @@ unsafe extern "C" fn is_set(w: *mut Worker, p: *mut Process) -> u32 {
 
 unsafe extern "C" fn is_two(w: *mut Worker, p: *mut Process) -> u32 {
     unsafe { (*C { w, p }.v(1) == 2) as u32 }
+}
+
+/// Says that it is tested.
+unsafe extern "C" fn is_set_and_says_so(w: *mut Worker, p: *mut Process) -> u32 {
+    unsafe {
+        C { w, p }.write("s");
+        is_set(w, p)
+    }
+}
+
+/// The element whose key is in register 1 is there; says that it is tested.
+unsafe extern "C" fn is_there(w: *mut Worker, p: *mut Process) -> u32 {
+    unsafe {
+        let c = C { w, p };
+        c.number(*c.r(1));
+        let (cell, collection) = elements(c);
+        // Generated code has two of it: this is called before the process awaits, too.
+        if (*p).lock == LOCK_NONE {
+            ds_watch(w, p, cell, collection, c.r(1));
+        }
+        !ds_find(w, cell, collection, c.r(1)).is_null() as u32
+    }
+}
+
+/// The collection in variable 2.
+unsafe fn elements(c: C) -> (*mut *mut u8, *const Collection) {
+    unsafe { (c.v(2).cast(), (*template_of(c.me())).owned.get()[0].collection) }
+}
+
+unsafe fn make(c: C, key: u64) -> Next {
+    unsafe {
+        let (cell, collection) = elements(c);
+        ds_insert(c.w, c.p, cell, collection, &key, 1);
+        ds_wrote(c.w, c.p, cell, collection, &key);
+        Go
+    }
+}
+
+#[test]
+fn a_release_tests_what_it_may_have_fulfilled_only() {
+    once! {
+        ROOM: Template = template("Room").collects(2, Kind::Word)
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { *c.r(1) = 1; c.await_watching(is_there) },
+                |c| unsafe { c.write("a") },
+                |c| unsafe { c.unlock_having(2) },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(false) },
+                |c| unsafe { *c.r(1) = 2; c.await_watching(is_there) },
+                |c| unsafe { c.write("b") },
+                |c| unsafe { c.unlock() },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { c.await_depending(is_set_and_says_so, 1) },
+                |c| unsafe { c.write("c") },
+                |c| unsafe { c.unlock_having(2) },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.write("!"); c.lock(true) },
+                |c| unsafe { make(c, 3); c.unlock_having(2) },
+                |c| unsafe { c.write("!"); c.lock(true) },
+                |c| unsafe { make(c, 1); c.unlock_having(2) },
+                |c| unsafe { c.pause() },
+                |c| unsafe { c.write("!"); c.lock(true) },
+                |c| unsafe { *c.v(1) = 1; c.unlock_having(1) },
+                |c| unsafe { c.pause() },
+                |c| unsafe { c.write("!"); c.lock(true) },
+                |c| unsafe { make(c, 2); c.unlock_having(2) },
+            ])
+            .done();
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *ROOM) },
+            go!(0),
+            go!(1),
+            go!(2),
+            |c| unsafe { c.passivate(1) },
+            go!(3),
+            |c| unsafe { c.delete(c.container(0)) },
+        ]).done();
+    }
+    // Who watches is tested once more when it begins to wait; whoever enters looks again.
+    assert_eq!(output_of(*MAIN), "1122s!!11a!ssc!22b");
+}
+
+#[test]
+fn who_was_not_tested_because_another_entered_is_tested_later() {
+    once! {
+        ROOM: Template = template("Room").collects(2, Kind::Word)
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { c.await_depending(is_set, 1) },
+                |c| unsafe { c.write("a") },
+                |c| unsafe { c.unlock_having(0) },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { c.await_depending(is_two, 1) },
+                |c| unsafe { c.write("b") },
+                |c| unsafe { c.unlock_having(0) },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { *c.r(1) = 7; c.await_watching(is_there) },
+                |c| unsafe { c.write("c") },
+                |c| unsafe { c.unlock_having(0) },
+            ])
+            .offers(*GO, &[
+                |c| unsafe { c.receive(c.client(), *GO, 0, &[]) },
+                |c| unsafe { c.lock(true) },
+                |c| unsafe { *c.v(1) = 2; make(c, 7) },
+                |c| unsafe { c.unlock_having(1) },
+            ])
+            .done();
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *ROOM) },
+            go!(0),
+            go!(1),
+            go!(2),
+            |c| unsafe { c.passivate(1) },
+            go!(3),
+            |c| unsafe { c.delete(c.container(0)) },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "77ab77c");
 }
 
 #[test]

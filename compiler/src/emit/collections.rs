@@ -7,8 +7,9 @@ use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Va
 use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
+use drystone_runtime::layout::QUEUED_BIT;
 
-use super::{Build, trusted};
+use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, Reg, Symbol};
@@ -103,9 +104,7 @@ impl<M: Module> Build<'_, '_, M> {
                 self.builder.ins().jump(elsewhere, &[]);
             }
             self.builder.switch_to_block(elsewhere);
-            let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
-            let description = self.symbol(&Symbol::Collection(variable));
-            let words = self.words(keys);
+            let [cell, description, words] = self.element(variable, collection, keys);
             let address = match absent {
                 IfAbsent::Make(place) => {
                     let place = self.builder.ins().iconst(types::I32, place as i64);
@@ -128,6 +127,37 @@ impl<M: Module> Build<'_, '_, M> {
         {
             self.elements.insert(element, result);
         }
+    }
+
+    /// Says which element a condition reads, to whoever tests it because the process waits: not where it is tested
+    /// before it does.
+    pub(super) fn watch(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
+        if self.form == Form::Condition {
+            let arguments = self.element(variable, collection, keys);
+            self.call_entry(&entries::WATCH, &arguments);
+        }
+    }
+
+    /// Says which element is changed, if anybody can be awaiting that.
+    pub(super) fn wrote(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
+        let instance = self.instance();
+        let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
+        let queued = self.builder.ins().band_imm_s(lock, QUEUED_BIT as i64);
+        let (say, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(say);
+        self.builder.ins().brif(queued, say, &[], done, &[]);
+        self.builder.switch_to_block(say);
+        let arguments = self.element(variable, collection, keys);
+        self.call_unusual(&entries::WROTE, &arguments);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// The collection's variable, its description and the keys, as the runtime takes them.
+    fn element(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) -> [Value; 3] {
+        let base = self.base(collection.base);
+        let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
+        [cell, self.symbol(&Symbol::Collection(variable)), self.words(keys)]
     }
 
     fn find_in_array(

@@ -2,13 +2,14 @@
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
-use drystone_language::program::{LockMode, Owner};
+use drystone_language::program::LockMode;
 use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
 
 use super::communication::Where;
 use super::{Build, offset, trusted};
+use crate::awaited::Dependence;
 use crate::entries;
-use crate::mir::{Base, BlockId, Failure, Head, HeadOp, Inst};
+use crate::mir::{BlockId, Failure, Head, HeadOp};
 
 impl<M: Module> Build<'_, '_, M> {
     /// The operation at the beginning of this segment.
@@ -38,9 +39,9 @@ impl<M: Module> Build<'_, '_, M> {
                     },
                 );
             }
-            HeadOp::Unlock(mode) => self.unlock(*mode),
+            HeadOp::Unlock { mode, written } => self.unlock(*mode, *written),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::Entry),
+            HeadOp::Await { .. } => self.wait_for_condition(&head.op, Where::Entry),
             HeadOp::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
@@ -79,9 +80,9 @@ impl<M: Module> Build<'_, '_, M> {
             }
             HeadOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),
             HeadOp::Lock(mode) => self.try_lock(*mode, slow),
-            HeadOp::Unlock(mode) => self.unlock(*mode),
+            HeadOp::Unlock { mode, written } => self.unlock(*mode, *written),
             HeadOp::Home => {}
-            HeadOp::Await(condition) => self.wait_for_condition(*condition, Where::OnTheWay(id)),
+            HeadOp::Await { .. } => self.wait_for_condition(&head.op, Where::OnTheWay(id)),
             HeadOp::Input { .. } | HeadOp::Call { .. } => unreachable!("these are not inlined"),
         }
         let done = self.builder.create_block();
@@ -150,11 +151,12 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Releases the lock, which never waits.
-    fn unlock(&mut self, mode: LockMode) {
+    fn unlock(&mut self, mode: LockMode, written: u64) {
         self.or_else(
             |build, slow| build.try_unlock(mode, slow),
             |build| {
-                build.call_unusual(&entries::UNLOCK, &[]);
+                let written = build.builder.ins().iconst(types::I64, written as i64);
+                build.call_unusual(&entries::UNLOCK, &[written]);
             },
         );
     }
@@ -195,47 +197,31 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Whether a condition depends on the component alone, not on the process that awaits it.
-    fn is_common(&self, condition: BlockId) -> bool {
-        let cut = self.the_cut();
-        let Some(segment) = cut.segment_at(condition) else { return false };
-        let ours = |base: &Base| matches!(base, Base::Process | Base::Frame);
-        let mut instructions = segment.blocks.iter().flat_map(|&block| &cut.code.block(block).instructions);
-        let uses_process = instructions.any(|instruction| match instruction {
-            Inst::Load { from: address, .. }
-            | Inst::Store { to: address, .. }
-            | Inst::Address { of: address, .. } => ours(&address.base),
-            Inst::Find { collection: address, .. } => ours(&address.base),
-            Inst::Base(_, base) => ours(base),
-            Inst::CallNative { variant, .. } => {
-                let procedure = self.functions.cuts[self.functions.first_variant + variant].code.procedure;
-                procedure.is_none_or(|id| {
-                    let owner = self.functions.program.procedures[id.index()].owner;
-                    matches!(owner, Owner::Procedure(_) | Owner::Implementation(..))
-                })
-            }
-            _ => false,
-        });
-        !uses_process && cut.live[&condition].is_empty()
-    }
-
     /// Tests the condition and waits while it is false.
-    fn wait_for_condition(&mut self, condition: BlockId, head: Where) {
+    fn wait_for_condition(&mut self, op: &HeadOp, head: Where) {
+        let &HeadOp::Await { condition, dependence, written } = op else {
+            unreachable!("called for AWAIT only");
+        };
         let answer = self.answer(condition);
         let (holds, waits) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(answer, holds, &[], waits, &[]);
         self.builder.switch_to_block(waits);
         self.resume_at(head);
-        let function = self.segment_function(self.cut, condition);
-        let mut address = self.builder.ins().func_addr(types::I64, function);
-        if self.is_common(condition) {
-            address = self.builder.ins().bor_imm_s(address, 1);
-        }
+        let description = self.condition(condition, dependence);
         let slot = self.code().shape.condition as i32;
-        self.builder.ins().store(trusted(), address, self.process, slot);
+        self.builder.ins().store(trusted(), description, self.process, slot);
         let wait = self.import(self.functions.wait_for_condition);
-        self.builder.ins().return_call(wait, &[self.worker, self.process]);
+        let written = self.builder.ins().iconst(types::I64, written as i64);
+        self.builder.ins().return_call(wait, &[self.worker, self.process, written]);
         self.builder.switch_to_block(holds);
+    }
+
+    /// What the runtime has to know of a condition.
+    fn condition(&mut self, condition: BlockId, dependence: Dependence) -> Value {
+        let at = (self.cut, condition);
+        let function = self.functions.ids[&at];
+        let data = self.functions.descriptors.condition(self.module, at, function, dependence);
+        self.address_of_data(data)
     }
 
     /// Whether a condition holds, tested here.

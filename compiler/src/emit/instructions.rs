@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
-use cranelift_module::Module;
+use cranelift_module::{DataId, Module};
 use drystone_runtime::layout::Fault;
 
 use super::signatures::ir_type;
@@ -97,6 +97,8 @@ impl<M: Module> Build<'_, '_, M> {
             Inst::Find { to, variable, collection, keys, absent } => {
                 self.find(*to, *variable, collection, keys, *absent)
             }
+            Inst::Watch { variable, collection, keys } => self.watch(*variable, collection, keys),
+            Inst::Wrote { variable, collection, keys } => self.wrote(*variable, collection, keys),
             Inst::Words(to, values) => {
                 let value = self.words(values);
                 self.set(*to, value);
@@ -111,6 +113,11 @@ impl<M: Module> Build<'_, '_, M> {
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> Value {
         let data = self.functions.descriptors.data(self.module, self.functions.program, self.cut, symbol);
+        self.address_of_data(data)
+    }
+
+    /// The address of read-only data.
+    pub(super) fn address_of_data(&mut self, data: DataId) -> Value {
         let global = match self.globals.get(&data) {
             Some(&global) => global,
             None => {

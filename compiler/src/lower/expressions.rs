@@ -62,7 +62,7 @@ impl Lower<'_, '_> {
                 let place = self.place(expression.span);
                 self.head_call(&entries::COUNT, vec![instance, required], place)
             }
-            Locked(mode, inner) => self.locked(*mode, expression.span, |lower| lower.value(inner)),
+            Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
             Input(channel, pattern) => self.input(channel, *pattern, expression.span),
             Await(condition, limit) => self.timed_await(condition, limit, expression.span),
@@ -100,7 +100,7 @@ impl Lower<'_, '_> {
         self.head(HeadOp::Home, place);
         let deadline = self.call(&entries::DEADLINE, vec![limit]);
         let alarm = self.call(&entries::ALARM, vec![deadline]);
-        self.await_condition(span, |lower| {
+        self.await_condition(condition, true, span, |lower| {
             let holds = lower.value(condition);
             let late = lower.call(&entries::IS_PAST, vec![deadline]);
             lower.op(Op::Or, holds, late)
@@ -117,18 +117,17 @@ impl Lower<'_, '_> {
     pub(super) fn locked<T>(
         &mut self,
         mode: LockMode,
-        span: Span,
+        inner: &Expression,
         evaluate: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if self.lock.is_some() || self.in_condition {
             return evaluate(self);
         }
-        let place = self.place(span);
+        let place = self.place(inner.span);
         self.head(HeadOp::Lock(mode), place);
-        (self.lock, self.lock_is_ours) = (Some(mode), true);
+        (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_in(inner)));
         let value = evaluate(self);
-        (self.lock, self.lock_is_ours) = (None, false);
-        self.head(HeadOp::Unlock(mode), place);
+        self.unlock(mode, inner.span);
         value
     }
 

@@ -21,6 +21,7 @@ use drystone_language::program::{Block as Block_, *};
 use drystone_language::source::{Lines, SourceFile, Span};
 use drystone_runtime::layout::{Fault, FrameHead};
 
+use crate::awaited::Awaited;
 use crate::classify::{BodyKey, Facts};
 use crate::entries;
 use crate::layout::Layouts;
@@ -37,6 +38,8 @@ pub struct Unit<'a> {
     pub facts: Facts,
     /// Its layouts.
     pub layouts: Layouts,
+    /// What its conditions read.
+    pub awaited: Awaited,
     /// Places for run-time errors.
     pub places: Places<'a>,
     /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
@@ -57,9 +60,10 @@ impl<'a> Unit<'a> {
     pub fn new(program: &'a Program, files: &'a [SourceFile]) -> Self {
         let facts = Facts::of(program);
         let layouts = Layouts::of(program, &facts);
+        let awaited = Awaited::of(program);
         let lines = files.iter().map(|file| Lines::of(&file.text)).collect();
         let places = Places { lines, numbers: HashMap::new(), table: Vec::new() };
-        Unit { program, facts, layouts, places, variants: Vec::new(), numbers: HashMap::new() }
+        Unit { program, facts, layouts, awaited, places, variants: Vec::new(), numbers: HashMap::new() }
     }
 
     /// The number of a procedure variant.
@@ -108,10 +112,12 @@ pub(crate) struct Lower<'u, 'a> {
     outer: Option<Reg>,
     /// The lock that is held here, by us or by the caller.
     lock: Option<LockMode>,
-    /// It was taken in this code, which must release it.
-    lock_is_ours: bool,
+    /// It was taken in this code, which must release it: what may have been written by then.
+    ours: Option<u64>,
     /// Inside a condition function, which runs on the stack of whoever tests it.
     in_condition: bool,
+    /// Inside a condition that says which elements it reads.
+    watches: bool,
     free_texts: Vec<u32>,
     free_components: Vec<u32>,
     /// Where RETURN goes in a body; procedures return in place.
@@ -267,8 +273,9 @@ impl<'u, 'a> Lower<'u, 'a> {
             registers: HashMap::new(),
             outer: None,
             lock,
-            lock_is_ours: false,
+            ours: None,
             in_condition: false,
+            watches: false,
             free_texts: Vec::new(),
             free_components: Vec::new(),
             finish: None,

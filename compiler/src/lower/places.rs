@@ -195,6 +195,21 @@ impl Lower<'_, '_> {
         self.unit.variable(variable).collection.as_ref().is_some_and(|collection| collection.array)
     }
 
+    /// A condition that says which elements it reads reads this one.
+    fn watch(&mut self, variable: VariableId, collection: Address, keys: &Keys) {
+        if self.watches && self.unit.awaited.is_watched(variable) {
+            self.inst(Inst::Watch { variable, collection, keys: keys.registers.clone() });
+        }
+    }
+
+    /// An element is changed that conditions may watch. What is changed without the lock isn't shared by processes, so
+    /// nobody awaits it meanwhile; procedures on the processor's stack don't know their callers' lock.
+    fn wrote(&mut self, variable: VariableId, collection: Address, keys: &Keys) {
+        if (self.lock.is_some() || self.code.native) && self.unit.awaited.is_watched(variable) {
+            self.inst(Inst::Wrote { variable, collection, keys: keys.registers.clone() });
+        }
+    }
+
     /// The address of an element, 0 if it is absent.
     pub(super) fn find(&mut self, target: &Target) -> Reg {
         match target {
@@ -217,6 +232,9 @@ impl Lower<'_, '_> {
 
     /// The address of an element, which is made if it is not there (of an array it must be).
     pub(super) fn find_or_make(&mut self, target: &Target, span: Span) -> Reg {
+        if let Target::Element { variable, collection, keys } = target {
+            self.wrote(*variable, *collection, keys);
+        }
         let place = self.place(span);
         match target {
             Target::Named(word) => self.find_named(*word, IfAbsent::Make(place)),
@@ -229,6 +247,7 @@ impl Lower<'_, '_> {
         let Target::Element { variable, collection, keys } = target else {
             unreachable!("only elements are looked up");
         };
+        self.watch(*variable, *collection, keys);
         let to = self.reg(RegType::Int);
         let (variable, collection, keys) = (*variable, *collection, keys.registers.clone());
         self.inst(Inst::Find { to, variable, collection, keys, absent });
@@ -240,6 +259,7 @@ impl Lower<'_, '_> {
         let cell = self.reg(RegType::Int);
         self.inst(Inst::Address { to: cell, of: collection });
         let description = self.symbol(Symbol::Collection(variable));
+        self.wrote(variable, collection, keys);
         let words = self.words(keys);
         self.call(&entries::REMOVE, vec![cell, description, words])
     }

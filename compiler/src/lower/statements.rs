@@ -7,6 +7,7 @@ use drystone_runtime::layout::Fault;
 
 use super::places::{Target, has_effects};
 use super::{Block_, Lower, Runs};
+use crate::awaited::EVERYTHING;
 use crate::entries;
 use crate::mir::{
     Address, Base, BlockId, Checked, Counter, HeadOp, Inst, Op, Reg, RegType, Symbol, Terminator,
@@ -23,16 +24,22 @@ impl Lower<'_, '_> {
         if let Some(mode) = take {
             let place = self.place(span);
             self.head(HeadOp::Lock(mode), place);
-            (self.lock, self.lock_is_ours) = (Some(mode), true);
+            (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_by(block)));
         }
         for statement in &block.statements {
             self.statement(statement);
         }
         if let Some(mode) = take {
-            let place = self.place(span);
-            (self.lock, self.lock_is_ours) = (None, false);
-            self.head(HeadOp::Unlock(mode), place);
+            self.unlock(mode, span);
         }
+    }
+
+    /// Releases the lock that was taken here.
+    pub(super) fn unlock(&mut self, mode: LockMode, span: Span) {
+        let place = self.place(span);
+        let written = self.ours.take().expect("it was taken here");
+        self.lock = None;
+        self.head(HeadOp::Unlock { mode, written }, place);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -70,7 +77,7 @@ impl Lower<'_, '_> {
             Move(from, to) => self.move_component(from, to),
             Connect(from, to) => self.connect(from, to, span),
             Disconnect(end) => self.disconnect(end, span),
-            Await(condition) => self.await_condition(span, |lower| lower.value(condition)),
+            Await(condition) => self.await_condition(condition, false, span, |lower| lower.value(condition)),
             Increase(place, by) => self.change(place, by, Checked::Add, span),
             Decrease(place, by) => self.change(place, by, Checked::Subtract, span),
             Assert(condition, _) => {
@@ -351,11 +358,11 @@ impl Lower<'_, '_> {
             }
             None => {}
         }
-        let place = self.place(span);
-        let (lock, ours) = (self.lock, self.lock_is_ours);
-        if let (true, Some(mode)) = (ours, lock) {
-            self.head(HeadOp::Unlock(mode), place);
+        let (lock, ours) = (self.lock, self.ours);
+        if let (Some(mode), Some(_)) = (lock, ours) {
+            self.unlock(mode, span);
         }
+        let place = self.place(span);
         match self.runs {
             Runs::Body(_) => {
                 self.drop_temporaries(None);
@@ -371,19 +378,31 @@ impl Lower<'_, '_> {
                 self.unreachable(Terminator::Return(result));
             }
         }
-        (self.lock, self.lock_is_ours) = (lock, ours);
+        (self.lock, self.ours) = (lock, ours);
     }
 
-    /// Waits until what `condition` computes holds.
-    pub(super) fn await_condition(&mut self, span: Span, condition: impl FnOnce(&mut Self) -> Reg) {
+    /// Waits until what `test` computes holds: the condition, or something that only this process knows.
+    pub(super) fn await_condition(
+        &mut self,
+        condition: &Expression,
+        is_own: bool,
+        span: Span,
+        test: impl FnOnce(&mut Self) -> Reg,
+    ) {
         let place = self.place(span);
         let entry = self.new_block();
-        self.head(HeadOp::Await(entry), place);
+        let mut dependence = self.unit.awaited.dependence(self.unit.program, self.template, condition);
+        dependence.common &= !is_own;
+        // Under a caller's lock nobody here knows what the caller has written.
+        let written = self.ours.unwrap_or(EVERYTHING);
+        self.head(HeadOp::Await { condition: entry, dependence, written }, place);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
+        self.watches = dependence.watches;
         self.start(entry);
-        let answer = condition(self);
+        let answer = test(self);
         self.end(Terminator::Answer(answer));
+        self.watches = false;
         self.in_condition = in_condition;
         self.start(after);
     }

@@ -38,7 +38,7 @@ impl Lower<'_, '_> {
                 let (a, b) = self.two_texts(a, b);
                 self.make(&entries::TEXT_CONCAT, vec![a.reg, b.reg], vec![a, b], expression)
             }
-            Locked(mode, inner) => self.locked(*mode, expression.span, |lower| {
+            Locked(mode, inner) => self.locked(*mode, inner, |lower| {
                 let text = lower.text(inner);
                 lower.own(text)
             }),

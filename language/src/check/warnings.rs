@@ -82,7 +82,11 @@ impl Used {
 
     fn body(&mut self, body: &Block) {
         walk(body, None, &mut |access| match access.event {
-            Event::Read(id) | Event::Write(id) | Event::Pass(id) | Event::TalkToHeld(id) => {
+            Event::Read(id)
+            | Event::Write(id)
+            | Event::Replace(id)
+            | Event::Pass(id)
+            | Event::TalkToHeld(id) => {
                 self.variables.insert(id);
             }
             Event::Call(id) => {

@@ -2,27 +2,19 @@
 //!
 //! When the lock is given up alone, the awaiting are tested once, in order: every fulfilled one that shares enters, up
 //! to the first fulfilled one that wants the lock alone; then those who wait to enter alone; then all who wait to
-//! share. Locks are handed over: who is woken has it. A condition that doesn't depend on who awaits it is tested once
-//! for all.
+//! share. Locks are handed over: who is woken has it. Which of the awaiting have to be tested at all, the `awaiting`
+//! module knows.
 //!
 //! # Why this is sound
 //! Queues hold live processes of their own instance only; see the process module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use super::{Rare, body_of, rare_if_any, rare_of};
+use super::awaiting::{self, Round};
+use super::{Rare, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::queue::{Queue, ready};
-
-/// In the address of a condition: the answer is the same for all processes of the component. (Under Miri functions
-/// stand at odd addresses, too.)
-const COMMON: usize = if cfg!(miri) { 1 << 62 } else { 1 };
-
-/// `fn(worker, process)`: 0 false, 1 true, 2 failed.
-type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
+use crate::queue::ready;
 
 /// Takes the component's lock; after a wait it has been handed over already.
 ///
@@ -62,18 +54,21 @@ unsafe fn may_share(rare: *mut Rare) -> bool {
     (*rare).exclusive.is_empty() && (*rare).granted.is_null()
 }
 
-/// Gives the component's lock up.
+/// It isn't known what has been written.
+const EVERYTHING: u64 = u64::MAX;
+
+/// Gives the component's lock up; `written` has a bit in common with the conditions that depend on what has been written.
 ///
 /// # Safety
 /// `p` runs on `w`, the home worker, and has the lock of its component.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process, written: u64) {
     let instance = (*p).instance;
     let mode = core::mem::replace(&mut (*p).lock, LOCK_NONE);
-    if mode == LOCK_EXCLUSIVE {
+    if mode & LOCK_EXCLUSIVE != 0 {
         (*instance).lock &= !EXCLUSIVE_BIT;
         if (*instance).lock & QUEUED_BIT != 0 {
-            left_alone(w, instance);
+            left_alone(w, instance, if mode & LOCK_WROTE == 0 { written } else { EVERYTHING });
         }
     } else {
         (*instance).lock -= 1;
@@ -86,20 +81,20 @@ pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process) {
 /// Gives the lock up until the condition at `Body::condition` holds, which was false just now.
 ///
 /// # Safety
-/// `p` runs on `w`, the home worker, has the lock of its component, and has written its condition's address.
+/// `p` runs on `w`, the home worker, has the lock of its component, and has written where its condition is described.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process) -> Status {
+pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64) -> Status {
     let instance = (*p).instance;
-    let status = if (*p).lock == LOCK_EXCLUSIVE { AWAITS_EXCLUSIVE } else { AWAITS_SHARED };
+    let status = if (*p).lock & LOCK_EXCLUSIVE != 0 { AWAITS_EXCLUSIVE } else { AWAITS_SHARED };
     if (*instance).lock == EXCLUSIVE_BIT {
         // Nobody else is queued.
         (*instance).lock = 0;
         (*p).lock = LOCK_NONE;
     } else {
-        ds_unlock(w, p);
+        ds_unlock(w, p, written);
     }
     (*p).status = status;
-    (*rare_of(instance)).awaiting.add(p);
+    awaiting::add(w, rare_of(instance), p);
     (*instance).lock |= QUEUED_BIT;
     Status::Leave
 }
@@ -135,182 +130,33 @@ unsafe fn enter_shared(w: *mut Worker, instance: *mut Instance, p: *mut Process)
 }
 
 /// Somebody who had the lock alone has given it up, and others are queued.
-unsafe fn left_alone(w: *mut Worker, instance: *mut Instance) {
+unsafe fn left_alone(w: *mut Worker, instance: *mut Instance, written: u64) {
     let rare = rare_if_any(instance);
-    test_awaiting(w, instance, rare);
+    admit_awaiting(w, instance, rare, written);
     if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
         admit(w, instance, rare);
     }
     settle(instance, rare);
 }
 
-/// Tests the awaiting once, in order; they enter as far as they may.
-unsafe fn test_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
-    let awaiting = &raw mut (*rare).awaiting;
-    let mut holding = null_mut::<Group>();
-    let mut mixed = !(*awaiting).own.is_empty();
-    for group in &mut (*awaiting).groups {
-        group.test(w);
-        if group.holds {
-            mixed |= !holding.is_null();
-            holding = group;
+/// Those whose conditions hold enter in order, as far as they may.
+unsafe fn admit_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, written: u64) {
+    let mut round = Round::begin(w, rare, written);
+    let mut sharing = false;
+    loop {
+        let p = round.next();
+        if p.is_null() {
+            return;
         }
-    }
-    let mut entering = Entering { w, instance, rare, sharing: false, closed: false };
-    if mixed {
-        entering.admit_mixed();
-    } else if !holding.is_null() {
-        while !entering.closed && !(*holding).waiting.is_empty() {
-            entering.admit((*holding).waiting.pop());
-        }
-    }
-}
-
-/// Those whose conditions hold enter, one after the other.
-struct Entering {
-    w: *mut Worker,
-    instance: *mut Instance,
-    rare: *mut Rare,
-    /// Somebody has entered who shares the lock.
-    sharing: bool,
-    /// Nobody else may enter.
-    closed: bool,
-}
-
-impl Entering {
-    unsafe fn admit(&mut self, p: *mut Process) {
         if (*p).status == AWAITS_SHARED {
-            self.sharing = true;
-            return enter_shared(self.w, self.instance, p);
+            sharing = true;
+            enter_shared(w, instance, p);
+            continue;
         }
-        self.closed = true;
-        if self.sharing {
-            (*self.rare).granted = p;
-        } else {
-            enter_alone(self.w, self.instance, p);
-        }
-    }
-
-    /// Those who await different conditions: by their turns.
-    #[cold]
-    unsafe fn admit_mixed(&mut self) {
-        let own = &raw mut (*self.rare).awaiting.own;
-        let (mut tested, mut kept) = (0, 0);
-        while tested < (*own).len() {
-            let (turn, p) = (&(*own))[tested];
-            self.admit_groups(turn);
-            if self.closed {
-                break;
-            }
-            tested += 1;
-            match (*condition_of(p))(self.w, p) {
-                0 => {
-                    (&mut (*own))[kept] = (turn, p);
-                    kept += 1;
-                }
-                1 => self.admit(p),
-                // It has failed: the scheduler will see to it.
-                _ => {}
-            }
-        }
-        drop((*own).drain(kept..tested));
-        self.admit_groups(u64::MAX);
-    }
-
-    /// Those of the groups who came before that turn.
-    unsafe fn admit_groups(&mut self, before: u64) {
-        let groups = &raw mut (*self.rare).awaiting.groups;
-        while !self.closed {
-            let ready = (*groups).iter_mut().filter(|group| group.holds && !group.waiting.is_empty());
-            let turns = ready.map(|group| (unsafe { *turn_of(group.waiting.head) }, group));
-            match turns.min_by_key(|(turn, _)| *turn) {
-                Some((turn, group)) if turn < before => self.admit(group.waiting.pop()),
-                _ => return,
-            }
-        }
-    }
-}
-
-/// Processes that await conditions, in the order of their turns.
-pub struct Awaiting {
-    /// Those whose condition is the same for all processes of the component.
-    groups: Vec<Group>,
-    /// Those whose condition depends on what is their own.
-    own: VecDeque<(u64, *mut Process)>,
-    turns: u64,
-}
-
-/// Processes that await the same condition, each with its turn in the place of the condition's address.
-struct Group {
-    condition: Condition,
-    waiting: Queue,
-    /// The condition was true when it was last tested.
-    holds: bool,
-}
-
-impl Group {
-    /// Tests the condition. One answer is good for all; but each fails for itself.
-    #[inline]
-    unsafe fn test(&mut self, w: *mut Worker) {
-        self.holds = false;
-        while !self.waiting.is_empty() {
-            match (self.condition)(w, self.waiting.head) {
-                0 => return,
-                1 => {
-                    self.holds = true;
-                    return;
-                }
-                _ => self.waiting.pop(),
-            };
-        }
-    }
-}
-
-/// Where a process that awaits keeps its condition.
-unsafe fn condition_of(p: *mut Process) -> *mut Condition {
-    p.cast::<u8>().add(body_of(p).condition as usize).cast()
-}
-
-unsafe fn turn_of(p: *mut Process) -> *mut u64 {
-    condition_of(p).cast()
-}
-
-impl Awaiting {
-    /// Nobody.
-    pub const fn new() -> Awaiting {
-        Awaiting { groups: Vec::new(), own: VecDeque::new(), turns: 0 }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.groups.iter().all(|group| group.waiting.is_empty())
-    }
-
-    unsafe fn add(&mut self, p: *mut Process) {
-        let turn = self.turns;
-        self.turns += 1;
-        let tagged = condition_of(p).cast::<*const u8>();
-        if (*tagged).addr() & COMMON == 0 {
-            return self.own.push_back((turn, p));
-        }
-        let address = (*tagged).map_addr(|address| address & !COMMON);
-        let condition = core::mem::transmute::<*const u8, Condition>(address);
-        *turn_of(p) = turn;
-        let same = |group: &&mut Group| core::ptr::fn_addr_eq(group.condition, condition);
-        match self.groups.iter_mut().find(same) {
-            Some(group) => group.waiting.push(p),
-            None => {
-                let mut waiting = Queue::EMPTY;
-                waiting.push(p);
-                self.groups.push(Group { condition, waiting, holds: false });
-            }
-        }
-    }
-
-    unsafe fn remove(&mut self, p: *mut Process) {
-        self.own.retain(|&(_, q)| q != p);
-        for group in &mut self.groups {
-            group.waiting.retain(|q| q != p);
-        }
+        return match sharing {
+            true => (*rare).granted = p,
+            false => enter_alone(w, instance, p),
+        };
     }
 }
 
@@ -351,7 +197,7 @@ unsafe fn settle(instance: *mut Instance, rare: *mut Rare) {
 /// A process is ended by force while its component goes on: it leaves the monitor.
 pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
     if (*p).lock != LOCK_NONE {
-        return ds_unlock(w, p);
+        return ds_unlock(w, p, EVERYTHING);
     }
     let instance = (*p).instance;
     let rare = rare_if_any(instance);

@@ -48,7 +48,23 @@ pub struct C {
     pub p: *mut Process,
 }
 
-pub type Condition = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
+pub type Test = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
+
+/// A release of which it isn't known what was written.
+const EVERYTHING: u64 = u64::MAX;
+
+/// The one description of a condition.
+fn described(test: Test, depends: u64, common: bool, watches: bool) -> &'static Condition {
+    static KNOWN: Mutex<Vec<&Condition>> = Mutex::new(Vec::new());
+    let test = test as *const u8;
+    let mut known = KNOWN.lock().unwrap();
+    let same =
+        known.iter().find(|known| (known.test, known.depends, known.common) == (test, depends, common));
+    same.copied().unwrap_or_else(|| {
+        known.push(Box::leak(Box::new(Condition { test, depends, common, watches })));
+        known[known.len() - 1]
+    })
+}
 
 /// Words of a frame that steps may use.
 pub const REGISTERS: usize = 6;
@@ -252,30 +268,48 @@ impl C {
     }
 
     pub unsafe fn unlock(self) -> Next {
-        unsafe { ds_unlock(self.w, self.p) };
+        unsafe { self.unlock_having(EVERYTHING) }
+    }
+
+    /// The lock is given up by one who has written that only.
+    pub unsafe fn unlock_having(self, written: u64) -> Next {
+        unsafe { ds_unlock(self.w, self.p, written) };
         Go
     }
 
     /// `AWAIT`: the condition is evaluated first.
-    pub unsafe fn await_own(self, condition: Condition) -> Next {
-        unsafe { self.await_(condition, 0) }
+    pub unsafe fn await_own(self, test: Test) -> Next {
+        unsafe { self.await_(described(test, EVERYTHING, false, false)) }
     }
 
     /// The same with a condition that is the same for all processes.
-    pub unsafe fn await_common(self, condition: Condition) -> Next {
-        unsafe { self.await_(condition, if cfg!(miri) { 1 << 62 } else { 1 }) }
+    pub unsafe fn await_common(self, test: Test) -> Next {
+        unsafe { self.await_(described(test, EVERYTHING, true, false)) }
     }
 
-    unsafe fn await_(self, condition: Condition, tag: usize) -> Next {
+    /// The same with one that depends on that only.
+    pub unsafe fn await_depending(self, test: Test, depends: u64) -> Next {
+        unsafe { self.await_(described(test, depends, false, false)) }
+    }
+
+    /// The same with one that depends on elements only, and says which.
+    pub unsafe fn await_watching(self, test: Test) -> Next {
+        unsafe { self.await_(described(test, 0, false, true)) }
+    }
+
+    unsafe fn await_(self, condition: &'static Condition) -> Next {
         unsafe {
-            let address = condition as *const u8;
-            self.word(1).cast::<*const u8>().write(address.map_addr(|a| a | tag));
-            match condition(self.w, self.p) {
-                0 => status(ds_await(self.w, self.p)),
+            self.word(1).cast::<*const Condition>().write(condition);
+            match self.test_condition(condition) {
+                0 => status(ds_await(self.w, self.p, EVERYTHING)),
                 1 => Go,
                 _ => Leave,
             }
         }
+    }
+
+    unsafe fn test_condition(self, condition: &Condition) -> u32 {
+        unsafe { std::mem::transmute::<*const u8, Test>(condition.test)(self.w, self.p) }
     }
 
     /// `INPUT` at a required interface.

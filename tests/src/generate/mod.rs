@@ -3,7 +3,7 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`exchanges`, `monitors`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`exchanges`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
@@ -18,6 +18,7 @@ mod procedures;
 mod protocols;
 mod relays;
 mod scenario;
+mod watchers;
 mod wiring;
 
 use crate::random::Random;
@@ -110,7 +111,7 @@ impl Generator {
         if depth == 0 && self.random.one_in(6) {
             return if self.random.one_in(2) { self.farewells() } else { self.sleepers() };
         }
-        let step = match self.random.below(21) {
+        let step = match self.random.below(23) {
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -130,6 +131,7 @@ impl Generator {
             16 => self.names(),
             17 => self.changes(),
             18 => self.containers(),
+            19 | 20 => self.watchers(),
             _ => self.protocol(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
