@@ -112,6 +112,8 @@ entries! {
     TEXT_DROP = "ds_text_drop" Worker [I64] (-) Never;
     TEXT_NEW = "ds_text_new" Both [I64, I32] (I64) MinusOne;
     TEXT_CONCAT = "ds_text_concat" Both [I64, I64, I32] (I64) MinusOne;
+    TEXT_APPEND = "ds_text_append" Both [I64, I64, I32] (I32) NotZero;
+    TEXT_APPEND_CHARACTER = "ds_text_append_character" Both [I64, I32, I32] (I32) NotZero;
     TEXT_COMPARE = "ds_text_compare" Nothing [I64, I64] (I32) Never;
     TEXT_EQUAL = "ds_text_equal" Nothing [I64, I64] (I32) Never;
     TEXT_SET = "ds_text_set" Both [I64, I64, I32, I32] (I32) NotZero;

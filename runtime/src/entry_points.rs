@@ -36,7 +36,8 @@ entry_points! {
     crate::parallel: ds_go_home;
     crate::process: ds_frame_end ds_frame_new;
     crate::scheduler: ds_preempt;
-    crate::text::entries: ds_number_integer ds_number_real ds_text_compare ds_text_concat ds_text_copy ds_text_drop
+    crate::text::entries: ds_number_integer ds_number_real ds_text_append ds_text_append_character
+        ds_text_compare ds_text_concat ds_text_copy ds_text_drop
         ds_text_equal ds_text_find ds_text_from_boolean ds_text_from_character ds_text_from_integer ds_text_from_real
         ds_text_new ds_text_set ds_text_slice;
     crate::time: ds_alarm ds_alarm_over ds_deadline ds_is_past ds_passivate ds_random ds_time;

@@ -247,7 +247,8 @@ pub struct FrameHead {
 /// A text: its bytes follow. A null pointer is the empty text.
 #[repr(C)]
 pub struct TextHead {
-    /// Holders; negative: in read-only data, never freed. Changed atomically while any process is away.
+    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module knows).
+    /// Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
     /// *inline* Number of bytes, more than 0.
     pub length: u64,

@@ -1,5 +1,7 @@
 //! Texts: immutable byte strings that count their holders, so that assigning one copies nothing. The only holder of a
-//! text may change it in place. Knows nothing of processes; generated code comes in through [`entries`].
+//! text may change it in place, and make it longer: then it gets room for more than it needs, so that putting a text
+//! together piece by piece costs no more than its bytes. Knows nothing of processes; generated code comes in through
+//! [`entries`].
 //!
 //! # Why this is sound
 //! A text is freed when its last holder drops it, and each pointer handed in belongs to a holder who stays while
@@ -8,12 +10,14 @@
 //! text has seen all that the others did with it.
 
 pub mod entries;
+mod room;
 
 use core::cmp::Ordering;
 use core::ptr::{self, null_mut};
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
+use self::room::Room;
 use crate::heap::Heap;
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
 use crate::worker::heap_of;
@@ -80,9 +84,9 @@ pub unsafe fn copy(heap: &Heap, text: *mut TextHead) -> *mut TextHead {
         let now = count.load(Relaxed);
         if now >= 0 {
             if heap.is_shared() {
-                count.fetch_add(1, Relaxed);
+                count.fetch_add(HOLDER, Relaxed);
             } else {
-                count.store(now + 1, Relaxed);
+                count.store(now + HOLDER, Relaxed);
             }
         }
     }
@@ -105,14 +109,14 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
         return;
     }
     let was_last = if heap.is_shared() {
-        count.fetch_sub(1, AcqRel) == 1
+        is_one(count.fetch_sub(HOLDER, AcqRel))
     } else {
-        count.store(now - 1, Relaxed);
-        now == 1
+        count.store(now - HOLDER, Relaxed);
+        is_one(now)
     };
     if was_last {
         // SAFETY: nobody holds it any more.
-        unsafe { heap.free(text.cast(), TEXT_BYTES + (*text).length as usize) };
+        unsafe { heap.free(text.cast(), Room::of(text).bytes((*text).length as usize)) };
     }
 }
 
@@ -128,6 +132,87 @@ pub unsafe fn concat(heap: &mut Heap, a: *mut TextHead, b: *mut TextHead) -> Res
             (true, _) => Ok(copy(heap, b)),
             _ => join(heap, bytes(a), bytes(b)),
         }
+    }
+}
+
+/// `t := t + x` for the text in `cell`, in its place if nobody else holds it.
+///
+/// # Safety
+/// `cell` holds a live text or null; `more` is live or null, and may be the same.
+pub unsafe fn append(heap: &mut Heap, cell: *mut *mut TextHead, more: *mut TextHead) -> Result<(), Fault> {
+    // SAFETY: as above.
+    unsafe {
+        let text = *cell;
+        if text.is_null() {
+            *cell = copy(heap, more);
+            return Ok(());
+        }
+        // The text itself moves when it grows, and is then what is appended.
+        let more = if more == text { None } else { Some(bytes(more)) };
+        let old = (*text).length as usize;
+        let added = more.map_or(old, <[u8]>::len);
+        let text = make_room(heap, cell, old.saturating_add(added))?;
+        let from = more.map_or(first_byte(text).cast_const(), <[u8]>::as_ptr);
+        ptr::copy_nonoverlapping(from, first_byte(text).add(old), added);
+        (*text).length = (old + added) as u64;
+    }
+    Ok(())
+}
+
+/// `t := t + TEXT(c)` likewise.
+///
+/// # Safety
+/// `cell` holds a live text or null.
+pub unsafe fn append_byte(heap: &mut Heap, cell: *mut *mut TextHead, byte: u8) -> Result<(), Fault> {
+    // SAFETY: as above.
+    unsafe {
+        if (*cell).is_null() {
+            *cell = make(heap, &[byte])?;
+            return Ok(());
+        }
+        let old = (**cell).length as usize;
+        let text = make_room(heap, cell, old.saturating_add(1))?;
+        first_byte(text).add(old).write(byte);
+        (*text).length = (old + 1) as u64;
+    }
+    Ok(())
+}
+
+/// Makes sure that the text in `cell` has no other holder, and room for so many bytes in all.
+///
+/// # Safety
+/// `cell` holds a live text that is not empty.
+#[inline]
+unsafe fn make_room(
+    heap: &mut Heap,
+    cell: *mut *mut TextHead,
+    length: usize,
+) -> Result<*mut TextHead, Fault> {
+    // SAFETY: as above; a text with one holder is that holder's alone.
+    unsafe {
+        let text = *cell;
+        let old = (*text).length as usize;
+        let is_alone = is_one(holders(text).load(Acquire));
+        let before = Room::of(text).bytes(old);
+        if is_alone && TEXT_BYTES.saturating_add(length) <= before {
+            return Ok(text);
+        }
+        let grown = Room::for_growing(length);
+        let wanted = grown.bytes(length);
+        let moved = match is_alone {
+            true => heap.reallocate(text.cast(), before, wanted),
+            false => heap.allocate(wanted),
+        } as *mut TextHead;
+        if moved.is_null() {
+            return Err(Fault::OutOfMemory);
+        }
+        if !is_alone {
+            ptr::copy_nonoverlapping(first_byte(text), first_byte(moved), old);
+            drop(heap, text);
+        }
+        moved.write(TextHead { count: HOLDER | i64::from(grown.0), length: old as u64 });
+        *cell = moved;
+        Ok(moved)
     }
 }
 
@@ -180,7 +265,7 @@ unsafe fn make_unique(heap: &mut Heap, cell: *mut *mut TextHead) -> Result<*mut 
     // SAFETY: as above; a text with one holder is that holder's alone.
     unsafe {
         let text = *cell;
-        if holders(text).load(Acquire) != 1 {
+        if !is_one(holders(text).load(Acquire)) {
             *cell = make(heap, bytes(text))?;
             drop(heap, text);
         }
@@ -216,13 +301,22 @@ fn allocate(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
     if length == 0 {
         return Ok(null_mut());
     }
-    let text = heap.allocate(TEXT_BYTES.saturating_add(length)) as *mut TextHead;
+    let text = heap.allocate(Room::NONE.bytes(length)) as *mut TextHead;
     if text.is_null() {
         return Err(Fault::OutOfMemory);
     }
     // SAFETY: fresh, and larger than the head.
-    unsafe { text.write(TextHead { count: 1, length: length as u64 }) };
+    unsafe { text.write(TextHead { count: HOLDER, length: length as u64 }) };
     Ok(text)
+}
+
+/// What a holder counts in [`TextHead::count`].
+const HOLDER: i64 = 1 << 8;
+
+/// Whether it says that there is one holder.
+#[inline]
+fn is_one(count: i64) -> bool {
+    count & !(HOLDER - 1) == HOLDER
 }
 
 /// # Safety

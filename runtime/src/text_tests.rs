@@ -55,6 +55,51 @@ proptest! {
     }
 
     #[test]
+    fn appending_is_what_concatenating_is(
+        start in short(),
+        steps in prop::collection::vec((0usize..5, prop::collection::vec(any::<u8>(), 0..90)), 0..20),
+    ) {
+        let mut heap = heap();
+        // SAFETY: every text is dropped once, at the end.
+        unsafe {
+            let mut cell = make(&mut heap, &start).unwrap();
+            let mut others = Vec::new();
+            let mut expected = start;
+            for (how, more) in steps {
+                match how {
+                    0 => {
+                        append(&mut heap, &raw mut cell, cell).unwrap();
+                        expected.extend_from_within(..);
+                    }
+                    1 => {
+                        append_byte(&mut heap, &raw mut cell, how as u8).unwrap();
+                        expected.push(how as u8);
+                    }
+                    2 => others.push((copy(&heap, cell), expected.clone())),
+                    _ => {
+                        let text = make(&mut heap, &more).unwrap();
+                        append(&mut heap, &raw mut cell, text).unwrap();
+                        drop(&mut heap, text);
+                        expected.extend(more);
+                    }
+                }
+                prop_assert_eq!(bytes(cell), &expected);
+                expected.truncate(4096);
+                if bytes(cell).len() > 4096 {
+                    let shorter = slice(&mut heap, cell, 0, 4096).unwrap();
+                    drop(&mut heap, core::mem::replace(&mut cell, shorter));
+                }
+            }
+            others.push((cell, expected));
+            for (text, expected) in others {
+                prop_assert_eq!(bytes(text), expected);
+                drop(&mut heap, text);
+            }
+        }
+        prop_assert_eq!(heap.live(), 0);
+    }
+
+    #[test]
     fn holders_never_see_each_other_s_changes(
         start in short(),
         steps in prop::collection::vec((0usize..4, 0usize..4, 0i64..20, any::<u8>(), any::<bool>()), 0..40),
@@ -130,5 +175,24 @@ fn texts_that_memory_cannot_hold_are_refused() {
     let mut heap = Heap::new(Memory::new(100_000, None));
     assert_eq!(make_zeroed(&mut heap, 100_000), Err(Fault::OutOfMemory));
     assert_eq!(make_zeroed(&mut heap, usize::MAX - 8), Err(Fault::OutOfMemory));
+    assert_eq!(heap.live(), 0);
+}
+
+#[test]
+fn a_text_that_grows_moves_seldom() {
+    let mut heap = heap();
+    let pieces = if cfg!(miri) { 300 } else { 100_000 };
+    let (mut cell, mut moves) = (null_mut(), 0);
+    // SAFETY: the text is dropped once, at the end.
+    unsafe {
+        for _ in 0..pieces {
+            let before = cell;
+            append_byte(&mut heap, &raw mut cell, b'x').unwrap();
+            moves += usize::from(cell != before);
+        }
+        assert_eq!(bytes(cell).len(), pieces);
+        drop(&mut heap, cell);
+    }
+    assert!(moves < 60, "{moves}");
     assert_eq!(heap.live(), 0);
 }

@@ -4,6 +4,7 @@
 //! the frame or the instance, so that what a process owns can be found and freed wherever it stops. A text that an
 //! expression makes is kept in an owned temporary of the frame until it has found its place.
 
+mod appending;
 mod communication;
 mod components;
 mod expressions;

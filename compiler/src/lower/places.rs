@@ -204,7 +204,7 @@ impl Lower<'_, '_> {
 
     /// An element is changed that conditions may watch. What is changed without the lock isn't shared by processes, so
     /// nobody awaits it meanwhile; procedures on the processor's stack don't know their callers' lock.
-    fn wrote(&mut self, variable: VariableId, collection: Address, keys: &Keys) {
+    pub(super) fn wrote(&mut self, variable: VariableId, collection: Address, keys: &Keys) {
         if (self.lock.is_some() || self.code.native) && self.unit.awaited.is_watched(variable) {
             self.inst(Inst::Wrote { variable, collection, keys: keys.registers.clone() });
         }

@@ -107,6 +107,9 @@ impl Lower<'_, '_> {
     }
 
     fn assign(&mut self, place: &Place, value: &Expression) {
+        if place.ty == Type::Text && self.append(place, value) {
+            return;
+        }
         let mut target = self.prepare(place);
         if has_effects(value) {
             self.hold_target(&mut target);

@@ -67,7 +67,7 @@ impl Lower<'_, '_> {
     }
 
     /// Calls an entry point that makes a text; its operands are dropped, its result kept.
-    fn make(
+    pub(super) fn make(
         &mut self,
         entry: &'static Entry,
         mut arguments: Vec<Reg>,

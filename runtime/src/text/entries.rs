@@ -4,7 +4,7 @@
 //! Generated code passes its own worker and process, texts that it holds, and addresses of its own cells. That is what
 //! all of these functions rely on.
 
-use super::{bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
+use super::{append, append_byte, bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::number::{self, parse_integer, parse_real};
@@ -71,6 +71,42 @@ pub unsafe extern "C" fn ds_text_concat(
     place: u32,
 ) -> *mut TextHead {
     unsafe { At(w, p, place).or_fail(concat(&mut *heap_of(w), a, b), FAILED) }
+}
+
+/// `t := t + x`
+///
+/// # Safety
+/// `p` runs on `w`; `cell` is a variable of its own, or one whose lock it has; `more` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_append(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    more: *mut TextHead,
+    place: u32,
+) -> Status {
+    unsafe {
+        let done = append(&mut *heap_of(w), cell, more).map(|()| Status::Done);
+        At(w, p, place).or_fail(done, Status::Leave)
+    }
+}
+
+/// `t := t + TEXT(c)`
+///
+/// # Safety
+/// As for [`ds_text_append`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_append_character(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    character: u32,
+    place: u32,
+) -> Status {
+    unsafe {
+        let done = append_byte(&mut *heap_of(w), cell, character as u8).map(|()| Status::Done);
+        At(w, p, place).or_fail(done, Status::Leave)
+    }
 }
 
 /// -1, 0 or 1: order by unsigned bytes.

@@ -1,0 +1,112 @@
+//! `t := t + x`: the text grows in its place.
+
+use drystone_language::program::{Binary as B, *};
+use drystone_language::source::Span;
+
+use super::Lower;
+use super::places::Target;
+use crate::entries;
+use crate::mir::*;
+use crate::walk::{self, Visitor};
+
+impl Lower<'_, '_> {
+    /// Lowers an assignment that puts something behind the text that is there; tells whether it is one.
+    pub(super) fn append(&mut self, place: &Place, value: &Expression) -> bool {
+        let Some((read, parts)) = appended(place, value) else { return false };
+        let target = self.prepare(place);
+        // What is put behind it doesn't let others run and makes no elements: the text's address stays what it is.
+        let cell = match &target {
+            Target::Memory(address) => {
+                let cell = self.reg(RegType::Int);
+                self.inst(Inst::Address { to: cell, of: *address });
+                cell
+            }
+            Target::Element { variable, collection, keys } => {
+                self.wrote(*variable, *collection, keys);
+                self.find_present(&target, read)
+            }
+            Target::Named(_) => self.find_present(&target, read),
+            Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
+        };
+        let at = self.place_register(value.span);
+        if let [Expression { kind: ExpressionKind::Builtin(Builtin::CharacterToText, character), .. }] =
+            parts[..]
+        {
+            let character = self.value(&character[0]);
+            self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
+        } else {
+            let mut parts = parts.into_iter();
+            let mut more = self.text(parts.next().expect("something is put behind it"));
+            for part in parts {
+                let part = self.text(part);
+                more = self.make(&entries::TEXT_CONCAT, vec![more.reg, part.reg], vec![more, part], value);
+            }
+            self.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
+            self.drop_text(more);
+        }
+        self.drop_target(&target);
+        true
+    }
+}
+
+/// Where `value` reads the text in `place`, and what it puts behind it, if that is all it does.
+fn appended<'e>(place: &Place, value: &'e Expression) -> Option<(Span, Vec<&'e Expression>)> {
+    let mut parts = Vec::new();
+    let mut rest = value;
+    while let ExpressionKind::Binary(B::Concatenate, first, last) = &rest.kind {
+        parts.push(&**last);
+        rest = first;
+    }
+    parts.reverse();
+    let ExpressionKind::Read(read) = &rest.kind else { return None };
+    let grows = !parts.is_empty() && is_same(read, place) && parts.iter().all(|part| is_quiet(part));
+    grows.then_some((read.span, parts))
+}
+
+/// Whether two places are surely one, and looking them up does nothing else.
+fn is_same(a: &Place, b: &Place) -> bool {
+    match (&a.kind, &b.kind) {
+        (PlaceKind::Variable(a), PlaceKind::Variable(b)) => a == b,
+        (PlaceKind::Element(a, left), PlaceKind::Element(b, right)) => {
+            a == b && left.iter().zip(right).all(|(left, right)| is_same_key(left, right))
+        }
+        _ => false,
+    }
+}
+
+fn is_same_key(a: &Expression, b: &Expression) -> bool {
+    use ExpressionKind::*;
+    match (&a.kind, &b.kind) {
+        (Integer(a), Integer(b)) => a == b,
+        (Character(a), Character(b)) => a == b,
+        (Boolean(a), Boolean(b)) => a == b,
+        (Text(a), Text(b)) => a == b,
+        (Read(a), Read(b)) => matches!(a.kind, PlaceKind::Variable(_)) && is_same(a, b),
+        _ => false,
+    }
+}
+
+/// Whether evaluating this changes nothing and never waits.
+fn is_quiet(expression: &Expression) -> bool {
+    struct Quiet(bool);
+    impl Visitor for Quiet {
+        fn expression(&mut self, e: &Expression) {
+            use ExpressionKind::*;
+            self.0 &= matches!(
+                e.kind,
+                Boolean(_)
+                    | Character(_)
+                    | Integer(_)
+                    | Real(_)
+                    | Text(_)
+                    | Read(_)
+                    | Unary(..)
+                    | Binary(..)
+                    | Builtin(..)
+            );
+        }
+    }
+    let mut quiet = Quiet(true);
+    walk::expression(&mut quiet, expression);
+    quiet.0
+}

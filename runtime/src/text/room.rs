@@ -1,0 +1,78 @@
+//! How large the block of a text is.
+
+use crate::layout::{TEXT_BYTES, TextHead};
+
+/// Blocks are multiples of that: small ones have no other sizes anyway.
+const STEP: usize = 8;
+/// Up to so many bytes, a text that grows moves rather than take more room than it needs.
+const SMALL: usize = 64;
+
+/// How much room a text has, as [`TextHead::count`] says: just enough, or a block of one of the sizes that grow by a
+/// fifth on average.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room(pub u8);
+
+impl Room {
+    /// Just enough.
+    pub const NONE: Room = Room(0);
+
+    /// That of a text.
+    ///
+    /// # Safety
+    /// `text` is live.
+    #[inline]
+    pub unsafe fn of(text: *const TextHead) -> Room {
+        // SAFETY: as above; others only change what is above the lowest byte.
+        Room(unsafe { text.cast::<u8>().read() })
+    }
+
+    /// For a text that has grown to that length, and may again.
+    pub fn for_growing(length: usize) -> Room {
+        let needed = TEXT_BYTES.saturating_add(length);
+        if needed <= SMALL {
+            return Room::NONE;
+        }
+        let wanted = needed.saturating_add(needed / 4);
+        // The size is of three bits, the first of which is 1, and some zeros.
+        let steps = wanted.div_ceil(STEP);
+        let zeros = usize::BITS - steps.leading_zeros() - 3;
+        let first = steps.div_ceil(1 << zeros);
+        Room((zeros as usize * 4 + first - 4) as u8)
+    }
+
+    /// Bytes of the block of a text of that length.
+    #[inline]
+    pub fn bytes(self, length: usize) -> usize {
+        if self == Room::NONE {
+            // A multiple of 8, or too large in any case.
+            return (TEXT_BYTES + STEP - 1).saturating_add(length) & !(STEP - 1);
+        }
+        let first = usize::from(self.0 & 3) + 4;
+        first.checked_mul(1 << (self.0 >> 2)).and_then(|steps| steps.checked_mul(STEP)).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_to_grow_but_not_too_much() {
+        for length in (1..5000).chain([1 << 20, (1 << 40) + 12345]) {
+            let needed = TEXT_BYTES + length;
+            let bytes = Room::for_growing(length).bytes(length);
+            assert_eq!(bytes % STEP, 0);
+            assert!(bytes >= needed && bytes < needed * 8 / 5 + STEP, "{bytes} for {needed}");
+            assert!(needed <= SMALL || bytes >= needed + needed / 4);
+        }
+    }
+
+    #[test]
+    fn no_length_overflows() {
+        for length in [usize::MAX, usize::MAX - TEXT_BYTES, usize::MAX / 2, usize::MAX / 5 * 4] {
+            for room in [Room::NONE, Room::for_growing(length)] {
+                assert!(room.bytes(length) >= length / 8 * 8);
+            }
+        }
+    }
+}
