@@ -35,6 +35,8 @@ type Elements = [u64; WATCHED];
 /// Processes that await conditions, in the order of their turns.
 pub struct Awaiting {
     groups: Vec<Group>,
+    /// How many there are.
+    number: usize,
     turns: u64,
     /// The group of each who watches an element, by the element and its turn.
     watching: BTreeMap<(u64, u64), usize>,
@@ -80,6 +82,7 @@ impl Awaiting {
     pub const fn new() -> Awaiting {
         Awaiting {
             groups: Vec::new(),
+            number: 0,
             turns: 0,
             watching: BTreeMap::new(),
             touched: BTreeMap::new(),
@@ -89,7 +92,7 @@ impl Awaiting {
 
     /// Whether nobody awaits anything.
     pub fn is_empty(&self) -> bool {
-        self.groups.iter().all(|group| group.common.is_empty() && group.own.is_empty())
+        self.number == 0
     }
 
     fn group_of(&mut self, condition: &'static Condition) -> usize {
@@ -112,7 +115,11 @@ impl Awaiting {
         let turn = *turn_of(p);
         for index in 0..self.groups.len() {
             let group = &mut self.groups[index];
-            group.common.retain(|q| q != p);
+            let number = &mut self.number;
+            group.common.retain(|q| {
+                *number -= usize::from(q == p);
+                q != p
+            });
             if group.own.get(&turn).is_some_and(|own| own.process == p) {
                 self.leave(index, turn);
             }
@@ -123,7 +130,8 @@ impl Awaiting {
     fn leave(&mut self, group: usize, turn: u64) -> *mut Process {
         self.watch(group, turn, [0; WATCHED]);
         self.touched.remove(&turn);
-        self.groups[group].own.remove(&turn).map_or(null_mut(), |own| own.process)
+        self.number -= 1;
+        self.groups[group].own.remove(&turn).expect("it awaits").process
     }
 
     /// From now on it watches these elements.
@@ -163,6 +171,7 @@ pub unsafe fn add(w: *mut Worker, rare: *mut Rare, p: *mut Process) {
     let awaiting = &mut (*rare).awaiting;
     let turn = awaiting.turns;
     awaiting.turns += 1;
+    awaiting.number += 1;
     *turn_of(p) = turn;
     let group = awaiting.group_of(condition);
     if condition.common {
@@ -197,6 +206,10 @@ unsafe fn test_own(w: *mut Worker, rare: *mut Rare, group: usize, turn: u64) -> 
 pub struct Round {
     w: *mut Worker,
     rare: *mut Rare,
+    /// A group whose condition holds for all, null if there is none.
+    holding: *mut Group,
+    /// There is more than that: they enter by their turns.
+    mixed: bool,
     from: u64,
 }
 
@@ -207,24 +220,34 @@ impl Round {
     /// `rare` is that of a live component, whose lock nobody has alone.
     #[inline]
     pub unsafe fn begin(w: *mut Worker, rare: *mut Rare, written: u64) -> Round {
-        for index in 0..(*rare).awaiting.groups.len() {
-            let group = &raw mut (&mut (*rare).awaiting.groups)[index];
-            (*group).due |= (*group).condition.depends & written != 0;
-            if (*group).due && (*group).condition.common {
-                (*group).due = Round::holds(w, group);
+        let (mut holding, mut mixed) = (null_mut::<Group>(), !(*rare).awaiting.touched.is_empty());
+        let groups = &raw mut (*rare).awaiting.groups;
+        let (mut group, end) = {
+            let groups = (*groups).as_mut_ptr_range();
+            (groups.start, groups.end)
+        };
+        while group != end {
+            if (*group).due || (*group).condition.depends & written != 0 {
+                let common = (*group).condition.common;
+                (*group).due = if common { Round::holds(w, rare, group) } else { !(*group).own.is_empty() };
+                if (*group).due {
+                    mixed |= !common || !holding.is_null();
+                    holding = group;
+                }
             }
+            group = group.add(1);
         }
-        Round { w, rare, from: 0 }
+        Round { w, rare, holding, mixed, from: 0 }
     }
 
     /// Tests a common condition. One answer is good for all; but each fails for itself.
     #[inline]
-    unsafe fn holds(w: *mut Worker, group: *mut Group) -> bool {
+    unsafe fn holds(w: *mut Worker, rare: *mut Rare, group: *mut Group) -> bool {
         while !(*group).common.is_empty() {
             match test((*group).condition, w, (*group).common.head) {
                 0 => return false,
                 1 => return true,
-                _ => (*group).common.pop(),
+                _ => Round::pop(rare, group),
             };
         }
         false
@@ -236,10 +259,34 @@ impl Round {
     /// As for [`Round::begin`].
     #[inline]
     pub unsafe fn next(&mut self) -> *mut Process {
+        if self.mixed {
+            return self.next_by_turn();
+        }
+        if self.holding.is_null() {
+            return null_mut();
+        }
+        if (*self.holding).common.is_empty() {
+            (*self.holding).due = false;
+            return null_mut();
+        }
+        Round::pop(self.rare, self.holding)
+    }
+
+    /// Takes the first out of a group that is not empty.
+    #[inline]
+    unsafe fn pop(rare: *mut Rare, group: *mut Group) -> *mut Process {
+        (*rare).awaiting.number -= 1;
+        (*group).common.pop()
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn next_by_turn(&mut self) -> *mut Process {
         while let Some((turn, group)) = (*self.rare).awaiting.first(self.from) {
             let awaiting = &raw mut (*self.rare).awaiting;
-            if (&(*awaiting).groups)[group].condition.common {
-                return (&mut (*awaiting).groups)[group].common.pop();
+            let those = &raw mut (&mut (*awaiting).groups)[group];
+            if (*those).condition.common {
+                return Round::pop(self.rare, those);
             }
             self.from = turn + 1;
             if test_own(self.w, self.rare, group, turn) == 1 {
