@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::{all_programs, complaint, drystone, folder_with, printed, programs, status};
+use crate::{all_programs, complaint, drystone, folder_with, printed, status};
 
 #[test]
 fn files_are_laid_out_in_place() {
@@ -18,8 +18,12 @@ fn files_are_laid_out_in_place() {
 fn what_is_laid_out_stays_as_it_is() {
     for program in all_programs() {
         let folder = folder_with(&fs::read_to_string(&program).expect("it can be read"));
-        for imported in ["Http.dry", "Json.dry"] {
-            fs::copy(programs().join(imported), folder.path().join(imported)).expect("it can be copied");
+        for beside in fs::read_dir(program.parent().expect("a program is in a folder")).expect("it is there") {
+            let path = beside.expect("it can be read").path();
+            if path.extension().is_some_and(|extension| extension == "dry") {
+                let copy = folder.path().join(path.file_name().expect("a file has a name"));
+                fs::copy(path, copy).expect("it can be copied");
+            }
         }
         let output = drystone(folder.path(), &["fmt", "program.dry"]);
         assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));

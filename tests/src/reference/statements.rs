@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use drystone_language::program::{
-    Argument, Block, Expression, Passing, Place, ProcedureId, Statement, StatementKind, VariableId,
+    Argument, Block, Expression, Passing, Place, PlaceKind, ProcedureId, Statement, StatementKind, VariableId,
 };
 use drystone_language::source::Span;
 
@@ -289,7 +289,9 @@ impl<'p> Process<'_, 'p> {
                     Argument::Value(value) => own.bind_value(parameter, self.evaluate(scope, value).await?),
                     Argument::Place(place) => {
                         let location = self.locate(scope, place).await?;
-                        if !place.ty.is_component() || !by_reference {
+                        // Of a parameter that is passed on only the name is: nobody looks at the element.
+                        let named = matches!(place.kind, PlaceKind::Variable(_));
+                        if !(by_reference && (named || place.ty.is_component())) {
                             self.check(location.read(), place.span)?;
                         }
                         own.bind_reference(parameter, location);
