@@ -18,7 +18,8 @@ fn files_are_laid_out_in_place() {
 fn what_is_laid_out_stays_as_it_is() {
     for program in all_programs() {
         let folder = folder_with(&fs::read_to_string(&program).expect("it can be read"));
-        for beside in fs::read_dir(program.parent().expect("a program is in a folder")).expect("it is there") {
+        for beside in fs::read_dir(program.parent().expect("a program is in a folder")).expect("it is there")
+        {
             let path = beside.expect("it can be read").path();
             if path.extension().is_some_and(|extension| extension == "dry") {
                 let copy = folder.path().join(path.file_name().expect("a file has a name"));
