@@ -82,6 +82,14 @@ pub unsafe fn payload(c: *mut Communication) -> *mut u64 {
     c.cast::<u8>().add(PAYLOAD).cast()
 }
 
+/// Whether a message may be put into the buffer without another look: it is empty, nobody has closed, and the protocol
+/// allows it.
+#[inline(always)]
+unsafe fn is_usual(c: *mut Communication, interface: &Interface, message: u32) -> bool {
+    let word = (*c).word;
+    word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some()
+}
+
 /// Room for a message, when there is; null: leave.
 ///
 /// # Safety
@@ -96,8 +104,7 @@ pub unsafe extern "C" fn ds_send(
     message: u32,
     place: u32,
 ) -> *mut u64 {
-    let word = (*c).word;
-    if word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some() {
+    if is_usual(c, interface, message) {
         return payload(c);
     }
     match sender(interface, message) {
@@ -122,8 +129,7 @@ pub unsafe extern "C" fn ds_room(
     message: u32,
     place: u32,
 ) -> *mut u64 {
-    let word = (*c).word;
-    if word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some() {
+    if is_usual(c, interface, message) {
         return payload(c);
     }
     send_as_server(w, p, c, interface, message, place)
