@@ -14,7 +14,8 @@ use drystone_language::source::SourceFile;
 use crate::awaited::Dependence;
 use crate::classify::BodyKey;
 use crate::layout::{self, Layouts, kind_of, payload_words};
-use crate::mir::{BlockId, OwnedSlot, Symbol};
+use crate::lower::Places;
+use crate::mir::{BlockId, OwnedSlot, PlaceId, Symbol};
 
 /// Indices that an array may have; the checker allows no more.
 const MOST_INDICES: usize = 64;
@@ -421,12 +422,14 @@ impl Descriptors {
         layouts: &Layouts,
         id: ComponentId,
         bodies: &[BodyCode],
+        place: PlaceId,
     ) {
         use model::Template as T;
         let component = &program.components[id.index()];
         let instance = &layouts.instances[id.index()];
         let mut blob = Blob::new(size_of::<T>());
         self.string(module, &mut blob, offset_of!(T, name), &component.name);
+        blob.u32(offset_of!(T, place), place);
         blob.u32(offset_of!(T, size), instance.size);
         blob.put(offset_of!(T, isolated), &[component.isolated as u8]);
         blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
@@ -527,7 +530,7 @@ impl Descriptors {
         program: &Program,
         entry: ComponentId,
         files: &[SourceFile],
-        places: &[(u32, u32, u32)],
+        places: &Places,
         resume_points: &[(FuncId, u32)],
         enter: FuncId,
         native_shim: FuncId,
@@ -544,14 +547,24 @@ impl Descriptors {
         }
         let table = self.array(module, 16, entries);
         blob.table(offset_of!(P, files), table, files.len());
-        let mut entries = Blob::new(12 * places.len());
-        for (index, (file, line, column)) in places.iter().enumerate() {
-            entries.u32(12 * index, *file);
-            entries.u32(12 * index + 4, *line);
-            entries.u32(12 * index + 8, *column);
+        let size = size_of::<model::Place>();
+        let mut entries = Blob::new(size * places.table.len());
+        for (index, place) in places.table.iter().enumerate() {
+            entries.u32(size * index + offset_of!(model::Place, file), place.file);
+            entries.u32(size * index + offset_of!(model::Place, line), place.line);
+            entries.u32(size * index + offset_of!(model::Place, column), place.column);
+            entries.u32(size * index + offset_of!(model::Place, name), place.name);
         }
-        let table = (!places.is_empty()).then(|| self.define(module, entries));
-        blob.table(offset_of!(P, places), table, places.len());
+        let table = (!places.table.is_empty()).then(|| self.define(module, entries));
+        blob.table(offset_of!(P, places), table, places.table.len());
+        let mut entries = Vec::new();
+        for name in &places.names {
+            let mut entry = Blob::new(size_of::<model::Str>());
+            self.string(module, &mut entry, 0, name);
+            entries.push(entry);
+        }
+        let table = self.array(module, size_of::<model::Str>(), entries);
+        blob.table(offset_of!(P, names), table, places.names.len());
         let mut points = Vec::new();
         for (function, place) in resume_points {
             let mut point = Blob::new(size_of::<model::ResumePoint>());

@@ -28,6 +28,7 @@ macro_rules! entries {
 /// way through a segment has little to save.
 pub static UNUSUAL: &[&Entry] = &[
     &FAIL,
+    &MISSING,
     &PREEMPT,
     &GO_HOME,
     &REACH,
@@ -45,6 +46,7 @@ pub static UNUSUAL: &[&Entry] = &[
 
 entries! {
     FAIL = "ds_fail" Both [I32, I32] (-) Never;
+    MISSING = "ds_missing" Both [I64, I64, I64, I32] (-) Never;
     PREEMPT = "ds_preempt" Both [] (I32) NotZero;
     GO_HOME = "ds_go_home" Both [] (-) Never;
     FINISH = "ds_finish" Both [I32] (-) Never;

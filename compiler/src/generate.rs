@@ -76,12 +76,12 @@ pub(crate) fn generate<M: Module>(
     let native = shims::native(module, &mut workbench);
     for (index, bodies) in bodies(program, &keys, &functions).iter().enumerate() {
         let id = ComponentId(index as u32);
-        functions.descriptors.template(module, program, &unit.layouts, id, bodies);
+        let place = unit.places.number(program.components[index].span);
+        functions.descriptors.template(module, program, &unit.layouts, id, bodies, place);
     }
     let points = resume_points(&functions);
     let entry = program.entry.expect("the checker found the entry");
-    let places = &unit.places.table;
-    functions.descriptors.program(module, program, entry, files, places, &points, enter, native)
+    functions.descriptors.program(module, program, entry, files, &unit.places, &points, enter, native)
 }
 
 fn makes_arrays(code: &Code) -> bool {

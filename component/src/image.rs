@@ -126,6 +126,8 @@ pub struct Frame {
 pub struct Template {
     /// Its name.
     pub name: Str,
+    /// Where it is declared: index into [`Program::places`].
+    pub place: u32,
     /// Bytes of an instance.
     pub size: u32,
     /// `{ISOLATED}`
@@ -174,6 +176,8 @@ pub struct Place {
     pub line: u32,
     /// From 1.
     pub column: u32,
+    /// What stands there: index into [`Program::names`], 0 if there is nothing to tell.
+    pub name: u32,
 }
 
 /// Where a process that waits at a resume point stands, for messages about deadlocks.
@@ -194,6 +198,8 @@ pub struct Program {
     pub files: Table<Str>,
     /// Places, by the numbers that generated code passes.
     pub places: Table<Place>,
+    /// Names of variables and interfaces that stand at places; the first is empty.
+    pub names: Table<Str>,
     /// Every point where a process may be found waiting.
     pub resume_points: Table<ResumePoint>,
     /// `extern "C" fn(worker, process)`: runs ready processes, beginning with this one, until the worker's

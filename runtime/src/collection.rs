@@ -28,6 +28,9 @@ mod rest;
 mod store;
 mod tree;
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use core::ptr::null_mut;
 
@@ -111,6 +114,20 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
     } else {
         Content::Store(head.cast())
     }
+}
+
+/// A key as messages show it: `17, "x"`.
+///
+/// # Safety
+/// Keys are one word for each index, texts live.
+pub unsafe fn shown(collection: &Collection, keys: &[u64]) -> String {
+    let keys = collection.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
+        Kind::Text => format!("{:?}", String::from_utf8_lossy(text::bytes(key as *const TextHead))),
+        Kind::Byte if collection.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
+        Kind::Byte => format!("{:?}", key as u8 as char),
+        _ => format!("{}", key as i64),
+    });
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 /// Makes an `{ARRAY}` collection.

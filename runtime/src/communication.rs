@@ -17,7 +17,7 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side, Type};
 
-use crate::failure::ds_fail;
+use crate::failure::violation;
 use crate::home::home;
 use crate::instance::{self, body_of, rare_of};
 use crate::layout::*;
@@ -69,11 +69,6 @@ pub unsafe fn wake(w: *mut Worker, c: *mut Communication) {
         (*c).waiter = null_mut();
         ready(w, waiter);
     }
-}
-
-#[cold]
-unsafe fn violation(w: *mut Worker, p: *mut Process, place: u32) {
-    ds_fail(w, p, Fault::ProtocolViolation as u32, place);
 }
 
 /// The payload's first word.
@@ -159,12 +154,12 @@ unsafe fn send_as_client(
         return unless_slice_is_over(w, p, payload(c));
     }
     if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
-        violation(w, p, place);
+        violation(w, p, interface, place);
         return null_mut();
     }
     if word.flags & SERVICE_ENDED != 0 {
         if next(interface, 0, message).is_none() {
-            violation(w, p, place);
+            violation(w, p, interface, place);
             return null_mut();
         }
         let instance = (*c).process.instance;
@@ -186,7 +181,7 @@ unsafe fn send_as_client(
     if next(interface, word.state, message).is_none()
         && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
     {
-        violation(w, p, place);
+        violation(w, p, interface, place);
         return null_mut();
     }
     // The buffer is full, or only the next communication can begin with this message.
@@ -205,7 +200,7 @@ unsafe fn send_as_server(
 ) -> *mut u64 {
     let word = (*c).word;
     if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
-        violation(w, p, place);
+        violation(w, p, interface, place);
         return null_mut();
     }
     if word.tag == 0 {
@@ -295,7 +290,7 @@ pub unsafe extern "C" fn ds_receive(
         wait(c, p, NEWS);
         return null_mut();
     }
-    violation(w, p, place);
+    violation(w, p, interface, place);
     null_mut()
 }
 
@@ -386,7 +381,7 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
         // What it leaves unreceived begins the next communication.
         let next = next(interface, 0, word.tag as u32 - 1);
         let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
-            violation(w, p, place);
+            violation(w, p, interface, place);
             return Finished::Failed;
         };
         (*c).word.seen = 0;
@@ -395,7 +390,7 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
         return Finished::Ended;
     }
     if !may_end(interface, word.state) {
-        violation(w, p, place);
+        violation(w, p, interface, place);
         return Finished::Failed;
     }
     if word.flags & CLIENT_CLOSED == 0 {

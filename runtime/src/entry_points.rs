@@ -18,7 +18,7 @@ struct Entries(&'static [(&'static str, *const u8)]);
 unsafe impl Sync for Entries {}
 
 entry_points! {
-    crate::collection::entries: ds_array_new ds_find ds_insert ds_next ds_remove;
+    crate::collection::entries: ds_array_new ds_find ds_insert ds_missing ds_next ds_remove;
     crate::collection::named: ds_named_empty ds_named_find ds_named_make ds_named_present;
     crate::communication: ds_input ds_receive ds_received ds_room ds_send ds_sent ds_test;
     crate::communication::connection: ds_connect ds_count ds_disconnect ds_find_offered ds_find_required ds_input_held ds_input_slot

@@ -5,6 +5,8 @@
 //! A record belongs to the worker on which the process runs, and is made by that worker's thread.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use drystone_component::Interface;
+
 use crate::layout::{FAILED, Fault, Process, Worker};
 use crate::worker::{Failure, ground, want_attention};
 
@@ -37,8 +39,25 @@ impl Fault {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, place: u32) {
     let fault = Fault::ALL.get(fault as usize).copied().unwrap_or(Fault::AssertionFailed);
-    (*p).status = FAILED;
-    record(w, Failure { process: p, instance: (*p).instance, fault, place });
+    fail(w, Failure::of(p, fault, place));
+}
+
+/// A process has failed.
+///
+/// # Safety
+/// As for [`ds_fail`].
+pub unsafe fn fail(w: *mut Worker, failure: Failure) {
+    (*failure.process).status = FAILED;
+    record(w, failure);
+}
+
+/// A process has violated the protocol of an interface.
+///
+/// # Safety
+/// As for [`ds_fail`].
+#[cold]
+pub unsafe fn violation(w: *mut Worker, p: *mut Process, interface: *const Interface, place: u32) {
+    fail(w, Failure { interface, ..Failure::of(p, Fault::ProtocolViolation, place) });
 }
 
 /// The scheduler shall see to a failure.

@@ -8,15 +8,17 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
+
+use drystone_component::Interface;
 
 use crate::home::home;
-use crate::instance::{body_of, holder_of, is_service, template_of};
+use crate::instance::{body_of, holder_of, template_of};
 use crate::layout::*;
 use crate::life::{isolation, survey};
 use crate::output;
 use crate::parallel;
-use crate::worker::{ground, heap_of};
+use crate::worker::{Failure, ground, heap_of};
 
 impl Fault {
     /// As messages call it.
@@ -44,7 +46,7 @@ impl Fault {
 
 /// The scheduler sees to the errors that were recorded; `false`: the program ends.
 pub unsafe fn handle(w: *mut Worker) -> bool {
-    while let Some(&failure) = (*ground(w)).failures.first() {
+    while let Some(failure) = (*ground(w)).failures.first().cloned() {
         let isolated = enclosing_isolated(w, failure.instance);
         if !isolated.is_null() && (*home(w)).parallel.are_away() {
             parallel::recall(w);
@@ -54,9 +56,10 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
             u32::MAX if !failure.process.is_null() => waiting_place(w, failure.process),
             place => place_text(w, place),
         };
-        let whose = whose(failure.process, failure.instance);
+        let whose = whose(failure.process, failure.instance, failure.interface);
         let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
-        say(w, &format!("error: {}{place}{whose}{limit}\n", failure.fault.name()));
+        let advice = advice(w, &failure);
+        say(w, &format!("error: {}{place}{whose}{limit}\n{advice}", failure.fault.name()));
         if isolated.is_null() {
             return false;
         }
@@ -106,12 +109,38 @@ unsafe fn limit_text(w: *mut Worker) -> String {
     format!(", with the memory limit of {}{unit}", limit >> bits)
 }
 
-unsafe fn whose(p: *mut Process, instance: *mut Instance) -> String {
+/// In which component; and the interface that is given, else the one that the process serves.
+unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const Interface) -> String {
     let path = survey::path(instance);
-    if !p.is_null() && is_service(p) {
-        format!(" in {path}, interface {}", (*body_of(p).interface).name.get())
-    } else {
-        format!(" in {path}")
+    if interface.is_null() && !p.is_null() {
+        interface = body_of(p).interface;
+    }
+    match interface.as_ref() {
+        Some(interface) => format!(" in {path}, interface {}", interface.name.get()),
+        None => format!(" in {path}"),
+    }
+}
+
+/// A line that names what is missing or in the way, where the compiler has told what stands at the place.
+unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
+    let program = (*home(w)).program;
+    let place = program.places.get().get(failure.place as usize);
+    let name =
+        place.and_then(|place| program.names.get().get(place.name as usize)).map_or("", |name| name.get());
+    if name.is_empty() {
+        return String::new();
+    }
+    let what = if failure.key.is_empty() { String::from(name) } else { format!("{name}[{}]", failure.key) };
+    match failure.fault {
+        Fault::MissingElement => format!("  {what} was never given a value, or has been deleted\n"),
+        Fault::IndexOutOfBounds if !failure.key.is_empty() => {
+            format!("  there is no {what}: NEW({name}, n) makes the elements 0 to n - 1\n")
+        }
+        Fault::EmptyContainer => {
+            format!("  {what} holds no component: no NEW has made one, or it was moved, sent or deleted\n")
+        }
+        Fault::FullContainer => format!("  {what} is there already: DELETE or MOVE it first\n"),
+        _ => String::new(),
     }
 }
 
@@ -131,7 +160,7 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
             message += "also waiting:";
         }
         message += &waiting_place(w, p);
-        message += &whose(p, (*p).instance);
+        message += &whose(p, (*p).instance, null());
         message += "\n";
     }
     if blocked.is_empty() {

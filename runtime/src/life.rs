@@ -11,13 +11,13 @@ pub mod isolation;
 pub mod leaving;
 pub mod survey;
 
-use core::ptr::{self, null_mut};
+use core::ptr::{self, null, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Template};
 
 use crate::communication::connection::{close_leaf, find_offered, init_offered};
 use crate::communication::may_close;
-use crate::failure::ds_fail;
+use crate::failure::{ds_fail, violation};
 use crate::instance::{main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::process;
@@ -170,10 +170,12 @@ pub unsafe extern "C" fn ds_depart(
         fail(w, p, Fault::EmptyContainer, place);
         return null_mut();
     }
-    if !close_holders_end(w, instance) {
-        fail(w, p, Fault::ProtocolViolation, place);
+    let interface = unfinished_with_holder(instance);
+    if !interface.is_null() {
+        violation(w, p, interface, place);
         return null_mut();
     }
+    close_holders_end(w, instance);
     set_holder(instance, 0);
     *container = null_mut();
     instance
@@ -187,16 +189,21 @@ unsafe fn set_holder(instance: *mut Instance, holder: usize) {
     (*instance).holder = holder;
 }
 
-/// Closes the holder's own communications with a component, or none if the protocol of one may not end now.
-pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) -> bool {
-    let offered = (*template_of(instance)).offered.get();
-    let cells =
-        || offered.iter().map(|o| unsafe { &raw mut (*slot_at::<OfferedSlot>(instance, o.offset)).holder });
-    if cells().any(|cell| unsafe { !(*cell).is_null() && !may_close(*cell) }) {
-        return false;
+/// The interface of a communication of the holder with a component that may not end now; null if all may.
+pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *const Interface {
+    let mut offered = (*template_of(instance)).offered.get().iter();
+    let found = offered.find(|offered| unsafe {
+        let c = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+        !c.is_null() && !may_close(c)
+    });
+    found.map_or(null(), |offered| offered.interface)
+}
+
+/// Closes the holder's own communications with a component, which may end.
+pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) {
+    for offered in (*template_of(instance)).offered.get() {
+        close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
     }
-    cells().for_each(|cell| unsafe { close_leaf(w, cell) });
-    true
 }
 
 /// Puts a received component into a container.

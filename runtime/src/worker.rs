@@ -4,8 +4,12 @@
 //! A worker is touched by its own thread only, but for `attention`, which is atomic.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::ptr::null;
 use core::sync::atomic::Ordering::Relaxed;
+
+use drystone_component::Interface;
 
 use crate::heap::Heap;
 use crate::layout::{Fault, Instance, OTHER, Process, Worker};
@@ -21,7 +25,7 @@ pub struct Ground {
 }
 
 /// A run-time error.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Failure {
     /// Whose; null if the program's end itself failed.
     pub process: *mut Process,
@@ -31,6 +35,21 @@ pub struct Failure {
     pub fault: Fault,
     /// Index into the program's places, or `u32::MAX`.
     pub place: u32,
+    /// The interface whose protocol was violated, if it is known; else null.
+    pub interface: *const Interface,
+    /// The key of the element that is not there; empty if there is none.
+    pub key: String,
+}
+
+impl Failure {
+    /// A process has failed.
+    ///
+    /// # Safety
+    /// The process is alive.
+    pub unsafe fn of(process: *mut Process, fault: Fault, place: u32) -> Failure {
+        let (instance, interface) = ((*process).instance, null());
+        Failure { process, instance, fault, place, interface, key: String::new() }
+    }
 }
 
 impl Ground {

@@ -7,12 +7,12 @@ use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Va
 use cranelift_module::Module;
 use drystone_component::Kind;
 use drystone_language::program::VariableId;
-use drystone_runtime::layout::QUEUED_BIT;
+use drystone_runtime::layout::{Fault, QUEUED_BIT};
 
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, Reg, Symbol};
+use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, PlaceId, Reg, Symbol};
 
 /// Addresses of elements, by the array's own place and the registers of the indices.
 pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
@@ -89,7 +89,7 @@ impl<M: Module> Build<'_, '_, M> {
             self.builder.switch_to_block(outside);
             match absent {
                 IfAbsent::Make(_) => unreachable!("an array's elements are all made at once"),
-                IfAbsent::Fault(fault, place) => self.jump_to_fault(fault, place),
+                IfAbsent::Fault(fault, place) => self.missing(variable, keys, fault, place),
                 IfAbsent::Null => {
                     let null = self.builder.ins().iconst(types::I64, 0);
                     self.builder.ins().jump(found, &[null.into()]);
@@ -116,7 +116,13 @@ impl<M: Module> Build<'_, '_, M> {
             };
             let address = address.expect("an address");
             if let IfAbsent::Fault(fault, place) = absent {
-                self.require(address, fault, place);
+                let missing = self.builder.create_block();
+                self.builder.set_cold_block(missing);
+                let there = self.builder.create_block();
+                self.builder.ins().brif(address, there, &[], missing, &[]);
+                self.builder.switch_to_block(missing);
+                self.missing(variable, keys, fault, place);
+                self.builder.switch_to_block(there);
             }
             self.builder.ins().jump(found, &[address.into()]);
         }
@@ -158,6 +164,20 @@ impl<M: Module> Build<'_, '_, M> {
         let base = self.base(collection.base);
         let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
         [cell, self.symbol(&Symbol::Collection(variable)), self.words(keys)]
+    }
+
+    /// Leaves, since an element that must be there is not. Its key is told where that costs no memory.
+    fn missing(&mut self, variable: VariableId, keys: &[Reg], fault: Fault, place: PlaceId) {
+        let (first, second) = match *keys {
+            [key] => (self.get(key), self.builder.ins().iconst(types::I64, 0)),
+            [first, second] => (self.get(first), self.get(second)),
+            _ => return self.jump_to_fault(fault, place),
+        };
+        let description = self.symbol(&Symbol::Collection(variable));
+        let place = self.builder.ins().iconst(types::I32, place as i64);
+        self.call_unusual(&entries::MISSING, &[description, first, second, place]);
+        let leave = self.leave_block();
+        self.builder.ins().jump(leave, &[]);
     }
 
     fn find_in_array(

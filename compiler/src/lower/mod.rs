@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 pub(crate) use places::has_effects;
 
-use drystone_component::Kind;
+use drystone_component::{self as model, Kind};
 use drystone_language::program::{Block as Block_, *};
 use drystone_language::source::{Lines, SourceFile, Span};
 use drystone_runtime::layout::{Fault, FrameHead};
@@ -52,8 +52,10 @@ pub struct Unit<'a> {
 pub struct Places<'a> {
     lines: Vec<Lines<'a>>,
     numbers: HashMap<(u32, u32), PlaceId>,
-    /// `(file, line, column)` of each.
-    pub table: Vec<(u32, u32, u32)>,
+    pub table: Vec<model::Place>,
+    /// Names that stand at places, by their number; the first is none.
+    pub names: Vec<String>,
+    names_numbers: HashMap<String, u32>,
 }
 
 impl<'a> Unit<'a> {
@@ -62,8 +64,7 @@ impl<'a> Unit<'a> {
         let facts = Facts::of(program);
         let layouts = Layouts::of(program, &facts);
         let awaited = Awaited::of(program);
-        let lines = files.iter().map(|file| Lines::of(&file.text)).collect();
-        let places = Places { lines, numbers: HashMap::new(), table: Vec::new() };
+        let places = Places::new(files);
         Unit { program, facts, layouts, awaited, places, variants: Vec::new(), numbers: HashMap::new() }
     }
 
@@ -80,13 +81,38 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Places<'_> {
+impl<'a> Places<'a> {
+    fn new(files: &'a [SourceFile]) -> Places<'a> {
+        Places {
+            lines: files.iter().map(|file| Lines::of(&file.text)).collect(),
+            numbers: HashMap::new(),
+            table: Vec::new(),
+            names: vec![String::new()],
+            names_numbers: HashMap::from([(String::new(), 0)]),
+        }
+    }
+
+    /// Notes what stands at a place, for messages.
+    pub fn name(&mut self, span: Span, name: &str) {
+        let place = self.number(span) as usize;
+        let number = match self.names_numbers.get(name) {
+            Some(&number) => number,
+            None => {
+                let number = self.names.len() as u32;
+                self.names.push(name.to_string());
+                self.names_numbers.insert(name.to_string(), number);
+                number
+            }
+        };
+        self.table[place].name = number;
+    }
+
     /// The number of a place.
     pub fn number(&mut self, span: Span) -> PlaceId {
         *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
             let (line, column) =
                 self.lines.get(span.file as usize).map_or((0, 0), |lines| lines.line_column(span.start));
-            self.table.push((span.file, line, column));
+            self.table.push(model::Place { file: span.file, line, column, name: 0 });
             (self.table.len() - 1) as PlaceId
         })
     }

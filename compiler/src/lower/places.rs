@@ -131,6 +131,11 @@ impl Lower<'_, '_> {
 
     /// Evaluates the indices of a place.
     pub(super) fn prepare(&mut self, place: &Place) -> Target {
+        if let PlaceKind::Element(id, _) | PlaceKind::Variable(id) = place.kind
+            && (place.ty.is_component() || matches!(place.kind, PlaceKind::Element(..)))
+        {
+            self.unit.places.name(place.span, &self.unit.program.variables[id.index()].name);
+        }
         match &place.kind {
             PlaceKind::Variable(id) => self.variable_target(*id),
             PlaceKind::Element(id, indices) => {

@@ -11,9 +11,9 @@ use core::slice;
 use drystone_component::Collection;
 
 use super::{From, find, insert, make_array, next, remove};
-use crate::failure::ds_fail;
-use crate::layout::{Process, Status, Worker};
-use crate::worker::heap_of;
+use crate::failure::{ds_fail, fail};
+use crate::layout::{Fault, Process, Status, Worker};
+use crate::worker::{Failure, heap_of};
 
 /// `NEW(a, n, m)`
 ///
@@ -71,6 +71,24 @@ pub unsafe extern "C" fn ds_insert(
         ds_fail(w, p, fault as u32, place);
         null_mut()
     })
+}
+
+/// The element with this key of one or two words is not there, but should be.
+///
+/// # Safety
+/// `p` runs on `w`, and leaves after this call; the words are a key of a collection so described.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_missing(
+    w: *mut Worker,
+    p: *mut Process,
+    collection: &Collection,
+    first: u64,
+    second: u64,
+    place: u32,
+) {
+    let fault = if collection.array { Fault::IndexOutOfBounds } else { Fault::MissingElement };
+    let key = super::shown(collection, &[first, second]);
+    fail(w, Failure { key, ..Failure::of(p, fault, place) });
 }
 
 /// Removes the element with these keys; 0 if it was not there.

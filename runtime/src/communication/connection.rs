@@ -10,12 +10,12 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::vec::Vec;
-use core::ptr::{self, null_mut};
+use core::ptr::{self, null, null_mut};
 
 use drystone_component::{Interface, Offered, Required};
 
 use super::{close, ds_input, make_gone, may_close};
-use crate::failure::ds_fail;
+use crate::failure::{ds_fail, violation};
 use crate::instance::{holder_of, rare_if_any, rare_of, slot_at, template_of};
 use crate::layout::*;
 use crate::process::start_service;
@@ -534,12 +534,45 @@ pub unsafe extern "C" fn ds_disconnect(
         return Status::Done;
     }
     if !may_close_through(slot) {
-        ds_fail(w, p, Fault::ProtocolViolation as u32, place);
+        violation(w, p, interface_of_slot(slot), place);
         return Status::Leave;
     }
     close_all_through(w, slot);
     unlink(w, slot);
     Status::Done
+}
+
+/// The interface of a slot; null if it is none of its instance's any more.
+unsafe fn interface_of_slot(slot: *mut RequiredSlot) -> *const Interface {
+    let mut found = null();
+    interfaces_of((*slot).instance, |of, interface| {
+        if of == slot {
+            found = interface;
+        }
+    });
+    found
+}
+
+/// Calls `each` for all slots of a component, inward ones too, with their interfaces.
+unsafe fn interfaces_of(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot, *const Interface)) {
+    let template = &*template_of(instance);
+    for required in template.required.get() {
+        slots_of(instance, required, &mut |slot| each(slot, required.interface));
+    }
+    for offered in template.offered.get().iter().filter(|offered| offered.body == Offered::INWARD) {
+        each(slot_at(instance, offered.inward), offered.interface);
+    }
+}
+
+/// The interface of a communication through one of the component's slots that may not end now; null if all may.
+pub unsafe fn unfinished(instance: *mut Instance) -> *const Interface {
+    let mut found = null();
+    interfaces_of(instance, |slot, interface| {
+        if !may_close_through(slot) {
+            found = interface;
+        }
+    });
+    found
 }
 
 /// Whether the protocols of all communications through a slot may end now.

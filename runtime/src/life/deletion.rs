@@ -12,17 +12,18 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BinaryHeap;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 
-use drystone_component::{Collection, Kind, Offered, Owned, Table, Template};
+use drystone_component::{Collection, Interface, Kind, Offered, Owned, Table, Template};
 
-use super::{close_holders_end, isolation, leaving};
+use super::{close_holders_end, isolation, leaving, unfinished_with_holder};
 use crate::collection;
 use crate::communication;
 use crate::communication::connection::*;
-use crate::failure::{self, ds_fail};
+use crate::failure::{self, ds_fail, violation};
 use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
@@ -415,9 +416,11 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         if !main.is_null() && !(*main).is_null() {
             return Step::Wait;
         }
-        if !close_holders_end(w, instance) {
-            return refuse(w, d);
+        let interface = unfinished_with_holder(instance);
+        if !interface.is_null() {
+            return refuse_holder(w, d, interface);
         }
+        close_holders_end(w, instance);
         (*d).stage = Stage::Services;
     }
     if (*d).stage == Stage::Services {
@@ -430,7 +433,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         if finally != Template::NO_BODY {
             (*d).finalizer = process::start(w, instance, finally);
             if (*d).finalizer.is_null() {
-                return fail(w, d, Fault::OutOfMemory);
+                return fail(w, instance, Fault::OutOfMemory, null());
             }
         }
     }
@@ -447,8 +450,9 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
     if let Some(child) = next_child(w, d) {
         return Step::Child(child);
     }
-    if !may_dismantle(instance) {
-        return refuse(w, d);
+    let interface = unfinished(instance);
+    if !interface.is_null() {
+        return fail(w, instance, Fault::ProtocolViolation, interface);
     }
     let parent = (*d).parent;
     dismantle(w, instance, if parent.is_null() { None } else { Some(&mut (*parent).children) });
@@ -509,22 +513,25 @@ pub unsafe fn overtaken(w: *mut Worker, d: *mut Deletion) {
     }
 }
 
-/// The protocol of a communication that must be closed may not end now.
-unsafe fn refuse(w: *mut Worker, d: *mut Deletion) -> Step {
-    fail(w, d, Fault::ProtocolViolation)
+/// A communication of its holder with what is deleted may not end now: the error of who deletes it.
+unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, interface: *const Interface) -> Step {
+    let parent = (*d).parent;
+    if !parent.is_null() && !(*parent).instance.is_null() {
+        return fail(w, (*parent).instance, Fault::ProtocolViolation, interface);
+    }
+    let customer = if parent.is_null() { (*d).customer } else { (*parent).customer };
+    let Customer::Process(p, place, _) = customer else {
+        return fail(w, (*d).instance, Fault::ProtocolViolation, interface);
+    };
+    violation(w, p, interface, place);
+    Step::Wait
 }
 
-unsafe fn fail(w: *mut Worker, d: *mut Deletion, fault: Fault) -> Step {
-    let mut root = d;
-    while !(*root).parent.is_null() {
-        root = (*root).parent;
-    }
-    if let Customer::Process(p, place, _) = (*root).customer {
-        ds_fail(w, p, fault as u32, place);
-    } else {
-        let failure = Failure { process: null_mut(), instance: (*d).instance, fault, place: u32::MAX };
-        failure::record(w, failure);
-    }
+/// The end of a component fails.
+unsafe fn fail(w: *mut Worker, instance: *mut Instance, fault: Fault, interface: *const Interface) -> Step {
+    let place = (*template_of(instance)).place;
+    let failure = Failure { process: null_mut(), instance, fault, place, interface, key: String::new() };
+    failure::record(w, failure);
     Step::Wait
 }
 
@@ -533,10 +540,11 @@ unsafe fn delete_at_once(w: *mut Worker, instance: *mut Instance, siblings: Opti
     if live(instance) != 0
         || (*instance).live & DELETING != 0
         || !needs_nothing_more(instance)
-        || !close_holders_end(w, instance)
+        || !unfinished_with_holder(instance).is_null()
     {
         return false;
     }
+    close_holders_end(w, instance);
     dismantle(w, instance, siblings);
     true
 }
@@ -554,7 +562,7 @@ unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
     }
     let mut holds = false;
     components_of(instance.cast(), template.owned.get(), |_| holds = true);
-    !holds && may_dismantle(instance)
+    !holds && unfinished(instance).is_null()
 }
 
 /// Whether components of a template have nothing but services for their holders: no variables to see to, no connections,
@@ -569,14 +577,6 @@ fn only_serves(template: &Template) -> bool {
             .get()
             .iter()
             .all(|offered| !offered.connectable && offered.body != Offered::INWARD)
-}
-
-/// Whether the protocols of all communications through the component's required interfaces may end now.
-unsafe fn may_dismantle(instance: *mut Instance) -> bool {
-    let mut allowed = true;
-    required_slots(instance, |slot| allowed &= may_close_through(slot));
-    inward_slots(instance, |slot| allowed &= may_close_through(slot));
-    allowed
 }
 
 /// Undoes all connections of a component without processes and sub-components, and frees all but its block.

@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use drystone_component::{Collection, Kind, Offered, Owned};
+use drystone_component::{Kind, Offered, Owned};
 
 use super::deletion::{components_of, deletion_of};
 use crate::collection;
@@ -122,7 +122,8 @@ unsafe fn name_in(base: *mut u8, owned: &[Owned], instance: *mut Instance) -> Op
                 let description = &*owned.collection;
                 let found = collection::visit(cell.cast(), description, &mut |keys, element| {
                     if *element.cast::<*mut Instance>() == instance {
-                        ControlFlow::Break(element_name(owned.name.get(), description, keys))
+                        let keys = collection::shown(description, keys);
+                        ControlFlow::Break(format!("{}[{keys}]", owned.name.get()))
                     } else {
                         ControlFlow::Continue(())
                     }
@@ -132,16 +133,4 @@ unsafe fn name_in(base: *mut u8, owned: &[Owned], instance: *mut Instance) -> Op
             _ => None,
         }
     })
-}
-
-unsafe fn element_name(name: &str, description: &Collection, keys: &[u64]) -> String {
-    let keys = description.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
-        Kind::Text => {
-            format!("{:?}", String::from_utf8_lossy(crate::text::bytes(key as *const TextHead)))
-        }
-        Kind::Byte if description.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
-        Kind::Byte => format!("{:?}", key as u8 as char),
-        _ => format!("{}", key as i64),
-    });
-    format!("{name}[{}]", keys.collect::<Vec<_>>().join(", "))
 }

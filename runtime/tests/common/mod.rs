@@ -585,6 +585,7 @@ impl Build {
         let owned = leak(owned.collect());
         Box::leak(Box::new(Template {
             name: Str::new(self.name),
+            place: 90,
             size: offset,
             isolated: self.isolated,
             virtual_time: self.virtual_time,
@@ -649,11 +650,12 @@ pub fn interface(
 
 /// A program that starts with this component.
 pub fn program(entry: &'static Template) -> &'static Program {
-    let place = |line| Place { file: 0, line, column: 1 };
+    let place = |line| Place { file: 0, line, column: 1, name: 0 };
     Box::leak(Box::new(Program {
         entry,
         files: leak(vec![Str::new("test.dry")]),
         places: leak((0..100).map(place).collect()),
+        names: leak(vec![Str::new("")]),
         resume_points: Table::new(&[]),
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,

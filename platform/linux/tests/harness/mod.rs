@@ -60,6 +60,7 @@ fn program(requires: &[&str]) -> Program {
         entry: template("Main", requires, interfaces),
         files: Table::new(&[]),
         places: Table::new(&[]),
+        names: Table::new(&[]),
         resume_points: Table::new(&[]),
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,
@@ -165,6 +166,7 @@ fn template(
     };
     Box::leak(Box::new(Template {
         name: Str::new(name),
+        place: NO_PLACE,
         size: (SLOTS + requires.len() * size_of::<RequiredSlot>()) as u32,
         isolated: false,
         virtual_time: false,
