@@ -111,6 +111,63 @@ fn a_run_time_error_says_what_and_where() {
 }
 
 #[test]
+fn a_run_time_error_names_what_is_missing() {
+    for (declarations, statements, wanted) in [
+        (
+            "a[i: INTEGER; t: TEXT]: INTEGER",
+            "WRITE(a[7, \"x\"])",
+            "missing element at program.dry:4:7 in A\n  a[7, \"x\"] was never given a value, or has been deleted\n",
+        ),
+        (
+            "a[c: CHARACTER]: TEXT",
+            "a[\"k\"] := \"v\"; DELETE(a[\"k\"]); WRITE(a[\"k\"])",
+            "missing element at program.dry:4:37 in A\n  a['k'] was never given a value, or has been deleted\n",
+        ),
+        (
+            "a[i: INTEGER]: INTEGER {ARRAY}",
+            "NEW(a, 3); a[TIME - TIME + 3] := 1",
+            "index out of bounds at program.dry:4:12 in A\n  there is no a[3]: NEW(a, n) makes the elements 0 to n - 1\n",
+        ),
+        (
+            "b: B",
+            "b!M",
+            "empty container at program.dry:4:1 in A\n  b holds no component: no NEW has made one, or it was moved, sent or deleted\n",
+        ),
+        (
+            "b: B",
+            "NEW(b); NEW(b)",
+            "full container at program.dry:4:13 in A\n  b is there already: DELETE or MOVE it first\n",
+        ),
+        (
+            "b: B; x: BOOLEAN",
+            "NEW(b); IF ~x THEN b!M END; DELETE(b)",
+            "protocol violation at program.dry:4:29 in A, interface I\n",
+        ),
+        (
+            "b: B; x: BOOLEAN",
+            "NEW(b); b!M; IF ~x THEN I(b)!M END",
+            "protocol violation at program.dry:4:25 in A, interface I\n",
+        ),
+        (
+            "x: BOOLEAN",
+            "Arguments!GetArguments; IF x THEN Arguments?End END",
+            "protocol violation at program.dry:3:11 in A, interface Arguments\n",
+        ),
+    ] {
+        let folder = folder_with(&format!(
+            "INTERFACE I; IN M OUT N END I;
+COMPONENT B OFFERS I; IMPLEMENTATION I; BEGIN ?M; !N END I; END B;
+COMPONENT A REQUIRES Arguments; VARIABLE {declarations}; BEGIN
+{statements}
+END A;"
+        ));
+        let output = drystone(folder.path(), &["run", "program.dry"]);
+        assert_eq!(complaint(&output), format!("error: {wanted}"), "{statements}");
+        assert_eq!(status(&output), 1);
+    }
+}
+
+#[test]
 fn a_program_with_errors_is_not_run() {
     let folder = folder_with("COMPONENT A; BEGIN WRITE(1); WRITE(y) END A;");
     let output = drystone(folder.path(), &["run", "program.dry"]);
