@@ -177,7 +177,7 @@ fn receiving_out_of_turn_is_a_protocol_violation() {
         ])
         .done();
     let ran = run(main);
-    assert_eq!(ran.errors, "error: protocol violation at test.dry:6:1 in Main\n");
+    assert_eq!(ran.errors, "error: protocol violation at test.dry:6:1 in Main, interface Echo\n");
     assert_eq!(ran.outcome.status, 1);
 }
 

@@ -111,7 +111,7 @@ fn a_receive_from_what_was_ended_is_the_receivers_error() {
     assert_eq!(
         ran.errors,
         "error: assertion failed at test.dry:42:1 in Main.a, interface Echo\n\
-         error: protocol violation at test.dry:6:1 in Main\n"
+         error: protocol violation at test.dry:6:1 in Main, interface Echo\n"
     );
     assert_eq!(ran.outcome.status, 1);
 }
