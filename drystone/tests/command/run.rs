@@ -121,7 +121,7 @@ fn a_run_time_error_names_what_is_missing() {
         (
             "a[c: CHARACTER]: TEXT",
             "a[\"k\"] := \"v\"; DELETE(a[\"k\"]); WRITE(a[\"k\"])",
-            "missing element at program.dry:4:37 in A\n  a['k'] was never given a value, or has been deleted\n",
+            "missing element at program.dry:4:38 in A\n  a['k'] was never given a value, or has been deleted\n",
         ),
         (
             "a[i: INTEGER]: INTEGER {ARRAY}",
@@ -142,11 +142,6 @@ fn a_run_time_error_names_what_is_missing() {
             "b: B; x: BOOLEAN",
             "NEW(b); IF ~x THEN b!M END; DELETE(b)",
             "protocol violation at program.dry:4:29 in A, interface I\n",
-        ),
-        (
-            "b: B; x: BOOLEAN",
-            "NEW(b); b!M; IF ~x THEN I(b)!M END",
-            "protocol violation at program.dry:4:25 in A, interface I\n",
         ),
         (
             "x: BOOLEAN",
