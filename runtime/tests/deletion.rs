@@ -164,7 +164,7 @@ fn a_client_that_is_deleted_in_the_middle_of_its_protocol_is_an_error() {
         ]).done();
     }
     let ran = run(*MAIN);
-    assert_eq!(ran.errors, "error: protocol violation at test.dry:2:1 in Main, interface Echo\n");
+    assert_eq!(ran.errors, "error: protocol violation at test.dry:90:1 in Main.b, interface Twice\n");
 }
 
 #[test]
