@@ -11,6 +11,7 @@
 
 pub mod entries;
 mod room;
+mod short;
 
 use core::cmp::Ordering;
 use core::ptr::{self, null_mut};
@@ -65,8 +66,8 @@ pub fn join(heap: &mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault>
     if !text.is_null() {
         // SAFETY: fresh and of the length of both.
         unsafe {
-            ptr::copy_nonoverlapping(a.as_ptr(), first_byte(text), a.len());
-            ptr::copy_nonoverlapping(b.as_ptr(), first_byte(text).add(a.len()), b.len());
+            short::copy(a, first_byte(text));
+            short::copy(b, first_byte(text).add(a.len()));
         }
     }
     Ok(text)
@@ -239,7 +240,11 @@ pub unsafe fn find(text: *const TextHead, part: *const TextHead, from: i64) -> R
     // SAFETY: as above.
     let (all, part) = unsafe { (bytes(text), bytes(part)) };
     let rest = position(from).and_then(|from| all.get(from..)).ok_or(Fault::IndexOutOfBounds)?;
-    Ok(memchr::memmem::find(rest, part).map_or(-1, |found| from + found as i64))
+    let found = match *part {
+        [byte] => memchr::memchr(byte, rest),
+        _ => memchr::memmem::find(rest, part),
+    };
+    Ok(found.map_or(-1, |found| from + found as i64))
 }
 
 /// `t[i] := x`
@@ -284,6 +289,16 @@ pub unsafe fn compare(a: *const TextHead, b: *const TextHead) -> Ordering {
     }
     // SAFETY: as above.
     unsafe { bytes(a).cmp(bytes(b)) }
+}
+
+/// Whether both are the same bytes.
+///
+/// # Safety
+/// Both are live or null.
+#[inline]
+pub unsafe fn equal(a: *const TextHead, b: *const TextHead) -> bool {
+    // SAFETY: as above.
+    a == b || unsafe { short::equal(bytes(a), bytes(b)) }
 }
 
 fn position(n: i64) -> Option<usize> {

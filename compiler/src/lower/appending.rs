@@ -28,24 +28,40 @@ impl Lower<'_, '_> {
             Target::Named(_) => self.find_present(&target, read),
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
-        let at = self.place_register(value.span);
-        if let [Expression { kind: ExpressionKind::Builtin(Builtin::CharacterToText, character), .. }] =
-            parts[..]
-        {
-            let character = self.value(&character[0]);
-            self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
-        } else {
-            let mut parts = parts.into_iter();
-            let mut more = self.text(parts.next().expect("something is put behind it"));
-            for part in parts {
-                let part = self.text(part);
-                more = self.make(&entries::TEXT_CONCAT, vec![more.reg, part.reg], vec![more, part], value);
-            }
-            self.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
-            self.drop_text(more);
-        }
+        // Constants at the end needn't be put together with what is before them.
+        let constants = parts.iter().rev().take_while(|part| matches!(part.kind, ExpressionKind::Text(_)));
+        let (joined, alone) = parts.split_at(parts.len() - constants.count());
+        self.append_joined(cell, joined, value);
+        alone.iter().for_each(|part| self.append_joined(cell, &[part], value));
         self.drop_target(&target);
         true
+    }
+
+    /// Puts parts, if there are any, behind the text in a cell.
+    fn append_joined(&mut self, cell: Reg, parts: &[&Expression], value: &Expression) {
+        let Some((first, others)) = parts.split_first() else { return };
+        let at = self.place_register(value.span);
+        if let Some(character) = self.character_of(parts) {
+            self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
+            return;
+        }
+        let mut more = self.text(first);
+        for part in others {
+            let part = self.text(part);
+            more = self.make(&entries::TEXT_CONCAT, vec![more.reg, part.reg], vec![more, part], value);
+        }
+        self.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
+        self.drop_text(more);
+    }
+
+    /// The character that is all these parts are, if it is one.
+    fn character_of(&mut self, parts: &[&Expression]) -> Option<Reg> {
+        let [Expression { kind, .. }] = parts else { return None };
+        match kind {
+            ExpressionKind::Builtin(Builtin::CharacterToText, character) => Some(self.value(&character[0])),
+            ExpressionKind::Text(bytes) if bytes.len() == 1 => Some(self.int(i64::from(bytes[0]))),
+            _ => None,
+        }
     }
 }
 

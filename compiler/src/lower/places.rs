@@ -248,6 +248,17 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Where the element lies that is there and will be changed at once.
+    pub(super) fn changed_element(&mut self, target: &Target, place: &Place) -> Option<Target> {
+        match target {
+            Target::Element { variable, collection, keys } => self.wrote(*variable, *collection, keys),
+            Target::Named(_) => {}
+            _ => return None,
+        }
+        let cell = self.find_present(target, place.span);
+        Some(Target::Memory(cell_of(cell, &place.ty)))
+    }
+
     fn look_up(&mut self, target: &Target, absent: IfAbsent) -> Reg {
         let Target::Element { variable, collection, keys } = target else {
             unreachable!("only elements are looked up");

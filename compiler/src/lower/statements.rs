@@ -127,9 +127,12 @@ impl Lower<'_, '_> {
     fn change(&mut self, place: &Place, by: &Expression, operator: Checked, span: Span) {
         let by = self.value(by);
         let target = self.prepare(place);
-        let old = self.load_target(&target, &place.ty, place.span);
+        // Nothing moves an element while it is changed: it is looked up once.
+        let found = self.changed_element(&target, place);
+        let changed = found.as_ref().unwrap_or(&target);
+        let old = self.load_target(changed, &place.ty, place.span);
         let new = self.checked(operator, old, by, span);
-        self.store_target(&target, &place.ty, new, place.span);
+        self.store_target(changed, &place.ty, new, place.span);
         self.drop_target(&target);
     }
 

@@ -58,12 +58,10 @@ impl<'a> Keys<'a> {
     /// Whether two keys are the same.
     #[inline]
     pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
-        self.kinds.iter().enumerate().all(|(i, &kind)| {
-            let (a, b) = (*a.add(i), *b.add(i));
-            a == b
-                || kind == Kind::Text
-                    && text::bytes(a as *const TextHead) == text::bytes(b as *const TextHead)
-        })
+        match *self.kinds {
+            [kind] => equal_words(kind, *a, *b),
+            _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_words(kind, *a.add(i), *b.add(i))),
+        }
     }
 
     /// Whether two keys are the same words: then they are equal, but not the other way round.
@@ -75,10 +73,13 @@ impl<'a> Keys<'a> {
     /// A number that looks random, the same for equal keys.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
-        self.kinds.iter().enumerate().fold(seed, |hash, (i, &kind)| match kind {
-            Kind::Text => hash_bytes(text::bytes(*key.add(i) as *const TextHead), hash),
-            _ => mix(hash ^ *key.add(i)),
-        })
+        match *self.kinds {
+            [kind] => hash_word(kind, *key, seed),
+            _ => {
+                let words = self.kinds.iter().enumerate();
+                words.fold(seed, |hash, (i, &kind)| hash_word(kind, *key.add(i), hash))
+            }
+        }
     }
 
     /// One more holder for the texts of a key.
@@ -102,6 +103,19 @@ impl<'a> Keys<'a> {
     }
 }
 
+#[inline]
+unsafe fn equal_words(kind: Kind, a: u64, b: u64) -> bool {
+    a == b || kind == Kind::Text && text::equal(a as *const TextHead, b as *const TextHead)
+}
+
+#[inline]
+unsafe fn hash_word(kind: Kind, word: u64, seed: u64) -> u64 {
+    match kind {
+        Kind::Text => hash_bytes(text::bytes(word as *const TextHead), seed),
+        _ => mix(seed ^ word),
+    }
+}
+
 /// Both halves of a product: every bit of the result depends on every bit of the word.
 #[inline]
 fn mix(word: u64) -> u64 {
@@ -110,9 +124,49 @@ fn mix(word: u64) -> u64 {
 }
 
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let hash = words.iter().fold(seed, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(mix(hash ^ u64::from_le_bytes(last)) ^ bytes.len() as u64)
+    let start = mix(seed ^ bytes.len() as u64);
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let Some(last) = bytes.last_chunk::<8>() else {
+            let ends = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+            return mix(start ^ ends);
+        };
+        // All words that end before the last byte; the last one may begin among them.
+        let words = bytes[..bytes.len() - 1].as_chunks::<8>().0;
+        let hash = words.iter().fold(start, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));
+        return mix(hash ^ u64::from_le_bytes(*last));
+    }
+    let few = match *bytes {
+        [] => [0; 3],
+        [a] => [a, 0, 0],
+        [a, b] => [a, b, 0],
+        [a, b, c, ..] => [a, b, c],
+    };
+    mix(start ^ u64::from(few[0]) ^ u64::from(few[1]) << 8 ^ u64::from(few[2]) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_and_the_length_change_the_hash() {
+        let mut seen = std::collections::HashSet::new();
+        let mut count = 0;
+        for length in 0..40 {
+            let mut bytes = alloc::vec![0; length];
+            let mut add = |bytes: &[u8]| {
+                count += 1;
+                seen.insert(hash_bytes(bytes, 0x243F_6A88_85A3_08D3));
+            };
+            add(&bytes);
+            for place in 0..length {
+                for value in 1..=255 {
+                    bytes[place] = value;
+                    add(&bytes);
+                }
+                bytes[place] = 0;
+            }
+        }
+        assert_eq!(seen.len(), count);
+    }
 }

@@ -4,7 +4,9 @@
 //! Generated code passes its own worker and process, texts that it holds, and addresses of its own cells. That is what
 //! all of these functions rely on.
 
-use super::{append, append_byte, bytes, compare, concat, copy, drop, find, make, make_zeroed, set, slice};
+use super::{
+    append, append_byte, bytes, compare, concat, copy, drop, equal, find, make, make_zeroed, set, slice,
+};
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::number::{self, parse_integer, parse_real};
@@ -124,7 +126,7 @@ pub unsafe extern "C" fn ds_text_compare(a: *const TextHead, b: *const TextHead)
 /// As for [`ds_text_compare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_equal(a: *const TextHead, b: *const TextHead) -> u32 {
-    unsafe { u32::from(a == b || bytes(a) == bytes(b)) }
+    unsafe { u32::from(equal(a, b)) }
 }
 
 /// `t[i] := x`

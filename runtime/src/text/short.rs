@@ -1,0 +1,89 @@
+//! Most texts are short: up to 16 bytes are compared and copied here by one or two words, which may overlap, because
+//! the library's functions for any length take longer to find out how many bytes there are.
+//!
+//! # Why this is sound
+//! What is copied goes to memory of the caller's that is as long.
+
+use core::ptr;
+
+/// Whether both are the same.
+#[inline]
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        0 => true,
+        1..4 => a[0] == b[0] && a[a.len() / 2] == b[a.len() / 2] && a[a.len() - 1] == b[a.len() - 1],
+        4..8 => equal_ends::<4>(a, b),
+        8..=16 => equal_ends::<8>(a, b),
+        _ => a == b,
+    }
+}
+
+#[inline]
+fn equal_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
+}
+
+/// Copies bytes.
+///
+/// # Safety
+/// `to` may be written for as many bytes, which are others.
+#[inline]
+pub unsafe fn copy(from: &[u8], to: *mut u8) {
+    // SAFETY: as above; each part lies inside.
+    unsafe {
+        match from.len() {
+            0 => {}
+            1..4 => {
+                let (middle, last) = (from.len() / 2, from.len() - 1);
+                to.write(from[0]);
+                to.add(middle).write(from[middle]);
+                to.add(last).write(from[last]);
+            }
+            4..8 => copy_ends::<4>(from, to),
+            8..=16 => copy_ends::<8>(from, to),
+            length => ptr::copy_nonoverlapping(from.as_ptr(), to, length),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy`]; there are at least `N` bytes.
+#[inline]
+unsafe fn copy_ends<const N: usize>(from: &[u8], to: *mut u8) {
+    // SAFETY: as above.
+    unsafe {
+        let (first, last) = (from.as_ptr(), from.as_ptr().add(from.len() - N));
+        let last = last.cast::<[u8; N]>().read();
+        to.cast::<[u8; N]>().write(first.cast::<[u8; N]>().read());
+        to.add(from.len() - N).cast::<[u8; N]>().write(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_all_lengths_are_compared_and_copied() {
+        for length in 0..40 {
+            let text: Vec<u8> = (1..=length).collect();
+            let mut copied = vec![0; text.len() + 1];
+            // SAFETY: it is as long.
+            unsafe { copy(&text, copied.as_mut_ptr()) };
+            assert_eq!(copied.pop(), Some(0));
+            assert!(copied == text && equal(&copied, &text));
+            assert!(!equal(&text, &[&text[..], &[0]].concat()));
+            for place in 0..text.len() {
+                copied[place] = 0;
+                assert!(!equal(&copied, &text), "{length} {place}");
+                copied[place] = text[place];
+            }
+        }
+    }
+}
