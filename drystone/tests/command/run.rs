@@ -320,3 +320,42 @@ END Main;
     let output = drystone(folder.path(), &["run", "program.dry"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("10 2010", 0), "{}", complaint(&output));
 }
+
+#[test]
+fn waits_with_a_limit_end_in_real_time() {
+    const WAITS: &str = "
+INTERFACE Gate;  IN Pass(limit: INTEGER) OUT Passed(open: BOOLEAN; waited: INTEGER)  END Gate;
+COMPONENT Door OFFERS Gate;
+VARIABLE open: BOOLEAN;
+IMPLEMENTATION Gate;
+VARIABLE limit, begin: INTEGER; passes: BOOLEAN;
+BEGIN
+  ?Pass(limit); begin := TIME;
+  BEGIN {SHARED} passes := AWAIT(open, limit) END;
+  !Passed(passes, TIME - begin)
+END Gate;
+ACTIVITY PASSIVATE(300); BEGIN {EXCLUSIVE} open := TRUE END
+END Door;
+COMPONENT Main;
+VARIABLE door: Door; open: BOOLEAN; waited: INTEGER;
+PROCEDURE Try(limit: INTEGER);
+BEGIN
+  door!Pass(limit); door?Passed(open, waited); WRITE(open); WRITE(\" \"); WRITE(waited); WRITELINE
+END Try;
+BEGIN NEW(door); Try(0); Try(50); Try(60000); Try(1); Try(-1) END Main;
+";
+    let folder = folder_with(WAITS);
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    let printed = printed(&output);
+    let tries: Vec<(bool, u64)> = printed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(open, waited)| (open == "TRUE", waited.parse().expect("a number")))
+        .collect();
+    let [(false, none), (false, limited), (true, opened), (true, _), (true, _)] = tries[..] else {
+        panic!("{printed}")
+    };
+    // However busy the machine is, nothing is early; and nothing that shall end waits for the limit of a minute.
+    assert!(none < 30_000 && (50..30_000).contains(&limited) && opened < 30_000, "{printed}");
+}
