@@ -3,7 +3,6 @@
 //! ```text
 //! COMMAND PROGRAM [-cores N] [-runs N] [-warm N] [sizes, as -n N]   {"ms": .., "messages": .., "result": {..}} for each run
 //! COMMAND bytes [-cores N] [-n N]                                   {"bytes": ..}
-//! COMMAND jitter [-cores N] [-runs N] [-n N] [-k N]                 {"median_ms": .., "p99_ms": .., "max_ms": ..}
 //! ```
 //!
 //! A peer in another language is one more entry in [`crate::peers`].
@@ -20,7 +19,6 @@ use crate::execute::{Execution, execute};
 use crate::places;
 use crate::processes::programs::Program;
 use crate::server::Server;
-use crate::statistics::{percentile, sorted};
 
 /// How a contender works.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,17 +71,6 @@ struct Run {
     ms: f64,
     messages: u64,
     result: Value,
-}
-
-/// How the times of many runs in one process vary.
-#[derive(Deserialize)]
-pub struct Jitter {
-    /// Of all runs.
-    pub median_ms: f64,
-    /// Of a hundred runs, 99 are quicker.
-    pub p99_ms: f64,
-    /// The slowest.
-    pub max_ms: f64,
 }
 
 impl Contender {
@@ -151,20 +138,6 @@ impl Contender {
         let mut command = self.command("bytes".as_ref())?;
         command.arg("-cores").arg(cores.to_string()).args(program.flags());
         self.read_one::<Bytes>(&execute(&mut command, cores, limit)?).map(|line| line.bytes)
-    }
-
-    /// How the times of many runs in one process vary.
-    pub fn jitter(&self, program: &Program, runs: Runs) -> Result<Jitter, String> {
-        if self.manner == Manner::Drystone {
-            let times = sorted(&self.warm(program, runs)?);
-            let at = |part| percentile(&times, part).expect("as many times as runs");
-            return Ok(Jitter { median_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1.0) });
-        }
-        let mut command = self.command("jitter".as_ref())?;
-        command
-            .args(["-cores", &runs.cores.to_string(), "-runs", &runs.measured.to_string()])
-            .args(program.flags());
-        self.read_one(&execute(&mut command, runs.cores, runs.limit)?)
     }
 
     /// The server in that program, at work.

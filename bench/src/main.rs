@@ -122,7 +122,7 @@ fn processes(extent: Extent) -> Result<(), String> {
         true => processes::growth::measure_alone(tell),
         false => processes::measure(effort, tell),
     })?;
-    let sections = processes::growth::sections(&rows)?;
+    let sections = processes::sections(&rows)?;
     if extent.growth && !extent.json {
         page::write_plots(&sections)?;
         print!("{}", page::told(&sections));

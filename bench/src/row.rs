@@ -37,9 +37,27 @@ pub struct Row {
     /// What else there is to say of Drystone's figure, for the page.
     #[serde(skip)]
     pub note: String,
+    /// By contender, each run by itself where it is shown; Drystone is one of them.
+    #[serde(skip)]
+    pub runs: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl Row {
+    /// On one core, without figures and target; less is better.
+    pub fn new(row: String, unit: &'static str) -> Row {
+        Row {
+            row,
+            cores: 1,
+            unit,
+            better: Better::Lower,
+            drystone: None,
+            peers: BTreeMap::new(),
+            target: None,
+            note: String::new(),
+            runs: BTreeMap::new(),
+        }
+    }
+
     /// One line.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("a row is numbers and names")
@@ -98,14 +116,10 @@ pub mod tests {
 
     pub fn token_ring() -> Row {
         Row {
-            row: "TokenRing".into(),
-            cores: 1,
-            unit: "ms",
-            better: Better::Lower,
             drystone: Some(Figure { value: 7.1, low: 7.0, high: 7.25 }),
             peers: BTreeMap::from([("go-mirror", Some(Figure::single(209.3))), ("tokio-mirror", None)]),
             target: Some(8.0),
-            note: String::new(),
+            ..Row::new("TokenRing".into(), "ms")
         }
     }
 

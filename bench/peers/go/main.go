@@ -51,7 +51,6 @@ var programs = map[string]program{
 // What is measured by other things than the time of a run; servers run until they are ended.
 var commands = map[string]func(arguments []string) error{
 	"bytes":      bytesPerProcess,
-	"jitter":     jitter,
 	"HttpServer": httpServer,
 	"KeyValue":   keyValue,
 }

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,34 +100,4 @@ func resident() (int64, error) {
 		}
 	}
 	return 0, errors.New("no VmRSS in /proc/self/status")
-}
-
-// jitter runs a small ring many times and tells how far the times vary.
-func jitter(arguments []string) error {
-	flags := flag.NewFlagSet("jitter", flag.ExitOnError)
-	cores := flags.Int("cores", 1, "processors to use")
-	runs := flags.Int("runs", 500, "measured runs")
-	n := flags.Int("n", 100, "nodes")
-	k := flags.Int("k", 1000, "rounds")
-	flags.Parse(arguments)
-	if *runs < 1 {
-		return fmt.Errorf("%d runs", *runs)
-	}
-	runtime.GOMAXPROCS(*cores)
-	times := make([]time.Duration, 0, *runs)
-	for run := 0; run <= *runs; run++ {
-		start := time.Now()
-		if _, err := runTokenRing(*n, *k); err != nil {
-			return err
-		}
-		if run > 0 {
-			times = append(times, time.Since(start))
-		}
-	}
-	slices.Sort(times)
-	printLine(map[string]any{
-		"program": "jitter", "cores": *cores, "runs": *runs, "median_ms": milliseconds(times[*runs/2]),
-		"p99_ms": milliseconds(times[*runs*99/100]), "max_ms": milliseconds(times[*runs-1]),
-	})
-	return nil
 }

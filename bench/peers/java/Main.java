@@ -27,8 +27,7 @@ public final class Main {
 
     /** What measures something else than the time of a run. */
     private static final Map<String, Command> COMMANDS = Map.of(
-            "bytes", BytesPerProcess::measure,
-            "jitter", Jitter::measure);
+            "bytes", BytesPerProcess::measure);
 
     /** If there are runs to warm up, the last of them is repeated for so long, because short runs do not get compiled. */
     private static final long WARM_NANOSECONDS = 1_000_000L * Long.getLong("warm.ms", 0);

@@ -3,6 +3,7 @@
 
 pub mod busy;
 pub mod growth;
+mod jitter;
 mod page;
 mod practical;
 pub mod programs;
@@ -16,9 +17,9 @@ use crate::contender::{Contender, Runs};
 use crate::execute::processors;
 use crate::peers;
 use crate::row::{Better, Row};
-use crate::statistics::{Figure, rounded};
+use crate::statistics::{Figure, percentile, rounded, sorted};
 use busy::Busy;
-pub use page::page;
+pub use page::{page, sections};
 use programs::*;
 
 /// How much work is put into figures.
@@ -76,6 +77,8 @@ impl Effort {
 
 /// Of a small ring in one process.
 const JITTER_RUNS: usize = 500;
+/// Before those: for about so long Java compiles, which is not what jitter is about.
+const JITTER_WARM: usize = 100;
 
 /// No program may be slower on two cores than so many times its time on one.
 const TWO_CORES: f64 = 1.1;
@@ -195,14 +198,9 @@ impl Bench {
     /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on average.
     fn time_slices(&self) -> Vec<Row> {
         let row = |name: &str, percent: Option<f64>, target| Row {
-            row: format!("time slices {name}"),
-            cores: 1,
-            unit: "% of instructions",
-            better: Better::Lower,
             drystone: percent.map(Figure::single),
-            peers: BTreeMap::new(),
             target,
-            note: String::new(),
+            ..Row::new(format!("time slices {name}"), "% of instructions")
         };
         let mut rows = Vec::new();
         let mut costs = Vec::new();
@@ -255,17 +253,23 @@ impl Bench {
             program,
             target: Some(program.target),
         };
-        let mut worst = BTreeMap::new();
+        let mut runs: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         let mut row = self.row(heading, |who| {
             let measured = if who.name == "drystone" { JITTER_RUNS } else { self.effort.peers_jitter };
-            let jitter = who.jitter(program, Runs { cores, warm: 1, measured, limit: self.effort.limit })?;
-            let most = jitter.max_ms / jitter.median_ms;
-            worst.entry(who.name).and_modify(|worst: &mut f64| *worst = worst.max(most)).or_insert(most);
-            Ok(vec![jitter.p99_ms / jitter.median_ms])
+            let limit = self.effort.limit;
+            let times = sorted(&who.warm(program, Runs { cores, warm: JITTER_WARM, measured, limit })?);
+            let at = |part| percentile(&times, part).expect("as many times as runs");
+            // All rounds of one contender are compared with the median of their own round.
+            runs.entry(who.name).or_default().extend(times.iter().map(|ms| ms / at(0.5)));
+            Ok(vec![at(0.99) / at(0.5)])
         });
-        let worst: Vec<_> = worst.iter().map(|(name, worst)| format!("{name} {worst:.1}")).collect();
-        row.note = format!("the slowest run in medians: {}", worst.join(", "));
-        row
+        let slowest = |(name, times): (_, &Vec<f64>)| {
+            let most = times.iter().copied().fold(1.0, f64::max);
+            format!("{name} {most:.1}")
+        };
+        let slowest: Vec<_> = runs.iter().map(slowest).collect();
+        row.note = format!("the slowest run in medians: {}", slowest.join(", "));
+        Row { runs, ..row }
     }
 
     /// Asks all contenders in turns.
@@ -309,7 +313,7 @@ impl Bench {
         });
         let peers = figures.iter().map(|(who, figure)| (who.name, *figure)).collect();
         let Heading { row, cores, unit, better, .. } = heading;
-        Row { row, cores, unit, better, drystone, peers, target, note: String::new() }
+        Row { cores, better, drystone, peers, target, ..Row::new(row, unit) }
     }
 }
 
@@ -319,10 +323,7 @@ fn scaling(one: &Row, two: &Row) -> Row {
     let peers: BTreeMap<_, _> =
         one.peers.iter().map(|(&name, &one)| (name, ratio(one, two.peers[name]))).collect();
     Row {
-        row: format!("scaling {}", one.row),
         cores: 2,
-        unit: "two cores / one",
-        better: Better::Lower,
         drystone: ratio(one.drystone, two.drystone),
         peers,
         target: Some(if ["Mandelbrot", "parallel job"].contains(&one.row.as_str()) {
@@ -330,6 +331,6 @@ fn scaling(one: &Row, two: &Row) -> Row {
         } else {
             TWO_CORES
         }),
-        note: String::new(),
+        ..Row::new(format!("scaling {}", one.row), "two cores / one")
     }
 }

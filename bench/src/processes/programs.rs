@@ -249,6 +249,7 @@ pub const JITTER: Program = Program {
     name: "TokenRing",
     sizes: &[("N", 100), ("K", 1000)],
     writes: Some("100100 hops\n"),
+    result: r#"{"hops": 100100}"#,
     messages: Messages::exactly(100_303),
     target: Target::At(1.5),
     ..COMMON

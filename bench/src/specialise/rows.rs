@@ -62,7 +62,7 @@ impl Measured {
             _ => String::new(),
         };
         let target_value = goal(target.goal, generic, hand);
-        Row { drystone, peers, target: target_value, note, ..row(target.row.into(), "ns") }
+        Row { drystone, peers, target: target_value, note, ..Row::new(target.row.into(), "ns") }
     }
 
     /// Machine code by Cranelift beside code without vectors.
@@ -73,7 +73,7 @@ impl Measured {
             drystone: self.best(&[NATIVE]),
             peers: BTreeMap::from([("hand", hand), ("drystone-c", residual)]),
             target: goal(Goal::Hand, None, hand),
-            ..row(format!("cranelift {}", target.row), "ns")
+            ..Row::new(format!("cranelift {}", target.row), "ns")
         }
     }
 
@@ -84,7 +84,7 @@ impl Measured {
             drystone: self.best(&["residual avx2 gcc", "residual avx2 clang"]),
             peers: BTreeMap::from([("hand", hand)]),
             target: goal(Goal::Hand, None, hand),
-            ..row(format!("avx2 {}", target.row), "ns")
+            ..Row::new(format!("avx2 {}", target.row), "ns")
         }
     }
 }
@@ -120,7 +120,7 @@ pub fn instructions_row(target: &Target, counts: &Counts) -> Row {
             told(counts.residual),
             told(counts.hand)
         ),
-        ..row(format!("instructions {}", target.row), "% of the known part gone")
+        ..Row::new(format!("instructions {}", target.row), "% of the known part gone")
     }
 }
 
@@ -143,20 +143,7 @@ pub fn time_row(name: String, times: Option<&Times>, target: Option<f64>) -> Row
         drystone: times.and_then(|times| Figure::of(&times.c)),
         peers: BTreeMap::from([("drystone-cranelift", native)]),
         target,
-        ..row(name, "ms")
-    }
-}
-
-fn row(row: String, unit: &'static str) -> Row {
-    Row {
-        row,
-        cores: 1,
-        unit,
-        better: Better::Lower,
-        drystone: None,
-        peers: BTreeMap::new(),
-        target: None,
-        note: String::new(),
+        ..Row::new(name, "ms")
     }
 }
 

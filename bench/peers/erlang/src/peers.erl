@@ -30,7 +30,7 @@ best() ->
 
 %% What measures something else than the time of a run.
 commands() ->
-    #{"bytes" => bytes, "jitter" => jitter}.
+    #{"bytes" => bytes}.
 
 main() ->
     Words = init:get_plain_arguments(),

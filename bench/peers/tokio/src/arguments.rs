@@ -7,8 +7,6 @@ use crate::program::Sizes;
 /// What was asked for.
 pub struct Arguments {
     cores: usize,
-    /// Runs that are measured, if it was said.
-    asked_runs: Option<usize>,
     /// Runs that are measured.
     pub runs: usize,
     /// Runs before those.
@@ -40,20 +38,16 @@ impl Arguments {
             values.insert(name.to_string(), value);
         }
         let mut take = |name| values.remove(name).map(|value| value as usize);
-        let (cores, runs, warm) = (take("cores").unwrap_or(1), take("runs"), take("warm").unwrap_or(1));
+        let (cores, runs, warm) =
+            (take("cores").unwrap_or(1), take("runs").unwrap_or(1), take("warm").unwrap_or(1));
         if cores == 0 {
             return Err("no cores".to_string());
         }
-        Ok(Arguments { cores, asked_runs: runs, runs: runs.unwrap_or(1), warm, best, sizes: values })
+        Ok(Arguments { cores, runs, warm, best, sizes: values })
     }
 
     pub fn cores(&self) -> usize {
         self.cores
-    }
-
-    /// Runs that are measured, where one alone says little.
-    pub fn many_runs(&self, default: usize) -> usize {
-        self.asked_runs.unwrap_or(default)
     }
 
     /// The sizes by their names, in the order of `defaults`; there are no others.

@@ -44,8 +44,7 @@ const PROGRAMS: [Program; 8] = [
 
 /// What measures something else than the time of a run.
 type Measure = fn(&Runtime, &Arguments) -> Result<Value, String>;
-const COMMANDS: [(&str, Measure); 2] =
-    [("bytes", processes::bytes_per_process), ("jitter", processes::jitter)];
+const COMMANDS: [(&str, Measure); 1] = [("bytes", processes::bytes_per_process)];
 
 fn main() {
     let mut words = std::env::args().skip(1);

@@ -1,4 +1,4 @@
-//! What processes cost: their creation, their memory, and how far the times of many runs vary.
+//! What processes cost: their creation and their memory.
 
 use std::time::Instant;
 
@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
-use crate::mirror::{channel, token_ring};
+use crate::mirror::channel;
 use crate::program::{Outcome, Program, expect};
-use crate::{milliseconds, timed};
 
 pub const CREATION: Program = Program {
     name: "creation",
@@ -80,25 +79,4 @@ fn resident() -> Result<i64, String> {
     let kilobytes =
         line.and_then(|line| line.split_whitespace().next()).and_then(|text| text.parse::<i64>().ok());
     Ok(kilobytes.ok_or("no VmRSS in /proc/self/status")? * 1024)
-}
-
-/// Runs a small ring many times and tells how far the times vary.
-pub fn jitter(runtime: &Runtime, arguments: &Arguments) -> Result<Value, String> {
-    let sizes = arguments.sizes(&[("n", 100), ("k", 1000)])?;
-    let runs = arguments.many_runs(500);
-    if runs == 0 {
-        return Err("no runs".to_string());
-    }
-    let mut times = Vec::with_capacity(runs);
-    for run in 0..=runs {
-        let (outcome, time) = timed(runtime, token_ring::run(sizes.count("n"), sizes.number("k")));
-        outcome?;
-        if run > 0 {
-            times.push(milliseconds(time));
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(json!({
-        "runs": runs, "median_ms": times[runs / 2], "p99_ms": times[runs * 99 / 100], "max_ms": times[runs - 1],
-    }))
 }

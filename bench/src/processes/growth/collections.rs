@@ -1,10 +1,8 @@
 //! What a collection's operations and elements cost, from a hundred elements to ten millions, beside Rust's maps.
 
-use std::collections::BTreeMap;
-
 use super::Tell;
 use super::trial::{Sizes, Trial};
-use crate::row::{Better, Row};
+use crate::row::Row;
 use crate::statistics::Figure;
 
 /// Of keys.
@@ -109,7 +107,7 @@ fn times(kind: &Kind, count: &Count) -> Vec<Row> {
     let rows = TIMES.iter().map(|what| {
         let figure = |trial: &Option<Trial>| trial.as_ref()?.get(what).map(Figure::single);
         let peers = maps.iter().map(|(map, trial)| (*map, figure(trial))).collect();
-        Row { drystone: figure(&known), peers, ..row(row_of(kind, count.n, what), "ns") }
+        Row { drystone: figure(&known), peers, ..Row::new(row_of(kind, count.n, what), "ns") }
     });
     rows.collect()
 }
@@ -128,7 +126,7 @@ fn memory(kind: &Kind, count: &Count) -> Vec<Row> {
     let rows = rows.into_iter().map(|(what, measure, maps)| {
         let drystone = figure(program(kind, count, 1, &[("Alive", alive), ("Measure", measure)]));
         let (peers, target) = (maps.iter().copied().collect(), Some(PROMISE * kind.needed));
-        Row { drystone, peers, target, ..row(row_of(kind, count.n, what), "bytes") }
+        Row { drystone, peers, target, ..Row::new(row_of(kind, count.n, what), "bytes") }
     });
     rows.collect()
 }
@@ -144,7 +142,7 @@ fn growth(kind: &Kind, what: &str, rows: &[Row]) -> Row {
     Row {
         drystone: ratio(first.drystone, last.drystone),
         peers: peers.collect(),
-        ..row(growth_of(kind, what), unit)
+        ..Row::new(growth_of(kind, what), unit)
     }
 }
 
@@ -162,11 +160,6 @@ fn sizes(kind: &Kind, count: &Count, rounds: u64) -> Vec<(&'static str, u64)> {
 
 fn told(trial: Result<Trial, String>) -> Option<Trial> {
     trial.map_err(|why| eprintln!("no figure: {why}")).ok()
-}
-
-fn row(row: String, unit: &'static str) -> Row {
-    let (peers, note) = (BTreeMap::new(), String::new());
-    Row { row, cores: 1, unit, better: Better::Lower, drystone: None, peers, target: None, note }
 }
 
 #[cfg(test)]

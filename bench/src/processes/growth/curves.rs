@@ -1,7 +1,5 @@
 //! What a process costs among a thousand, and among ten millions.
 
-use std::collections::BTreeMap;
-
 use super::trial::{Trial, figure, repeated};
 use super::{Bench, Tell};
 use crate::contender::Runs;
@@ -29,14 +27,14 @@ pub fn measure(bench: &Bench, tell: Tell) -> Result<(), String> {
         tell(creation(bench, size))?;
         for phase in ["create", "message", "delete"] {
             let row = format!("growth {n}: {phase}");
-            tell(Row { drystone: figure(&lives, phase), ..alone(row, "ns") })?;
+            tell(Row { drystone: figure(&lives, phase), ..Row::new(row, "ns") })?;
         }
         if n == 10_000_000 {
             let bytes = MOST_MIB * f64::from(1 << 20) / n as f64;
-            let row = alone("ten million: bytes per process".into(), "bytes");
+            let row = Row::new("ten million: bytes per process".into(), "bytes");
             tell(Row { drystone: figure(&lives, "bytes"), target: Some(bytes), ..row })?;
             let peak = lives.iter().map(|life| life.peak / f64::from(1 << 20)).max_by(f64::total_cmp);
-            let row = alone("ten million: peak of the whole process".into(), "MiB");
+            let row = Row::new("ten million: peak of the whole process".into(), "MiB");
             tell(Row { drystone: peak.map(Figure::single), target: Some(MOST_MIB), ..row })?;
         }
     }
@@ -66,10 +64,4 @@ fn creation(bench: &Bench, size: &Size) -> Row {
 
 fn heading<'a>(program: &'a Program, unit: &'static str) -> Heading<'a> {
     Heading { row: program.row.into(), cores: 1, unit, better: Better::Lower, program, target: None }
-}
-
-/// A row without peers.
-fn alone(row: String, unit: &'static str) -> Row {
-    let (peers, note) = (BTreeMap::new(), String::new());
-    Row { row, cores: 1, unit, better: Better::Lower, drystone: None, peers, target: None, note }
 }

@@ -2,6 +2,7 @@
 //! collections. What Drystone's programs do here they measure by themselves, see [`trial`].
 
 mod collections;
+mod compiling;
 mod curves;
 mod room;
 mod tables;
@@ -34,7 +35,8 @@ pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
     let bench = Bench { effort: EFFORT, ..bench };
     curves::measure(&bench, tell)?;
     room::measure(tell)?;
-    collections::measure(tell)
+    collections::measure(tell)?;
+    compiling::measure(tell)
 }
 
 /// The same without all the rest of the subject.

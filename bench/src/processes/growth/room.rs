@@ -1,7 +1,5 @@
 //! How many processes fit: Table 1 of the paper, made again.
 
-use std::collections::BTreeMap;
-
 use super::Tell;
 use super::trial::Trial;
 use crate::row::{Better, Row};
@@ -39,14 +37,11 @@ pub fn measure(tell: Tell) -> Result<(), String> {
         let alive = trial.as_ref().and_then(|trial| trial.get("alive"));
         let peers = SYSTEMS.into_iter().zip(machine.processes);
         tell(Row {
-            row: row_of(machine),
-            cores: 1,
-            unit: "processes",
             better: Better::Higher,
             drystone: alive.map(Figure::single),
             peers: peers.map(|(name, n)| (name, Some(Figure::single(n.into())))).collect(),
             target: machine.target,
-            note: String::new(),
+            ..Row::new(row_of(machine), "processes")
         })?;
         let resident = trial.as_ref().and_then(|trial| trial.get("resident"));
         tell(whole_process(machine, "resident", resident, Some(machine.mib as f64)))?;
@@ -59,16 +54,8 @@ pub fn measure(tell: Tell) -> Result<(), String> {
 
 /// What their process takes.
 fn whole_process(machine: &Machine, what: &str, bytes: Option<f64>, target: Option<f64>) -> Row {
-    Row {
-        row: format!("fit {} MB: {what}", machine.mib),
-        cores: 1,
-        unit: "MiB",
-        better: Better::Lower,
-        drystone: bytes.map(|bytes| Figure::single(bytes / MIB)),
-        peers: BTreeMap::new(),
-        target,
-        note: String::new(),
-    }
+    let row = Row::new(format!("fit {} MB: {what}", machine.mib), "MiB");
+    Row { drystone: bytes.map(|bytes| Figure::single(bytes / MIB)), target, ..row }
 }
 
 /// The row with the number of processes.
