@@ -34,6 +34,8 @@ type Elements = [u64; WATCHED];
 
 /// Processes that await conditions, in the order of their turns.
 pub struct Awaiting {
+    /// The only one, as long as there is no other: it stands in no group.
+    sole: Option<Sole>,
     groups: Vec<Group>,
     /// How many there are.
     number: usize,
@@ -44,6 +46,14 @@ pub struct Awaiting {
     touched: BTreeMap<u64, usize>,
     /// What the condition reads that is being tested.
     read: Elements,
+}
+
+/// One who awaits a condition alone, as in most monitors, so that a release that hands it the lock needs no queues.
+#[derive(Clone, Copy)]
+struct Sole {
+    /// Says of no element that it is read.
+    condition: &'static Condition,
+    process: *mut Process,
 }
 
 /// Processes that await the same condition.
@@ -81,6 +91,7 @@ impl Awaiting {
     /// Nobody.
     pub const fn new() -> Awaiting {
         Awaiting {
+            sole: None,
             groups: Vec::new(),
             number: 0,
             turns: 0,
@@ -109,6 +120,10 @@ impl Awaiting {
     /// # Safety
     /// `p` is a live process of this component.
     pub unsafe fn remove(&mut self, p: *mut Process) {
+        if self.sole.take_if(|sole| sole.process == p).is_some() {
+            self.number = 0;
+            return;
+        }
         if body_of(p).condition == 0 {
             return;
         }
@@ -166,8 +181,24 @@ impl Awaiting {
 ///
 /// # Safety
 /// `rare` is its component's, and it stands in no queue.
+#[inline]
 pub unsafe fn add(w: *mut Worker, rare: *mut Rare, p: *mut Process) {
     let condition = *condition_of(p);
+    let awaiting = &mut (*rare).awaiting;
+    if awaiting.number == 0 && !condition.watches {
+        awaiting.sole = Some(Sole { condition, process: p });
+        awaiting.number = 1;
+        return;
+    }
+    if let Some(Sole { condition, process }) = awaiting.sole.take() {
+        awaiting.number = 0;
+        add_to_group(w, rare, condition, process);
+    }
+    add_to_group(w, rare, condition, p);
+}
+
+#[inline(never)]
+unsafe fn add_to_group(w: *mut Worker, rare: *mut Rare, condition: &'static Condition, p: *mut Process) {
     let awaiting = &mut (*rare).awaiting;
     let turn = awaiting.turns;
     awaiting.turns += 1;
@@ -181,6 +212,33 @@ pub unsafe fn add(w: *mut Worker, rare: *mut Rare, p: *mut Process) {
     if condition.watches {
         test_own(w, rare, group, turn);
     }
+}
+
+/// What a release of the lock finds who awaits something alone.
+pub enum Alone {
+    /// There is none, or it is not alone.
+    None,
+    /// Its condition is as false as it was, or it has failed.
+    Stays,
+    /// Its condition holds: it awaits it no longer.
+    Enters(*mut Process),
+}
+
+/// Looks at who awaits something alone.
+///
+/// # Safety
+/// As for [`Round::begin`].
+#[inline]
+pub unsafe fn alone(w: *mut Worker, rare: *mut Rare, written: u64) -> Alone {
+    let Some(Sole { condition, process }) = (*rare).awaiting.sole else { return Alone::None };
+    let answer = if condition.depends & written == 0 { 0 } else { test(condition, w, process) };
+    if answer == 0 {
+        return Alone::Stays;
+    }
+    (*rare).awaiting.sole = None;
+    (*rare).awaiting.number = 0;
+    // Else the scheduler will see to it.
+    if answer == 1 { Alone::Enters(process) } else { Alone::Stays }
 }
 
 /// Tests the condition of one who awaits; if it is still false, notes what it watches.

@@ -11,7 +11,7 @@
 
 use core::ptr::null_mut;
 
-use super::awaiting::{self, Round};
+use super::awaiting::{self, Alone, Round};
 use super::{Rare, rare_if_any, rare_of};
 use crate::layout::*;
 use crate::queue::ready;
@@ -140,7 +140,18 @@ unsafe fn left_alone(w: *mut Worker, instance: *mut Instance, written: u64) {
 }
 
 /// Those whose conditions hold enter in order, as far as they may.
+#[inline]
 unsafe fn admit_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, written: u64) {
+    match awaiting::alone(w, rare, written) {
+        Alone::Enters(p) if (*p).status == AWAITS_SHARED => enter_shared(w, instance, p),
+        Alone::Enters(p) => enter_alone(w, instance, p),
+        Alone::Stays => {}
+        Alone::None => admit_several(w, instance, rare, written),
+    }
+}
+
+#[inline(never)]
+unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, written: u64) {
     let mut round = Round::begin(w, rare, written);
     let mut sharing = false;
     loop {
@@ -161,6 +172,7 @@ unsafe fn admit_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rar
 }
 
 /// Lets those in who wait to enter: nobody has the lock alone.
+#[inline(never)]
 unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
     if (*rare).exclusive.is_empty() {
         loop {
