@@ -31,6 +31,7 @@ pub static UNUSUAL: &[&Entry] = &[
     &MISSING,
     &PREEMPT,
     &GO_HOME,
+    &FIND_REQUIRED,
     &REACH,
     &REACH_HELD,
     &SEND,

@@ -76,7 +76,7 @@ impl<'c> Body<'c> {
                     Reach::Held { instance, .. } => {
                         self.is_calm && *self.fixed.get(instance).unwrap_or(&true)
                     }
-                    Reach::Slot(_) | Reach::HeldSlot { .. } => false,
+                    Reach::Indexed { .. } | Reach::HeldSlot { .. } => false,
                 }
             }
             Some(Head { op: HeadOp::Call { entry, arguments, .. }, .. }) => {

@@ -90,7 +90,7 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
 pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
     let mut reach = |reach: &Reach| match reach {
         Reach::Service | Reach::Required(_) => {}
-        Reach::Slot(reg) | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
+        Reach::Indexed { k: reg, .. } | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
         Reach::HeldSlot { instance, slot } => {
             touch(*instance, Access::Read);
             touch(*slot, Access::Read);

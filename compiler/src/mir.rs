@@ -140,8 +140,13 @@ pub enum Reach {
     Service,
     /// A required slot of the own component, at an offset in the instance.
     Required(u32),
-    /// A required slot whose address is in a register.
-    Slot(Reg),
+    /// A required slot of the own component, one of several.
+    Indexed {
+        /// Of their table's address, in the instance.
+        offset: u32,
+        /// Which one, from 1.
+        k: Reg,
+    },
     /// An offered slot at an offset in the instance that a register points to.
     Held {
         /// The instance.

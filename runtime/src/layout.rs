@@ -231,6 +231,14 @@ pub struct RequiredSlot {
     pub clients: *mut RequiredSlot,
 }
 
+/// The slots of a required interface with a cardinality: as many pointers as `length` says follow *inline*, null where
+/// there is no slot yet.
+#[repr(C)]
+pub struct SlotTable {
+    /// *inline* How many slots it has room for.
+    pub length: usize,
+}
+
 /// The head of a procedure's frame; parameters, variables and temporaries follow.
 #[repr(C)]
 pub struct FrameHead {

@@ -67,8 +67,8 @@ impl<M: Module> Build<'_, '_, M> {
                 let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
                 self.reach_slot(slot, interface, place, there, absent);
             }
-            Reach::Slot(reg) => {
-                let slot = self.get(*reg);
+            Reach::Indexed { offset, k } => {
+                let slot = self.indexed_slot(*offset, *k, interface, place);
                 self.reach_slot(slot, interface, place, there, absent);
             }
             Reach::Held { instance, offset: at } => {
@@ -83,6 +83,38 @@ impl<M: Module> Build<'_, '_, M> {
         }
         self.builder.switch_to_block(there);
         communication
+    }
+
+    /// One of several required slots; the runtime makes it before its first use.
+    fn indexed_slot(&mut self, table: u32, k: Reg, interface: InterfaceId, place: PlaceId) -> Value {
+        let (slow, done) = self.slow_and_done();
+        let slot = self.try_indexed_slot(table, k, slow);
+        self.builder.ins().jump(done, &[slot.into()]);
+        self.builder.switch_to_block(slow);
+        let (instance, k) = (self.instance(), self.get(k));
+        let description = self.symbol(&Symbol::Interface(interface));
+        let place = self.place_value(place);
+        let made =
+            self.call_unusual(&entries::FIND_REQUIRED, &[instance, description, k, place]).expect("a slot");
+        self.wait_on(Failure::Zero, made);
+        self.builder.ins().jump(done, &[made.into()]);
+        self.builder.switch_to_block(done);
+        self.builder.block_params(done)[0]
+    }
+
+    fn try_indexed_slot(&mut self, table: u32, k: Reg, slow: Block) -> Value {
+        let (instance, k) = (self.instance(), self.get(k));
+        let table = self.builder.ins().load(types::I64, trusted(), instance, table as i32);
+        self.branch_unless(table, slow);
+        let length = self.builder.ins().load(types::I64, trusted(), table, offset::SLOTS_LENGTH);
+        let index = self.builder.ins().iadd_imm_s(k, -1);
+        let is_within = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, length);
+        self.branch_unless(is_within, slow);
+        let at = self.builder.ins().ishl_imm_u(index, 3);
+        let entry = self.builder.ins().iadd(table, at);
+        let slot = self.builder.ins().load(types::I64, trusted(), entry, offset::SLOTS);
+        self.branch_unless(slot, slow);
+        slot
     }
 
     fn reach_slot(
@@ -149,7 +181,9 @@ impl<M: Module> Build<'_, '_, M> {
         let (base, at) = match reach {
             Reach::Service => return self.process,
             Reach::Required(slot) => (self.instance(), *slot as i32 + offset::COMMUNICATION),
-            Reach::Slot(slot) => (self.get(*slot), offset::COMMUNICATION),
+            Reach::Indexed { offset: table, k } => {
+                (self.try_indexed_slot(*table, *k, slow), offset::COMMUNICATION)
+            }
             Reach::Held { instance, offset: slot } => (self.get(*instance), *slot as i32 + offset::HOLDER),
             Reach::HeldSlot { slot, .. } => (self.get(*slot), offset::HOLDER),
         };
@@ -499,7 +533,7 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let description = self.symbol(&Symbol::Interface(interface));
         let pattern = self.number(pattern_number(pattern));
-        let place = self.place_value(place);
+        let place_value = self.place_value(place);
         let answer = match reach {
             Reach::Service => {
                 let side = self.number(side_number(side));
@@ -508,20 +542,20 @@ impl<M: Module> Build<'_, '_, M> {
             Reach::Required(at) => {
                 let instance = self.instance();
                 let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
-                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place])
+                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place_value])
             }
-            Reach::Slot(reg) => {
-                let slot = self.get(*reg);
-                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place])
+            Reach::Indexed { offset, k } => {
+                let slot = self.indexed_slot(*offset, *k, interface, place);
+                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place_value])
             }
             Reach::Held { instance, offset: at } => {
                 let instance = self.get(*instance);
                 let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
-                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
+                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place_value])
             }
             Reach::HeldSlot { instance, slot } => {
                 let (instance, slot) = (self.get(*instance), self.get(*slot));
-                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
+                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place_value])
             }
         };
         let answer = answer.expect("an answer");

@@ -1,9 +1,9 @@
 //! Offsets of what generated code touches itself; `drystone_runtime::layout` checks them.
 
-use std::mem::offset_of;
+use std::mem::{offset_of, size_of};
 
 use drystone_runtime::layout::{
-    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, Worker,
+    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, Worker,
 };
 
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
@@ -26,5 +26,7 @@ pub(crate) const TAG: i32 = WORD + 4;
 pub(crate) const WORD: i32 = offset_of!(Communication, word) as i32;
 pub(crate) const HOLDER: i32 = offset_of!(OfferedSlot, holder) as i32;
 pub(crate) const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as i32;
+pub(crate) const SLOTS_LENGTH: i32 = offset_of!(SlotTable, length) as i32;
+pub(crate) const SLOTS: i32 = size_of::<SlotTable>() as i32;
 pub(crate) const RETURN_TO: i32 = offset_of!(FrameHead, return_to) as i32;
 pub(crate) const OUTER: i32 = offset_of!(FrameHead, outer) as i32;

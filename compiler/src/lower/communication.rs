@@ -25,16 +25,16 @@ impl Lower<'_, '_> {
     fn reach(&mut self, channel: &Channel, span: Span) -> Reach {
         match &channel.kind {
             ChannelKind::Service => Reach::Service,
-            ChannelKind::Required(index, None) if self.facet(*index).cardinality.is_none() => {
-                Reach::Required(self.unit.layouts.instances[self.component().index()].required[*index])
-            }
-            ChannelKind::Required(_, k) => {
-                let instance = self.own_instance();
+            ChannelKind::Required(index, k) => {
+                let offset = self.unit.layouts.instances[self.component().index()].required[*index];
+                if self.facet(*index).cardinality.is_none() {
+                    return Reach::Required(offset);
+                }
                 let k = match k {
                     Some(k) => self.value(k),
                     None => self.int(1),
                 };
-                Reach::Slot(self.find_required(instance, channel.interface, k, span))
+                Reach::Indexed { offset, k }
             }
             ChannelKind::Held(place) => {
                 let instance = self.instance_in(place);

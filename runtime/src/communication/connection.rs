@@ -182,12 +182,6 @@ pub unsafe extern "C" fn ds_find_offered(
     slot
 }
 
-/// The slots of a required interface with a cardinality: as many pointers as `length` says follow.
-#[repr(C)]
-pub struct SlotTable {
-    length: usize,
-}
-
 impl SlotTable {
     fn bytes(length: usize) -> usize {
         8 + 8 * length
