@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
-use drystone_runtime::layout::{FOR_CLIENT, NEWS, READY, ROOM};
+use drystone_runtime::layout::{CLIENT_CLOSED, FOR_CLIENT, NEWS, READY, ROOM, SERVICE_ENDED};
 
 use super::{Build, offset, trusted};
 use crate::entries;
@@ -508,6 +508,7 @@ impl<M: Module> Build<'_, '_, M> {
         let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
+        self.answer_if_over(communication, side, pattern, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let side = self.number(side_number(side));
         let pattern = self.number(pattern_number(pattern));
@@ -519,6 +520,19 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
         let answer = self.builder.block_params(done)[0];
         self.set(to, answer);
+    }
+
+    /// Answers if nothing is there and nothing will come, because the other side has closed.
+    fn answer_if_over(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
+        let closed = if side == Direction::In { SERVICE_ENDED } else { CLIENT_CLOSED };
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let bits = self.builder.ins().band_imm_s(word, (TAG | FLAGS) as i64);
+        let is_over = self.builder.ins().icmp_imm_s(IntCC::Equal, bits, word_of(0, 0, 0, closed));
+        let answer = self.builder.ins().iconst(types::I64, (pattern == Pattern::Finish) as i64);
+        let open = self.builder.create_block();
+        self.builder.set_cold_block(open);
+        self.builder.ins().brif(is_over, done, &[answer.into()], open, &[]);
+        self.builder.switch_to_block(open);
     }
 
     /// Asks without waiting, also where there is no communication yet.
