@@ -276,19 +276,22 @@ pub unsafe fn visit<B>(
     }
 }
 
-/// Shows every container of a collection of components, in the order of the keys.
+/// Shows the containers of a collection of components in the order of the keys, neighbours together: the first, and how
+/// many.
 ///
 /// # Safety
 /// See [`visit`].
-pub unsafe fn components(
+pub unsafe fn containers(
     cell: *mut *mut u8,
     collection: &Collection,
-    show: &mut dyn FnMut(*mut *mut Instance),
+    show: &mut dyn FnMut(*mut *mut Instance, usize),
 ) {
-    let _ = visit::<()>(cell, collection, &mut |_, element| {
-        show(element.cast());
-        ControlFlow::Continue(())
-    });
+    let shape = Shape::of(collection);
+    match content(cell, collection, shape) {
+        Content::None => {}
+        Content::Array(array) => show(array.at(0).cast(), array.count()),
+        Content::Store(store) => (*store).ranges(shape, &mut |first, count| show(first.cast(), count)),
+    }
 }
 
 /// Frees a collection with all that it holds, and clears its variable.
@@ -296,17 +299,49 @@ pub unsafe fn components(
 /// # Safety
 /// See [`make_array`]. Components in it are gone already.
 pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
+    free_until(heap, cell, collection, &mut || false);
+}
+
+/// The same, but only until it is enough, which is asked now and then; whether all is done. What is left is a collection
+/// with fewer elements.
+///
+/// # Safety
+/// See [`free`].
+pub unsafe fn free_until(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    is_enough: &mut dyn FnMut() -> bool,
+) -> bool {
     let shape = Shape::of(collection);
-    match content(cell, collection, shape) {
-        Content::None => {}
-        Content::Array(array) => {
-            if shape.element == Kind::Text {
-                (0..array.count()).for_each(|index| shape.drop_word(heap, *array.at(index).cast()));
-            }
-            array.free(heap);
-        }
+    let is_done = match content(cell, collection, shape) {
+        Content::None => true,
+        Content::Array(array) => array.free_until(heap, shape, cell, is_enough),
         // By its own address, with which it was made: the heap looks in front of it.
-        Content::Store(_) => Store::free((*cell).cast(), heap, shape),
+        Content::Store(_) => Store::free_until((*cell).cast(), heap, shape, is_enough),
+    };
+    if is_done {
+        *cell = null_mut();
     }
-    *cell = null_mut();
+    is_done
+}
+
+/// So many bytes of elements are freed before it is asked whether that is enough.
+const PIECE: usize = 1 << 20;
+/// So many elements are, if each is a text.
+const TEXTS: usize = 1 << 9;
+
+impl Shape<'_> {
+    /// How many of so many elements are left when the last piece has been freed: none, or more than a piece.
+    fn without_piece(&self, count: usize) -> usize {
+        let piece = if self.element == Kind::Text { TEXTS } else { PIECE >> self.size as u32 };
+        if count > 2 * piece { count - piece } else { 0 }
+    }
+
+    /// The texts of elements that are neighbours are gone.
+    unsafe fn drop_range(&self, heap: &mut Heap, first: *mut u8, count: usize) {
+        if self.element == Kind::Text {
+            (0..count).for_each(|index| self.drop_word(heap, *first.cast::<u64>().add(index)));
+        }
+    }
 }

@@ -27,7 +27,7 @@ entry_points! {
     crate::instance::awaiting: ds_watch ds_wrote;
     crate::instance::monitor: ds_await ds_lock ds_unlock;
     crate::life: ds_arrive ds_conforms ds_depart ds_exists ds_instance_size ds_is ds_move ds_new ds_requires;
-    crate::life::deletion: ds_delete ds_delete_collection ds_delete_held;
+    crate::life::delete: ds_delete ds_delete_collection ds_delete_held;
     crate::life::ending: ds_begun ds_finish;
     crate::math: ds_arccos ds_arcsin ds_arctan ds_cos ds_sin ds_tan;
     crate::native: ds_native;

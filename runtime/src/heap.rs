@@ -166,6 +166,22 @@ impl Heap {
         moved
     }
 
+    /// Makes a large block smaller; what is left is larger than [`SMALL`] too. It may move.
+    ///
+    /// # Safety
+    /// As for [`Heap::free`].
+    pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        debug_assert!(SMALL < new && new <= old);
+        loop {
+            // SAFETY: as above.
+            let moved = unsafe { self.reallocate_large(block, old, new) };
+            if !moved.is_null() {
+                return moved;
+            }
+            self.overdraw();
+        }
+    }
+
     /// More credit, whatever the limit says, after an allocation has failed: for what frees memory in the end but
     /// needs some first, and must not fail. It is given back as soon as something is freed.
     ///
@@ -320,9 +336,10 @@ impl Heap {
     /// As for [`Heap::free`].
     unsafe fn reallocate_large(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         let Some(layout) = large_layout(new) else { return null_mut() };
-        self.credit -= new as isize;
+        let growth = new as isize - old as isize;
+        self.credit -= growth;
         if self.credit < 0 && !self.borrow() {
-            self.credit += new as isize;
+            self.credit += growth;
             return null_mut();
         }
         // SAFETY: the head stands before the block; while it moves nobody can find it in the list.
@@ -331,12 +348,13 @@ impl Heap {
             self.memory.delist(block);
             let moved =
                 realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
-            let (found, unused) = if moved.is_null() { (block, new) } else { (moved, old) };
-            if !moved.is_null() {
+            if moved.is_null() {
+                self.memory.enlist(block);
+                self.credit += growth;
+            } else {
                 (*moved).bytes = new;
+                self.memory.enlist(moved);
             }
-            self.memory.enlist(found);
-            self.credit += unused as isize;
             self.repay();
             if moved.is_null() { null_mut() } else { moved.add(1).cast() }
         }

@@ -9,9 +9,11 @@ pub mod exchange;
 pub mod timers;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
+use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicI64};
 
@@ -113,6 +115,8 @@ pub struct Home {
     pub timers: Timers,
     /// Components from messages that were dropped.
     pub dropped: Vec<*mut Instance>,
+    /// Deletions that go on when others have had their turn, as the life module knows.
+    pub paused: VecDeque<*mut c_void>,
     /// Deletions that nobody waits for.
     pub detached: usize,
     /// Processes for other workers.

@@ -5,10 +5,16 @@
 //! See the instance module: what is here makes instances, and knows when nobody uses one any more.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+pub mod burial;
+pub mod children;
+pub mod delete;
 pub mod deletion;
+pub mod dismantle;
 pub mod ending;
 pub mod isolation;
 pub mod leaving;
+pub mod owned;
+pub mod record;
 pub mod survey;
 
 use core::ptr::{self, null, null_mut};
@@ -96,7 +102,7 @@ unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
         return false;
     }
     *container = null_mut();
-    deletion::free_dead(w, old);
+    dismantle::free_dead(w, old);
     true
 }
 

@@ -8,6 +8,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -112,6 +113,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             system: Vec::new(),
             timers: Timers::new(),
             dropped: Vec::new(),
+            paused: VecDeque::new(),
             detached: 0,
             parallel: Parallel::new(),
             created: 0,
@@ -197,7 +199,7 @@ unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
 /// Runs processes until the program has ended; its status.
 unsafe fn serve(w: *mut Worker) -> i64 {
     loop {
-        let attention = (*w).attention.swap(0, Acquire);
+        let mut attention = (*w).attention.swap(0, Acquire);
         if let Some(status) = (*ground(w)).halted {
             return status;
         }
@@ -218,6 +220,11 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             }
             continue;
         }
+        if !(*home(w)).paused.is_empty() {
+            deletion::go_on_paused(w);
+            // That was its time slice; now others have theirs.
+            attention |= (*w).attention.fetch_and(!TICK, Acquire);
+        }
         if attention & TICK != 0 {
             ticked(w);
         }
@@ -229,7 +236,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !p.is_null() {
             let program = (*home(w)).program;
             enter(w, program, p);
-        } else if (*w).attention.load(Relaxed) == 0 && !wait(w) {
+        } else if (*w).attention.load(Relaxed) == 0 && (*home(w)).paused.is_empty() && !wait(w) {
             return fault::report_deadlock(w);
         }
     }

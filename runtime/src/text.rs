@@ -52,12 +52,7 @@ pub unsafe fn from_bytes(worker: *mut Worker, bytes: &[u8]) -> Result<*mut TextH
 
 /// A new text of `length` bytes 0X.
 pub fn make_zeroed(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
-    let text = allocate(heap, length)?;
-    if !text.is_null() {
-        // SAFETY: fresh and of that length.
-        unsafe { ptr::write_bytes(first_byte(text), 0, length) };
-    }
-    Ok(text)
+    begin(length, |bytes| heap.allocate_zeroed(bytes))
 }
 
 /// A new text that consists of two parts.
@@ -313,10 +308,15 @@ fn first_byte(text: *const TextHead) -> *mut u8 {
 
 /// Null for length 0.
 fn allocate(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
+    begin(length, |bytes| heap.allocate(bytes))
+}
+
+/// A text in a block that is got so.
+fn begin(length: usize, block: impl FnOnce(usize) -> *mut u8) -> Result<*mut TextHead, Fault> {
     if length == 0 {
         return Ok(null_mut());
     }
-    let text = heap.allocate(Room::NONE.bytes(length)) as *mut TextHead;
+    let text = block(Room::NONE.bytes(length)) as *mut TextHead;
     if text.is_null() {
         return Err(Fault::OutOfMemory);
     }

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use drystone_component::Interface;
 
 use crate::heap::Heap;
-use crate::layout::{Fault, Instance, OTHER, Process, Worker};
+use crate::layout::{Fault, Instance, OTHER, Process, TICK, Worker};
 
 /// What [`Worker::own`] begins with.
 pub struct Ground {
@@ -83,4 +83,14 @@ pub unsafe fn heap_of(w: *mut Worker) -> *mut Heap {
 /// On the worker's own thread.
 pub unsafe fn want_attention(w: *mut Worker) {
     (*w).attention.fetch_or(OTHER, Relaxed);
+}
+
+/// Whether the time slice is over: what takes long in the runtime goes on in the next one, as what takes long in
+/// generated code does.
+///
+/// # Safety
+/// On the worker's own thread.
+#[inline]
+pub unsafe fn slice_is_over(w: *mut Worker) -> bool {
+    (*w).attention.load(Relaxed) & TICK != 0
 }

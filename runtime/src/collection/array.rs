@@ -14,8 +14,8 @@ use core::slice;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault};
 
-use super::Size;
 use super::keys::Key;
+use super::{Shape, Size};
 
 const HEAD: usize = size_of::<ArrayHead>();
 
@@ -119,9 +119,31 @@ impl Array {
         ControlFlow::Continue(())
     }
 
-    /// Frees the block; what the elements own is gone already.
-    pub unsafe fn free(self, heap: &mut Heap) {
-        heap.free(self.head.cast(), elements_at(self.dimensions) + self.size.of(self.count()));
+    /// Frees the elements from the last on until it is enough, and then the block; whether all is done. The block, which
+    /// `cell` holds, shrinks meanwhile, and may move.
+    pub unsafe fn free_until(
+        mut self,
+        heap: &mut Heap,
+        shape: Shape,
+        cell: *mut *mut u8,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let bytes = |count| elements_at(self.dimensions) + shape.size.of(count);
+        loop {
+            let (count, left) = (self.count(), shape.without_piece(self.count()));
+            shape.drop_range(heap, self.at(left), count - left);
+            if left == 0 {
+                heap.free(*cell, bytes(count));
+                return true;
+            }
+            *cell = heap.shrink(*cell, bytes(count), bytes(left));
+            self.head = (*cell).cast();
+            let elements = (*cell).add(elements_at(self.dimensions));
+            self.head.write(ArrayHead { elements, count: left as u64 });
+            if is_enough() {
+                return false;
+            }
+        }
     }
 
     unsafe fn sizes<'a>(&self) -> &'a [u64] {

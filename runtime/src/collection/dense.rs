@@ -9,7 +9,7 @@
 
 use core::ptr::{self, null_mut};
 
-use super::Size;
+use super::{Shape, Size};
 use crate::heap::Heap;
 use crate::layout::CollectionHead;
 
@@ -127,12 +127,32 @@ impl Dense {
         element
     }
 
-    /// Frees the block; what the elements own is gone already.
-    pub unsafe fn free(&mut self, heap: &mut Heap, size: Size) {
-        if !self.block.is_null() {
-            heap.free(self.block, size.of(self.capacity));
+    /// Frees the elements from the last on until it is enough, and then the block; whether all is done.
+    pub unsafe fn free_until(
+        &mut self,
+        heap: &mut Heap,
+        shape: Shape,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let size = shape.size;
+        loop {
+            let left = shape.without_piece(self.len());
+            shape.drop_range(heap, self.at(left, size), self.len() - left);
+            self.head.length = left as u64;
+            if left == 0 {
+                if !self.block.is_null() {
+                    heap.free(self.block, size.of(self.capacity));
+                }
+                *self = Dense::EMPTY;
+                return true;
+            }
+            let front = self.capacity - self.spare(End::Back, size) - left;
+            self.block = heap.shrink(self.block, size.of(self.capacity), size.of(front + left));
+            (self.head.dense, self.capacity) = (self.block.add(size.of(front)), front + left);
+            if is_enough() {
+                return false;
+            }
         }
-        *self = Dense::EMPTY;
     }
 
     /// How many elements fit before the first, or behind the last one.

@@ -14,8 +14,8 @@ use core::cmp::Ordering;
 use core::ops::ControlFlow;
 use core::ptr;
 
-use super::Inserted;
 use super::keys::{Key, Keys};
+use super::{Inserted, Shape};
 use crate::heap::Heap;
 
 /// A hash table.
@@ -37,6 +37,8 @@ struct Table {
 }
 
 const SLOTS: usize = 8;
+/// So many groups are dropped together: among many, the search for more would be longer than that otherwise.
+const DROPPED: usize = 1 << 8;
 /// So many groups are searched at most.
 const LONGEST: usize = 32;
 
@@ -197,6 +199,23 @@ impl Hash {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Drops some of the entries, with what they own; whether there are more.
+    pub unsafe fn drop_some(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+        let keys = shape.keys;
+        let mut dropped = 0;
+        let used = (0..(*self.table).groups).filter(|&number| self.group(number) & FREE != FREE);
+        for number in used.take(DROPPED) {
+            for slot in (number * SLOTS..(number + 1) * SLOTS).filter(|&slot| self.is_used(slot)) {
+                keys.drop(heap, self.key(keys, slot));
+                shape.drop_word(heap, *self.cell(keys, slot));
+                *self.control(slot) = REMOVED;
+                dropped += 1;
+            }
+        }
+        (*self.table).count -= dropped;
+        (*self.table).count > 0
     }
 
     /// Frees the table; the entries have gone elsewhere, or what they own is gone already.

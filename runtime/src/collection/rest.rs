@@ -206,6 +206,19 @@ impl Rest {
         entries.into_iter().try_for_each(|(key, cell)| show(key, cell))
     }
 
+    /// Shows the entries in the order of the keys, neighbours together: keys, cells, and how many.
+    pub unsafe fn ranges(&self, keys: Keys, show: &mut dyn FnMut(Key, *mut u64, usize)) {
+        match &self.form {
+            Form::Tree(tree) => tree.leaves(keys, show),
+            _ => {
+                let _ = self.visit_in_order::<()>(keys, &mut |key, cell| {
+                    show(key, cell, 1);
+                    ControlFlow::Continue(())
+                });
+            }
+        }
+    }
+
     unsafe fn visit<B>(
         &self,
         keys: Keys,
@@ -243,14 +256,34 @@ impl Rest {
         best
     }
 
-    /// Frees everything.
-    pub unsafe fn free(&mut self, heap: &mut Heap, shape: Shape) {
-        let _ = self.visit::<()>(shape.keys, &mut |key, cell| {
-            shape.keys.drop(heap, key);
-            shape.drop_word(heap, *cell);
-            ControlFlow::Continue(())
-        });
-        self.free_form(heap, shape.keys);
+    /// Frees everything, until it is enough; whether all is done.
+    pub unsafe fn free_until(
+        &mut self,
+        heap: &mut Heap,
+        shape: Shape,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let keys = shape.keys;
+        match &mut self.form {
+            Form::Empty => {}
+            Form::Tree(tree) => {
+                while tree.drop_last_leaf(heap, shape) {
+                    if is_enough() {
+                        return false;
+                    }
+                }
+                self.form = Form::Empty;
+            }
+            Form::Hash(hash) => {
+                while hash.drop_some(heap, shape) {
+                    if is_enough() {
+                        return false;
+                    }
+                }
+                self.free_form(heap, keys);
+            }
+        }
+        true
     }
 
     unsafe fn free_form(&mut self, heap: &mut Heap, keys: Keys) {

@@ -218,16 +218,40 @@ impl Store {
         ControlFlow::Continue(())
     }
 
-    /// Frees a collection with all that it holds.
-    pub unsafe fn free(store: *mut Store, heap: &mut Heap, shape: Shape) {
-        let this = &mut *store;
-        if shape.element == drystone_component::Kind::Text {
-            for index in 0..this.dense.len() {
-                shape.drop_word(heap, *this.dense.at(index, shape.size).cast());
+    /// Shows the elements in the order of the keys, neighbours together: the first, and how many.
+    pub unsafe fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
+        let (low, length) = (self.dense.low(), self.dense.len());
+        let mut is_shown = length == 0;
+        self.rest.ranges(shape.keys, &mut |keys, cells, count| {
+            let mut from = 0;
+            if !is_shown {
+                from = (0..count).take_while(|&index| (*keys.add(index) as i64) < low).count();
+                show(cells.cast(), from);
+                if from < count {
+                    is_shown = true;
+                    show(self.dense.at(0, shape.size), length);
+                }
             }
+            show(cells.add(from).cast(), count - from);
+        });
+        if !is_shown {
+            show(self.dense.at(0, shape.size), length);
         }
-        this.dense.free(heap, shape.size);
-        this.rest.free(heap, shape);
-        heap.free(store.cast(), size_of::<Store>());
+    }
+
+    /// Frees a collection with all that it holds, until it is enough; whether all is done.
+    pub unsafe fn free_until(
+        store: *mut Store,
+        heap: &mut Heap,
+        shape: Shape,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let this = &mut *store;
+        let is_done =
+            this.dense.free_until(heap, shape, is_enough) && this.rest.free_until(heap, shape, is_enough);
+        if is_done {
+            heap.free(store.cast(), size_of::<Store>());
+        }
+        is_done
     }
 }

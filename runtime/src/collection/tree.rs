@@ -17,6 +17,7 @@ mod remove;
 use core::ops::ControlFlow;
 
 use self::node::Node;
+use super::Shape;
 use super::keys::{Key, Keys};
 use crate::heap::Heap;
 
@@ -102,6 +103,39 @@ impl Tree {
         visit(self.root, keys, show)
     }
 
+    /// Shows the entries of every leaf, in order: keys, cells, and how many.
+    pub unsafe fn leaves(&self, keys: Keys, show: &mut dyn FnMut(Key, *mut u64, usize)) {
+        leaves(self.root, keys, show);
+    }
+
+    /// Frees the last leaf and drops what its entries own; whether there is another.
+    pub unsafe fn drop_last_leaf(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+        let keys = shape.keys;
+        self.last = None;
+        let mut path = Path { steps: [(self.root, 0); LEVELS], length: 0 };
+        let mut node = self.root;
+        while !node.is_leaf() {
+            let index = node.count() - 1;
+            path.steps[path.length] = (node, index);
+            path.length += 1;
+            node = node.child(keys, index);
+        }
+        for index in 0..node.count() {
+            keys.drop(heap, node.key(keys, index));
+            shape.drop_word(heap, *node.cell(keys, index));
+        }
+        node.free(heap, keys);
+        while let Some((node, index)) = path.pop() {
+            if index > 0 {
+                keys.drop(heap, node.key(keys, index));
+                node.set_count(index);
+                return true;
+            }
+            node.free(heap, keys);
+        }
+        false
+    }
+
     /// The number of entries, if they are all in one leaf.
     pub unsafe fn small_count(&self) -> Option<usize> {
         self.root.is_leaf().then(|| self.root.count())
@@ -151,6 +185,15 @@ unsafe fn visit<B>(
         }
     }
     ControlFlow::Continue(())
+}
+
+unsafe fn leaves(node: Node, keys: Keys, show: &mut dyn FnMut(Key, *mut u64, usize)) {
+    if node.is_leaf() {
+        return show(node.key(keys, 0), node.cell(keys, 0), node.count());
+    }
+    for index in 0..node.count() {
+        leaves(node.child(keys, index), keys, show);
+    }
 }
 
 unsafe fn free(node: Node, heap: &mut Heap, keys: Keys) {

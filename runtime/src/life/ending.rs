@@ -6,7 +6,7 @@
 
 use core::ptr::null_mut;
 
-use super::{deletion, leaving};
+use super::deletion;
 use crate::communication::{self, Finished};
 use crate::home::home;
 use crate::instance::{body_of, main_process, rare_if_any};
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
             Finished::Ended => ended(w, instance),
             Finished::Left(deleting) => {
                 one_less(w, instance);
-                leaving::left(w, instance, deleting);
+                deletion::left(w, instance, deleting);
             }
         }
     }

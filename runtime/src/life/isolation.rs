@@ -16,9 +16,12 @@ use core::ptr::null_mut;
 
 use drystone_component::{Template, Type};
 
-use super::deletion::{self, Customer, deletion_of, drop_owned};
-use super::leaving;
+use super::burial::{bury, free_frames, retain_ready};
+use super::dismantle::free_dead;
+use super::owned::drop_owned;
+use super::record::{Customer, deletion_of};
 use super::survey::*;
+use super::{deletion, leaving};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, make_gone, payload};
 use crate::home::home;
@@ -130,7 +133,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         (*instance).live = DEAD;
     }
     for &instance in condemned.instances[1..].iter().chain(&condemned.remains) {
-        deletion::free_dead(w, instance);
+        free_dead(w, instance);
     }
     (*root).lock = 0;
     let main = main_process(root);
@@ -171,20 +174,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     retain_ready(w, lives);
     (*home(w)).parallel.candidates().retain(lives);
     (*ground(w)).failures.retain(|failure| !is_dead(failure.instance));
-}
-
-unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
-    let mut queue = Queue::from_ready(w);
-    queue.retain(keep);
-    queue.into_ready(w);
-}
-
-/// Frees a process's procedure frames, and what all its frames own but components.
-unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
-    frames_of(p, |base, owned| drop_owned(w, base, owned));
-    while !process::frames(p).is_null() {
-        process::ds_frame_end(w, p);
-    }
+    deletion::forget_paused(w);
 }
 
 /// The communications of a condemned component with servers that live on: their services end quietly.
@@ -322,54 +312,6 @@ unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<
     }
     bereaved.push((*p).instance);
     bury(w, c);
-}
-
-/// Ends a service that waits for nothing that would have to stay. Its component's deletion may go on then.
-pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
-    let p = c.cast::<Process>();
-    let instance = (*p).instance;
-    let others = |q: *mut Process| q != p;
-    match (*p).status {
-        SLEEPS => (*home(w)).timers.retain(others),
-        PLATFORM => (*(*home(w)).platform).forget(p),
-        _ => (*home(w)).timers.retain_alarms(others),
-    }
-    retain_ready(w, others);
-    (*home(w)).parallel.candidates().retain(others);
-    (*ground(w)).failures.retain(|failure| failure.process != p);
-    leave_communications(instance, p);
-    let rare = rare_if_any(instance);
-    if !rare.is_null() {
-        (*rare).unbegun.retain(others);
-        (*rare).connecting.retain(others);
-        (*rare).orphans.remove(c.addr());
-    }
-    monitor::expel(w, p);
-    if !body_of(p).native.is_null() {
-        process::end_native(w, p);
-    }
-    children_of_process(p, |cell| delete_detached(w, core::mem::replace(&mut *cell, null_mut())));
-    free_frames(w, p);
-    communication::free(w, c);
-    (*home(w)).live -= 1;
-    (*instance).live -= 1;
-}
-
-/// A process doesn't wait at any communication of its component any more.
-unsafe fn leave_communications(instance: *mut Instance, p: *mut Process) {
-    let leave = |c: *mut Communication| {
-        if !c.is_null() && (*c).waiter == p {
-            (*c).waiter = null_mut();
-        }
-    };
-    required_slots(instance, |slot| leave((*slot).communication));
-    let held = |cell: *mut *mut Instance| {
-        for offered in (*template_of(*cell)).offered.get() {
-            leave((*slot_at::<OfferedSlot>(*cell, offered.offset)).holder);
-        }
-    };
-    children_of(instance, held);
-    children_of_process(p, held);
 }
 
 /// A native component closes what it has open.

@@ -7,18 +7,17 @@
 //! a deletion like any other.
 //!
 //! # Why this is sound
-//! From [`leave`] until [`left`] or [`record`] the communication stays alive, since only its service's end frees it, and
+//! From [`leave`] until `deletion::left` or [`record`] the communication stays alive, since only its service's end frees it, and
 //! the waiting process stays alive, since whoever ends it by force asks for the record before.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 
-use super::deletion::{self, Deletion};
+use super::record::{self, Deletion};
 use crate::communication::connection::close_leaf;
 use crate::communication::{let_go, may_close_as};
 use crate::instance::*;
 use crate::layout::*;
-use crate::queue::ready;
 
 /// Begins to delete a component for a process, which waits then; `false`: nothing is done, this one is not usual.
 pub unsafe fn leave(w: *mut Worker, p: *mut Process, instance: *mut Instance) -> bool {
@@ -61,17 +60,6 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
     only
 }
 
-/// The service has ended, and its communication is gone; `p` waits for that.
-pub unsafe fn left(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
-    restore_holder(instance, p);
-    if live(instance) == 0 && deletion::needs_nothing_more(instance) {
-        deletion::dismantle(w, instance, None);
-        ready(w, p);
-    } else {
-        deletion::drive(w, deletion::begin_for(instance, p));
-    }
-}
-
 /// The record of the deletion that a process waits for.
 pub unsafe fn record(p: *mut Process) -> *mut Deletion {
     let awaited = (*p).next;
@@ -86,16 +74,16 @@ pub unsafe fn record(p: *mut Process) -> *mut Deletion {
 pub unsafe fn record_of(instance: *mut Instance) -> *mut Deletion {
     let service = leaving(instance);
     if service.is_null() {
-        return deletion::deletion_of(instance);
+        return record::deletion_of(instance);
     }
     let p = core::mem::replace(&mut (*service).waiter, null_mut());
     restore_holder(instance, p);
     (*rare_of(instance)).orphans.insert(service.expose_provenance());
-    deletion::begin_for(instance, p)
+    record::begin_for(instance, p)
 }
 
 /// The holder is what it was before the process began to wait.
-unsafe fn restore_holder(instance: *mut Instance, p: *mut Process) {
+pub unsafe fn restore_holder(instance: *mut Instance, p: *mut Process) {
     (*instance).holder = if (*instance).holder & 1 != 0 {
         p.expose_provenance() | 1
     } else {

@@ -13,7 +13,8 @@ use core::ops::ControlFlow;
 
 use drystone_component::{Kind, Offered, Owned};
 
-use super::deletion::{components_of, deletion_of};
+use super::owned::components_of;
+use super::record::deletion_of;
 use crate::collection;
 use crate::communication::connection::{first_client, leaves_through};
 use crate::instance::{Holder, body_of, holder, leaving, main_process, rare_if_any, slot_at, template_of};

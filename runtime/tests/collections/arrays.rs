@@ -113,7 +113,7 @@ fn foreach_passes_over_containers_without_a_component() {
             }
             assert_eq!(keys(&mut heap, &mut cell, &description), [[3], [10], [17]]);
             let mut containers = 0;
-            collection::components(&mut cell, &description, &mut |_| containers += 1);
+            collection::containers(&mut cell, &description, &mut |_, count| containers += count);
             assert_eq!(containers, 20);
             collection::free(&mut heap, &mut cell, &description);
         }

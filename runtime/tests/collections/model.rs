@@ -2,7 +2,7 @@
 //! the fuzzer share it.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::ptr::null_mut;
 
 use drystone_runtime::collection::{self, From};
@@ -77,7 +77,17 @@ pub fn run(bytes: &[u8]) {
     }
     pair.check_all();
     // SAFETY: the variable is not used any more.
-    unsafe { collection::free(&mut pair.heap, &mut pair.cell, &pair.description) };
+    unsafe {
+        while !collection::free_until(&mut pair.heap, &mut pair.cell, &pair.description, &mut || true) {
+            // As far as that has come it is a collection like any other.
+            let mut count = 0;
+            let _ = collection::visit::<()>(&mut pair.cell, &pair.description, &mut |_, _| {
+                count += 1;
+                ControlFlow::Continue(())
+            });
+            assert!(count < pair.model.len());
+        }
+    }
     assert!(pair.cell.is_null());
     assert_eq!(pair.heap.live(), 0, "something is not freed");
 }
