@@ -34,7 +34,7 @@ pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
 
 /// Headline rows have names without a prefix, which would be written small.
 fn place(row: &Row) -> Place {
-    let is_prefixed = ["cold ", "scaling ", "busy ", "time slices ", "compile "]
+    let is_prefixed = ["cold ", "scaling ", "busy ", "time slices ", "compile ", "delay "]
         .iter()
         .any(|prefix| row.row.starts_with(prefix));
     match growth::is_growth(row) {
@@ -59,7 +59,9 @@ fn notes() -> String {
          its place in a collection, waiting after one message each way; *creation* is a million times making a \
          server, a message each way and deleting it; *jitter* is the 99th percentile of {JITTER_RUNS} runs of TokenRing \
          (100 nodes, 1000 rounds) in one process, divided by their median; *scaling* is the time on two cores divided by \
-         that on one. *compile* is checking a text and making an object of it, or telling all that is wrong with it. *http keep-alive* is how many small JSON answers a server gives in a second to 50 or 1000 \
+         that on one. *compile* is checking a text and making an object of it, or telling all that is wrong with it. \
+         *delay* is the worst delay of a process that sleeps for a millisecond beside something long that the \
+         runtime does, of the clock's whole milliseconds. *http keep-alive* is how many small JSON answers a server gives in a second to 50 or 1000 \
          connections, each with one request on its way, and *key-value pipelined* how many commands, half of them \
          changes, with 50 connections and 100 commands on their way in each: the server has one processor, and its \
          clients, one thread of the bench, another; every answer is looked at. *word count* is 100 MB of text with some \

@@ -4,7 +4,6 @@
 //! Generated code passes its own worker and process, and what the process or its component owns, with its description.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::vec::Vec;
 use core::ptr::null_mut;
 
 use drystone_component::{Collection, Owned, Table};
@@ -12,13 +11,11 @@ use drystone_component::{Collection, Owned, Table};
 use super::deletion::{delete_at_once, drive};
 use super::dismantle::free_dead;
 use super::leaving;
-use super::owned::{Range, containers_in, containers_of, drop_in_slice, is_empty};
+use super::owned::{Storage, is_empty};
 use super::record::{Customer, Deletion, begin, begin_several};
-use crate::collection;
 use crate::failure::ds_fail;
 use crate::layout::*;
 use crate::queue::ready;
-use crate::worker::{heap_of, slice_is_over};
 
 /// `DELETE`
 ///
@@ -69,15 +66,10 @@ pub unsafe extern "C" fn ds_delete_held(
     w: *mut Worker,
     p: *mut Process,
     base: *mut u8,
-    owned: &Table<Owned>,
+    owned: &'static Table<Owned>,
     place: u32,
 ) -> Status {
-    let mut ranges = Vec::new();
-    containers_of(base, owned.get(), |range| ranges.push(range));
-    if delete_containers(w, p, ranges, place) == Status::Leave {
-        return Status::Leave;
-    }
-    unless_slice_ends(w, p, drop_in_slice(w, base, owned.get()))
+    delete_storage(w, p, Storage::Frame(base, owned.get()), place)
 }
 
 /// `DELETE` of a whole collection.
@@ -90,35 +82,26 @@ pub unsafe extern "C" fn ds_delete_collection(
     w: *mut Worker,
     p: *mut Process,
     cell: *mut *mut u8,
-    description: &Collection,
+    description: &'static Collection,
     place: u32,
 ) -> Status {
-    let mut ranges = Vec::new();
-    containers_in(cell, description, |range| ranges.push(range));
-    if delete_containers(w, p, ranges, place) == Status::Leave {
-        return Status::Leave;
-    }
-    let mut is_enough = || slice_is_over(w);
-    unless_slice_ends(w, p, collection::free_until(&mut *heap_of(w), cell, description, &mut is_enough))
+    delete_storage(w, p, Storage::Collection(cell, description), place)
 }
 
-unsafe fn delete_containers(w: *mut Worker, p: *mut Process, ranges: Vec<Range>, place: u32) -> Status {
+unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, place: u32) -> Status {
+    let ranges = storage.containers();
     if ranges.iter().all(|&range| is_empty(range)) {
-        return Status::Done;
+        if storage.free_in_slice(w) {
+            return Status::Done;
+        }
+        // It goes on when the process is there again.
+        ready(w, p);
+        return Status::Leave;
     }
     match ranges[..] {
         [(cell, 1)] if leaving::leave(w, p, *cell) => return Status::Leave,
         _ => {}
     }
-    let d = begin_several(p, place, ranges);
+    let d = begin_several(p, place, storage, ranges);
     if drive(w, d) { Status::Done } else { wait(d, p, place) }
-}
-
-/// What is not done goes on when the process is there again: nothing is in its way meanwhile.
-unsafe fn unless_slice_ends(w: *mut Worker, p: *mut Process, is_done: bool) -> Status {
-    if is_done {
-        return Status::Done;
-    }
-    ready(w, p);
-    Status::Leave
 }

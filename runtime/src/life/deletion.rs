@@ -98,7 +98,10 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
 unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
     let instance = (*d).instance;
     if instance.is_null() {
-        return next_child(w, d);
+        return match next_child(w, d) {
+            Step::Done if (*d).storage.is_some_and(|storage| !storage.free_in_slice(w)) => Step::Pause,
+            step => step,
+        };
     }
     if (*d).stage == Stage::Main {
         let main = main_process(instance);

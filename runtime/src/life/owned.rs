@@ -4,6 +4,7 @@
 //! A description fits the block that it is used with: the compiler says which is whose.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::vec::Vec;
 use core::ptr::null_mut;
 use core::slice;
 
@@ -20,6 +21,39 @@ pub type Cell = *mut *mut Instance;
 /// Neighbouring containers: the first, and how many.
 pub type Range = (Cell, usize);
 
+/// What a process deletes with all that is in it.
+#[derive(Clone, Copy)]
+pub enum Storage {
+    /// A collection variable.
+    Collection(*mut *mut u8, &'static Collection),
+    /// What a frame owns.
+    Frame(*mut u8, &'static [Owned]),
+}
+
+impl Storage {
+    /// Its containers, in order, neighbours together. Some may be empty.
+    pub unsafe fn containers(self) -> Vec<Range> {
+        let mut ranges = Vec::new();
+        match self {
+            Storage::Collection(cell, description) => {
+                containers_in(cell, description, |range| ranges.push(range));
+            }
+            Storage::Frame(base, owned) => containers_of(base, owned, |range| ranges.push(range)),
+        }
+        ranges
+    }
+
+    /// Frees it, no longer than the time slice lasts; whether all is done. It holds no components any more.
+    pub unsafe fn free_in_slice(self, w: *mut Worker) -> bool {
+        match self {
+            Storage::Collection(cell, description) => {
+                collection::free_until(&mut *heap_of(w), cell, description, &mut || slice_is_over(w))
+            }
+            Storage::Frame(base, owned) => drop_in_slice(w, base, owned),
+        }
+    }
+}
+
 /// Calls `each` for all containers among what a frame, process or instance owns, in order, neighbours together. Some may be empty.
 pub unsafe fn containers_of(base: *mut u8, owned: &[Owned], mut each: impl FnMut(Range)) {
     for owned in owned {
@@ -33,7 +67,7 @@ pub unsafe fn containers_of(base: *mut u8, owned: &[Owned], mut each: impl FnMut
 }
 
 /// The containers of a collection, if its elements are such, likewise.
-pub unsafe fn containers_in(cell: *mut *mut u8, description: &Collection, mut each: impl FnMut(Range)) {
+unsafe fn containers_in(cell: *mut *mut u8, description: &Collection, mut each: impl FnMut(Range)) {
     if description.element == Kind::Component {
         collection::containers(cell, description, &mut |first, count| each((first, count)));
     }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ptr::null_mut;
 
 use super::children::Children;
-use super::owned::Range;
+use super::owned::{Range, Storage};
 use crate::instance::{rare_if_any, rare_of};
 use crate::layout::{DELETING, Instance, Process};
 
@@ -26,6 +26,8 @@ pub struct Deletion {
     pub stage: Stage,
     /// What it holds, as soon as that is deleted.
     pub children: Children,
+    /// What is freed after that, if there is no instance.
+    pub storage: Option<Storage>,
     /// The process that runs FINALLY.
     pub finalizer: *mut Process,
 }
@@ -60,21 +62,29 @@ pub enum Stage {
 
 /// A new record for a component.
 pub unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Customer) -> *mut Deletion {
-    let (stage, children, finalizer) = (Stage::Main, Children::new(Vec::new()), null_mut());
-    let d = Box::into_raw(Box::new(Deletion { instance, parent, customer, stage, children, finalizer }));
+    let d = Box::into_raw(Box::new(Deletion {
+        instance,
+        parent,
+        customer,
+        stage: Stage::Main,
+        children: Children::new(Vec::new()),
+        storage: None,
+        finalizer: null_mut(),
+    }));
     (*instance).live |= DELETING;
     (*rare_of(instance)).deletion = d.cast();
     d
 }
 
-/// A new record for components that a process deletes.
-pub fn begin_several(p: *mut Process, place: u32, ranges: Vec<Range>) -> *mut Deletion {
+/// A new record for what a process deletes, with components in these containers.
+pub fn begin_several(p: *mut Process, place: u32, storage: Storage, ranges: Vec<Range>) -> *mut Deletion {
     Box::into_raw(Box::new(Deletion {
         instance: null_mut(),
         parent: null_mut(),
         customer: Customer::Process(p, place, false),
         stage: Stage::Children,
         children: Children::new(ranges),
+        storage: Some(storage),
         finalizer: null_mut(),
     }))
 }

@@ -1,9 +1,10 @@
 //! How cost grows: with the number of processes, with the memory that there is for them, and with the elements of
-//! collections. What Drystone's programs do here they measure by themselves, see [`trial`].
+//! collections; and how long what is large keeps others waiting. What Drystone's programs do here they measure by themselves, see [`trial`].
 
 mod collections;
 mod compiling;
 mod curves;
+mod delays;
 mod room;
 mod tables;
 mod trial;
@@ -36,7 +37,8 @@ pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
     curves::measure(&bench, tell)?;
     room::measure(tell)?;
     collections::measure(tell)?;
-    compiling::measure(tell)
+    compiling::measure(tell)?;
+    delays::measure(tell)
 }
 
 /// The same without all the rest of the subject.

@@ -1,0 +1,37 @@
+//! How long what the runtime does at once keeps other processes waiting.
+
+use super::Tell;
+use super::trial::{Trial, figure, repeated};
+use crate::row::Row;
+
+/// In the order of the program, which has them as numbers.
+const OPERATIONS: [&str; 12] = [
+    "nothing",
+    "delete 10^6 servers",
+    "delete a holder of 10^6",
+    "delete 10^6 texts, dense",
+    "delete 10^6 texts, sparse",
+    "NEW of an array of 10^8",
+    "remove from the middle of 10^6",
+    "+ to 100 MB",
+    "FIND in 100 MB",
+    "compare 100 MB",
+    "SLICE of 100 MB",
+    "NEW of a text of 100 MB",
+];
+
+/// Milliseconds: a time slice, and what the clock rounds.
+const BOUND: f64 = 2.0;
+
+/// Measures row after row.
+pub fn measure(tell: Tell) -> Result<(), String> {
+    for (number, operation) in OPERATIONS.iter().enumerate() {
+        let trials = repeated(|| Trial::of_program("delay", &[("Operation", number as u64)], 0));
+        tell(Row {
+            drystone: figure(&trials, "delay"),
+            target: Some(BOUND),
+            ..Row::new(format!("delay {operation}"), "ms")
+        })?;
+    }
+    Ok(())
+}
