@@ -18,6 +18,42 @@ use crate::lower::{self, Unit};
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
 use crate::shims;
+use crate::verify;
+
+/// Everything of a program that can run, lowered and cut.
+pub(crate) struct Lowered<'a> {
+    /// What lowering it found out.
+    pub unit: Unit<'a>,
+    /// The bodies, in the order of their cuts.
+    pub keys: Vec<BodyKey>,
+    /// The bodies, then the procedures in the variants that are called.
+    pub cuts: Vec<Cut>,
+}
+
+impl<'a> Lowered<'a> {
+    /// Lowers and cuts a program.
+    pub(crate) fn of(program: &'a Program, files: &'a [SourceFile]) -> Lowered<'a> {
+        let mut unit = Unit::new(program, files);
+        let keys = body_keys(program);
+        let codes = codes(&mut unit, &keys);
+        verify::codes(&codes, keys.len()).unwrap_or_else(|broken| panic!("{broken}"));
+        let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
+        verify::cuts(&cuts).unwrap_or_else(|broken| panic!("{broken}"));
+        Lowered { unit, keys, cuts }
+    }
+}
+
+/// The bodies, then the procedures in the variants that are called.
+pub(crate) fn codes(unit: &mut Unit, keys: &[BodyKey]) -> Vec<Code> {
+    let mut codes: Vec<Code> = keys.iter().map(|&key| lower::body(unit, key)).collect();
+    let mut number = 0;
+    while number < unit.variants.len() {
+        let variant = unit.variants[number];
+        codes.push(lower::procedure(unit, variant));
+        number += 1;
+    }
+    codes
+}
 
 /// Generates code and data for a checked program; gives the data object of `drystone_component::Program`.
 pub(crate) fn generate<M: Module>(
@@ -26,24 +62,14 @@ pub(crate) fn generate<M: Module>(
     files: &[SourceFile],
     time_slices: TimeSlices,
 ) -> DataId {
-    let mut unit = Unit::new(program, files);
-    let keys = body_keys(program);
-    let mut codes: Vec<Code> = keys.iter().map(|&key| lower::body(&mut unit, key)).collect();
-    let first_variant = codes.len();
-    let mut number = 0;
-    while number < unit.variants.len() {
-        let variant = unit.variants[number];
-        codes.push(lower::procedure(&mut unit, variant));
-        number += 1;
-    }
-    let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
+    let Lowered { mut unit, keys, cuts } = Lowered::of(program, files);
     let ids = declare(module, &cuts);
     let entries = declare_entries(module);
     let mut workbench = Workbench::new(module);
     let mut functions = Functions {
         program,
         cuts: &cuts,
-        first_variant,
+        first_variant: keys.len(),
         ids,
         unusual: shims::unusual(module, &mut workbench, &entries),
         finish: shims::last(module, &mut workbench, &entries, &entries::FINISH),
@@ -91,7 +117,8 @@ fn makes_arrays(code: &Code) -> bool {
     )
 }
 
-fn body_keys(program: &Program) -> Vec<BodyKey> {
+/// All bodies of a program.
+pub(crate) fn body_keys(program: &Program) -> Vec<BodyKey> {
     let mut keys = Vec::new();
     for (index, component) in program.components.iter().enumerate() {
         let id = ComponentId(index as u32);

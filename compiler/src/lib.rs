@@ -1,8 +1,8 @@
 //! From a checked program to native code.
 //!
 //! Bodies and procedures are lowered to graphs of blocks (`lower`, `mir`), cut into one function for each point
-//! where a process may be resumed (`liveness`, `segments`), and translated by Cranelift (`emit`), either into
-//! memory or into an object file. This room knows what the runtime looks like in memory, not how it works.
+//! where a process may be resumed (`liveness`, `segments`), verified (`verify`), and translated by Cranelift (`emit`),
+//! either into memory or into an object file. This room knows what the runtime looks like in memory, not how it works.
 
 mod awaited;
 mod classify;
@@ -16,11 +16,13 @@ mod liveness;
 mod lower;
 mod mir;
 mod naming;
+mod print;
 mod processor;
 mod ranges;
 mod regions;
 mod segments;
 mod shims;
+mod verify;
 mod walk;
 
 pub use processor::Processor;
@@ -74,6 +76,11 @@ pub fn compile_object(program: &Program, files: &[SourceFile], processor: Proces
     generate::generate(&mut module, program, files, TimeSlices::Kept);
     define_processor(&mut module);
     module.finish().emit().expect("an object file can hold any program")
+}
+
+/// The form of a program between its text and machine code, as text for people.
+pub fn mir(program: &Program, files: &[SourceFile]) -> String {
+    print::print(&generate::Lowered::of(program, files), files)
 }
 
 fn define_processor(module: &mut ObjectModule) {

@@ -95,6 +95,9 @@ pub struct Build {
     /// The executable [default: the first file's name without .dry]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Text instead of an executable, to OUT or standard output: the compiler's form between program and machine code
+    #[arg(long)]
+    pub mir: bool,
     /// Which processors it is for; it says so and ends with status 1 on one that has not got what it needs
     #[arg(long, value_enum, default_value_t = Cpu::V2)]
     pub cpu: Cpu,

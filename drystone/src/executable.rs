@@ -9,14 +9,18 @@ use std::process::Command;
 use flate2::read::GzDecoder;
 
 use crate::arguments::Build;
-use crate::{Status, fail, sources};
+use crate::{Status, fail, sources, write};
 
 /// Platform, runtime and `main` for the program's object file.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone_start.a.gz"));
 
-/// Makes the executable.
+/// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
     let loaded = sources::load(&command.source)?;
+    if command.mir {
+        let text = drystone_compiler::mir(&loaded.program, &loaded.files);
+        return write(command.output.as_deref(), &text);
+    }
     let output = match &command.output {
         Some(path) => path.clone(),
         None => PathBuf::from(command.source.files[0].file_stem().expect("it was read: it has a name")),

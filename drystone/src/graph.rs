@@ -6,11 +6,8 @@ mod picture;
 mod routes;
 mod svg;
 
-use std::fs;
-use std::io::Write;
-
 use crate::arguments::Graph;
-use crate::{Status, fail, sources};
+use crate::{Status, fail, sources, write};
 
 use picture::Picture;
 
@@ -32,11 +29,5 @@ pub fn graph(command: &Graph) -> Result<(), Status> {
     let loaded = sources::load(&command.source)?;
     let picture = Picture::of(&loaded.program, &loaded.files);
     let text = if wants_dot(command)? { dot::write(&picture) } else { svg::write(&picture) };
-    match &command.output {
-        Some(path) => fs::write(path, text)
-            .map_err(|error| fail(format_args!("cannot write {}: {error}", path.display()))),
-        None => std::io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(|error| fail(format_args!("standard output: {error}"))),
-    }
+    write(command.output.as_deref(), &text)
 }

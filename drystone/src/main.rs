@@ -12,7 +12,9 @@ mod run;
 mod sources;
 mod specialise;
 
+use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
@@ -70,4 +72,15 @@ fn say(message: impl std::fmt::Display) {
 /// Writes a line to standard output, if anybody reads it.
 fn tell(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{message}");
+}
+
+/// Writes a text to a file, or else to standard output.
+fn write(output: Option<&Path>, text: &str) -> Result<(), Status> {
+    match output {
+        Some(path) => fs::write(path, text)
+            .map_err(|error| fail(format_args!("cannot write {}: {error}", path.display()))),
+        None => std::io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(|error| fail(format_args!("standard output: {error}"))),
+    }
 }

@@ -178,8 +178,7 @@ impl Lower<'_, '_> {
     }
 
     fn unary(&mut self, operator: mir::Unary, a: Reg) -> Reg {
-        let real = operator != mir::Unary::RealToInt;
-        let to = self.reg(if real { RegType::Real } else { RegType::Int });
+        let to = self.reg(operator.types().1);
         self.inst(Inst::Unary { to, operator, from: a });
         to
     }

@@ -346,11 +346,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     fn op(&mut self, op: Op, a: Reg, b: Reg) -> Reg {
-        let real = matches!(
-            op,
-            Op::AddReal | Op::SubtractReal | Op::MultiplyReal | Op::DivideReal | Op::MinReal | Op::MaxReal
-        );
-        let to = self.reg(if real { RegType::Real } else { RegType::Int });
+        let to = self.reg(op.types().1);
         self.inst(Inst::Op { to, op, a, b });
         to
     }

@@ -41,6 +41,19 @@ fn nothing_is_made_of_a_program_with_errors() {
 }
 
 #[test]
+fn the_form_before_machine_code_is_shown() {
+    let folder = folder_with("COMPONENT A; VARIABLE x: INTEGER; BEGIN x := x + 1 END A;");
+    let shown = drystone(folder.path(), &["build", "--mir", "program.dry"]);
+    assert_eq!((complaint(&shown).as_str(), status(&shown)), ("", 0));
+    assert!(printed(&shown).contains("checked Add"), "{}", printed(&shown));
+    let saved = drystone(folder.path(), &["build", "--mir", "program.dry", "-o", "program.mir"]);
+    assert_eq!((printed(&saved).as_str(), status(&saved)), ("", 0));
+    let text = fs::read_to_string(folder.path().join("program.mir")).expect("it was written");
+    assert_eq!(text, printed(&shown));
+    assert!(!folder.path().join("program").exists());
+}
+
+#[test]
 fn bad_names_for_the_executable_are_explained() {
     let folder = folder_with("COMPONENT A; END A;");
     for (name, reason) in

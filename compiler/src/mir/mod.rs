@@ -4,11 +4,14 @@
 //! `lower` makes it, `liveness` and `segments` cut it into one function for each resume point, `emit` turns each
 //! into code.
 
+mod instructions;
+
+use std::fmt;
+
 use drystone_language::ast::Direction;
-use drystone_language::program::{
-    AnyType, ComponentId, InterfaceId, LockMode, Pattern, ProcedureId, VariableId,
-};
-use drystone_runtime::layout::Fault;
+use drystone_language::program::{InterfaceId, LockMode, Pattern, ProcedureId, VariableId};
+
+pub use instructions::*;
 
 use crate::awaited::Dependence;
 
@@ -54,196 +57,6 @@ pub struct Address {
     pub offset: i32,
     /// One byte instead of eight.
     pub byte: bool,
-}
-
-/// Arithmetic that cannot fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Op {
-    Add,
-    Subtract,
-    And,
-    Or,
-    Xor,
-    AddReal,
-    SubtractReal,
-    MultiplyReal,
-    DivideReal,
-    MinReal,
-    MaxReal,
-    /// Of integers; unsigned ones beside.
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    LessUnsigned,
-    EqualReal,
-    NotEqualReal,
-    LessReal,
-    LessEqualReal,
-    GreaterReal,
-    GreaterEqualReal,
-}
-
-/// Arithmetic on integers that may overflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Checked {
-    Add,
-    Subtract,
-    Multiply,
-    /// Floors.
-    Div,
-    /// Floors.
-    Mod,
-}
-
-/// One-operand instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Unary {
-    NegateReal,
-    SquareRoot,
-    Floor,
-    IntToReal,
-    /// The operand is known to be in range.
-    RealToInt,
-}
-
-/// Something in the program's read-only data or code, resolved at emission.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Symbol {
-    /// `component::Interface`
-    Interface(InterfaceId),
-    /// `component::Template`
-    Template(ComponentId),
-    /// `component::Collection` of a collection variable.
-    Collection(VariableId),
-    /// `component::AnyType`
-    Any(AnyType),
-    /// What stands for an array that was not made: an `ArrayHead` without elements.
-    NoArray,
-    /// A text literal with its head.
-    Text(Vec<u8>),
-    /// The table of what the variables of this body's or procedure's frame own, without temporaries.
-    Owned,
-    /// The `component::Frame` of a procedure variant.
-    Frame(usize),
-}
-
-/// How a head operation reaches its communication.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reach {
-    /// The process is the service: the communication is the process block.
-    Service,
-    /// A required slot of the own component, at an offset in the instance.
-    Required(u32),
-    /// A required slot of the own component, one of several.
-    Indexed {
-        /// Of their table's address, in the instance.
-        offset: u32,
-        /// Which one, from 1.
-        k: Reg,
-    },
-    /// An offered slot at an offset in the instance that a register points to.
-    Held {
-        /// The instance.
-        instance: Reg,
-        /// Of the slot in it.
-        offset: u32,
-    },
-    /// An offered slot of an instance, both in registers.
-    HeldSlot {
-        /// The instance.
-        instance: Reg,
-        /// The slot's address.
-        slot: Reg,
-    },
-}
-
-/// A message's place in a communication while it is being written or read: what a head gives, and what says that it
-/// is done takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payload {
-    /// The communication, which holds it.
-    pub communication: Reg,
-    /// What the communication's word becomes when it is done.
-    pub word: Reg,
-}
-
-/// Instructions that neither wait nor end a block. `to` is the register that gets the result.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub enum Inst {
-    /// `to := constant`
-    Int(Reg, i64),
-    /// `to := constant`
-    Real(Reg, f64),
-    /// `to := from`
-    Copy { to: Reg, from: Reg },
-    /// `to := a op b`
-    Op { to: Reg, op: Op, a: Reg, b: Reg },
-    /// `to := a operator b`, faults on overflow (and division by zero).
-    Checked { to: Reg, operator: Checked, a: Reg, b: Reg, place: PlaceId },
-    /// `to := operator from`
-    Unary { to: Reg, operator: Unary, from: Reg },
-    /// Reads memory; bytes are zero-extended.
-    Load { to: Reg, from: Address },
-    /// Writes memory.
-    Store { to: Address, value: Reg },
-    /// `to :=` the address itself.
-    Address { to: Reg, of: Address },
-    /// `to :=` the process block, the component.
-    Base(Reg, Base),
-    /// `to :=` the address of read-only data.
-    Symbol(Reg, Symbol),
-    /// Faults if the register is 0.
-    Require(Reg, Fault, PlaceId),
-    /// Faults always.
-    Fail(Fault, PlaceId),
-    /// Calls an entry point of the runtime: `name(worker, process, args..)`.
-    Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
-    /// Calls a procedure (index among the variants) on the processor's stack; leaves if it has failed. Its outer
-    /// frame, if it uses one, is the first argument.
-    CallNative { to: Option<Reg>, variant: usize, arguments: Vec<Reg> },
-    /// `to :=` the result that a procedure has just left in the worker.
-    Result(Reg),
-    /// `to :=` the address of an element of the collection variable at an address.
-    Find { to: Reg, variable: VariableId, collection: Address, keys: Vec<Reg>, absent: IfAbsent },
-    /// In a condition: it reads the element of the collection variable at an address.
-    Watch { variable: VariableId, collection: Address, keys: Vec<Reg> },
-    /// The element of the collection variable at an address is changed.
-    Wrote { variable: VariableId, collection: Address, keys: Vec<Reg> },
-    /// `to :=` the address of these words in memory, which may be used until the next such instruction.
-    Words(Reg, Vec<Reg>),
-    /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
-    Room {
-        /// Its interface.
-        interface: InterfaceId,
-        /// The message.
-        message: usize,
-        /// Becomes the communication, and its word once the message counts as sent (0: the runtime shall do it).
-        payload: Payload,
-        /// For errors.
-        place: PlaceId,
-    },
-    /// The message that the last head prepared is there.
-    Sent { payload: Payload, interface: InterfaceId, message: usize },
-    /// The payload that the last head gave has been read.
-    Received(Payload),
-}
-
-/// What becomes of an element that is not there (or, in an array, out of bounds, or the array not made).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IfAbsent {
-    /// It is an error.
-    Fault(Fault, PlaceId),
-    /// The address is 0.
-    Null,
-    /// It is made; not in arrays.
-    Make(PlaceId),
 }
 
 /// An entry point of the runtime that is called as a plain function.
@@ -522,10 +335,35 @@ pub struct Code {
     pub procedure: Option<ProcedureId>,
 }
 
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "r{}", self.0)
+    }
+}
+
+impl fmt::Display for BlockId {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
+
 impl Code {
     /// A block.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.0 as usize]
+    }
+
+    /// The blocks that can be reached from the entry, in order.
+    pub fn reachable(&self) -> impl Iterator<Item = (BlockId, &Block)> {
+        let mut reached = vec![false; self.blocks.len()];
+        let mut open = vec![BlockId(0)];
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut reached[id.0 as usize], true) {
+                open.extend(self.block(id).successors());
+            }
+        }
+        let numbered = self.blocks.iter().enumerate().zip(reached).filter(|(_, reached)| *reached);
+        numbered.map(|((index, block), _)| (BlockId(index as u32), block))
     }
 
     /// Whether a loop is the other or lies inside it.

@@ -1,0 +1,205 @@
+//! Heads, instructions and the ends of blocks as text.
+
+use drystone_language::ast::Direction;
+use drystone_language::program::{AnyType, InterfaceId, LockMode, Pattern, VariableId};
+
+use super::{Printer, list};
+use crate::mir::*;
+
+impl Printer<'_> {
+    pub(super) fn head(&self, op: &HeadOp) -> String {
+        match op {
+            HeadOp::Send { reach, interface, message, payload } => {
+                format!("{} = send {} over {}", pair(payload), self.message(*interface, *message), way(reach))
+            }
+            HeadOp::Receive { reach, interface, message, payload } => {
+                let message = self.message(*interface, *message);
+                format!("{} = receive {message} over {}", pair(payload), way(reach))
+            }
+            HeadOp::Test { reach, interface, side, pattern, to } => {
+                format!("{to} = test {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
+            }
+            HeadOp::Input { reach, interface, side, pattern, to } => {
+                format!("{to} = input {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
+            }
+            HeadOp::Lock(mode) => format!("lock {}", lock(*mode)),
+            HeadOp::Unlock { mode, written } => format!("unlock {} having written {written:#x}", lock(*mode)),
+            HeadOp::Home => "home".to_string(),
+            HeadOp::Await { condition, dependence, written } => {
+                let elements = if dependence.watches { " and elements" } else { "" };
+                let whose = if dependence.common { "everybody's" } else { "its own" };
+                let bits = dependence.bits;
+                format!(
+                    "await {condition}, {whose}, depending on {bits:#x}{elements}, having written {written:#x}"
+                )
+            }
+            HeadOp::Call { to, entry, arguments } => call(*to, entry, arguments),
+        }
+    }
+
+    pub(super) fn instruction(&self, instruction: &Inst) -> String {
+        match instruction {
+            Inst::Int(to, value) => format!("{to} = {value}"),
+            Inst::Real(to, value) => format!("{to} = {value:?}"),
+            Inst::Copy { to, from } => format!("{to} = {from}"),
+            Inst::Op { to, op, a, b } => format!("{to} = {op:?} {a}, {b}"),
+            Inst::Checked { to, operator, a, b, place } => {
+                format!("{to} = checked {operator:?} {a}, {b} at {}", self.place(*place))
+            }
+            Inst::Unary { to, operator, from } => format!("{to} = {operator:?} {from}"),
+            Inst::Load { to, from } => format!("{to} = load {}", address(from)),
+            Inst::Store { to, value } => format!("store {value} to {}", address(to)),
+            Inst::Address { to, of } => format!("{to} = address of {}", address(of)),
+            Inst::Base(to, of) => format!("{to} = {}", base(*of)),
+            Inst::Symbol(to, symbol) => format!("{to} = {}", self.symbol(symbol)),
+            Inst::Require(reg, fault, place) => {
+                format!("require {reg} else {fault:?} at {}", self.place(*place))
+            }
+            Inst::Fail(fault, place) => format!("fail {fault:?} at {}", self.place(*place)),
+            Inst::Call { to, entry, arguments } => call(*to, entry, arguments),
+            Inst::CallNative { to, variant, arguments } => {
+                format!("{}call {}({})", result(*to), self.variant(*variant), list(arguments))
+            }
+            Inst::Result(to) => format!("{to} = result"),
+            Inst::Find { to, variable, collection, keys, absent } => {
+                let element = self.element(*variable, collection, keys);
+                let absent = match absent {
+                    IfAbsent::Fault(fault, place) => format!("else {fault:?} at {}", self.place(*place)),
+                    IfAbsent::Null => "else 0".to_string(),
+                    IfAbsent::Make(place) => format!("else made at {}", self.place(*place)),
+                };
+                format!("{to} = find {element} {absent}")
+            }
+            Inst::Watch { variable, collection, keys } => {
+                format!("watch {}", self.element(*variable, collection, keys))
+            }
+            Inst::Wrote { variable, collection, keys } => {
+                format!("wrote {}", self.element(*variable, collection, keys))
+            }
+            Inst::Words(to, values) => format!("{to} = words {}", list(values)),
+            Inst::Room { interface, message, payload, place } => {
+                let message = self.message(*interface, *message);
+                format!("{} = room for {message} at {}", pair(payload), self.place(*place))
+            }
+            Inst::Sent { payload, interface, message } => {
+                format!("sent {} with {}", self.message(*interface, *message), pair(payload))
+            }
+            Inst::Received(payload) => format!("received with {}", pair(payload)),
+        }
+    }
+
+    pub(super) fn end(&self, end: &Terminator) -> String {
+        match end {
+            Terminator::Goto(to) => format!("goto {to}"),
+            Terminator::Branch { condition, yes, no } => format!("if {condition} goto {yes} else {no}"),
+            Terminator::CallProcedure { variant, arguments, outer, then, place } => {
+                let (name, place) = (self.variant(*variant), self.place(*place));
+                let around = outer.map(|outer| format!(" around it {outer}")).unwrap_or_default();
+                format!("call {name}({}){around} at {place} then {then}", list(arguments))
+            }
+            Terminator::Return(None) => "return".to_string(),
+            Terminator::Return(Some(reg)) => format!("return {reg}"),
+            Terminator::Finish(place) => format!("finish at {}", self.place(*place)),
+            Terminator::Answer(reg) => format!("answer {reg}"),
+            Terminator::Unreachable => "unreachable".to_string(),
+        }
+    }
+
+    fn interface(&self, id: InterfaceId) -> &str {
+        &self.lowered.unit.program.interfaces[id.index()].name
+    }
+
+    fn message(&self, interface: InterfaceId, message: usize) -> String {
+        let messages = &self.lowered.unit.program.interfaces[interface.index()].messages;
+        format!("{}.{}", self.interface(interface), messages[message].name)
+    }
+
+    fn pattern(&self, interface: InterfaceId, side: Direction, pattern: Pattern) -> String {
+        let end = match side {
+            Direction::In => "client",
+            Direction::Out => "server",
+        };
+        let what = match pattern {
+            Pattern::Message(message) => self.message(interface, message),
+            Pattern::Any => format!("{}.any", self.interface(interface)),
+            Pattern::Finish => format!("{}.finish", self.interface(interface)),
+        };
+        format!("{what} as {end}")
+    }
+
+    fn element(&self, variable: VariableId, collection: &Address, keys: &[Reg]) -> String {
+        let name = &self.lowered.unit.program.variables[variable.index()].name;
+        format!("{name}[{}] of {}", list(keys), address(collection))
+    }
+
+    fn symbol(&self, symbol: &Symbol) -> String {
+        let program = self.lowered.unit.program;
+        match symbol {
+            Symbol::Interface(id) => format!("interface {}", self.interface(*id)),
+            Symbol::Template(id) => format!("template {}", program.components[id.index()].name),
+            Symbol::Collection(id) => format!("collection {}", program.variables[id.index()].name),
+            Symbol::Any(any) => self.any(any),
+            Symbol::NoArray => "no array".to_string(),
+            Symbol::Text(bytes) => format!("text {:?}", String::from_utf8_lossy(bytes)),
+            Symbol::Owned => "what the frame owns".to_string(),
+            Symbol::Frame(number) => format!("frame of {}", self.name(*number)),
+        }
+    }
+
+    fn any(&self, any: &AnyType) -> String {
+        let names = |facets: &[drystone_language::program::Facet]| {
+            facets.iter().map(|facet| self.interface(facet.interface)).collect::<Vec<_>>().join(", ")
+        };
+        match &any.requires {
+            None => format!("ANY({})", names(&any.offers)),
+            Some(requires) => format!("ANY({} | {})", names(&any.offers), names(requires)),
+        }
+    }
+}
+
+fn call(to: Option<Reg>, entry: &Entry, arguments: &[Reg]) -> String {
+    format!("{}{}({})", result(to), entry.name, list(arguments))
+}
+
+fn result(to: Option<Reg>) -> String {
+    to.map(|to| format!("{to} = ")).unwrap_or_default()
+}
+
+/// The communication and its word.
+fn pair(payload: &Payload) -> String {
+    format!("{}, {}", payload.communication, payload.word)
+}
+
+fn way(reach: &Reach) -> String {
+    match reach {
+        Reach::Service => "its service".to_string(),
+        Reach::Required(offset) => format!("[instance+{offset}]"),
+        Reach::Indexed { offset, k } => format!("[instance+{offset}][{k}]"),
+        Reach::Held { instance, offset } => format!("[{instance}+{offset}]"),
+        Reach::HeldSlot { instance, slot } => format!("[{slot}] of {instance}"),
+    }
+}
+
+fn lock(mode: LockMode) -> &'static str {
+    match mode {
+        LockMode::Exclusive => "exclusive",
+        LockMode::Shared => "shared",
+    }
+}
+
+fn base(of: Base) -> String {
+    match of {
+        Base::Process => "process".to_string(),
+        Base::Frame => "frame".to_string(),
+        Base::Instance => "instance".to_string(),
+        Base::Reg(reg) => reg.to_string(),
+    }
+}
+
+fn address(at: &Address) -> String {
+    let byte = if at.byte { "byte " } else { "" };
+    match at.offset {
+        0 => format!("{byte}[{}]", base(at.base)),
+        offset => format!("{byte}[{}{offset:+}]", base(at.base)),
+    }
+}

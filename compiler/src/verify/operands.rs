@@ -1,0 +1,225 @@
+//! What heads, instructions and ends of blocks take and give: registers that exist, of the right types, as many as
+//! whoever is called takes.
+
+use super::{At, Broken, Spot};
+use crate::liveness;
+use crate::mir::*;
+
+use RegType::{Int, Real};
+
+pub fn verify(code: &Code, codes: &[Code], first_variant: usize) -> Result<(), Broken> {
+    let variants = &codes[first_variant..];
+    let results = results(code, variants);
+    let entry = Spot { code, block: BlockId(0), at: At::Beginning };
+    code.parameters.iter().try_for_each(|&reg| exists(entry, reg))?;
+    for (index, block) in code.blocks.iter().enumerate() {
+        let spot = Spot { code, block: BlockId(index as u32), at: At::Head };
+        // Types are looked up after this.
+        let mut unknown = Ok(());
+        liveness::visit(block, &mut |reg, _| {
+            if unknown.is_ok() {
+                unknown = exists(spot.at(At::Beginning), reg);
+            }
+        });
+        unknown?;
+        if let Some(head) = &block.head {
+            operation(spot, &head.op)?;
+        }
+        for (number, inst) in block.instructions.iter().enumerate() {
+            let spot = spot.at(At::Instruction(number));
+            match inst {
+                Inst::Result(to) => {
+                    spot.require(number == 0, || "a result is taken too late".to_string())?;
+                    match results[index] {
+                        Some(ty) => is(spot, *to, ty)?,
+                        None => spot.broken("no call before it has a result")?,
+                    }
+                }
+                _ => instruction(spot, inst, variants)?,
+            }
+        }
+        end(spot.at(At::End), &block.end, variants)?;
+    }
+    Ok(())
+}
+
+/// For each block, what the call gives that goes on there.
+fn results(code: &Code, variants: &[Code]) -> Vec<Option<RegType>> {
+    let mut results = vec![None; code.blocks.len()];
+    for block in &code.blocks {
+        if let Terminator::CallProcedure { variant, then, .. } = block.end {
+            results[then.0 as usize] = variants.get(variant).and_then(|callee| callee.result);
+        }
+    }
+    results
+}
+
+fn operation(spot: Spot, op: &HeadOp) -> Result<(), Broken> {
+    match op {
+        HeadOp::Send { reach, payload, .. } | HeadOp::Receive { reach, payload, .. } => {
+            way(spot, reach)?;
+            pair(spot, *payload)
+        }
+        HeadOp::Test { reach, to, .. } | HeadOp::Input { reach, to, .. } => {
+            way(spot, reach)?;
+            is(spot, *to, Int)
+        }
+        HeadOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
+        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => Ok(()),
+    }
+}
+
+fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), Broken> {
+    match instruction {
+        Inst::Int(to, _) | Inst::Base(to, _) | Inst::Symbol(to, _) => is(spot, *to, Int),
+        Inst::Real(to, _) => is(spot, *to, Real),
+        Inst::Copy { to, from } => is(spot, *to, type_of(spot, *from)),
+        Inst::Op { to, op, a, b } => {
+            let (takes, gives) = op.types();
+            all(spot, &[*a, *b], takes)?;
+            is(spot, *to, gives)
+        }
+        Inst::Checked { to, a, b, .. } => all(spot, &[*a, *b, *to], Int),
+        Inst::Unary { to, operator, from } => {
+            let (takes, gives) = operator.types();
+            is(spot, *from, takes)?;
+            is(spot, *to, gives)
+        }
+        Inst::Load { to: reg, from: at } | Inst::Store { to: at, value: reg } => {
+            address(spot, at)?;
+            if at.byte { is(spot, *reg, Int) } else { Ok(()) }
+        }
+        Inst::Address { to, of } => {
+            address(spot, of)?;
+            is(spot, *to, Int)
+        }
+        Inst::Require(reg, ..) => is(spot, *reg, Int),
+        Inst::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
+        Inst::CallNative { to, variant, arguments } => {
+            let callee = callee(spot, variants, *variant, arguments)?;
+            spot.require(callee.native, || format!("{} needs a frame", callee.name))?;
+            match (to, callee.result) {
+                (Some(to), Some(ty)) => is(spot, *to, ty),
+                (Some(_), None) => spot.broken(format!("{} has no result", callee.name)),
+                (None, _) => Ok(()),
+            }
+        }
+        Inst::Find { to, collection, .. } => {
+            address(spot, collection)?;
+            is(spot, *to, Int)
+        }
+        Inst::Watch { collection, .. } | Inst::Wrote { collection, .. } => address(spot, collection),
+        Inst::Words(to, _) => is(spot, *to, Int),
+        Inst::Room { payload, .. } | Inst::Sent { payload, .. } | Inst::Received(payload) => {
+            pair(spot, *payload)
+        }
+        Inst::Fail(..) | Inst::Result(_) => Ok(()),
+    }
+}
+
+fn end(spot: Spot, end: &Terminator, variants: &[Code]) -> Result<(), Broken> {
+    match end {
+        Terminator::Branch { condition: reg, .. } | Terminator::Answer(reg) => is(spot, *reg, Int),
+        Terminator::CallProcedure { variant, arguments, outer, .. } => {
+            let callee = callee(spot, variants, *variant, arguments)?;
+            spot.require(!callee.native, || format!("{} has no frame", callee.name))?;
+            spot.require(callee.shape == spot.code.shape, || {
+                format!("{} looks for frames elsewhere in the process", callee.name)
+            })?;
+            outer.map_or(Ok(()), |outer| is(spot, outer, Int))
+        }
+        Terminator::Return(Some(reg)) => match spot.code.result {
+            Some(ty) => is(spot, *reg, ty),
+            None => spot.broken("it has no result"),
+        },
+        Terminator::Goto(_) | Terminator::Return(None) | Terminator::Finish(_) | Terminator::Unreachable => {
+            Ok(())
+        }
+    }
+}
+
+/// Who is called, if these arguments fit.
+fn callee<'v>(
+    spot: Spot,
+    variants: &'v [Code],
+    variant: usize,
+    arguments: &[Reg],
+) -> Result<&'v Code, Broken> {
+    let Some(callee) = variants.get(variant) else {
+        return spot.broken(format!("there is no procedure variant {variant}"));
+    };
+    count(spot, &callee.name, callee.parameters.len(), arguments)?;
+    for (&argument, parameter) in arguments.iter().zip(&callee.parameters) {
+        is(spot, argument, callee.registers[parameter.0 as usize])?;
+    }
+    Ok(callee)
+}
+
+/// A call of an entry point.
+fn call(spot: Spot, to: Option<Reg>, entry: &Entry, arguments: &[Reg]) -> Result<(), Broken> {
+    count(spot, entry.name, entry.arguments.len(), arguments)?;
+    for (&argument, &machine) in arguments.iter().zip(entry.arguments) {
+        is(spot, argument, held_as(machine))?;
+    }
+    match (to, entry.result) {
+        (Some(to), Some(machine)) => is(spot, to, held_as(machine)),
+        (Some(_), None) => spot.broken(format!("{} has no result", entry.name)),
+        (None, _) => Ok(()),
+    }
+}
+
+fn held_as(machine: Machine) -> RegType {
+    match machine {
+        Machine::I32 | Machine::I64 => Int,
+        Machine::F64 => Real,
+    }
+}
+
+fn count(spot: Spot, name: &str, parameters: usize, arguments: &[Reg]) -> Result<(), Broken> {
+    spot.require(parameters == arguments.len(), || {
+        format!("{name} takes {parameters} arguments and gets {}", arguments.len())
+    })
+}
+
+fn way(spot: Spot, reach: &Reach) -> Result<(), Broken> {
+    match reach {
+        Reach::Service | Reach::Required(_) => Ok(()),
+        Reach::Indexed { k: reg, .. } | Reach::Held { instance: reg, .. } => is(spot, *reg, Int),
+        Reach::HeldSlot { instance, slot } => all(spot, &[*instance, *slot], Int),
+    }
+}
+
+fn pair(spot: Spot, payload: Payload) -> Result<(), Broken> {
+    all(spot, &[payload.communication, payload.word], Int)
+}
+
+fn address(spot: Spot, address: &Address) -> Result<(), Broken> {
+    let size = if address.byte { 1 } else { 8 };
+    match address.base {
+        Base::Reg(reg) => is(spot, reg, Int),
+        Base::Frame => {
+            let fits = address.offset >= 0 && address.offset + size <= spot.code.frame_size as i32;
+            spot.require(fits, || format!("{} lies outside the frame", address.offset))
+        }
+        Base::Process | Base::Instance => {
+            spot.require(address.offset >= 0, || format!("{} lies before its base", address.offset))
+        }
+    }
+}
+
+fn all(spot: Spot, registers: &[Reg], ty: RegType) -> Result<(), Broken> {
+    registers.iter().try_for_each(|&reg| is(spot, reg, ty))
+}
+
+fn is(spot: Spot, reg: Reg, ty: RegType) -> Result<(), Broken> {
+    spot.require(type_of(spot, reg) == ty, || format!("{reg} is not {ty:?}"))
+}
+
+fn type_of(spot: Spot, reg: Reg) -> RegType {
+    spot.code.registers[reg.0 as usize]
+}
+
+fn exists(spot: Spot, reg: Reg) -> Result<(), Broken> {
+    let there = (reg.0 as usize) < spot.code.registers.len();
+    spot.require(there, || format!("there is no {reg}"))
+}
