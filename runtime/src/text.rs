@@ -38,7 +38,12 @@ pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
 
 /// A new text with one holder.
 pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
-    join(heap, bytes, &[])
+    let text = allocate(heap, bytes.len())?;
+    if !text.is_null() {
+        // SAFETY: fresh and of that length.
+        unsafe { short::copy(bytes, first_byte(text)) };
+    }
+    Ok(text)
 }
 
 /// A new text for a native component, which knows its worker only.

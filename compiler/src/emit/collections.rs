@@ -118,13 +118,12 @@ impl<M: Module> Build<'_, '_, M> {
             if let IfAbsent::Fault(fault, place) = absent {
                 let missing = self.builder.create_block();
                 self.builder.set_cold_block(missing);
-                let there = self.builder.create_block();
-                self.builder.ins().brif(address, there, &[], missing, &[]);
+                self.builder.ins().brif(address, found, &[address.into()], missing, &[]);
                 self.builder.switch_to_block(missing);
                 self.missing(variable, keys, fault, place);
-                self.builder.switch_to_block(there);
+            } else {
+                self.builder.ins().jump(found, &[address.into()]);
             }
-            self.builder.ins().jump(found, &[address.into()]);
         }
         self.builder.switch_to_block(found);
         self.set(to, result);

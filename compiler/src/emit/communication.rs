@@ -60,29 +60,31 @@ impl<M: Module> Build<'_, '_, M> {
         let (there, absent) = (self.builder.create_block(), self.builder.create_block());
         let communication = self.builder.append_block_param(there, types::I64);
         self.builder.set_cold_block(absent);
+        let slot = self.slot(reach, interface, place);
         match reach {
             Reach::Service => unreachable!("handled above"),
-            Reach::Required(at) => {
-                let instance = self.instance();
-                let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
+            Reach::Required(_) | Reach::Indexed { .. } => {
                 self.reach_slot(slot, interface, place, there, absent);
             }
-            Reach::Indexed { offset, k } => {
-                let slot = self.indexed_slot(*offset, *k, interface, place);
-                self.reach_slot(slot, interface, place, there, absent);
-            }
-            Reach::Held { instance, offset: at } => {
+            Reach::Held { instance, .. } | Reach::HeldSlot { instance, .. } => {
                 let instance = self.get(*instance);
-                let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
-                self.reach_held(instance, slot, interface, place, there, absent);
-            }
-            Reach::HeldSlot { instance, slot } => {
-                let (instance, slot) = (self.get(*instance), self.get(*slot));
                 self.reach_held(instance, slot, interface, place, there, absent);
             }
         }
         self.builder.switch_to_block(there);
         communication
+    }
+
+    /// The slot through which a communication is reached, required or offered.
+    fn slot(&mut self, reach: &Reach, interface: InterfaceId, place: PlaceId) -> Value {
+        let (instance, at) = match reach {
+            Reach::Service => unreachable!("a service has its communication"),
+            Reach::Required(at) => (self.instance(), *at),
+            Reach::Indexed { offset, k } => return self.indexed_slot(*offset, *k, interface, place),
+            Reach::Held { instance, offset: at } => (self.get(*instance), *at),
+            Reach::HeldSlot { slot, .. } => return self.get(*slot),
+        };
+        self.builder.ins().iadd_imm_s(instance, at as i64)
     }
 
     /// One of several required slots; the runtime makes it before its first use.
@@ -547,29 +549,19 @@ impl<M: Module> Build<'_, '_, M> {
     ) {
         let description = self.symbol(&Symbol::Interface(interface));
         let pattern = self.number(pattern_number(pattern));
-        let place_value = self.place_value(place);
         let answer = match reach {
             Reach::Service => {
                 let side = self.number(side_number(side));
                 self.call_entry(&entries::INPUT, &[self.process, description, side, pattern])
             }
-            Reach::Required(at) => {
-                let instance = self.instance();
-                let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
-                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place_value])
+            Reach::Required(_) | Reach::Indexed { .. } => {
+                let (slot, place) = (self.slot(reach, interface, place), self.place_value(place));
+                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place])
             }
-            Reach::Indexed { offset, k } => {
-                let slot = self.indexed_slot(*offset, *k, interface, place);
-                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place_value])
-            }
-            Reach::Held { instance, offset: at } => {
+            Reach::Held { instance, .. } | Reach::HeldSlot { instance, .. } => {
+                let (slot, place) = (self.slot(reach, interface, place), self.place_value(place));
                 let instance = self.get(*instance);
-                let slot = self.builder.ins().iadd_imm_s(instance, *at as i64);
-                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place_value])
-            }
-            Reach::HeldSlot { instance, slot } => {
-                let (instance, slot) = (self.get(*instance), self.get(*slot));
-                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place_value])
+                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
             }
         };
         let answer = answer.expect("an answer");
