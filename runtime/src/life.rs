@@ -17,12 +17,13 @@ pub mod owned;
 pub mod record;
 pub mod survey;
 
-use core::ptr::{self, null, null_mut};
+use core::ptr::{self, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Template};
 
-use crate::communication::connection::{close_leaf, find_offered, init_offered};
-use crate::communication::may_close;
+use crate::communication::connection::{
+    close_holders_end, find_offered, init_offered, unfinished_with_holder,
+};
 use crate::failure::{ds_fail, violation};
 use crate::instance::{main_process, slot_at, template_of};
 use crate::layout::*;
@@ -193,23 +194,6 @@ unsafe fn set_holder(instance: *mut Instance, holder: usize) {
         leaving::record_of(instance);
     }
     (*instance).holder = holder;
-}
-
-/// The interface of a communication of the holder with a component that may not end now; null if all may.
-pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *const Interface {
-    let mut offered = (*template_of(instance)).offered.get().iter();
-    let found = offered.find(|offered| unsafe {
-        let c = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
-        !c.is_null() && !may_close(c)
-    });
-    found.map_or(null(), |offered| offered.interface)
-}
-
-/// Closes the holder's own communications with a component, which may end.
-pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) {
-    for offered in (*template_of(instance)).offered.get() {
-        close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
-    }
 }
 
 /// Puts a received component into a container.

@@ -1,5 +1,6 @@
 //! How cost grows: with the number of processes, with the memory that there is for them, and with the elements of
-//! collections; and how long what is large keeps others waiting. What Drystone's programs do here they measure by themselves, see [`trial`].
+//! collections; and how long what is large keeps others waiting. What Drystone's programs do here they measure by
+//! themselves, see [`trial`].
 
 mod collections;
 mod compiling;

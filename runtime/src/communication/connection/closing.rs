@@ -1,0 +1,88 @@
+//! Connections close, with the communications that go through them.
+//!
+//! # Why this is sound
+//! See the connection module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::{null, null_mut};
+
+use drystone_component::{Interface, Offered};
+
+use super::slots::interfaces_of;
+use super::ways::{first_client, leaves_through, unlink};
+use crate::communication::{close, detach, may_close};
+use crate::instance::{slot_at, template_of};
+use crate::layout::*;
+
+/// The interface of a communication through one of the component's slots that may not end now; null if all may.
+pub unsafe fn unfinished(instance: *mut Instance) -> *const Interface {
+    let mut found = null();
+    interfaces_of(instance, |slot, interface| {
+        if !may_close_through(slot) {
+            found = interface;
+        }
+    });
+    found
+}
+
+/// Whether the protocols of all communications through a slot may end now.
+pub unsafe fn may_close_through(slot: *mut RequiredSlot) -> bool {
+    let mut allowed = true;
+    leaves_through(slot, |leaf| allowed &= (*leaf.cell).is_null() || may_close(*leaf.cell));
+    allowed
+}
+
+/// Closes all communications through a slot.
+pub unsafe fn close_all_through(w: *mut Worker, slot: *mut RequiredSlot) {
+    leaves_through(slot, |leaf| close_leaf(w, leaf.cell));
+}
+
+/// Lets go of a communication.
+#[inline]
+pub unsafe fn close_leaf(w: *mut Worker, cell: *mut *mut Communication) {
+    let c = core::mem::replace(&mut *cell, null_mut());
+    if !c.is_null() {
+        close(w, c);
+    }
+}
+
+/// An offered slot's instance goes: its clients become unconnected. Their services have ended; what those have sent
+/// last can still be read.
+pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: &Offered) {
+    loop {
+        let client = first_client(instance, offered);
+        if client.is_null() {
+            return;
+        }
+        leaves_through(client, |leaf| {
+            let c = *leaf.cell;
+            // Through a relay inward it may also be another component's communication, which that one ends.
+            if c.is_null() || (*c).process.instance != instance {
+                return;
+            }
+            if (*c).word.tag == 0 || leaf.slot.is_null() {
+                close_leaf(w, leaf.cell);
+            } else {
+                detach(c, leaf.slot);
+            }
+        });
+        unlink(w, client);
+    }
+}
+
+/// The interface of a communication of the holder with a component that may not end now; null if all may.
+pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *const Interface {
+    let mut offered = (*template_of(instance)).offered.get().iter();
+    let found = offered.find(|offered| unsafe {
+        let c = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+        !c.is_null() && !may_close(c)
+    });
+    found.map_or(null(), |offered| offered.interface)
+}
+
+/// Closes the holder's own communications with a component, which may end.
+pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) {
+    for offered in (*template_of(instance)).offered.get() {
+        close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
+    }
+}

@@ -1,0 +1,129 @@
+//! Clients reach what serves them: their communications begin.
+//!
+//! # Why this is sound
+//! See the connection module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use drystone_component::Interface;
+
+use super::waiting::wait;
+use super::ways::{Server, resolve, resolve_held};
+use crate::communication::{ds_input, make_gone};
+use crate::failure::ds_fail;
+use crate::layout::*;
+use crate::process::start_service;
+
+/// The communication of a required interface, when it is connected; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `slot` is of its component or of one that is passed on, and has this
+/// interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_reach(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    _interface: &Interface,
+    place: u32,
+) -> *mut Communication {
+    if !(*slot).communication.is_null() {
+        return (*slot).communication;
+    }
+    let c = reach(w, p, resolve((*slot).target), place);
+    (*slot).communication = c;
+    c
+}
+
+unsafe fn reach(w: *mut Worker, p: *mut Process, server: Option<Server>, place: u32) -> *mut Communication {
+    match server {
+        Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
+            let c = start_service(w, instance, offered.body);
+            if c.is_null() {
+                ds_fail(w, p, Fault::OutOfMemory as u32, place);
+            }
+            c
+        }
+        _ => {
+            wait(w, p);
+            null_mut()
+        }
+    }
+}
+
+/// The holder's communication with a component, when it is connected; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker and belongs to the holder of `instance`, dead or alive, whose offered slot for
+/// this interface `slot` is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_reach_held(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    slot: *mut OfferedSlot,
+    interface: &Interface,
+    place: u32,
+) -> *mut Communication {
+    if !(*slot).holder.is_null() {
+        return (*slot).holder;
+    }
+    if (*instance).live & DEAD != 0 {
+        let gone = make_gone(w, interface);
+        if gone.is_null() {
+            ds_fail(w, p, Fault::OutOfMemory as u32, place);
+        }
+        (*slot).holder = gone;
+        return gone;
+    }
+    let c = reach(w, p, resolve_held(instance, slot), place);
+    (*slot).holder = c;
+    c
+}
+
+/// `INPUT` at a required interface.
+///
+/// # Safety
+/// As for [`ds_reach`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_input_slot(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    interface: &Interface,
+    pattern: i32,
+    place: u32,
+) -> u32 {
+    if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
+        return 0;
+    }
+    let c = ds_reach(w, p, slot, interface, place);
+    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
+}
+
+/// `INPUT` at a component that is held.
+///
+/// # Safety
+/// As for [`ds_reach_held`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_input_held(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    slot: *mut OfferedSlot,
+    interface: &Interface,
+    pattern: i32,
+    place: u32,
+) -> u32 {
+    if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(resolve_held(instance, slot)) {
+        return 0;
+    }
+    let c = ds_reach_held(w, p, instance, slot, interface, place);
+    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
+}
+
+/// Whether a communication could begin at once.
+unsafe fn is_open(server: Option<Server>) -> bool {
+    server.is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
+}

@@ -1,0 +1,209 @@
+//! The slots of a component: where they are, and which interfaces they are for.
+//!
+//! # Why this is sound
+//! See the connection module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::{self, null, null_mut};
+
+use drystone_component::{Interface, Offered, Required};
+
+use crate::failure::ds_fail;
+use crate::instance::{slot_at, template_of};
+use crate::layout::*;
+use crate::worker::heap_of;
+
+/// The offered slot of a component for an interface, or null.
+pub unsafe fn find_offered(instance: *mut Instance, interface: *const Interface) -> *mut OfferedSlot {
+    for offered in (*template_of(instance)).offered.get() {
+        if ptr::eq(offered.interface, interface) {
+            return slot_at(instance, offered.offset);
+        }
+    }
+    null_mut()
+}
+
+/// The offered slot of a component in an ANY container.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or its block is still there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_find_offered(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    interface: *const Interface,
+    place: u32,
+) -> *mut OfferedSlot {
+    if instance.is_null() {
+        ds_fail(w, p, Fault::EmptyContainer as u32, place);
+        return null_mut();
+    }
+    let slot = find_offered(instance, interface);
+    if slot.is_null() {
+        ds_fail(w, p, Fault::WrongType as u32, place);
+    }
+    slot
+}
+
+impl SlotTable {
+    fn bytes(length: usize) -> usize {
+        8 + 8 * length
+    }
+
+    unsafe fn entry(table: *mut SlotTable, index: usize) -> *mut *mut RequiredSlot {
+        table.cast::<*mut RequiredSlot>().add(1 + index)
+    }
+}
+
+/// The required slots that a component has now, inward connections not among them.
+pub unsafe fn required_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
+    for required in (*template_of(instance)).required.get() {
+        slots_of(instance, required, &mut each);
+    }
+}
+
+pub unsafe fn slots_of(
+    instance: *mut Instance,
+    required: &Required,
+    each: &mut dyn FnMut(*mut RequiredSlot),
+) {
+    if required.slots == 0 {
+        return each(slot_at(instance, required.offset));
+    }
+    let table = *slot_at::<*mut SlotTable>(instance, required.offset);
+    if !table.is_null() {
+        for index in 0..(*table).length {
+            let slot = *SlotTable::entry(table, index);
+            if !slot.is_null() {
+                each(slot);
+            }
+        }
+    }
+}
+
+/// The slots that lead inward.
+pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
+    for offered in (*template_of(instance)).offered.get() {
+        if offered.body == Offered::INWARD {
+            each(slot_at(instance, offered.inward));
+        }
+    }
+}
+
+/// Frees the tables of required interfaces with a cardinality.
+pub unsafe fn free_tables(w: *mut Worker, instance: *mut Instance) {
+    for required in (*template_of(instance)).required.get().iter().filter(|r| r.slots != 0) {
+        slots_of(instance, required, &mut |slot| (*heap_of(w)).free(slot.cast(), size_of::<RequiredSlot>()));
+        let cell = slot_at::<*mut SlotTable>(instance, required.offset);
+        if !(*cell).is_null() {
+            (*heap_of(w)).free((*cell).cast(), SlotTable::bytes((**cell).length));
+            *cell = null_mut();
+        }
+    }
+}
+
+/// The required slot of a component for an interface.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `instance` is null or its block is still there. Both may be null only where
+/// nothing can fail.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_find_required(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    interface: *const Interface,
+    k: i64,
+    place: u32,
+) -> *mut RequiredSlot {
+    let fail = |fault: Fault| {
+        ds_fail(w, p, fault as u32, place);
+        null_mut()
+    };
+    if instance.is_null() {
+        return fail(Fault::EmptyContainer);
+    }
+    let mut all = (*template_of(instance)).required.get().iter();
+    let Some(required) = all.find(|r| ptr::eq(r.interface, interface)) else {
+        return fail(Fault::WrongType);
+    };
+    if required.slots == 0 {
+        return if k == 1 { slot_at(instance, required.offset) } else { fail(Fault::IndexOutOfBounds) };
+    }
+    if k < 1 || k > required.slots as i64 {
+        return fail(Fault::IndexOutOfBounds);
+    }
+    indexed_slot(w, instance, required, k as usize - 1).unwrap_or_else(|| fail(Fault::OutOfMemory))
+}
+
+pub unsafe fn indexed_slot(
+    w: *mut Worker,
+    instance: *mut Instance,
+    required: &Required,
+    index: usize,
+) -> Option<*mut RequiredSlot> {
+    let cell = slot_at::<*mut SlotTable>(instance, required.offset);
+    let old = if (*cell).is_null() { 0 } else { (**cell).length };
+    if index >= old {
+        let length = (index + 1).max(2 * old).min(required.slots as usize);
+        let table = (*heap_of(w)).allocate_zeroed(SlotTable::bytes(length)) as *mut SlotTable;
+        if table.is_null() {
+            return None;
+        }
+        if old != 0 {
+            ptr::copy_nonoverlapping(SlotTable::entry(*cell, 0), SlotTable::entry(table, 0), old);
+            (*heap_of(w)).free((*cell).cast(), SlotTable::bytes(old));
+        }
+        (*table).length = length;
+        *cell = table;
+    }
+    let entry = SlotTable::entry(*cell, index);
+    if (*entry).is_null() {
+        let slot = (*heap_of(w)).allocate_zeroed(size_of::<RequiredSlot>()) as *mut RequiredSlot;
+        if slot.is_null() {
+            return None;
+        }
+        (*slot).instance = instance;
+        *entry = slot;
+    }
+    Some(*entry)
+}
+
+/// `COUNT(required)`
+///
+/// # Safety
+/// On the home worker's thread; `instance` is alive, and its template has that required interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_count(_w: *mut Worker, instance: *mut Instance, required: u32) -> i64 {
+    let mut count = 0;
+    slots_of(instance, &(*template_of(instance)).required.get()[required as usize], &mut |slot| {
+        count += ((*slot).target != 0) as i64;
+    });
+    count
+}
+
+/// The interface of a slot; null if it is none of its instance's any more.
+pub unsafe fn interface_of_slot(slot: *mut RequiredSlot) -> *const Interface {
+    let mut found = null();
+    interfaces_of((*slot).instance, |of, interface| {
+        if of == slot {
+            found = interface;
+        }
+    });
+    found
+}
+
+/// Calls `each` for all slots of a component, inward ones too, with their interfaces.
+pub unsafe fn interfaces_of(
+    instance: *mut Instance,
+    mut each: impl FnMut(*mut RequiredSlot, *const Interface),
+) {
+    let template = &*template_of(instance);
+    for required in template.required.get() {
+        slots_of(instance, required, &mut |slot| each(slot, required.interface));
+    }
+    for offered in template.offered.get().iter().filter(|offered| offered.body == Offered::INWARD) {
+        each(slot_at(instance, offered.inward), offered.interface);
+    }
+}
