@@ -99,7 +99,7 @@ pub(crate) fn generate<M: Module>(
         }
     }
     let enter = shims::enter(module, &mut workbench);
-    let native = shims::native(module, &mut workbench);
+    let native = shims::native(module, &mut workbench, &functions.entries);
     for (index, bodies) in bodies(program, &keys, &functions).iter().enumerate() {
         let id = ComponentId(index as u32);
         let place = unit.places.number(program.components[index].span);

@@ -54,8 +54,8 @@ pub fn compile(
     time_slices: TimeSlices,
 ) -> &'static drystone_component::Program {
     let mut builder = JITBuilder::with_isa(isa(Processor::Native, false), default_libcall_names());
-    for &(name, address) in drystone_runtime::entry_points::entry_points() {
-        builder.symbol(name, address);
+    for entry in entries::ALL {
+        builder.symbol(entry.name, entry.address);
     }
     let mut module = JITModule::new(builder);
     let data = generate::generate(&mut module, program, files, time_slices);

@@ -10,7 +10,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use crate::emit::{self, offset};
 use crate::entries;
 use crate::generate::Workbench;
-use crate::mir::Entry;
+use crate::mir::EntryPoint;
 
 /// `(worker, process)`, as the scheduler calls it.
 fn plain_signature() -> Signature {
@@ -51,11 +51,13 @@ pub(crate) fn enter<M: Module>(module: &mut M, workbench: &mut Workbench) -> Fun
 }
 
 /// The resume function of native processes: calls the runtime, and returns to the scheduler.
-pub(crate) fn native<M: Module>(module: &mut M, workbench: &mut Workbench) -> FuncId {
-    let native =
-        module.declare_function("ds_native", Linkage::Import, &plain_signature()).expect("declared once");
+pub(crate) fn native<M: Module>(
+    module: &mut M,
+    workbench: &mut Workbench,
+    entries: &HashMap<&'static str, FuncId>,
+) -> FuncId {
     shim(module, workbench, "ds_native_shim", emit::resume_signature(), |module, builder, parameters| {
-        let native = module.declare_func_in_func(native, builder.func);
+        let native = module.declare_func_in_func(entries[entries::NATIVE.name], builder.func);
         builder.ins().call(native, parameters);
         builder.ins().return_(&[]);
     })
@@ -67,7 +69,7 @@ pub(crate) fn unusual<M: Module>(
     workbench: &mut Workbench,
     entries: &HashMap<&'static str, FuncId>,
 ) -> HashMap<&'static str, FuncId> {
-    let mut make = |entry: &Entry| {
+    let mut make = |entry: &EntryPoint| {
         let name = format!("{}_unusual", entry.name);
         shim(module, workbench, &name, emit::unusual_signature(entry), |module, builder, parameters| {
             let function = module.declare_func_in_func(entries[entry.name], builder.func);
@@ -90,7 +92,7 @@ pub(crate) fn last<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
     entries: &HashMap<&'static str, FuncId>,
-    entry: &Entry,
+    entry: &EntryPoint,
 ) -> FuncId {
     let name = format!("{}_last", entry.name);
     shim(module, workbench, &name, emit::last_signature(entry), |module, builder, parameters| {

@@ -1,44 +1,197 @@
-//! All entry points for generated code by name: see ENTRY_POINTS.md.
+//! All entry points for generated code, as one table: ENTRY_POINTS.md says what they do.
+//!
+//! From it come the names and addresses for code that is made while the program runs, and the signatures from which the
+//! compiler makes its calls. A row that differs from its function does not compile.
+
+mod signature;
+
+pub use signature::{EntryPoint, Failure, Machine};
 
 macro_rules! entry_points {
-    ($($module:path: $($name:ident)*;)*) => {
+    ($($module:path { $(
+        $(#[$suspends:ident])? $constant:ident = $name:ident($($given:ident),*; $($argument:ty),*)
+            $(-> $result:ty $(where $failure:ident leaves)?)?;
+    )* })*) => {
         $(pub use $module::{$($name),*};)*
 
-        /// Names and addresses, for code that is made while the program runs.
-        pub fn entry_points() -> &'static [(&'static str, *const u8)] {
-            static ENTRIES: Entries = Entries(&[$($((stringify!($name), $name as *const u8),)*)*]);
-            ENTRIES.0
+        /// What generated code has to know of each.
+        pub mod table {
+            use super::signature::{EntryPoint, Failure, Machine, Word};
+            use crate::component::*;
+            use crate::layout::*;
+
+            $($(
+                #[doc = concat!("`", stringify!($name), "`")]
+                pub static $constant: EntryPoint = EntryPoint {
+                    name: stringify!($name),
+                    address: {
+                        let function: unsafe extern "C" fn($(entry_points!(@type $given),)* $($argument),*) $(-> $result)? =
+                            super::$name;
+                        function as *const u8
+                    },
+                    given: entry_points!(@given $($given)*),
+                    arguments: &[$(<$argument as Word>::MACHINE),*],
+                    result: entry_points!(@result $($result)?),
+                    failure: entry_points!(@failure $($($failure)?)?),
+                    suspends: entry_points!(@suspends $($suspends)?),
+                };
+            )*)*
+
+            /// All of them.
+            pub static ALL: &[&EntryPoint] = &[$($(&$constant),*),*];
         }
     };
+    (@type w) => { *mut Worker };
+    (@type p) => { *mut Process };
+    (@given) => { 0 };
+    (@given w) => { 1 };
+    (@given w p) => { 2 };
+    (@result) => { None::<Machine> };
+    (@result $result:ty) => { Some(<$result as Word>::MACHINE) };
+    (@failure) => { Failure::Never };
+    (@failure $failure:ident) => { Failure::$failure };
+    (@suspends) => { false };
+    (@suspends suspends) => { true };
 }
 
-struct Entries(&'static [(&'static str, *const u8)]);
-
-// SAFETY: addresses of code, which is never written.
-unsafe impl Sync for Entries {}
-
+// A row says what a function takes (`w` and `p`, the worker and the process that runs, are the same everywhere), what it
+// gives, and which result means that generated code must leave. `suspends` are those that are called at suspension
+// points only, because they may wait or must run at home.
 entry_points! {
-    crate::collection::entries: ds_array_new ds_find ds_insert ds_missing ds_next ds_remove;
-    crate::collection::named: ds_named_empty ds_named_find ds_named_make ds_named_present;
-    crate::communication: ds_input ds_receive ds_received ds_room ds_send ds_sent ds_test;
-    crate::communication::connection: ds_connect ds_count ds_disconnect ds_find_offered ds_find_required ds_input_held ds_input_slot
-        ds_reach ds_reach_held;
-    crate::failure: ds_fail ds_halt;
-    crate::instance::awaiting: ds_watch ds_wrote;
-    crate::instance::monitor: ds_await ds_lock ds_unlock;
-    crate::life: ds_arrive ds_conforms ds_depart ds_exists ds_instance_size ds_is ds_move ds_new ds_requires;
-    crate::life::delete: ds_delete ds_delete_collection ds_delete_held;
-    crate::life::ending: ds_begun ds_finish;
-    crate::math: ds_arccos ds_arcsin ds_arctan ds_cos ds_sin ds_tan;
-    crate::native: ds_native;
-    crate::output: ds_write_boolean ds_write_character ds_write_hex ds_write_integer ds_write_line ds_write_real
-        ds_write_text;
-    crate::parallel: ds_go_home;
-    crate::process: ds_frame_end ds_frame_new;
-    crate::scheduler: ds_preempt;
-    crate::text::entries: ds_number_integer ds_number_real ds_text_append ds_text_append_character
-        ds_text_compare ds_text_concat ds_text_copy ds_text_drop
-        ds_text_equal ds_text_find ds_text_from_boolean ds_text_from_character ds_text_from_integer ds_text_from_real
-        ds_text_new ds_text_set ds_text_slice;
-    crate::time: ds_alarm ds_alarm_over ds_deadline ds_is_past ds_passivate ds_random ds_time;
+    crate::collection::entries {
+        ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
+            -> Status where NotZero leaves;
+        FIND = ds_find(w; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
+        INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
+        MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
+        NEXT = ds_next(w; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
+        REMOVE = ds_remove(w; *mut *mut u8, *const Collection, *const u64) -> u32;
+    }
+    crate::collection::named {
+        NAMED_EMPTY = ds_named_empty(w; *mut u8);
+        NAMED_FIND = ds_named_find(; *mut u8) -> *mut u8;
+        NAMED_MAKE = ds_named_make(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
+        NAMED_PRESENT = ds_named_present(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
+    }
+    crate::communication {
+        #[suspends] INPUT = ds_input(w, p; *mut Communication, &Interface, u32, i32) -> u32 where Two leaves;
+        #[suspends] RECEIVE = ds_receive(w, p; *mut Communication, &Interface, u32, u32)
+            -> *mut u64 where Zero leaves;
+        RECEIVED = ds_received(w; *mut Communication);
+        ROOM = ds_room(w, p; *mut Communication, &Interface, u32, u32) -> *mut u64 where Zero leaves;
+        #[suspends] SEND = ds_send(w, p; *mut Communication, &Interface, u32, u32) -> *mut u64 where Zero leaves;
+        SENT = ds_sent(w; *mut Communication, &Interface, u32);
+        #[suspends] TEST = ds_test(w, p; *mut Communication, &Interface, u32, i32, u32) -> u32 where Two leaves;
+    }
+    crate::communication::connection {
+        #[suspends] CONNECT = ds_connect(w, p; *mut RequiredSlot, usize, u32) -> Status where NotZero leaves;
+        COUNT = ds_count(w; *mut Instance, u32) -> i64;
+        #[suspends] DISCONNECT = ds_disconnect(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
+        FIND_OFFERED = ds_find_offered(w, p; *mut Instance, *const Interface, u32)
+            -> *mut OfferedSlot where Zero leaves;
+        FIND_REQUIRED = ds_find_required(w, p; *mut Instance, *const Interface, i64, u32)
+            -> *mut RequiredSlot where Zero leaves;
+        #[suspends] INPUT_HELD = ds_input_held(w, p; *mut Instance, *mut OfferedSlot, &Interface, i32, u32)
+            -> u32 where Two leaves;
+        #[suspends] INPUT_SLOT = ds_input_slot(w, p; *mut RequiredSlot, &Interface, i32, u32) -> u32 where Two leaves;
+        #[suspends] REACH = ds_reach(w, p; *mut RequiredSlot, &Interface, u32)
+            -> *mut Communication where Zero leaves;
+        #[suspends] REACH_HELD = ds_reach_held(w, p; *mut Instance, *mut OfferedSlot, &Interface, u32)
+            -> *mut Communication where Zero leaves;
+    }
+    crate::failure {
+        FAIL = ds_fail(w, p; u32, u32);
+        HALT = ds_halt(w, p; i64);
+    }
+    crate::instance::awaiting {
+        WATCH = ds_watch(w, p; *mut *mut u8, *const Collection, *const u64);
+        WROTE = ds_wrote(w, p; *mut *mut u8, *const Collection, *const u64);
+    }
+    crate::instance::monitor {
+        #[suspends] AWAIT = ds_await(w, p; u64) -> Status where NotZero leaves;
+        #[suspends] LOCK = ds_lock(w, p; u32) -> Status where NotZero leaves;
+        #[suspends] UNLOCK = ds_unlock(w, p; u64);
+    }
+    crate::life {
+        ARRIVE = ds_arrive(w, p; *mut Instance, *mut *mut Instance, usize, u32) -> Status where NotZero leaves;
+        CONFORMS = ds_conforms(w, p; *mut Instance, &AnyType, u32) -> u32 where Two leaves;
+        #[suspends] DEPART = ds_depart(w, p; *mut *mut Instance, u32) -> *mut Instance where Zero leaves;
+        EXISTS = ds_exists(; *mut Instance) -> u32;
+        INSTANCE_SIZE = ds_instance_size(; *mut Instance) -> i64;
+        IS = ds_is(w, p; *mut Instance, *const Template, u32) -> u32 where Two leaves;
+        #[suspends] MOVE = ds_move(w, p; *mut *mut Instance, *mut *mut Instance, usize, u32)
+            -> Status where NotZero leaves;
+        #[suspends] NEW = ds_new(w, p; *mut *mut Instance, &Template, usize, u32) -> Status where NotZero leaves;
+        REQUIRES = ds_requires(w, p; *mut Instance, &AnyType, u32) -> u32 where Two leaves;
+    }
+    crate::life::delete {
+        #[suspends] DELETE = ds_delete(w, p; *mut Instance, u32) -> Status where NotZero leaves;
+        #[suspends] DELETE_COLLECTION = ds_delete_collection(w, p; *mut *mut u8, &'static Collection, u32)
+            -> Status where NotZero leaves;
+        #[suspends] DELETE_HELD = ds_delete_held(w, p; *mut u8, &'static Table<Owned>, u32)
+            -> Status where NotZero leaves;
+    }
+    crate::life::ending {
+        BEGUN = ds_begun(w, p;);
+        FINISH = ds_finish(w, p; u32);
+    }
+    crate::math {
+        ARCCOS = ds_arccos(; f64) -> f64;
+        ARCSIN = ds_arcsin(; f64) -> f64;
+        ARCTAN = ds_arctan(; f64) -> f64;
+        COS = ds_cos(; f64) -> f64;
+        SIN = ds_sin(; f64) -> f64;
+        TAN = ds_tan(; f64) -> f64;
+    }
+    crate::native {
+        #[suspends] NATIVE = ds_native(w, p;);
+    }
+    crate::output {
+        WRITE_BOOLEAN = ds_write_boolean(w; u32);
+        WRITE_CHARACTER = ds_write_character(w; u32);
+        WRITE_HEX = ds_write_hex(w; i64);
+        WRITE_INTEGER = ds_write_integer(w; i64);
+        WRITE_LINE = ds_write_line(w;);
+        WRITE_REAL = ds_write_real(w; f64);
+        WRITE_TEXT = ds_write_text(w; *const TextHead);
+    }
+    crate::parallel {
+        GO_HOME = ds_go_home(w, p;);
+    }
+    crate::process {
+        FRAME_END = ds_frame_end(w, p;);
+        FRAME_NEW = ds_frame_new(w, p; *const Frame, u32) -> *mut FrameHead where Zero leaves;
+    }
+    crate::scheduler {
+        PREEMPT = ds_preempt(w, p;) -> Status where NotZero leaves;
+    }
+    crate::text::entries {
+        NUMBER_INTEGER = ds_number_integer(; *const TextHead, *mut i64) -> u32;
+        NUMBER_REAL = ds_number_real(; *const TextHead, *mut f64) -> u32;
+        TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
+        TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
+            -> Status where NotZero leaves;
+        TEXT_COMPARE = ds_text_compare(; *const TextHead, *const TextHead) -> i32;
+        TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_COPY = ds_text_copy(w; *mut TextHead) -> *mut TextHead;
+        TEXT_DROP = ds_text_drop(w; *mut TextHead);
+        TEXT_EQUAL = ds_text_equal(; *const TextHead, *const TextHead) -> u32;
+        TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32) -> i64 where Smallest leaves;
+        TEXT_FROM_BOOLEAN = ds_text_from_boolean(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_FROM_CHARACTER = ds_text_from_character(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_FROM_INTEGER = ds_text_from_integer(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_FROM_REAL = ds_text_from_real(w, p; f64, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
+        TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32) -> Status where NotZero leaves;
+        TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32) -> *mut TextHead where MinusOne leaves;
+    }
+    crate::time {
+        ALARM = ds_alarm(w, p; i64) -> i64;
+        ALARM_OVER = ds_alarm_over(w; i64, i64);
+        DEADLINE = ds_deadline(w; i64) -> i64;
+        IS_PAST = ds_is_past(w; i64) -> u32;
+        #[suspends] PASSIVATE = ds_passivate(w, p; i64, u32) -> Status where NotZero leaves;
+        RANDOM = ds_random(w, p; i64, i64, u32) -> i64;
+        TIME = ds_time(w;) -> i64;
+    }
 }

@@ -6,16 +6,15 @@ use cranelift_module::{FuncId, Module};
 
 use super::control::count;
 use super::{Build, offset, trusted};
-use crate::entries;
-use crate::mir::{BlockId, Entry, Failure, Machine, Reg};
+use crate::mir::{BlockId, EntryPoint, Failure, Machine, Reg};
 
 impl<M: Module> Build<'_, '_, M> {
     /// Calls an entry point with arguments of the right types; the result is widened. Does not look for failure.
-    pub(super) fn call_entry(&mut self, entry: &'static Entry, arguments: &[Value]) -> Option<Value> {
+    pub(super) fn call_entry(&mut self, entry: &'static EntryPoint, arguments: &[Value]) -> Option<Value> {
         let id = self.functions.entries[entry.name];
         let function = self.import(id);
         let mut all = vec![self.worker, self.process];
-        all.truncate(entries::passed(entry.passes));
+        all.truncate(entry.given);
         all.extend(arguments);
         let call = self.builder.ins().call(function, &all);
         let result = self.builder.inst_results(call).first().copied()?;
@@ -26,11 +25,11 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Calls an entry point where something unusual has happened; the result is widened.
-    pub(super) fn call_unusual(&mut self, entry: &'static Entry, arguments: &[Value]) -> Option<Value> {
+    pub(super) fn call_unusual(&mut self, entry: &'static EntryPoint, arguments: &[Value]) -> Option<Value> {
         let id = self.functions.unusual[entry.name];
         let function = self.import(id);
         let mut all = vec![self.worker, self.process];
-        all.truncate(entries::passed(entry.passes));
+        all.truncate(entry.given);
         all.extend(arguments);
         self.builder.ins().call(function, &all);
         entry.result?;
@@ -38,7 +37,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Arguments in registers, narrowed where the entry point wants it.
-    pub(super) fn arguments(&mut self, entry: &'static Entry, registers: &[Reg]) -> Vec<Value> {
+    pub(super) fn arguments(&mut self, entry: &'static EntryPoint, registers: &[Reg]) -> Vec<Value> {
         let mut values = Vec::new();
         for (&reg, &machine) in registers.iter().zip(entry.arguments) {
             let value = self.get(reg);

@@ -12,7 +12,7 @@ use drystone_runtime::layout::{Fault, QUEUED_BIT};
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, BlockId, Entry, Head, HeadOp, IfAbsent, Inst, PlaceId, Reg, Symbol};
+use crate::mir::{Address, Base, BlockId, EntryPoint, Head, HeadOp, IfAbsent, Inst, PlaceId, Reg, Symbol};
 
 /// Addresses of elements, by the array's own place and the registers of the indices.
 pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
@@ -298,7 +298,7 @@ impl<M: Module> Build<'_, '_, M> {
             return Vec::new();
         }
         let code = self.code();
-        let changes = |entry: &Entry| {
+        let changes = |entry: &EntryPoint| {
             entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
         };
         let mut used = Vec::new();

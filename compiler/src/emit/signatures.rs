@@ -3,8 +3,7 @@
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 
-use crate::entries;
-use crate::mir::{Code, Entry, Machine, RegType};
+use crate::mir::{Code, EntryPoint, Machine, RegType};
 
 /// Signature of a resume function.
 pub(crate) fn resume_signature() -> Signature {
@@ -34,19 +33,19 @@ pub(crate) fn native_signature(code: &Code) -> Signature {
 }
 
 /// Signature of what calls an unusual entry point: no register is changed, the answer is left in the worker.
-pub(crate) fn unusual_signature(entry: &Entry) -> Signature {
+pub(crate) fn unusual_signature(entry: &EntryPoint) -> Signature {
     Signature { call_conv: CallConv::PreserveAll, returns: Vec::new(), ..entry_signature(entry) }
 }
 
 /// Signature of what calls an entry point that is a process's last, for now, and goes on with the next one.
-pub(crate) fn last_signature(entry: &Entry) -> Signature {
+pub(crate) fn last_signature(entry: &EntryPoint) -> Signature {
     Signature { call_conv: CallConv::Tail, returns: Vec::new(), ..entry_signature(entry) }
 }
 
 /// Signature of an entry point of the runtime.
-pub(crate) fn entry_signature(entry: &Entry) -> Signature {
+pub(crate) fn entry_signature(entry: &EntryPoint) -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
-    signature.params.extend((0..entries::passed(entry.passes)).map(|_| AbiParam::new(types::I64)));
+    signature.params.extend((0..entry.given).map(|_| AbiParam::new(types::I64)));
     signature.params.extend(entry.arguments.iter().map(|&machine| AbiParam::new(machine_type(machine))));
     signature.returns.extend(entry.result.map(|machine| AbiParam::new(machine_type(machine))));
     signature

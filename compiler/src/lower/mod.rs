@@ -27,8 +27,8 @@ use crate::classify::{BodyKey, Facts};
 use crate::entries;
 use crate::layout::Layouts;
 use crate::mir::{
-    Address, Base, Block, BlockId, Code, Entry, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot, PlaceId,
-    Reg, RegType, Shape, Symbol, Terminator, Variant,
+    Address, Base, Block, BlockId, Code, EntryPoint, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot,
+    PlaceId, Reg, RegType, Shape, Symbol, Terminator, Variant,
 };
 
 /// Everything that lowering a program's code shares.
@@ -368,14 +368,14 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     /// Calls an entry point with a result.
-    fn call(&mut self, entry: &'static Entry, arguments: Vec<Reg>) -> Reg {
+    fn call(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>) -> Reg {
         let to = self.reg(if entry.result == Some(Machine::F64) { RegType::Real } else { RegType::Int });
         self.inst(Inst::Call { to: Some(to), entry, arguments });
         to
     }
 
     /// Calls an entry point for what it does.
-    fn perform(&mut self, entry: &'static Entry, arguments: Vec<Reg>) {
+    fn perform(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>) {
         self.inst(Inst::Call { to: None, entry, arguments });
     }
 
@@ -413,7 +413,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     /// A head operation with a result.
-    fn head_call(&mut self, entry: &'static Entry, arguments: Vec<Reg>, place: PlaceId) -> Reg {
+    fn head_call(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>, place: PlaceId) -> Reg {
         let to = self.reg(RegType::Int);
         self.head(HeadOp::Call { to: Some(to), entry, arguments }, place);
         to

@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
     /// Calls an entry point that makes a text; its operands are dropped, its result kept.
     pub(super) fn make(
         &mut self,
-        entry: &'static Entry,
+        entry: &'static EntryPoint,
         mut arguments: Vec<Reg>,
         operands: Vec<TextValue>,
         whole: &Expression,

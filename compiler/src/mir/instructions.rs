@@ -3,7 +3,7 @@
 use drystone_language::program::{AnyType, ComponentId, InterfaceId, VariableId};
 use drystone_runtime::layout::Fault;
 
-use super::{Address, Base, Entry, PlaceId, Reg, RegType};
+use super::{Address, Base, EntryPoint, PlaceId, Reg, RegType};
 
 /// Arithmetic that cannot fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ pub enum Inst {
     /// Faults always.
     Fail(Fault, PlaceId),
     /// Calls an entry point of the runtime: `name(worker, process, args..)`.
-    Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
+    Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
     /// Calls a procedure (index among the variants) on the processor's stack; leaves if it has failed. Its outer
     /// frame, if it uses one, is the first argument.
     CallNative { to: Option<Reg>, variant: usize, arguments: Vec<Reg> },

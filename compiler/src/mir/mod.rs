@@ -10,6 +10,7 @@ use std::fmt;
 
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, LockMode, Pattern, ProcedureId, VariableId};
+pub use drystone_runtime::entry_points::{EntryPoint, Failure, Machine};
 
 pub use instructions::*;
 
@@ -57,56 +58,6 @@ pub struct Address {
     pub offset: i32,
     /// One byte instead of eight.
     pub byte: bool,
-}
-
-/// An entry point of the runtime that is called as a plain function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its symbol.
-    pub name: &'static str,
-    /// Whether `worker` and `process` are passed first.
-    pub passes: Passes,
-    /// Types of the further arguments and of the result.
-    pub arguments: &'static [Machine],
-    /// The result.
-    pub result: Option<Machine>,
-    /// The result that means that the process has failed, if it can.
-    pub failure: Failure,
-}
-
-/// What an entry point gets first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Passes {
-    Nothing,
-    Worker,
-    WorkerAndProcess,
-}
-
-/// Types at the machine's level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Machine {
-    I32,
-    I64,
-    F64,
-}
-
-/// Which result of an entry point means that generated code must leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// It cannot fail.
-    Never,
-    /// `Status::Leave`
-    NotZero,
-    /// Null
-    Zero,
-    /// All bits set
-    MinusOne,
-    /// 2, beside 0 FALSE and 1 TRUE
-    Two,
-    /// `i64::MIN`
-    Smallest,
 }
 
 /// An operation that may wait: the first instruction of its block. Tried again when the process is resumed there.
@@ -191,7 +142,7 @@ pub enum HeadOp {
         written: u64,
     },
     /// Any other operation: an entry point.
-    Call { to: Option<Reg>, entry: &'static Entry, arguments: Vec<Reg> },
+    Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
 }
 
 /// How a block ends.

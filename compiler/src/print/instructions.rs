@@ -157,7 +157,7 @@ impl Printer<'_> {
     }
 }
 
-fn call(to: Option<Reg>, entry: &Entry, arguments: &[Reg]) -> String {
+fn call(to: Option<Reg>, entry: &EntryPoint, arguments: &[Reg]) -> String {
     format!("{}{}({})", result(to), entry.name, list(arguments))
 }
 

@@ -94,7 +94,10 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
             is(spot, *to, Int)
         }
         Inst::Require(reg, ..) => is(spot, *reg, Int),
-        Inst::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
+        Inst::Call { to, entry, arguments } => {
+            spot.require(!entry.suspends, || format!("{} may wait", entry.name))?;
+            call(spot, *to, entry, arguments)
+        }
         Inst::CallNative { to, variant, arguments } => {
             let callee = callee(spot, variants, *variant, arguments)?;
             spot.require(callee.native, || format!("{} needs a frame", callee.name))?;
@@ -156,7 +159,7 @@ fn callee<'v>(
 }
 
 /// A call of an entry point.
-fn call(spot: Spot, to: Option<Reg>, entry: &Entry, arguments: &[Reg]) -> Result<(), Broken> {
+fn call(spot: Spot, to: Option<Reg>, entry: &EntryPoint, arguments: &[Reg]) -> Result<(), Broken> {
     count(spot, entry.name, entry.arguments.len(), arguments)?;
     for (&argument, &machine) in arguments.iter().zip(entry.arguments) {
         is(spot, argument, held_as(machine))?;

@@ -4,6 +4,7 @@ use drystone_language::check::check;
 use drystone_language::source::SourceFile;
 
 use super::{codes, cuts};
+use crate::entries;
 use crate::generate;
 use crate::lower::Unit;
 use crate::mir::*;
@@ -125,6 +126,11 @@ fn nothing_waits_where_it_cannot() {
         codes[MAIN].blocks[condition.0 as usize].head = head();
     });
     says(in_condition, "a condition waits");
+    let between = of_codes(|codes| {
+        let wait = Inst::Call { to: None, entry: &entries::PASSIVATE, arguments: vec![Reg(0), Reg(0)] };
+        codes[MAIN].blocks[0].instructions.push(wait);
+    });
+    says(between, "ds_passivate may wait");
     let call = of_codes(|codes| {
         let call = end(&mut codes[MAIN], is_call).clone();
         let next = codes[MAIN].blocks[0].clone();
