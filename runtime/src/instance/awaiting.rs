@@ -15,12 +15,17 @@
 //! the home worker while it holds no reference to what is here: they call [`ds_watch`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod own;
+mod round;
+mod watching;
+
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::ptr::null_mut;
 
 use drystone_component::{Collection, Condition};
 
+use self::own::{List, Number, Own, Owns};
+pub use self::round::Round;
 use super::{Rare, body_of, rare_if_any};
 use crate::collection;
 use crate::layout::*;
@@ -30,7 +35,7 @@ use crate::queue::Queue;
 type Test = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
 
 /// The elements that a condition reads, by their hashes; 0: none.
-type Elements = [u64; WATCHED];
+pub type Elements = [u64; WATCHED];
 
 /// Processes that await conditions, in the order of their turns.
 pub struct Awaiting {
@@ -40,10 +45,10 @@ pub struct Awaiting {
     /// How many there are.
     number: usize,
     turns: u64,
-    /// The group of each who watches an element, by the element and its turn.
-    watching: BTreeMap<(u64, u64), usize>,
-    /// The group of each who watches an element that was written since it was tested, by its turn.
-    touched: BTreeMap<u64, usize>,
+    /// Those whose conditions are not common.
+    owns: Owns,
+    /// Those who watch an element that was written since they were tested, by their turns.
+    touched: BTreeMap<u64, Number>,
     /// What the condition reads that is being tested.
     read: Elements,
 }
@@ -63,14 +68,10 @@ struct Group {
     due: bool,
     /// Those who await it, if it is common; each keeps its turn.
     common: Queue,
-    /// Those who await it, if it isn't, by their turns.
-    own: BTreeMap<u64, Own>,
-}
-
-/// One whose condition depends on what is its own.
-struct Own {
-    process: *mut Process,
-    watches: Elements,
+    /// Those who await it, if it isn't.
+    own: List,
+    /// The first of them who has not had its turn in this round.
+    next: Option<Number>,
 }
 
 /// Where a process that awaits, or is about to, keeps its condition.
@@ -78,7 +79,7 @@ unsafe fn condition_of(p: *mut Process) -> *mut &'static Condition {
     p.cast::<u8>().add(body_of(p).condition as usize).cast()
 }
 
-/// Where a process that awaits keeps its turn.
+/// Where a process that awaits keeps its turn, or its number if what it awaits isn't common.
 unsafe fn turn_of(p: *mut Process) -> *mut u64 {
     condition_of(p).cast()
 }
@@ -95,7 +96,7 @@ impl Awaiting {
             groups: Vec::new(),
             number: 0,
             turns: 0,
-            watching: BTreeMap::new(),
+            owns: Owns::new(),
             touched: BTreeMap::new(),
             read: [0; WATCHED],
         }
@@ -109,8 +110,8 @@ impl Awaiting {
     fn group_of(&mut self, condition: &'static Condition) -> usize {
         let same = |group: &Group| core::ptr::eq(group.condition, condition);
         self.groups.iter().position(same).unwrap_or_else(|| {
-            let (common, own) = (Queue::EMPTY, BTreeMap::new());
-            self.groups.push(Group { condition, due: false, common, own });
+            let (common, own) = (Queue::EMPTY, List::EMPTY);
+            self.groups.push(Group { condition, due: false, common, own, next: None });
             self.groups.len() - 1
         })
     }
@@ -127,54 +128,68 @@ impl Awaiting {
         if body_of(p).condition == 0 {
             return;
         }
-        let turn = *turn_of(p);
-        for index in 0..self.groups.len() {
-            let group = &mut self.groups[index];
+        let number = *turn_of(p) as Number;
+        if self.owns.get(number).is_some_and(|own| own.process == p) {
+            self.leave(number);
+            return;
+        }
+        for group in &mut self.groups {
             let number = &mut self.number;
             group.common.retain(|q| {
                 *number -= usize::from(q == p);
                 q != p
             });
-            if group.own.get(&turn).is_some_and(|own| own.process == p) {
-                self.leave(index, turn);
-            }
         }
     }
 
     /// One who awaits a condition of its own does so no longer.
-    fn leave(&mut self, group: usize, turn: u64) -> *mut Process {
-        self.watch(group, turn, [0; WATCHED]);
-        self.touched.remove(&turn);
+    fn leave(&mut self, number: Number) -> *mut Process {
+        let Awaiting { owns, groups, touched, .. } = self;
+        let group = owns.get(number).expect("it awaits").group;
+        let own = owns.remove(&mut groups[group].own, number);
+        touched.remove(&own.turn);
         self.number -= 1;
-        self.groups[group].own.remove(&turn).expect("it awaits").process
+        if self.number == 0 {
+            self.owns.forget_room();
+        }
+        own.process
     }
 
-    /// From now on it watches these elements.
-    fn watch(&mut self, group: usize, turn: u64, elements: Elements) {
-        let own = self.groups[group].own.get_mut(&turn).expect("it awaits");
-        if own.watches == elements {
-            return;
-        }
-        let before = core::mem::replace(&mut own.watches, elements);
-        for element in before.into_iter().filter(|&element| element != 0) {
-            self.watching.remove(&(element, turn));
-        }
-        for element in elements.into_iter().filter(|&element| element != 0) {
-            self.watching.insert((element, turn), group);
+    /// A round begins: those that are due get their turns.
+    fn begin_round(&mut self) {
+        for group in &mut self.groups {
+            group.next = if group.due { group.own.first() } else { None };
         }
     }
 
-    /// The first, from that turn on, who may enter or has to be tested: its turn and group.
-    unsafe fn first(&self, from: u64) -> Option<(u64, usize)> {
+    /// One has its turn; it comes not again in this round.
+    fn pass(&mut self, number: Number) {
+        let Awaiting { owns, groups, .. } = self;
+        let group = owns.get(number).map(|own| &mut groups[own.group]);
+        if let Some(group) = group.filter(|group| group.next == Some(number)) {
+            group.next = owns.after(number);
+        }
+    }
+
+    /// The first who may enter or has to be tested: its turn, and who.
+    unsafe fn first(&self) -> Option<(u64, Next)> {
         let due = self.groups.iter().enumerate().filter(|(_, group)| group.due);
         let turns = due.filter_map(|(index, group)| match group.condition.common {
             true if group.common.is_empty() => None,
-            true => Some((unsafe { *turn_of(group.common.head) }, index)),
-            false => group.own.range(from..).next().map(|(&turn, _)| (turn, index)),
+            true => Some((unsafe { *turn_of(group.common.head) }, Next::Common(index))),
+            false => group.next.and_then(|next| Some((self.owns.get(next)?.turn, Next::Own(next)))),
         });
-        let touched = self.touched.range(from..).next().map(|(&turn, &group)| (turn, group));
+        let touched = self.touched.first_key_value().map(|(&turn, &number)| (turn, Next::Own(number)));
         turns.chain(touched).min()
     }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// The first of a group.
+    Common(usize),
+    Own(Number),
 }
 
 /// A process awaits the condition that stands in its frame, which was false just now.
@@ -203,14 +218,16 @@ unsafe fn add_to_group(w: *mut Worker, rare: *mut Rare, condition: &'static Cond
     let turn = awaiting.turns;
     awaiting.turns += 1;
     awaiting.number += 1;
-    *turn_of(p) = turn;
-    let group = awaiting.group_of(condition);
+    let index = awaiting.group_of(condition);
+    let Awaiting { groups, owns, .. } = awaiting;
     if condition.common {
-        return awaiting.groups[group].common.push(p);
+        *turn_of(p) = turn;
+        return groups[index].common.push(p);
     }
-    awaiting.groups[group].own.insert(turn, Own { process: p, watches: [0; WATCHED] });
+    let number = owns.add(&mut groups[index].own, p, turn, index);
+    *turn_of(p) = u64::from(number);
     if condition.watches {
-        test_own(w, rare, group, turn);
+        test_own(w, rare, number);
     }
 }
 
@@ -242,118 +259,23 @@ pub unsafe fn alone(w: *mut Worker, rare: *mut Rare, written: u64) -> Alone {
 }
 
 /// Tests the condition of one who awaits; if it is still false, notes what it watches.
-unsafe fn test_own(w: *mut Worker, rare: *mut Rare, group: usize, turn: u64) -> u32 {
+unsafe fn test_own(w: *mut Worker, rare: *mut Rare, number: Number) -> u32 {
     let awaiting = &mut (*rare).awaiting;
     awaiting.read = [0; WATCHED];
-    let Group { condition, own, .. } = &awaiting.groups[group];
-    let answer = test(condition, w, own[&turn].process);
+    let Own { process, turn, group, .. } = *awaiting.owns.get(number).expect("it awaits");
+    let condition = awaiting.groups[group].condition;
+    let answer = test(condition, w, process);
     let awaiting = &mut (*rare).awaiting;
     match answer {
         0 => {
             awaiting.touched.remove(&turn);
-            awaiting.watch(group, turn, awaiting.read);
+            awaiting.owns.watch(number, awaiting.read);
         }
         1 => {}
         // It has failed: the scheduler will see to it.
-        _ => drop(awaiting.leave(group, turn)),
+        _ => drop(awaiting.leave(number)),
     }
     answer
-}
-
-/// What a release of the lock does with those who await: it gets one after the other.
-pub struct Round {
-    w: *mut Worker,
-    rare: *mut Rare,
-    /// A group whose condition holds for all, null if there is none.
-    holding: *mut Group,
-    /// There is more than that: they enter by their turns.
-    mixed: bool,
-    from: u64,
-}
-
-impl Round {
-    /// Tests what is common to many, if that may have changed.
-    ///
-    /// # Safety
-    /// `rare` is that of a live component, whose lock nobody has alone.
-    #[inline]
-    pub unsafe fn begin(w: *mut Worker, rare: *mut Rare, written: u64) -> Round {
-        let (mut holding, mut mixed) = (null_mut::<Group>(), !(*rare).awaiting.touched.is_empty());
-        let groups = &raw mut (*rare).awaiting.groups;
-        let (mut group, end) = {
-            let groups = (*groups).as_mut_ptr_range();
-            (groups.start, groups.end)
-        };
-        while group != end {
-            if (*group).due || (*group).condition.depends & written != 0 {
-                let common = (*group).condition.common;
-                (*group).due = if common { Round::holds(w, rare, group) } else { !(*group).own.is_empty() };
-                if (*group).due {
-                    mixed |= !common || !holding.is_null();
-                    holding = group;
-                }
-            }
-            group = group.add(1);
-        }
-        Round { w, rare, holding, mixed, from: 0 }
-    }
-
-    /// Tests a common condition. One answer is good for all; but each fails for itself.
-    #[inline]
-    unsafe fn holds(w: *mut Worker, rare: *mut Rare, group: *mut Group) -> bool {
-        while !(*group).common.is_empty() {
-            match test((*group).condition, w, (*group).common.head) {
-                0 => return false,
-                1 => return true,
-                _ => Round::pop(rare, group),
-            };
-        }
-        false
-    }
-
-    /// The next one whose condition holds: it awaits it no longer. Null: there is no other.
-    ///
-    /// # Safety
-    /// As for [`Round::begin`].
-    #[inline]
-    pub unsafe fn next(&mut self) -> *mut Process {
-        if self.mixed {
-            return self.next_by_turn();
-        }
-        if self.holding.is_null() {
-            return null_mut();
-        }
-        if (*self.holding).common.is_empty() {
-            (*self.holding).due = false;
-            return null_mut();
-        }
-        Round::pop(self.rare, self.holding)
-    }
-
-    /// Takes the first out of a group that is not empty.
-    #[inline]
-    unsafe fn pop(rare: *mut Rare, group: *mut Group) -> *mut Process {
-        (*rare).awaiting.number -= 1;
-        (*group).common.pop()
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn next_by_turn(&mut self) -> *mut Process {
-        while let Some((turn, group)) = (*self.rare).awaiting.first(self.from) {
-            let awaiting = &raw mut (*self.rare).awaiting;
-            let those = &raw mut (&mut (*awaiting).groups)[group];
-            if (*those).condition.common {
-                return Round::pop(self.rare, those);
-            }
-            self.from = turn + 1;
-            if test_own(self.w, self.rare, group, turn) == 1 {
-                return (*awaiting).leave(group, turn);
-            }
-        }
-        (*self.rare).awaiting.groups.iter_mut().for_each(|group| group.due = false);
-        null_mut()
-    }
 }
 
 /// The condition that is being tested reads an element.
@@ -394,9 +316,8 @@ pub unsafe extern "C" fn ds_wrote(
         return;
     }
     let element = element(cell, collection, keys);
-    let Awaiting { watching, touched, .. } = &mut (*rare_if_any((*p).instance)).awaiting;
-    touched
-        .extend(watching.range((element, 0)..=(element, u64::MAX)).map(|(&(_, turn), &group)| (turn, group)));
+    let Awaiting { owns, touched, .. } = &mut (*rare_if_any((*p).instance)).awaiting;
+    touched.extend(owns.watchers(element).filter_map(|number| Some((owns.get(number)?.turn, number))));
 }
 
 /// What stands for an element: not 0, and the same for the same element.

@@ -1,11 +1,12 @@
-//! How cost grows: with the number of processes, with the memory that there is for them, and with the elements of
-//! collections; and how long what is large keeps others waiting. What Drystone's programs do here they measure by
-//! themselves, see [`trial`].
+//! How cost grows: with the number of processes, with the memory that there is for them, with the elements of
+//! collections, and with those who wait for a lock's release; and how long what is large keeps others waiting. What
+//! Drystone's programs do here they measure by themselves, see [`trial`].
 
 mod collections;
 mod compiling;
 mod curves;
 mod delays;
+mod releases;
 mod room;
 mod tables;
 mod trial;
@@ -39,6 +40,7 @@ pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
     room::measure(tell)?;
     collections::measure(tell)?;
     compiling::measure(tell)?;
+    releases::measure(tell)?;
     delays::measure(tell)
 }
 

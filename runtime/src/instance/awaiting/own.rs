@@ -1,0 +1,141 @@
+//! Processes that await conditions of their own: who they are, in lists in the order of their turns, and what they watch.
+//! Each is found by a number, so that whoever awaits, is found and leaves takes as long among many as alone.
+//!
+//! # Why this is sound
+//! Processes are only kept here, never touched.
+
+use alloc::vec::Vec;
+use core::ptr::null_mut;
+
+use super::Elements;
+use super::watching::{Entry, NONE, Watching};
+use crate::layout::{Process, WATCHED};
+
+/// The number of one who awaits.
+pub type Number = u32;
+
+/// All of a component.
+pub struct Owns {
+    all: Vec<Own>,
+    /// The first number that nobody has; they form a chain by `next`.
+    free: Number,
+    watching: Watching,
+}
+
+/// One who awaits a condition of its own.
+#[derive(Clone, Copy)]
+pub struct Own {
+    /// Who; null where nobody has the number.
+    pub process: *mut Process,
+    /// Its turn.
+    pub turn: u64,
+    /// The group that it belongs to.
+    pub group: usize,
+    watches: [Entry; WATCHED],
+    before: Number,
+    next: Number,
+}
+
+/// Some of them, in the order in which they came.
+pub struct List {
+    first: Number,
+    last: Number,
+}
+
+impl List {
+    /// Nobody.
+    pub const EMPTY: List = List { first: NONE, last: NONE };
+
+    /// The first, if there is one.
+    pub fn first(&self) -> Option<Number> {
+        some(self.first)
+    }
+}
+
+impl Owns {
+    /// Nobody.
+    pub const fn new() -> Owns {
+        Owns { all: Vec::new(), free: NONE, watching: Watching::new() }
+    }
+
+    /// The one with a number, if somebody has it.
+    pub fn get(&self, number: Number) -> Option<&Own> {
+        self.all.get(number as usize).filter(|own| !own.process.is_null())
+    }
+
+    /// The one that follows in its list.
+    pub fn after(&self, number: Number) -> Option<Number> {
+        some(self.all[number as usize].next)
+    }
+
+    /// Puts one at the end of its group's list.
+    pub fn add(&mut self, list: &mut List, process: *mut Process, turn: u64, group: usize) -> Number {
+        let own = Own { process, turn, group, watches: [NONE; WATCHED], before: list.last, next: NONE };
+        let number = self.free;
+        let number = if number == NONE {
+            self.all.push(own);
+            self.all.len() as Number - 1
+        } else {
+            self.free = core::mem::replace(&mut self.all[number as usize], own).next;
+            number
+        };
+        match self.all.get_mut(list.last as usize) {
+            Some(last) => last.next = number,
+            None => list.first = number,
+        }
+        list.last = number;
+        number
+    }
+
+    /// Takes one out of the list that it is in, and forgets what it watches.
+    pub fn remove(&mut self, list: &mut List, number: Number) -> Own {
+        self.watch(number, [0; WATCHED]);
+        let own = self.all[number as usize];
+        match self.all.get_mut(own.before as usize) {
+            Some(before) => before.next = own.next,
+            None => list.first = own.next,
+        }
+        match self.all.get_mut(own.next as usize) {
+            Some(next) => next.before = own.before,
+            None => list.last = own.before,
+        }
+        let unused = &mut self.all[number as usize];
+        (unused.process, unused.next) = (null_mut(), self.free);
+        self.free = number;
+        own
+    }
+
+    /// Nobody is here any more: no more room is kept than for a few.
+    pub fn forget_room(&mut self) {
+        if self.all.len() > FEW {
+            *self = Owns::new();
+        }
+    }
+
+    /// From now on it watches these elements.
+    pub fn watch(&mut self, number: Number, elements: Elements) {
+        let Owns { all, watching, .. } = self;
+        for (entry, element) in all[number as usize].watches.iter_mut().zip(elements) {
+            let before = if *entry == NONE { 0 } else { watching.element(*entry) };
+            if before == element {
+                continue;
+            }
+            if before != 0 {
+                watching.remove(*entry);
+            }
+            *entry = if element == 0 { NONE } else { watching.insert(element, number) };
+        }
+    }
+
+    /// Those who watch an element, in no order.
+    pub fn watchers(&self, element: u64) -> impl Iterator<Item = Number> {
+        self.watching.watchers(element)
+    }
+}
+
+/// Room for so many is kept.
+const FEW: usize = 64;
+
+fn some(number: Number) -> Option<Number> {
+    (number != NONE).then_some(number)
+}

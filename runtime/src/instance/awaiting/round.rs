@@ -1,0 +1,112 @@
+//! What a release of the lock does with those who await: it gets one after the other.
+//!
+//! # Why this is sound
+//! See the awaiting module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use super::{Group, Next, Rare, test, test_own};
+use crate::layout::*;
+
+/// Those who await, one after the other, as far as a release lets them in.
+pub struct Round {
+    w: *mut Worker,
+    rare: *mut Rare,
+    /// A group whose condition holds for all, null if there is none.
+    holding: *mut Group,
+    /// There is more than that: they enter by their turns.
+    mixed: bool,
+    has_begun: bool,
+}
+
+impl Round {
+    /// Tests what is common to many, if that may have changed.
+    ///
+    /// # Safety
+    /// `rare` is that of a live component, whose lock nobody has alone.
+    #[inline]
+    pub unsafe fn begin(w: *mut Worker, rare: *mut Rare, written: u64) -> Round {
+        let (mut holding, mut mixed) = (null_mut::<Group>(), !(*rare).awaiting.touched.is_empty());
+        let groups = &raw mut (*rare).awaiting.groups;
+        let (mut group, end) = {
+            let groups = (*groups).as_mut_ptr_range();
+            (groups.start, groups.end)
+        };
+        while group != end {
+            if (*group).due || (*group).condition.depends & written != 0 {
+                let common = (*group).condition.common;
+                (*group).due =
+                    if common { Round::holds(w, rare, group) } else { (*group).own.first().is_some() };
+                if (*group).due {
+                    mixed |= !common || !holding.is_null();
+                    holding = group;
+                }
+            }
+            group = group.add(1);
+        }
+        Round { w, rare, holding, mixed, has_begun: false }
+    }
+
+    /// Tests a common condition. One answer is good for all; but each fails for itself.
+    #[inline]
+    unsafe fn holds(w: *mut Worker, rare: *mut Rare, group: *mut Group) -> bool {
+        while !(*group).common.is_empty() {
+            match test((*group).condition, w, (*group).common.head) {
+                0 => return false,
+                1 => return true,
+                _ => Round::pop(rare, group),
+            };
+        }
+        false
+    }
+
+    /// The next one whose condition holds: it awaits it no longer. Null: there is no other.
+    ///
+    /// # Safety
+    /// As for [`Round::begin`].
+    #[inline]
+    pub unsafe fn next(&mut self) -> *mut Process {
+        if self.mixed {
+            return self.next_by_turn();
+        }
+        if self.holding.is_null() {
+            return null_mut();
+        }
+        if (*self.holding).common.is_empty() {
+            (*self.holding).due = false;
+            return null_mut();
+        }
+        Round::pop(self.rare, self.holding)
+    }
+
+    /// Takes the first out of a group that is not empty.
+    #[inline]
+    unsafe fn pop(rare: *mut Rare, group: *mut Group) -> *mut Process {
+        (*rare).awaiting.number -= 1;
+        (*group).common.pop()
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn next_by_turn(&mut self) -> *mut Process {
+        let awaiting = &raw mut (*self.rare).awaiting;
+        if !core::mem::replace(&mut self.has_begun, true) {
+            (*awaiting).begin_round();
+        }
+        while let Some((_, next)) = (*awaiting).first() {
+            let number = match next {
+                Next::Common(index) => {
+                    return Round::pop(self.rare, &raw mut (&mut (*awaiting).groups)[index]);
+                }
+                Next::Own(number) => number,
+            };
+            (*awaiting).pass(number);
+            if test_own(self.w, self.rare, number) == 1 {
+                return (*awaiting).leave(number);
+            }
+        }
+        (*self.rare).awaiting.groups.iter_mut().for_each(|group| group.due = false);
+        null_mut()
+    }
+}
