@@ -113,7 +113,7 @@ impl Facts {
         let connected =
             servers.into_iter().flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
         let procedures = classify(program, &codes);
-        let naming = Naming::of(program, &procedures);
+        let naming = Naming::of(program, |id| !procedures[id.index()].native);
         Facts { procedures, in_memory, sizes, connected, naming, bodies }
     }
 

@@ -2,23 +2,20 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::Context;
-use cranelift_codegen::ir::{Function, Signature, UserFuncName};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{DataId, FuncId, Linkage, Module};
 use drystone_language::program::{ComponentId, Program};
 use drystone_language::source::SourceFile;
 
-use crate::TimeSlices;
 use crate::classify::BodyKey;
 use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
-use crate::emit::{self, Functions};
+use crate::emit::{self, Functions, TimeSlices};
 use crate::entries;
 use crate::lower::{self, Unit};
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
 use crate::shims;
 use crate::verify;
+use crate::workbench::Workbench;
 
 /// Everything of a program that can run, lowered and cut.
 pub(crate) struct Lowered<'a> {
@@ -194,34 +191,4 @@ fn resume_points(functions: &Functions) -> Vec<(FuncId, u32)> {
         }
     }
     points
-}
-
-/// What functions are built with, one after the other.
-pub(crate) struct Workbench {
-    context: Context,
-    builder: FunctionBuilderContext,
-}
-
-impl Workbench {
-    fn new<M: Module>(module: &M) -> Workbench {
-        Workbench { context: module.make_context(), builder: FunctionBuilderContext::new() }
-    }
-
-    /// Builds a function that has been declared.
-    pub(crate) fn define<M: Module>(
-        &mut self,
-        module: &mut M,
-        id: FuncId,
-        signature: Signature,
-        build: impl FnOnce(&mut M, FunctionBuilder),
-    ) {
-        let context = &mut self.context;
-        let mut function = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature);
-        build(module, FunctionBuilder::new(&mut function, &mut self.builder));
-        context.func = function;
-        if let Err(error) = module.define_function(id, context) {
-            panic!("the compiler made code that Cranelift refuses: {error:?}\n{}", context.func.display());
-        }
-        module.clear_context(context);
-    }
 }

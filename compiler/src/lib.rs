@@ -7,6 +7,7 @@
 mod awaited;
 mod classify;
 mod descriptors;
+mod effects;
 mod emit;
 mod entries;
 mod fairness;
@@ -24,7 +25,9 @@ mod segments;
 mod shims;
 mod verify;
 mod walk;
+mod workbench;
 
+pub use emit::TimeSlices;
 pub use processor::Processor;
 
 use std::sync::Arc;
@@ -36,16 +39,6 @@ use cranelift_module::{DataDescription, Linkage, Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use drystone_language::program::Program;
 use drystone_language::source::SourceFile;
-
-/// Whether code looks at the end of its time slice (paper 004, section 3.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TimeSlices {
-    /// At loops and procedure entries, as it must.
-    #[default]
-    Kept,
-    /// Never, to measure what that costs.
-    LeftOut,
-}
 
 /// Compiles a program into this process's memory. Code and data stay for as long as the process lives.
 pub fn compile(

@@ -9,8 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use drystone_language::program::*;
 
-use crate::classify::ProcedureFacts;
-use crate::lower::has_effects;
+use crate::effects::has_effects;
 use crate::walk::{self, Visitor};
 
 /// What is passed how, in a whole program.
@@ -24,8 +23,8 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// Looks at all calls.
-    pub fn of(program: &Program, procedures: &[ProcedureFacts]) -> Naming {
+    /// Looks at all calls; `interruptible` says of a procedure whether others may run meanwhile.
+    pub fn of(program: &Program, interruptible: impl Fn(ProcedureId) -> bool) -> Naming {
         let mut uses = Vec::new();
         for procedure in &program.procedures {
             let mut own = Uses::default();
@@ -42,7 +41,7 @@ impl Naming {
             touched: HashMap::new(),
         };
         for (callee, _) in &calls {
-            if procedures[callee.index()].native && !naming.touched.contains_key(callee) {
+            if !interruptible(*callee) && !naming.touched.contains_key(callee) {
                 naming.touched.insert(*callee, touched(&uses, *callee));
             }
         }

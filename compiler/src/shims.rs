@@ -9,8 +9,8 @@ use cranelift_module::{FuncId, Linkage, Module};
 
 use crate::emit::{self, offset};
 use crate::entries;
-use crate::generate::Workbench;
 use crate::mir::EntryPoint;
+use crate::workbench::Workbench;
 
 /// `(worker, process)`, as the scheduler calls it.
 fn plain_signature() -> Signature {

@@ -14,6 +14,7 @@ mod expressions;
 mod habits;
 mod protocols;
 mod statements;
+mod units;
 
 use crate::ast::{self, Name};
 use crate::lexer::{self, Keyword, Symbol, Token, TokenKind};

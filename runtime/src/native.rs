@@ -14,6 +14,7 @@
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
 mod kind;
+mod making;
 mod process;
 mod running;
 

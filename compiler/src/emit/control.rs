@@ -5,8 +5,7 @@ use cranelift_frontend::FunctionBuilder;
 use cranelift_module::Module;
 
 use super::signatures::resume_signature;
-use super::{Build, Form, offset, trusted};
-use crate::TimeSlices;
+use super::{Build, Form, TimeSlices, offset, trusted};
 use crate::entries;
 use crate::mir::{BlockId, RegType};
 

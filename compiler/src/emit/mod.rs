@@ -28,7 +28,6 @@ pub(crate) use signatures::{
     unusual_signature,
 };
 
-use crate::TimeSlices;
 use crate::descriptors::Descriptors;
 use crate::mir::*;
 use crate::segments::{Cut, Segment};
@@ -63,6 +62,16 @@ pub(crate) struct Functions<'a> {
     pub natives_make_arrays: bool,
     /// Whether time slices end.
     pub time_slices: TimeSlices,
+}
+
+/// Whether code looks at the end of its time slice (paper 004, section 3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeSlices {
+    /// At loops and procedure entries, as it must.
+    #[default]
+    Kept,
+    /// Never, to measure what that costs.
+    LeftOut,
 }
 
 /// Stands for the block that a function's parameters belong to.

@@ -8,6 +8,7 @@ use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
 use super::{Lower, reg_type};
+use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::{self, *};
 
@@ -190,7 +191,7 @@ impl Lower<'_, '_> {
             return self.compare_texts(comparison, a, b);
         }
         let left = self.value(a);
-        let left = if super::places::has_effects(b) { self.snapshot(left) } else { left };
+        let left = if has_effects(b) { self.snapshot(left) } else { left };
         let right = self.value(b);
         match operator {
             B::AddInteger => self.checked(Checked::Add, left, right, span),

@@ -15,8 +15,6 @@ mod texts;
 
 use std::collections::HashMap;
 
-pub(crate) use places::has_effects;
-
 use drystone_component::{self as model, Kind};
 use drystone_language::program::{Block as Block_, *};
 use drystone_language::source::{Lines, SourceFile, Span};

@@ -6,9 +6,9 @@ use drystone_language::source::Span;
 use drystone_runtime::layout::{Fault, TEXT_BYTES};
 
 use super::{Lower, OUTER, Runs, is_byte, reg_type};
+use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::*;
-use crate::walk::{self, Visitor};
 
 /// A place whose indices have been evaluated, but no address that could move has been taken.
 pub(super) enum Target {
@@ -30,23 +30,6 @@ pub(super) struct Keys {
     pub registers: Vec<Reg>,
     /// The temporary that owns each, for TEXT keys that are not borrowed.
     slots: Vec<Option<u32>>,
-}
-
-/// Whether evaluating this may change anything or let others run.
-pub(crate) fn has_effects(expression: &Expression) -> bool {
-    struct Find(bool);
-    impl Visitor for Find {
-        fn expression(&mut self, e: &Expression) {
-            use ExpressionKind::*;
-            self.0 |= matches!(
-                e.kind,
-                Call(..) | ReceiveTest(..) | Input(..) | Await(..) | Locked(..) | Number(..)
-            );
-        }
-    }
-    let mut find = Find(false);
-    walk::expression(&mut find, expression);
-    find.0
 }
 
 impl Lower<'_, '_> {

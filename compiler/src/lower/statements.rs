@@ -5,9 +5,10 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
-use super::places::{Target, has_effects};
+use super::places::Target;
 use super::{Block_, Lower, Runs};
 use crate::awaited::EVERYTHING;
+use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::{
     Address, Base, BlockId, Checked, Counter, HeadOp, Inst, Op, Reg, RegType, Symbol, Terminator,

@@ -4,7 +4,8 @@ use drystone_component::Kind;
 use drystone_language::program::*;
 
 use super::Lower;
-use super::places::{Target, has_effects};
+use super::places::Target;
+use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::*;
 

@@ -5,7 +5,7 @@ use crate::program::{Cardinality, Channel, ChannelKind, Expression, InterfaceId,
 use crate::source::{Diagnostic, Span};
 
 use super::conversions::constant_integer;
-use super::scopes::similar;
+use super::names::similar;
 use super::{Checker, Service};
 
 /// The end of a communication at which a process is.

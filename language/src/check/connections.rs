@@ -5,8 +5,9 @@ use crate::program::{ConnectEnd, Expression, InterfaceId, Place, StatementKind, 
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::names::similar;
 use super::places::as_designator;
-use super::scopes::{Found, Symbol, similar};
+use super::scopes::{Found, Symbol};
 
 impl<'a> Checker<'a> {
     /// `CONNECT(required, offered) [BY call]`

@@ -4,8 +4,8 @@ use crate::ast;
 use crate::program::{ComponentId, InterfaceId};
 use crate::source::{Diagnostic, Span};
 
+use super::names::similar;
 use super::predeclared::SYSTEM_FILE;
-use super::scopes::similar;
 use super::{Checker, Start};
 
 impl<'a> Checker<'a> {

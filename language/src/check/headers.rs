@@ -5,7 +5,8 @@ use crate::program::{Collection, ComponentId, Passing, ProcedureId, Type, Variab
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
-use super::scopes::{ScopeId, similar};
+use super::names::similar;
+use super::scopes::ScopeId;
 
 impl<'a> Checker<'a> {
     /// Gives facets to components and types to variables and procedures.

@@ -27,6 +27,7 @@ mod habits;
 mod headers;
 mod imports;
 mod interfaces;
+mod names;
 mod operators;
 mod places;
 mod predeclared;

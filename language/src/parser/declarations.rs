@@ -1,6 +1,5 @@
 //! Components, implementations, procedures, constants, variables and types.
 
-use super::blocks::Sort;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
     Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Name, Procedure,
@@ -24,6 +23,13 @@ const TOP_LEVEL: &[Keyword] =
     &[Keyword::Component, Keyword::Interface, Keyword::Procedure, Keyword::Constant];
 
 const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
+
+/// What a body belongs to: only components have ACTIVITY, FINALLY and implementations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    Component,
+    Procedure,
+}
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {

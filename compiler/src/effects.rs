@@ -1,0 +1,22 @@
+//! Which expressions do something besides giving a value.
+
+use drystone_language::program::{Expression, ExpressionKind};
+
+use crate::walk::{self, Visitor};
+
+/// Whether evaluating this may change anything or let others run.
+pub fn has_effects(expression: &Expression) -> bool {
+    struct Find(bool);
+    impl Visitor for Find {
+        fn expression(&mut self, e: &Expression) {
+            use ExpressionKind::*;
+            self.0 |= matches!(
+                e.kind,
+                Call(..) | ReceiveTest(..) | Input(..) | Await(..) | Locked(..) | Number(..)
+            );
+        }
+    }
+    let mut find = Find(false);
+    walk::expression(&mut find, expression);
+    find.0
+}
