@@ -531,7 +531,7 @@ impl Descriptors {
         entry: ComponentId,
         files: &[SourceFile],
         places: &Places,
-        resume_points: &[(FuncId, u32)],
+        suspension_points: &[(FuncId, u32)],
         enter: FuncId,
         native_shim: FuncId,
     ) -> DataId {
@@ -566,14 +566,14 @@ impl Descriptors {
         let table = self.array(module, size_of::<model::Str>(), entries);
         blob.table(offset_of!(P, names), table, places.names.len());
         let mut points = Vec::new();
-        for (function, place) in resume_points {
-            let mut point = Blob::new(size_of::<model::ResumePoint>());
-            point.function(offset_of!(model::ResumePoint, function), *function);
-            point.u32(offset_of!(model::ResumePoint, place), *place);
+        for (function, place) in suspension_points {
+            let mut point = Blob::new(size_of::<model::SuspensionPoint>());
+            point.function(offset_of!(model::SuspensionPoint, function), *function);
+            point.u32(offset_of!(model::SuspensionPoint, place), *place);
             points.push(point);
         }
-        let table = self.array(module, size_of::<model::ResumePoint>(), points);
-        blob.table(offset_of!(P, resume_points), table, resume_points.len());
+        let table = self.array(module, size_of::<model::SuspensionPoint>(), points);
+        blob.table(offset_of!(P, suspension_points), table, suspension_points.len());
         blob.function(offset_of!(P, enter), enter);
         blob.function(offset_of!(P, native_shim), native_shim);
         let all: Vec<InterfaceId> = (0..program.interfaces.len() as u32).map(InterfaceId).collect();

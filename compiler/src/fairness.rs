@@ -68,18 +68,17 @@ impl<'c> Body<'c> {
 
     /// Whether a process that comes there often must wait.
     fn gives_way(&self, ranges: &Ranges, id: BlockId) -> bool {
-        match &self.code.block(id).head {
-            Some(Head { op: HeadOp::Send { reach, .. } | HeadOp::Receive { reach, .. }, .. }) => {
-                match reach {
-                    Reach::Service => true,
-                    Reach::Required(_) => self.is_calm,
-                    Reach::Held { instance, .. } => {
-                        self.is_calm && *self.fixed.get(instance).unwrap_or(&true)
-                    }
-                    Reach::Indexed { .. } | Reach::HeldSlot { .. } => false,
-                }
-            }
-            Some(Head { op: HeadOp::Call { entry, arguments, .. }, .. }) => {
+        match &self.code.block(id).suspension {
+            Some(SuspensionPoint {
+                op: SuspensionOp::Send { reach, .. } | SuspensionOp::Receive { reach, .. },
+                ..
+            }) => match reach {
+                Reach::Service => true,
+                Reach::Required(_) => self.is_calm,
+                Reach::Held { instance, .. } => self.is_calm && *self.fixed.get(instance).unwrap_or(&true),
+                Reach::Indexed { .. } | Reach::HeldSlot { .. } => false,
+            },
+            Some(SuspensionPoint { op: SuspensionOp::Call { entry, arguments, .. }, .. }) => {
                 let time = || ranges.of(self.code, arguments[0], id);
                 *entry == &entries::PASSIVATE && time().is_some_and(|(least, _)| least > 0)
             }
@@ -122,7 +121,7 @@ impl<'c> Body<'c> {
 
 fn is_calm(block: &Block) -> bool {
     let calls = matches!(block.end, Terminator::CallProcedure { .. });
-    let changes = matches!(&block.head, Some(Head { op: HeadOp::Call { entry, .. }, .. }) if *entry != &entries::PASSIVATE);
+    let changes = matches!(&block.suspension, Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) if *entry != &entries::PASSIVATE);
     !calls && !changes
 }
 

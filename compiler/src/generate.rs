@@ -102,7 +102,7 @@ pub(crate) fn generate<M: Module>(
         let place = unit.places.number(program.components[index].span);
         functions.descriptors.template(module, program, &unit.layouts, id, bodies, place);
     }
-    let points = resume_points(&functions);
+    let points = suspension_points(&functions);
     let entry = program.entry.expect("the checker found the entry");
     functions.descriptors.program(module, program, entry, files, &unit.places, &points, enter, native)
 }
@@ -181,12 +181,12 @@ fn declare_entries<M: Module>(module: &mut M) -> HashMap<&'static str, FuncId> {
 }
 
 /// For each place where a process may be found waiting, where that is in the source.
-fn resume_points(functions: &Functions) -> Vec<(FuncId, u32)> {
+fn suspension_points(functions: &Functions) -> Vec<(FuncId, u32)> {
     let mut points = Vec::new();
     for (number, cut) in functions.cuts.iter().enumerate() {
         for segment in &cut.segments {
-            if let Some(head) = &cut.code.block(segment.entry).head {
-                points.push((functions.ids[&(number, segment.entry)], head.place));
+            if let Some(point) = &cut.code.block(segment.entry).suspension {
+                points.push((functions.ids[&(number, segment.entry)], point.place));
             }
         }
     }

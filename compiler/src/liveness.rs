@@ -67,8 +67,8 @@ pub enum Access {
 
 /// Calls `touch` for every register of a block, in the order of execution.
 pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
-    if let Some(head) = &block.head {
-        visit_head(&head.op, touch);
+    if let Some(point) = &block.suspension {
+        visit_suspension(&point.op, touch);
     }
     for instruction in &block.instructions {
         visit_instruction(instruction, touch);
@@ -86,8 +86,8 @@ pub fn visit(block: &Block, touch: &mut impl FnMut(Reg, Access)) {
     }
 }
 
-/// The same for what a head does.
-pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
+/// The same for what a suspension point does.
+pub fn visit_suspension(op: &SuspensionOp, touch: &mut impl FnMut(Reg, Access)) {
     let mut reach = |reach: &Reach| match reach {
         Reach::Service | Reach::Required(_) => {}
         Reach::Indexed { k: reg, .. } | Reach::Held { instance: reg, .. } => touch(*reg, Access::Read),
@@ -97,20 +97,23 @@ pub fn visit_head(op: &HeadOp, touch: &mut impl FnMut(Reg, Access)) {
         }
     };
     match op {
-        HeadOp::Send { reach: r, payload, .. } | HeadOp::Receive { reach: r, payload, .. } => {
+        SuspensionOp::Send { reach: r, payload, .. } | SuspensionOp::Receive { reach: r, payload, .. } => {
             reach(r);
             touch(payload.communication, Access::Write);
             touch(payload.word, Access::Write);
         }
-        HeadOp::Test { reach: r, to, .. } | HeadOp::Input { reach: r, to, .. } => {
+        SuspensionOp::Test { reach: r, to, .. } | SuspensionOp::Input { reach: r, to, .. } => {
             reach(r);
             touch(*to, Access::Write);
         }
-        HeadOp::Call { to, arguments, .. } => {
+        SuspensionOp::Call { to, arguments, .. } => {
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
-        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => {}
+        SuspensionOp::Lock(_)
+        | SuspensionOp::Unlock { .. }
+        | SuspensionOp::Home
+        | SuspensionOp::Await { .. } => {}
     }
 }
 

@@ -35,8 +35,12 @@ impl Printer<'_> {
         }
         for (id, block) in cut.code.reachable() {
             line_in(&mut text, 2, &block_header(cut, id, block));
-            if let Some(head) = &block.head {
-                line_in(&mut text, 4, &format!("{} at {}", self.head(&head.op), self.place(head.place)));
+            if let Some(point) = &block.suspension {
+                line_in(
+                    &mut text,
+                    4,
+                    &format!("{} at {}", self.suspension(&point.op), self.place(point.place)),
+                );
             }
             for instruction in &block.instructions {
                 line_in(&mut text, 4, &self.instruction(instruction));

@@ -35,7 +35,7 @@ pub struct Ranges {
 #[derive(Clone, Copy)]
 struct Write {
     block: BlockId,
-    /// Index among its instructions; none for what a head writes, and for parameters.
+    /// Index among its instructions; none for what a suspension point writes, and for parameters.
     instruction: Option<usize>,
 }
 
@@ -50,8 +50,8 @@ impl Ranges {
                     writes.entry(reg).or_default().push(write);
                 }
             };
-            if let Some(head) = &block.head {
-                liveness::visit_head(&head.op, &mut |reg, access| note(None, reg, access));
+            if let Some(point) = &block.suspension {
+                liveness::visit_suspension(&point.op, &mut |reg, access| note(None, reg, access));
             }
             for (number, instruction) in block.instructions.iter().enumerate() {
                 liveness::visit_instruction(instruction, &mut |reg, access| note(Some(number), reg, access));
@@ -154,7 +154,7 @@ impl Ranges {
 }
 
 fn weight(block: &Block) -> u64 {
-    let waits = block.head.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
+    let waits = block.suspension.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
     if waits {
         return u64::MAX;
     }

@@ -181,7 +181,7 @@ fn begins(block: &Block) -> bool {
 fn loops_that_wait(code: &Code) -> Vec<bool> {
     let mut waiting = vec![false; code.loops.len()];
     for block in &code.blocks {
-        let waits = block.head.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
+        let waits = block.suspension.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
         let mut current = block.in_loop.filter(|_| waits);
         while let Some(inner) = current {
             waiting[inner] = true;

@@ -1,7 +1,7 @@
 //! Cuts a body or procedure into segments: one function for each point where a process may be resumed (paper 004,
 //! section 3.2: a switch saves only what is needed).
 //!
-//! A segment begins at a head, at the entry, after a call of a procedure that may wait, or at a loop where a time
+//! A segment begins at a suspension point, at the entry, after a call of a procedure that may wait, or at a loop where a time
 //! slice may end, and holds every block that is reached from there without passing another such point. Loops that
 //! never wait are inside the segment that enters them, so that their variables stay in registers; the segment that
 //! begins at their header is used only after a preemption. What is live at the beginning of a segment has a slot in
@@ -25,7 +25,7 @@ pub struct Segment {
     pub written: HashSet<Reg>,
     /// Registers that any of its blocks reads or writes.
     pub touched: HashSet<Reg>,
-    /// Heads on the way that are tried here as well: only if one has to wait, its own segment takes over.
+    /// Suspension points on the way that are tried here as well: only if one has to wait, its own segment takes over.
     pub inlined: HashSet<BlockId>,
     /// It runs on the stack of whoever tests the condition.
     pub is_condition: bool,
@@ -65,7 +65,7 @@ impl Cut {
     }
 }
 
-/// Heads that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the instructions
+/// Suspension points that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the instructions
 /// after which it tries no more of them.
 const INLINED: usize = 8;
 const INLINED_IN_LONG: usize = 2;
@@ -115,7 +115,8 @@ fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
     let at_once: Vec<BlockId> = all.filter(|&id| is_answer(code, predecessors, id)).collect();
     for id in at_once {
         let block = &mut code.blocks[id.0 as usize];
-        if let Some(Head { op: HeadOp::Send { interface, message, payload, .. }, place }) = block.head.take()
+        if let Some(SuspensionPoint { op: SuspensionOp::Send { interface, message, payload, .. }, place }) =
+            block.suspension.take()
         {
             block.instructions.insert(0, Inst::Room { interface, message, payload, place });
         }
@@ -124,7 +125,10 @@ fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
 
 /// Whether a block begins with a send of a service, and the only way to it comes straight from a receive of its.
 fn is_answer(code: &Code, predecessors: &[Vec<BlockId>], mut id: BlockId) -> bool {
-    if !matches!(code.block(id).head, Some(Head { op: HeadOp::Send { reach: Reach::Service, .. }, .. })) {
+    if !matches!(
+        code.block(id).suspension,
+        Some(SuspensionPoint { op: SuspensionOp::Send { reach: Reach::Service, .. }, .. })
+    ) {
         return false;
     }
     loop {
@@ -136,15 +140,19 @@ fn is_answer(code: &Code, predecessors: &[Vec<BlockId>], mut id: BlockId) -> boo
         if matches!(code.block(id).end, Terminator::CallProcedure { .. }) {
             return false;
         }
-        match code.block(id).head {
-            Some(Head { op: HeadOp::Receive { reach: Reach::Service, .. }, .. }) => return true,
-            Some(Head { op: HeadOp::Send { reach: Reach::Service, .. }, .. }) => return false,
+        match code.block(id).suspension {
+            Some(SuspensionPoint { op: SuspensionOp::Receive { reach: Reach::Service, .. }, .. }) => {
+                return true;
+            }
+            Some(SuspensionPoint { op: SuspensionOp::Send { reach: Reach::Service, .. }, .. }) => {
+                return false;
+            }
             _ => {}
         }
     }
 }
 
-/// Lets a segment that runs at home go on past heads that need not wait.
+/// Lets a segment that runs at home go on past suspension points that need not wait.
 fn extend(
     code: &Code,
     regions: &Regions,
@@ -152,7 +160,7 @@ fn extend(
     mut blocks: Vec<BlockId>,
 ) -> (Vec<BlockId>, HashSet<BlockId>) {
     let mut inlined = HashSet::new();
-    if code.block(entry).head.is_none() {
+    if code.block(entry).suspension.is_none() {
         return (blocks, inlined);
     }
     let most = if regions.are_many() { INLINED_IN_LONG } else { INLINED };
@@ -179,11 +187,14 @@ fn extend(
 
 /// Whether generated code can tell by itself that the operation needs no runtime.
 fn can_be_inlined(block: &Block) -> bool {
-    let Some(head) = &block.head else { return false };
-    match head.op {
-        HeadOp::Input { .. } | HeadOp::Call { .. } => false,
-        HeadOp::Send { .. } | HeadOp::Receive { .. } | HeadOp::Test { .. } => true,
-        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => true,
+    let Some(point) = &block.suspension else { return false };
+    match point.op {
+        SuspensionOp::Input { .. } | SuspensionOp::Call { .. } => false,
+        SuspensionOp::Send { .. } | SuspensionOp::Receive { .. } | SuspensionOp::Test { .. } => true,
+        SuspensionOp::Lock(_)
+        | SuspensionOp::Unlock { .. }
+        | SuspensionOp::Home
+        | SuspensionOp::Await { .. } => true,
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Broken {
 #[derive(Clone, Copy, Debug)]
 enum At {
     Beginning,
-    Head,
+    SuspensionPoint,
     Instruction(usize),
     End,
 }
@@ -51,7 +51,7 @@ impl fmt::Display for Broken {
         write!(f, "the compiler made something that makes no sense: {}, {}", self.code, self.block)?;
         match self.at {
             At::Beginning => {}
-            At::Head => write!(f, ", head")?,
+            At::SuspensionPoint => write!(f, ", suspension point")?,
             At::Instruction(number) => write!(f, ", instruction {number}")?,
             At::End => write!(f, ", end")?,
         }

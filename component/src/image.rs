@@ -180,9 +180,9 @@ pub struct Place {
     pub name: u32,
 }
 
-/// Where a process that waits at a resume point stands, for messages about deadlocks.
+/// Where a process that waits at a suspension point stands, for messages about deadlocks.
 #[repr(C)]
-pub struct ResumePoint {
+pub struct SuspensionPoint {
     /// The resume function.
     pub function: *const u8,
     /// Index into [`Program::places`].
@@ -201,7 +201,7 @@ pub struct Program {
     /// Names of variables and interfaces that stand at places; the first is empty.
     pub names: Table<Str>,
     /// Every point where a process may be found waiting.
-    pub resume_points: Table<ResumePoint>,
+    pub suspension_points: Table<SuspensionPoint>,
     /// `extern "C" fn(worker, process)`: runs ready processes, beginning with this one, until the worker's
     /// queue is empty or its attention is wanted.
     pub enter: *const u8,
@@ -222,5 +222,5 @@ unsafe impl Sync for Condition {}
 unsafe impl Sync for Frame {}
 unsafe impl Sync for Template {}
 unsafe impl Sync for AnyType {}
-unsafe impl Sync for ResumePoint {}
+unsafe impl Sync for SuspensionPoint {}
 unsafe impl Sync for Program {}

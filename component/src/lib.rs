@@ -14,8 +14,8 @@ mod interface;
 mod table;
 
 pub use image::{
-    AnyType, Body, Collection, Condition, Frame, Kind, Offered, Owned, Place, Program, Required, ResumePoint,
-    Template,
+    AnyType, Body, Collection, Condition, Frame, Kind, Offered, Owned, Place, Program, Required,
+    SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Message, Parameter, Side, Type};
 pub use table::{Str, Table};

@@ -195,7 +195,7 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
 }
 
 unsafe fn waiting_place(w: *mut Worker, p: *mut Process) -> String {
-    let points = (*home(w)).program.resume_points.get();
+    let points = (*home(w)).program.suspension_points.get();
     let point = points.iter().find(|point| point.function == (*p).resume);
     point.map_or(String::new(), |point| place_text(w, point.place))
 }

@@ -332,7 +332,7 @@ unsafe fn tick(argument: usize) -> u64 {
 /// The time slice is over.
 ///
 /// # Safety
-/// `p` runs on `w`, between two heads, and its way on is set.
+/// `p` runs on `w`, between two suspension points, and its way on is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
     if (*w).away != 0 {

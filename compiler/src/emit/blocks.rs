@@ -46,7 +46,7 @@ impl<M: Module> Build<'_, '_, M> {
             self.at = id;
             if let Some(&inlined) = self.inlined.get(&id) {
                 self.builder.switch_to_block(inlined);
-                self.try_head(id);
+                self.try_suspension(id);
                 self.builder.ins().jump(self.blocks[&id], &[]);
             }
             self.builder.switch_to_block(self.blocks[&id]);
@@ -57,7 +57,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// What a block does behind its head.
+    /// What a block does behind its suspension point.
     pub(super) fn instructions(&mut self, id: BlockId) {
         let block = self.code().block(id);
         self.at = id;

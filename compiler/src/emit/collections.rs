@@ -12,7 +12,9 @@ use drystone_runtime::layout::{Fault, QUEUED_BIT};
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, BlockId, EntryPoint, Head, HeadOp, IfAbsent, Inst, PlaceId, Reg, Symbol};
+use crate::mir::{
+    Address, Base, BlockId, EntryPoint, IfAbsent, Inst, PlaceId, Reg, SuspensionOp, SuspensionPoint, Symbol,
+};
 
 /// Addresses of elements, by the array's own place and the registers of the indices.
 pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
@@ -304,7 +306,7 @@ impl<M: Module> Build<'_, '_, M> {
         let mut used = Vec::new();
         let mut places = HashSet::new();
         for block in blocks.iter().map(|&id| code.block(id)) {
-            if let Some(Head { op: HeadOp::Call { entry, .. }, .. }) = &block.head
+            if let Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) = &block.suspension
                 && changes(entry)
             {
                 return Vec::new();

@@ -20,9 +20,9 @@ const FLAGS: u64 = 0xffff << 48;
 /// Where in a segment an operation stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Where {
-    /// It is the segment's head: what is live is in the frame.
+    /// It is the segment's own suspension point: what is live is in the frame.
     Entry,
-    /// It is another head that is tried on the way: what is live must be saved if the process waits there.
+    /// It is another suspension point that is tried on the way: what is live must be saved if the process waits there.
     OnTheWay(BlockId),
     /// It is none: it never waits.
     Behind,
@@ -199,12 +199,12 @@ impl<M: Module> Build<'_, '_, M> {
     fn go_on_or_wait(
         &mut self,
         value: Value,
-        head: Where,
+        point: Where,
         communication: Value,
         (waiting, status): (&[Alike], u8),
         slow: Block,
     ) {
-        if head == Where::Behind {
+        if point == Where::Behind {
             return self.branch_unless(value, slow);
         }
         let (usual, other, wait) =
@@ -224,28 +224,28 @@ impl<M: Module> Build<'_, '_, M> {
         let status = self.builder.ins().iconst(types::I8, status as i64);
         self.builder.ins().store(trusted(), status, self.process, offset::STATUS);
         self.builder.ins().store(trusted(), self.process, communication, offset::WAITER);
-        self.resume_at(head);
+        self.resume_at(point);
         let leave = self.leave_block();
         self.builder.ins().jump(leave, &[]);
         self.builder.switch_to_block(usual);
     }
 
     /// The process shall be resumed there.
-    pub(super) fn resume_at(&mut self, head: Where) {
-        match head {
+    pub(super) fn resume_at(&mut self, point: Where) {
+        match point {
             Where::Entry => self.set_resume(self.entry),
-            Where::OnTheWay(head) => {
-                self.save_for(head);
-                self.set_resume(head);
+            Where::OnTheWay(point) => {
+                self.save_for(point);
+                self.set_resume(point);
             }
-            Where::Behind => unreachable!("what stands behind a head does not wait"),
+            Where::Behind => unreachable!("what stands behind a suspension point does not wait"),
         }
     }
 
     /// Room for a message, if there is: the word once it counts as sent. Waits while the buffer is full.
     pub(super) fn try_send(
         &mut self,
-        head: Where,
+        point: Where,
         communication: Value,
         interface: InterfaceId,
         message: usize,
@@ -260,7 +260,7 @@ impl<M: Module> Build<'_, '_, M> {
         let after = |(from, into)| word_of(into, from, message as u16 + 1, flags);
         if let [(from, into)] = transitions[..] {
             let fits = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, 0));
-            self.go_on_or_wait(fits, head, communication, (&full, ROOM), slow);
+            self.go_on_or_wait(fits, point, communication, (&full, ROOM), slow);
             return self.builder.ins().iconst(types::I64, after((from, into)));
         }
         let mut sent = self.builder.ins().iconst(types::I64, 0);
@@ -269,7 +269,7 @@ impl<M: Module> Build<'_, '_, M> {
             let after = self.builder.ins().iconst(types::I64, after((from, into)));
             sent = self.builder.ins().select(fits, after, sent);
         }
-        self.go_on_or_wait(sent, head, communication, (&full, ROOM), slow);
+        self.go_on_or_wait(sent, point, communication, (&full, ROOM), slow);
         sent
     }
 
@@ -304,20 +304,20 @@ impl<M: Module> Build<'_, '_, M> {
 
     fn send_or_else(
         &mut self,
-        head: Where,
+        point: Where,
         communication: Value,
         (interface, message): (InterfaceId, usize),
         (payload, place): (Payload, PlaceId),
         unless_room: impl FnOnce(&mut Self, Value),
     ) {
         let (slow, done) = self.slow_and_done();
-        let sent = self.try_send(head, communication, interface, message, slow);
+        let sent = self.try_send(point, communication, interface, message, slow);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let place = self.place_value(place);
-        let entry = if head == Where::Behind { &entries::ROOM } else { &entries::SEND };
+        let entry = if point == Where::Behind { &entries::ROOM } else { &entries::SEND };
         let room = self.call_unusual(entry, &[communication, description, number, place]).expect("a payload");
         unless_room(self, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
@@ -377,7 +377,7 @@ impl<M: Module> Build<'_, '_, M> {
     /// A message, if it is there: the word once it is taken. Waits while none is there.
     pub(super) fn try_receive(
         &mut self,
-        head: Where,
+        point: Where,
         communication: Value,
         interface: InterfaceId,
         message: usize,
@@ -398,7 +398,7 @@ impl<M: Module> Build<'_, '_, M> {
             (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
-        self.go_on_or_wait(there, head, communication, (&waiting, NEWS), slow);
+        self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
             _ => {
@@ -468,7 +468,7 @@ impl<M: Module> Build<'_, '_, M> {
     /// while nothing has happened.
     pub(super) fn try_test(
         &mut self,
-        head: Where,
+        point: Where,
         communication: Value,
         side: Direction,
         pattern: Pattern,
@@ -485,7 +485,7 @@ impl<M: Module> Build<'_, '_, M> {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
-        self.go_on_or_wait(plain, head, communication, (waiting, NEWS), slow);
+        self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
         match pattern {
             Pattern::Message(message) => {
                 let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);

@@ -47,7 +47,7 @@ impl<M: Module> Build<'_, '_, M> {
     pub(super) fn go_to_segment(&mut self, to: BlockId) {
         self.save_for(to);
         let function = self.segment_function(self.cut, to);
-        if self.code().block(to).head.is_some() && !self.at_home {
+        if self.code().block(to).suspension.is_some() && !self.at_home {
             let away = self.builder.ins().load(types::I32, trusted(), self.worker, offset::AWAY);
             let (go_home, here) = (self.builder.create_block(), self.builder.create_block());
             self.builder.set_cold_block(go_home);

@@ -6,11 +6,11 @@ mod calls;
 mod collections;
 mod communication;
 mod control;
-mod heads;
 mod instructions;
 pub(crate) mod offset;
 mod procedures;
 mod signatures;
+mod suspension;
 
 use std::collections::HashMap;
 
@@ -116,7 +116,7 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     elements_after: HashMap<BlockId, KnownElements>,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
-    /// Where heads that this segment tries on its way begin; `blocks` has what follows them.
+    /// Where suspension points that this segment tries on its way begin; `blocks` has what follows them.
     inlined: HashMap<BlockId, IrBlock>,
     worker: Value,
     process: Value,
@@ -124,7 +124,7 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     frame_slot: Option<StackSlot>,
     /// Memory for words that an entry point reads, and how many fit.
     words_slot: Option<(StackSlot, usize)>,
-    /// Leaves after a fault, or because the operation at the head waits.
+    /// Leaves after a fault, or because the operation at the suspension point waits.
     leave: Option<IrBlock>,
     fail: Option<IrBlock>,
     imported: HashMap<FuncId, FuncRef>,
@@ -186,7 +186,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         entry: BlockId,
     ) -> Self {
         let nothing = Value::from_u32(0);
-        let at_home = functions.cuts[cut].code.block(entry).head.is_some();
+        let at_home = functions.cuts[cut].code.block(entry).suspension.is_some();
         Build {
             module,
             functions,
@@ -268,8 +268,8 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         if code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume {
             self.check_time_slice(segment.entry);
         }
-        if let Some(head) = &block.head {
-            self.head(head);
+        if let Some(point) = &block.suspension {
+            self.suspend(point);
         }
         self.body(&segment.blocks);
     }

@@ -9,7 +9,7 @@ use drystone_runtime::layout::PAYLOAD;
 use super::{Lower, reg_type};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, HeadOp, Inst, Payload, Reach, Reg, RegType};
+use crate::mir::{Address, Base, Inst, Payload, Reach, Reg, RegType, SuspensionOp};
 
 /// An argument of a message before there is room for it.
 enum Prepared<'a> {
@@ -59,7 +59,7 @@ impl Lower<'_, '_> {
         let reach = self.reach(channel, span);
         let payload = self.payload();
         let place = self.place(span);
-        self.head(HeadOp::Send { reach, interface: channel.interface, message, payload }, place);
+        self.suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, place);
         for (index, argument) in prepared.into_iter().enumerate() {
             let value = match argument {
                 Prepared::Late(expression) if expression.ty == Type::Text => {
@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
         let reach = self.reach(channel, span);
         let payload = self.payload();
         let place = self.place(span);
-        self.head(HeadOp::Receive { reach, interface: channel.interface, message, payload }, place);
+        self.suspend(SuspensionOp::Receive { reach, interface: channel.interface, message, payload }, place);
         let parameters =
             &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
         let mut arrived = Vec::new();
@@ -141,7 +141,7 @@ impl Lower<'_, '_> {
         let to = self.reg(RegType::Int);
         let place = self.place(span);
         let side = side_of(channel);
-        self.head(HeadOp::Test { reach, interface: channel.interface, side, pattern, to }, place);
+        self.suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, place);
         to
     }
 
@@ -150,7 +150,7 @@ impl Lower<'_, '_> {
         let to = self.reg(RegType::Int);
         let place = self.place(span);
         let side = side_of(channel);
-        self.head(HeadOp::Input { reach, interface: channel.interface, side, pattern, to }, place);
+        self.suspend(SuspensionOp::Input { reach, interface: channel.interface, side, pattern, to }, place);
         to
     }
 }

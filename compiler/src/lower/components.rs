@@ -141,7 +141,7 @@ impl Lower<'_, '_> {
         let template = self.symbol(Symbol::Template(template));
         let at = self.place(place.span);
         let number = self.int(at as i64);
-        self.head_call(&entries::NEW, vec![container, template, holder, number], at);
+        self.suspending_call(&entries::NEW, vec![container, template, holder, number], at);
         self.drop_target(&target);
     }
 
@@ -152,7 +152,7 @@ impl Lower<'_, '_> {
         self.require_component(instance, place.span);
         let at = self.place(span);
         let number = self.int(at as i64);
-        self.head_call(&entries::DELETE, vec![instance, number], at);
+        self.suspending_call(&entries::DELETE, vec![instance, number], at);
         self.empty(&target);
         self.drop_target(&target);
     }
@@ -204,7 +204,7 @@ impl Lower<'_, '_> {
         let from_container = self.container(&source, from.span, false);
         let holder = self.holder(to, &target);
         let number = self.int(at as i64);
-        self.head_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
+        self.suspending_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
         if matches!(source, Target::Element { .. } | Target::Named(_)) {
             self.empty(&source);
         }
@@ -221,7 +221,7 @@ impl Lower<'_, '_> {
         let container = self.container(&target, place.span, false);
         let at = self.place(place.span);
         let number = self.int(at as i64);
-        let instance = self.head_call(&entries::DEPART, vec![container, number], at);
+        let instance = self.suspending_call(&entries::DEPART, vec![container, number], at);
         let slot = self.take_slot(Kind::Component);
         let address = self.slot(slot);
         self.store(address, instance);
@@ -240,7 +240,7 @@ impl Lower<'_, '_> {
         let instance = self.load(address, RegType::Int);
         let at = self.place(place.span);
         let number = self.int(at as i64);
-        self.head_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
+        self.suspending_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
         self.take_from_slot(slot, Kind::Component);
     }
 
@@ -272,7 +272,7 @@ impl Lower<'_, '_> {
         let interface = self.symbol(Symbol::Interface(interface));
         let place = self.place(span);
         let at = self.int(place as i64);
-        self.head_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], place)
+        self.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], place)
     }
 
     fn add(&mut self, base: Reg, offset: u32) -> Reg {
@@ -343,13 +343,13 @@ impl Lower<'_, '_> {
         };
         let place = self.place(span);
         let at = self.int(place as i64);
-        self.head_call(&entries::CONNECT, vec![slot, target, at], place);
+        self.suspending_call(&entries::CONNECT, vec![slot, target, at], place);
     }
 
     pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
         let slot = self.required_end(end, span);
         let place = self.place(span);
         let at = self.int(place as i64);
-        self.head_call(&entries::DISCONNECT, vec![slot, at], place);
+        self.suspending_call(&entries::DISCONNECT, vec![slot, at], place);
     }
 }

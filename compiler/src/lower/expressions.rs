@@ -61,7 +61,7 @@ impl Lower<'_, '_> {
                     return self.call(&entries::COUNT, vec![instance, required]);
                 }
                 let place = self.place(expression.span);
-                self.head_call(&entries::COUNT, vec![instance, required], place)
+                self.suspending_call(&entries::COUNT, vec![instance, required], place)
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
@@ -98,7 +98,7 @@ impl Lower<'_, '_> {
         self.end(Terminator::Branch { condition: may_wait, yes: wait, no: done });
         self.start(wait);
         let place = self.place(span);
-        self.head(HeadOp::Home, place);
+        self.suspend(SuspensionOp::Home, place);
         let deadline = self.call(&entries::DEADLINE, vec![limit]);
         let alarm = self.call(&entries::ALARM, vec![deadline]);
         self.await_condition(condition, true, span, |lower| {
@@ -125,7 +125,7 @@ impl Lower<'_, '_> {
             return evaluate(self);
         }
         let place = self.place(inner.span);
-        self.head(HeadOp::Lock(mode), place);
+        self.suspend(SuspensionOp::Lock(mode), place);
         (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_in(inner)));
         let value = evaluate(self);
         self.unlock(mode, inner.span);

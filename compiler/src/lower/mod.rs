@@ -25,8 +25,8 @@ use crate::classify::{BodyKey, Facts};
 use crate::entries;
 use crate::layout::Layouts;
 use crate::mir::{
-    Address, Base, Block, BlockId, Code, EntryPoint, Head, HeadOp, Inst, Loop, Machine, Op, OwnedSlot,
-    PlaceId, Reg, RegType, Shape, Symbol, Terminator, Variant,
+    Address, Base, Block, BlockId, Code, EntryPoint, Inst, Loop, Machine, Op, OwnedSlot, PlaceId, Reg,
+    RegType, Shape, SuspensionOp, SuspensionPoint, Symbol, Terminator, Variant,
 };
 
 /// Everything that lowering a program's code shares.
@@ -174,7 +174,10 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
                 lower.part(begin);
             }
             let place = lower.place(template.span);
-            lower.head(HeadOp::Call { to: None, entry: &entries::BEGUN, arguments: Vec::new() }, place);
+            lower.suspend(
+                SuspensionOp::Call { to: None, entry: &entries::BEGUN, arguments: Vec::new() },
+                place,
+            );
             if let Some(activity) = &template.activity {
                 lower.part(activity);
             }
@@ -192,7 +195,7 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
     };
     let place = lower.place(span);
     lower.drop_frame(place);
-    lower.head(HeadOp::Home, place);
+    lower.suspend(SuspensionOp::Home, place);
     lower.end(Terminator::Finish(place));
     lower.code
 }
@@ -255,7 +258,7 @@ fn is_byte(ty: &Type) -> bool {
 impl Code {
     fn new(name: String, native: bool, frame_size: u32, owned: Vec<OwnedSlot>, shape: Shape) -> Code {
         let entry = Block {
-            head: None,
+            suspension: None,
             instructions: Vec::new(),
             end: Terminator::Unreachable,
             in_loop: None,
@@ -380,7 +383,7 @@ impl<'u, 'a> Lower<'u, 'a> {
     fn new_block(&mut self) -> BlockId {
         self.since_cut += 1;
         self.code.blocks.push(Block {
-            head: None,
+            suspension: None,
             instructions: Vec::new(),
             end: Terminator::Unreachable,
             in_loop: self.in_loop,
@@ -403,17 +406,17 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     /// Ends the current block and begins one with an operation that may wait.
-    fn head(&mut self, op: HeadOp, place: PlaceId) {
+    fn suspend(&mut self, op: SuspensionOp, place: PlaceId) {
         let block = self.new_block();
         self.go(block);
         self.start(block);
-        self.code.blocks[block.0 as usize].head = Some(Head { op, place });
+        self.code.blocks[block.0 as usize].suspension = Some(SuspensionPoint { op, place });
     }
 
-    /// A head operation with a result.
-    fn head_call(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>, place: PlaceId) -> Reg {
+    /// An entry point that may wait and has a result.
+    fn suspending_call(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>, place: PlaceId) -> Reg {
         let to = self.reg(RegType::Int);
-        self.head(HeadOp::Call { to: Some(to), entry, arguments }, place);
+        self.suspend(SuspensionOp::Call { to: Some(to), entry, arguments }, place);
         to
     }
 
@@ -534,8 +537,12 @@ impl<'u, 'a> Lower<'u, 'a> {
             self.inst(Inst::Base(base, Base::Frame));
             let table = self.symbol(Symbol::Owned);
             let at = self.int(place as i64);
-            self.head(
-                HeadOp::Call { to: None, entry: &entries::DELETE_HELD, arguments: vec![base, table, at] },
+            self.suspend(
+                SuspensionOp::Call {
+                    to: None,
+                    entry: &entries::DELETE_HELD,
+                    arguments: vec![base, table, at],
+                },
                 place,
             );
             return;

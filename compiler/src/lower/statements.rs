@@ -11,7 +11,7 @@ use crate::awaited::EVERYTHING;
 use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::{
-    Address, Base, BlockId, Checked, Counter, HeadOp, Inst, Op, Reg, RegType, Symbol, Terminator,
+    Address, Base, BlockId, Checked, Counter, Inst, Op, Reg, RegType, SuspensionOp, Symbol, Terminator,
 };
 
 impl Lower<'_, '_> {
@@ -24,7 +24,7 @@ impl Lower<'_, '_> {
         let span = block.statements.first().map_or(Span::default(), |statement| statement.span);
         if let Some(mode) = take {
             let place = self.place(span);
-            self.head(HeadOp::Lock(mode), place);
+            self.suspend(SuspensionOp::Lock(mode), place);
             (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_by(block)));
         }
         for statement in &block.statements {
@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
         let place = self.place(span);
         let written = self.ours.take().expect("it was taken here");
         self.lock = None;
-        self.head(HeadOp::Unlock { mode, written }, place);
+        self.suspend(SuspensionOp::Unlock { mode, written }, place);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -89,7 +89,10 @@ impl Lower<'_, '_> {
             Halt(status) => {
                 let status = self.value(status);
                 let place = self.place(span);
-                self.head(HeadOp::Call { to: None, entry: &entries::HALT, arguments: vec![status] }, place);
+                self.suspend(
+                    SuspensionOp::Call { to: None, entry: &entries::HALT, arguments: vec![status] },
+                    place,
+                );
                 self.unreachable(Terminator::Unreachable);
             }
             Write(value) => self.write(value),
@@ -102,7 +105,7 @@ impl Lower<'_, '_> {
                 let time = self.value(time);
                 let place = self.place(span);
                 let at = self.int(place as i64);
-                self.head_call(&entries::PASSIVATE, vec![time, at], place);
+                self.suspending_call(&entries::PASSIVATE, vec![time, at], place);
             }
         }
     }
@@ -402,7 +405,7 @@ impl Lower<'_, '_> {
         dependence.common &= !is_own;
         // Under a caller's lock nobody here knows what the caller has written.
         let written = self.ours.unwrap_or(EVERYTHING);
-        self.head(HeadOp::Await { condition: entry, dependence, written }, place);
+        self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, place);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
         self.watches = dependence.watches;
@@ -478,7 +481,7 @@ impl Lower<'_, '_> {
         let (cell, description) = self.collection_and_description(variable);
         let place = self.place(span);
         let at = self.int(place as i64);
-        self.head_call(&entries::DELETE_COLLECTION, vec![cell, description, at], place);
+        self.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], place);
     }
 
     fn collection_and_description(&mut self, variable: VariableId) -> (Reg, Reg) {

@@ -112,7 +112,7 @@ pub enum Symbol {
     Frame(usize),
 }
 
-/// How a head operation reaches its communication.
+/// How an operation at a suspension point reaches its communication.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reach {
     /// The process is the service: the communication is the process block.
@@ -142,7 +142,7 @@ pub enum Reach {
     },
 }
 
-/// A message's place in a communication while it is being written or read: what a head gives, and what says that it
+/// A message's place in a communication while it is being written or read: what a suspension point gives, and what says that it
 /// is done takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
@@ -197,7 +197,7 @@ pub enum Inst {
     Wrote { variable: VariableId, collection: Address, keys: Vec<Reg> },
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
-    /// A service's answer: makes room for a message where there must be room, see [`HeadOp::Send`].
+    /// A service's answer: makes room for a message where there must be room, see [`SuspensionOp::Send`].
     Room {
         /// Its interface.
         interface: InterfaceId,
@@ -208,9 +208,9 @@ pub enum Inst {
         /// For errors.
         place: PlaceId,
     },
-    /// The message that the last head prepared is there.
+    /// The message that the last suspension point prepared is there.
     Sent { payload: Payload, interface: InterfaceId, message: usize },
-    /// The payload that the last head gave has been read.
+    /// The payload that the last suspension point gave has been read.
     Received(Payload),
 }
 

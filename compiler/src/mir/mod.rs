@@ -1,5 +1,5 @@
 //! The form between the checked program and machine code: a body or procedure as a graph of blocks over virtual
-//! registers, in which everything that may wait stands at the beginning of a block of its own (a *head*).
+//! registers, in which everything that may wait stands at the beginning of a block of its own (a *suspension point*).
 //!
 //! `lower` makes it, `liveness` and `segments` cut it into one function for each resume point, `emit` turns each
 //! into code.
@@ -62,17 +62,17 @@ pub struct Address {
 
 /// An operation that may wait: the first instruction of its block. Tried again when the process is resumed there.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct SuspensionPoint {
     /// Which.
-    pub op: HeadOp,
+    pub op: SuspensionOp,
     /// For errors, and for where a process that waits here stands.
     pub place: PlaceId,
 }
 
-/// Head operations.
+/// Operations at suspension points.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub enum HeadOp {
+pub enum SuspensionOp {
     /// Makes room for a message: its words follow the communication's head.
     Send {
         /// Over which communication.
@@ -114,7 +114,7 @@ pub enum HeadOp {
         reach: Reach,
         /// Its interface.
         interface: InterfaceId,
-        /// See [`HeadOp::Test`].
+        /// See [`SuspensionOp::Test`].
         side: Direction,
         /// What is asked.
         pattern: Pattern,
@@ -180,7 +180,7 @@ pub enum Terminator {
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Its operation, if it begins with one that may wait.
-    pub head: Option<Head>,
+    pub suspension: Option<SuspensionPoint>,
     /// In order.
     pub instructions: Vec<Inst>,
     /// Its end.
@@ -189,7 +189,7 @@ pub struct Block {
     pub in_loop: Option<usize>,
     /// It is the header of this loop: time slices are checked here.
     pub header_of: Option<usize>,
-    /// A segment begins here besides at heads: entries, returns from procedures, after an array was made.
+    /// A segment begins here besides at suspension points: entries, returns from procedures, after an array was made.
     pub entry: bool,
 }
 
@@ -354,13 +354,13 @@ impl Block {
 
     /// Whether a segment must begin there.
     pub fn must_begin(&self) -> bool {
-        self.head.is_some() || self.entry
+        self.suspension.is_some() || self.entry
     }
 
     /// The entry of the condition that it awaits.
     pub fn condition(&self) -> Option<BlockId> {
-        match &self.head {
-            Some(Head { op: HeadOp::Await { condition, .. }, .. }) => Some(*condition),
+        match &self.suspension {
+            Some(SuspensionPoint { op: SuspensionOp::Await { condition, .. }, .. }) => Some(*condition),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Heads, instructions and the ends of blocks as text.
+//! Suspension points, instructions and the ends of blocks as text.
 
 use drystone_language::ast::Direction;
 use drystone_language::program::{AnyType, InterfaceId, LockMode, Pattern, VariableId};
@@ -7,25 +7,27 @@ use super::{Printer, list};
 use crate::mir::*;
 
 impl Printer<'_> {
-    pub(super) fn head(&self, op: &HeadOp) -> String {
+    pub(super) fn suspension(&self, op: &SuspensionOp) -> String {
         match op {
-            HeadOp::Send { reach, interface, message, payload } => {
+            SuspensionOp::Send { reach, interface, message, payload } => {
                 format!("{} = send {} over {}", pair(payload), self.message(*interface, *message), way(reach))
             }
-            HeadOp::Receive { reach, interface, message, payload } => {
+            SuspensionOp::Receive { reach, interface, message, payload } => {
                 let message = self.message(*interface, *message);
                 format!("{} = receive {message} over {}", pair(payload), way(reach))
             }
-            HeadOp::Test { reach, interface, side, pattern, to } => {
+            SuspensionOp::Test { reach, interface, side, pattern, to } => {
                 format!("{to} = test {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
             }
-            HeadOp::Input { reach, interface, side, pattern, to } => {
+            SuspensionOp::Input { reach, interface, side, pattern, to } => {
                 format!("{to} = input {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
             }
-            HeadOp::Lock(mode) => format!("lock {}", lock(*mode)),
-            HeadOp::Unlock { mode, written } => format!("unlock {} having written {written:#x}", lock(*mode)),
-            HeadOp::Home => "home".to_string(),
-            HeadOp::Await { condition, dependence, written } => {
+            SuspensionOp::Lock(mode) => format!("lock {}", lock(*mode)),
+            SuspensionOp::Unlock { mode, written } => {
+                format!("unlock {} having written {written:#x}", lock(*mode))
+            }
+            SuspensionOp::Home => "home".to_string(),
+            SuspensionOp::Await { condition, dependence, written } => {
                 let elements = if dependence.watches { " and elements" } else { "" };
                 let whose = if dependence.common { "everybody's" } else { "its own" };
                 let bits = dependence.bits;
@@ -33,7 +35,7 @@ impl Printer<'_> {
                     "await {condition}, {whose}, depending on {bits:#x}{elements}, having written {written:#x}"
                 )
             }
-            HeadOp::Call { to, entry, arguments } => call(*to, entry, arguments),
+            SuspensionOp::Call { to, entry, arguments } => call(*to, entry, arguments),
         }
     }
 

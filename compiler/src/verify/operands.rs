@@ -1,4 +1,4 @@
-//! What heads, instructions and ends of blocks take and give: registers that exist, of the right types, as many as
+//! What suspension points, instructions and ends of blocks take and give: registers that exist, of the right types, as many as
 //! whoever is called takes.
 
 use super::{At, Broken, Spot};
@@ -13,7 +13,7 @@ pub fn verify(code: &Code, codes: &[Code], first_variant: usize) -> Result<(), B
     let entry = Spot { code, block: BlockId(0), at: At::Beginning };
     code.parameters.iter().try_for_each(|&reg| exists(entry, reg))?;
     for (index, block) in code.blocks.iter().enumerate() {
-        let spot = Spot { code, block: BlockId(index as u32), at: At::Head };
+        let spot = Spot { code, block: BlockId(index as u32), at: At::SuspensionPoint };
         // Types are looked up after this.
         let mut unknown = Ok(());
         liveness::visit(block, &mut |reg, _| {
@@ -22,8 +22,8 @@ pub fn verify(code: &Code, codes: &[Code], first_variant: usize) -> Result<(), B
             }
         });
         unknown?;
-        if let Some(head) = &block.head {
-            operation(spot, &head.op)?;
+        if let Some(point) = &block.suspension {
+            operation(spot, &point.op)?;
         }
         for (number, inst) in block.instructions.iter().enumerate() {
             let spot = spot.at(At::Instruction(number));
@@ -54,18 +54,21 @@ fn results(code: &Code, variants: &[Code]) -> Vec<Option<RegType>> {
     results
 }
 
-fn operation(spot: Spot, op: &HeadOp) -> Result<(), Broken> {
+fn operation(spot: Spot, op: &SuspensionOp) -> Result<(), Broken> {
     match op {
-        HeadOp::Send { reach, payload, .. } | HeadOp::Receive { reach, payload, .. } => {
+        SuspensionOp::Send { reach, payload, .. } | SuspensionOp::Receive { reach, payload, .. } => {
             way(spot, reach)?;
             pair(spot, *payload)
         }
-        HeadOp::Test { reach, to, .. } | HeadOp::Input { reach, to, .. } => {
+        SuspensionOp::Test { reach, to, .. } | SuspensionOp::Input { reach, to, .. } => {
             way(spot, reach)?;
             is(spot, *to, Int)
         }
-        HeadOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
-        HeadOp::Lock(_) | HeadOp::Unlock { .. } | HeadOp::Home | HeadOp::Await { .. } => Ok(()),
+        SuspensionOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
+        SuspensionOp::Lock(_)
+        | SuspensionOp::Unlock { .. }
+        | SuspensionOp::Home
+        | SuspensionOp::Await { .. } => Ok(()),
     }
 }
 

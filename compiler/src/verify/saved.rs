@@ -146,7 +146,7 @@ impl Function<'_> {
         // Where it may have to wait or give way, its own segment goes on; so does the condition.
         saved(&known, id, spot)?;
         if let Some(condition) = block.condition() {
-            saved(&known, condition, spot.at(At::Head))?;
+            saved(&known, condition, spot.at(At::SuspensionPoint))?;
         }
         let mut unknown = None;
         liveness::visit(block, &mut |reg, access| match access {

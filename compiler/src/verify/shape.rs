@@ -83,7 +83,7 @@ fn conditions(code: &Code) -> Vec<bool> {
 }
 
 fn inside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
-    spot.require(block.head.is_none(), || "a condition waits".to_string())?;
+    spot.require(block.suspension.is_none(), || "a condition waits".to_string())?;
     match block.end {
         Terminator::Goto(_) | Terminator::Branch { .. } | Terminator::Answer(_) => Ok(()),
         Terminator::Unreachable => cannot_be_passed(spot, block),
@@ -93,7 +93,9 @@ fn inside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
 
 fn outside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
     let code = spot.code;
-    spot.require(!code.native || block.head.is_none(), || "it waits on the processor's stack".to_string())?;
+    spot.require(!code.native || block.suspension.is_none(), || {
+        "it waits on the processor's stack".to_string()
+    })?;
     match block.end {
         Terminator::Goto(_) | Terminator::Branch { .. } => Ok(()),
         Terminator::CallProcedure { .. } => {
@@ -115,7 +117,7 @@ fn outside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
 
 /// Control does not come to the end of a block that ends nowhere.
 fn cannot_be_passed(spot: Spot, block: &Block) -> Result<(), Broken> {
-    let halts = matches!(&block.head, Some(Head { op: HeadOp::Call { entry, .. }, .. }) if entry.name == entries::HALT.name);
+    let halts = matches!(&block.suspension, Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) if entry.name == entries::HALT.name);
     let fails = block.instructions.iter().any(|instruction| matches!(instruction, Inst::Fail(..)));
     spot.require(halts || fails, || "it has no end".to_string())
 }

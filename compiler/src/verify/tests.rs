@@ -119,11 +119,11 @@ fn every_kind_of_code_ends_in_its_own_way() {
 
 #[test]
 fn nothing_waits_where_it_cannot() {
-    let head = || Some(Head { op: HeadOp::Home, place: 0 });
-    says(of_codes(|codes| codes[SQUARE].blocks[0].head = head()), "waits on the processor's stack");
+    let point = || Some(SuspensionPoint { op: SuspensionOp::Home, place: 0 });
+    says(of_codes(|codes| codes[SQUARE].blocks[0].suspension = point()), "waits on the processor's stack");
     let in_condition = of_codes(|codes| {
         let condition = codes[MAIN].blocks.iter().find_map(Block::condition).expect("there is one");
-        codes[MAIN].blocks[condition.0 as usize].head = head();
+        codes[MAIN].blocks[condition.0 as usize].suspension = point();
     });
     says(in_condition, "a condition waits");
     let between = of_codes(|codes| {
@@ -194,14 +194,14 @@ fn whoever_is_called_gets_what_it_takes() {
     let elsewhere = of_codes(|codes| codes[SLOWLY].shape.frame += 8);
     says(elsewhere, "Slowly looks for frames elsewhere");
     let entry = of_codes(|codes| {
-        let heads = codes[SLOWLY].blocks.iter_mut().filter_map(|block| block.head.as_mut());
-        let mut calls = heads.filter_map(|head| match &mut head.op {
-            HeadOp::Call { arguments, .. } => Some(arguments),
+        let points = codes[SLOWLY].blocks.iter_mut().filter_map(|block| block.suspension.as_mut());
+        let mut calls = points.filter_map(|point| match &mut point.op {
+            SuspensionOp::Call { arguments, .. } => Some(arguments),
             _ => None,
         });
         calls.next().expect("PASSIVATE").pop();
     });
-    says(entry, "head: ds_passivate takes 2 arguments and gets 1");
+    says(entry, "suspension point: ds_passivate takes 2 arguments and gets 1");
     let result = of_codes(|codes| codes[SLOWLY].result = None);
     says(result, "no call before it has a result");
 }
@@ -240,7 +240,7 @@ fn what_is_needed_later_is_saved() {
     /// Where Slowly waits, and what it needs then.
     fn waiting(cuts: &[Cut]) -> (BlockId, Reg) {
         let cut = &cuts[SLOWLY];
-        let waits = |id: &&BlockId| cut.code.block(**id).head.is_some() && !cut.live[id].is_empty();
+        let waits = |id: &&BlockId| cut.code.block(**id).suspension.is_some() && !cut.live[id].is_empty();
         let entry = *cut.live.keys().filter(waits).min().expect("PASSIVATE");
         (entry, *cut.live[&entry].last().expect("something is live"))
     }

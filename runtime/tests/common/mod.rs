@@ -656,7 +656,7 @@ pub fn program(entry: &'static Template) -> &'static Program {
         files: leak(vec![Str::new("test.dry")]),
         places: leak((0..100).map(place).collect()),
         names: leak(vec![Str::new("")]),
-        resume_points: Table::new(&[]),
+        suspension_points: Table::new(&[]),
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,
         interfaces: Table::new(&[]),

@@ -61,7 +61,7 @@ fn program(requires: &[&str]) -> Program {
         files: Table::new(&[]),
         places: Table::new(&[]),
         names: Table::new(&[]),
-        resume_points: Table::new(&[]),
+        suspension_points: Table::new(&[]),
         enter: enter as *const u8,
         native_shim: ds_native as *const u8,
         interfaces: Table::new(interfaces),

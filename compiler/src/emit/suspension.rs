@@ -9,27 +9,27 @@ use super::communication::Where;
 use super::{Build, offset, trusted};
 use crate::awaited::Dependence;
 use crate::entries;
-use crate::mir::{BlockId, Failure, Head, HeadOp};
+use crate::mir::{BlockId, Failure, SuspensionOp, SuspensionPoint};
 
 impl<M: Module> Build<'_, '_, M> {
     /// The operation at the beginning of this segment.
-    pub(super) fn head(&mut self, head: &Head) {
-        let place = head.place;
-        match &head.op {
-            HeadOp::Send { reach, interface, message, payload } => {
+    pub(super) fn suspend(&mut self, point: &SuspensionPoint) {
+        let place = point.place;
+        match &point.op {
+            SuspensionOp::Send { reach, interface, message, payload } => {
                 self.send(reach, *interface, *message, *payload, place)
             }
-            HeadOp::Receive { reach, interface, message, payload } => {
+            SuspensionOp::Receive { reach, interface, message, payload } => {
                 self.receive(reach, *interface, *message, *payload, place)
             }
-            HeadOp::Test { reach, interface, side, pattern, to } => {
+            SuspensionOp::Test { reach, interface, side, pattern, to } => {
                 self.test(reach, *interface, *side, *pattern, *to, place);
             }
-            HeadOp::Input { reach, interface, side, pattern, to } => {
+            SuspensionOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, place);
             }
-            HeadOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
-            HeadOp::Lock(LockMode::Shared) => {
+            SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
+            SuspensionOp::Lock(LockMode::Shared) => {
                 self.or_else(
                     |build, slow| build.try_lock(LockMode::Shared, slow),
                     |build| {
@@ -39,10 +39,10 @@ impl<M: Module> Build<'_, '_, M> {
                     },
                 );
             }
-            HeadOp::Unlock { mode, written } => self.unlock(*mode, *written),
-            HeadOp::Home => {}
-            HeadOp::Await { .. } => self.wait_for_condition(&head.op, Where::Entry),
-            HeadOp::Call { to, entry, arguments } => {
+            SuspensionOp::Unlock { mode, written } => self.unlock(*mode, *written),
+            SuspensionOp::Home => {}
+            SuspensionOp::Await { .. } => self.wait_for_condition(&point.op, Where::Entry),
+            SuspensionOp::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
                 if let Some(result) = result {
@@ -55,35 +55,35 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Another head on the way: if it cannot be done here and now, its own segment takes over.
-    pub(super) fn try_head(&mut self, id: BlockId) {
-        let head = self.code().block(id).head.as_ref().expect("only heads are inlined");
+    /// Another suspension point on the way: if it cannot be done here and now, its own segment takes over.
+    pub(super) fn try_suspension(&mut self, id: BlockId) {
+        let point = self.code().block(id).suspension.as_ref().expect("only suspension points are tried");
         let slow = self.builder.create_block();
         self.builder.set_cold_block(slow);
-        match &head.op {
-            HeadOp::Send { reach, interface, message, payload } => {
+        match &point.op {
+            SuspensionOp::Send { reach, interface, message, payload } => {
                 let communication = self.try_communication(reach, slow);
                 let word = self.try_send(Where::OnTheWay(id), communication, *interface, *message, slow);
                 self.set(payload.communication, communication);
                 self.set(payload.word, word);
             }
-            HeadOp::Receive { reach, interface, message, payload } => {
+            SuspensionOp::Receive { reach, interface, message, payload } => {
                 let communication = self.try_communication(reach, slow);
                 let word = self.try_receive(Where::OnTheWay(id), communication, *interface, *message, slow);
                 self.set(payload.communication, communication);
                 self.set(payload.word, word);
             }
-            HeadOp::Test { reach, side, pattern, to, .. } => {
+            SuspensionOp::Test { reach, side, pattern, to, .. } => {
                 let communication = self.try_communication(reach, slow);
                 let answer = self.try_test(Where::OnTheWay(id), communication, *side, *pattern, slow);
                 self.set(*to, answer);
             }
-            HeadOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),
-            HeadOp::Lock(mode) => self.try_lock(*mode, slow),
-            HeadOp::Unlock { mode, written } => self.unlock(*mode, *written),
-            HeadOp::Home => {}
-            HeadOp::Await { .. } => self.wait_for_condition(&head.op, Where::OnTheWay(id)),
-            HeadOp::Input { .. } | HeadOp::Call { .. } => unreachable!("these are not inlined"),
+            SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),
+            SuspensionOp::Lock(mode) => self.try_lock(*mode, slow),
+            SuspensionOp::Unlock { mode, written } => self.unlock(*mode, *written),
+            SuspensionOp::Home => {}
+            SuspensionOp::Await { .. } => self.wait_for_condition(&point.op, Where::OnTheWay(id)),
+            SuspensionOp::Input { .. } | SuspensionOp::Call { .. } => unreachable!("these are not inlined"),
         }
         let done = self.builder.create_block();
         self.builder.ins().jump(done, &[]);
@@ -105,7 +105,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Takes the lock alone: if somebody else has it, it is handed over later.
-    fn lock_alone(&mut self, head: Where) {
+    fn lock_alone(&mut self, point: Where) {
         self.or_else(
             |build, slow| build.try_lock(LockMode::Exclusive, slow),
             |build| {
@@ -113,7 +113,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let (ours, wait) = (build.builder.create_block(), build.builder.create_block());
                 build.builder.ins().brif(held, ours, &[], wait, &[]);
                 build.builder.switch_to_block(wait);
-                build.resume_at(head);
+                build.resume_at(point);
                 let exclusive = build.builder.ins().iconst(types::I32, 1);
                 let lock = build.import(build.functions.wait_for_lock);
                 build.builder.ins().return_call(lock, &[build.worker, build.process, exclusive]);
@@ -198,15 +198,15 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Tests the condition and waits while it is false.
-    fn wait_for_condition(&mut self, op: &HeadOp, head: Where) {
-        let &HeadOp::Await { condition, dependence, written } = op else {
+    fn wait_for_condition(&mut self, op: &SuspensionOp, point: Where) {
+        let &SuspensionOp::Await { condition, dependence, written } = op else {
             unreachable!("called for AWAIT only");
         };
         let answer = self.answer(condition);
         let (holds, waits) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(answer, holds, &[], waits, &[]);
         self.builder.switch_to_block(waits);
-        self.resume_at(head);
+        self.resume_at(point);
         let description = self.condition(condition, dependence);
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), description, self.process, slot);
