@@ -14,8 +14,8 @@ use drystone_language::source::SourceFile;
 use crate::awaited::Dependence;
 use crate::classify::BodyKey;
 use crate::layout::{self, Layouts, kind_of, payload_words};
-use crate::lower::Places;
-use crate::mir::{BlockId, OwnedSlot, PlaceId, Symbol};
+use crate::lower::Locations;
+use crate::mir::{BlockId, LocationId, OwnedSlot, Symbol};
 
 /// Indices that an array may have; the checker allows no more.
 const MOST_INDICES: usize = 64;
@@ -422,14 +422,14 @@ impl Descriptors {
         layouts: &Layouts,
         id: ComponentId,
         bodies: &[BodyCode],
-        place: PlaceId,
+        location: LocationId,
     ) {
         use model::Template as T;
         let component = &program.components[id.index()];
         let instance = &layouts.instances[id.index()];
         let mut blob = Blob::new(size_of::<T>());
         self.string(module, &mut blob, offset_of!(T, name), &component.name);
-        blob.u32(offset_of!(T, place), place);
+        blob.u32(offset_of!(T, location), location);
         blob.u32(offset_of!(T, size), instance.size);
         blob.put(offset_of!(T, isolated), &[component.isolated as u8]);
         blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
@@ -530,7 +530,7 @@ impl Descriptors {
         program: &Program,
         entry: ComponentId,
         files: &[SourceFile],
-        places: &Places,
+        locations: &Locations,
         suspension_points: &[(FuncId, u32)],
         enter: FuncId,
         native_shim: FuncId,
@@ -547,29 +547,29 @@ impl Descriptors {
         }
         let table = self.array(module, 16, entries);
         blob.table(offset_of!(P, files), table, files.len());
-        let size = size_of::<model::Place>();
-        let mut entries = Blob::new(size * places.table.len());
-        for (index, place) in places.table.iter().enumerate() {
-            entries.u32(size * index + offset_of!(model::Place, file), place.file);
-            entries.u32(size * index + offset_of!(model::Place, line), place.line);
-            entries.u32(size * index + offset_of!(model::Place, column), place.column);
-            entries.u32(size * index + offset_of!(model::Place, name), place.name);
+        let size = size_of::<model::Location>();
+        let mut entries = Blob::new(size * locations.table.len());
+        for (index, location) in locations.table.iter().enumerate() {
+            entries.u32(size * index + offset_of!(model::Location, file), location.file);
+            entries.u32(size * index + offset_of!(model::Location, line), location.line);
+            entries.u32(size * index + offset_of!(model::Location, column), location.column);
+            entries.u32(size * index + offset_of!(model::Location, name), location.name);
         }
-        let table = (!places.table.is_empty()).then(|| self.define(module, entries));
-        blob.table(offset_of!(P, places), table, places.table.len());
+        let table = (!locations.table.is_empty()).then(|| self.define(module, entries));
+        blob.table(offset_of!(P, locations), table, locations.table.len());
         let mut entries = Vec::new();
-        for name in &places.names {
+        for name in &locations.names {
             let mut entry = Blob::new(size_of::<model::Str>());
             self.string(module, &mut entry, 0, name);
             entries.push(entry);
         }
         let table = self.array(module, size_of::<model::Str>(), entries);
-        blob.table(offset_of!(P, names), table, places.names.len());
+        blob.table(offset_of!(P, names), table, locations.names.len());
         let mut points = Vec::new();
-        for (function, place) in suspension_points {
+        for (function, location) in suspension_points {
             let mut point = Blob::new(size_of::<model::SuspensionPoint>());
             point.function(offset_of!(model::SuspensionPoint, function), *function);
-            point.u32(offset_of!(model::SuspensionPoint, place), *place);
+            point.u32(offset_of!(model::SuspensionPoint, location), *location);
             points.push(point);
         }
         let table = self.array(module, size_of::<model::SuspensionPoint>(), points);

@@ -99,12 +99,12 @@ pub(crate) fn generate<M: Module>(
     let native = shims::native(module, &mut workbench, &functions.entries);
     for (index, bodies) in bodies(program, &keys, &functions).iter().enumerate() {
         let id = ComponentId(index as u32);
-        let place = unit.places.number(program.components[index].span);
-        functions.descriptors.template(module, program, &unit.layouts, id, bodies, place);
+        let location = unit.locations.number(program.components[index].span);
+        functions.descriptors.template(module, program, &unit.layouts, id, bodies, location);
     }
     let points = suspension_points(&functions);
     let entry = program.entry.expect("the checker found the entry");
-    functions.descriptors.program(module, program, entry, files, &unit.places, &points, enter, native)
+    functions.descriptors.program(module, program, entry, files, &unit.locations, &points, enter, native)
 }
 
 fn makes_arrays(code: &Code) -> bool {
@@ -180,13 +180,13 @@ fn declare_entries<M: Module>(module: &mut M) -> HashMap<&'static str, FuncId> {
         .collect()
 }
 
-/// For each place where a process may be found waiting, where that is in the source.
+/// For each point where a process may be found waiting, where that is in the source.
 fn suspension_points(functions: &Functions) -> Vec<(FuncId, u32)> {
     let mut points = Vec::new();
     for (number, cut) in functions.cuts.iter().enumerate() {
         for segment in &cut.segments {
             if let Some(point) = &cut.code.block(segment.entry).suspension {
-                points.push((functions.ids[&(number, segment.entry)], point.place));
+                points.push((functions.ids[&(number, segment.entry)], point.location));
             }
         }
     }

@@ -11,7 +11,7 @@ use drystone_component::Kind;
 use drystone_language::source::SourceFile;
 
 use crate::generate::Lowered;
-use crate::mir::{Block, BlockId, Code, PlaceId, Reg, RegType};
+use crate::mir::{Block, BlockId, Code, LocationId, Reg, RegType};
 use crate::segments::{Cut, Segment};
 
 /// Everything that a program can run.
@@ -39,7 +39,7 @@ impl Printer<'_> {
                 line_in(
                     &mut text,
                     4,
-                    &format!("{} at {}", self.suspension(&point.op), self.place(point.place)),
+                    &format!("{} at {}", self.suspension(&point.op), self.location(point.location)),
                 );
             }
             for instruction in &block.instructions {
@@ -77,11 +77,11 @@ impl Printer<'_> {
         self.name(self.lowered.keys.len() + variant)
     }
 
-    fn place(&self, place: PlaceId) -> String {
-        let place = &self.lowered.unit.places.table[place as usize];
-        let at = format!("{}:{}", place.line, place.column);
-        match self.files.get(place.file as usize) {
-            Some(file) if place.file > 0 => format!("{}:{at}", file.path),
+    fn location(&self, location: LocationId) -> String {
+        let location = &self.lowered.unit.locations.table[location as usize];
+        let at = format!("{}:{}", location.line, location.column);
+        match self.files.get(location.file as usize) {
+            Some(file) if location.file > 0 => format!("{}:{at}", file.path),
             _ => at,
         }
     }

@@ -115,10 +115,12 @@ fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
     let at_once: Vec<BlockId> = all.filter(|&id| is_answer(code, predecessors, id)).collect();
     for id in at_once {
         let block = &mut code.blocks[id.0 as usize];
-        if let Some(SuspensionPoint { op: SuspensionOp::Send { interface, message, payload, .. }, place }) =
-            block.suspension.take()
+        if let Some(SuspensionPoint {
+            op: SuspensionOp::Send { interface, message, payload, .. },
+            location,
+        }) = block.suspension.take()
         {
-            block.instructions.insert(0, Inst::Room { interface, message, payload, place });
+            block.instructions.insert(0, Inst::Room { interface, message, payload, location });
         }
     }
 }

@@ -126,8 +126,8 @@ pub struct Frame {
 pub struct Template {
     /// Its name.
     pub name: Str,
-    /// Where it is declared: index into [`Program::places`].
-    pub place: u32,
+    /// Where it is declared: index into [`Program::locations`].
+    pub location: u32,
     /// Bytes of an instance.
     pub size: u32,
     /// `{ISOLATED}`
@@ -166,10 +166,10 @@ pub struct AnyType {
     pub requires_anything: bool,
 }
 
-/// A place in the source, for run-time errors.
+/// A position in the source text, for run-time errors.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Location {
     /// Index into [`Program::files`].
     pub file: u32,
     /// From 1.
@@ -185,8 +185,8 @@ pub struct Place {
 pub struct SuspensionPoint {
     /// The resume function.
     pub function: *const u8,
-    /// Index into [`Program::places`].
-    pub place: u32,
+    /// Index into [`Program::locations`].
+    pub location: u32,
 }
 
 /// A compiled program.
@@ -196,9 +196,9 @@ pub struct Program {
     pub entry: *const Template,
     /// Paths of the source files.
     pub files: Table<Str>,
-    /// Places, by the numbers that generated code passes.
-    pub places: Table<Place>,
-    /// Names of variables and interfaces that stand at places; the first is empty.
+    /// Locations, by the numbers that generated code passes.
+    pub locations: Table<Location>,
+    /// Names of variables and interfaces that stand at locations; the first is empty.
     pub names: Table<Str>,
     /// Every point where a process may be found waiting.
     pub suspension_points: Table<SuspensionPoint>,

@@ -14,7 +14,7 @@ mod interface;
 mod table;
 
 pub use image::{
-    AnyType, Body, Collection, Condition, Frame, Kind, Offered, Owned, Place, Program, Required,
+    AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required,
     SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Message, Parameter, Side, Type};

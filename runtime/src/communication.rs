@@ -97,15 +97,15 @@ pub unsafe extern "C" fn ds_send(
     c: *mut Communication,
     interface: &Interface,
     message: u32,
-    place: u32,
+    location: u32,
 ) -> *mut u64 {
     if is_usual(c, interface, message) {
         return payload(c);
     }
     match sender(interface, message) {
-        Side::Client => send_as_client(w, p, c, interface, message, place),
+        Side::Client => send_as_client(w, p, c, interface, message, location),
         Side::Server => {
-            let room = send_as_server(w, p, c, interface, message, place);
+            let room = send_as_server(w, p, c, interface, message, location);
             if room.is_null() { room } else { unless_slice_is_over(w, p, room) }
         }
     }
@@ -122,12 +122,12 @@ pub unsafe extern "C" fn ds_room(
     c: *mut Communication,
     interface: &Interface,
     message: u32,
-    place: u32,
+    location: u32,
 ) -> *mut u64 {
     if is_usual(c, interface, message) {
         return payload(c);
     }
-    send_as_server(w, p, c, interface, message, place)
+    send_as_server(w, p, c, interface, message, location)
 }
 
 /// Room for what will be dropped, but not before others have run if it is their turn: whoever only sends such messages
@@ -147,19 +147,19 @@ unsafe fn send_as_client(
     c: *mut Communication,
     interface: &Interface,
     message: u32,
-    place: u32,
+    location: u32,
 ) -> *mut u64 {
     let word = (*c).word;
     if word.flags & GONE != 0 {
         return unless_slice_is_over(w, p, payload(c));
     }
     if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
-        violation(w, p, interface, place);
+        violation(w, p, interface, location);
         return null_mut();
     }
     if word.flags & SERVICE_ENDED != 0 {
         if next(interface, 0, message).is_none() {
-            violation(w, p, interface, place);
+            violation(w, p, interface, location);
             return null_mut();
         }
         let instance = (*c).process.instance;
@@ -181,7 +181,7 @@ unsafe fn send_as_client(
     if next(interface, word.state, message).is_none()
         && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
     {
-        violation(w, p, interface, place);
+        violation(w, p, interface, location);
         return null_mut();
     }
     // The buffer is full, or only the next communication can begin with this message.
@@ -196,11 +196,11 @@ unsafe fn send_as_server(
     c: *mut Communication,
     interface: &Interface,
     message: u32,
-    place: u32,
+    location: u32,
 ) -> *mut u64 {
     let word = (*c).word;
     if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
-        violation(w, p, interface, place);
+        violation(w, p, interface, location);
         return null_mut();
     }
     if word.tag == 0 {
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn ds_receive(
     c: *mut Communication,
     interface: &Interface,
     message: u32,
-    place: u32,
+    location: u32,
 ) -> *mut u64 {
     let word = (*c).word;
     let (mine, closed) = match sender(interface, message) {
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn ds_receive(
         wait(c, p, NEWS);
         return null_mut();
     }
-    violation(w, p, interface, place);
+    violation(w, p, interface, location);
     null_mut()
 }
 
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn ds_test(
     _interface: &Interface,
     side: u32,
     pattern: i32,
-    _place: u32,
+    _location: u32,
 ) -> u32 {
     let known = answer(c, side, pattern);
     if known == LEAVE {
@@ -374,14 +374,19 @@ pub enum Finished {
 }
 
 /// A service's body has run to its end.
-pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interface, place: u32) -> Finished {
+pub unsafe fn finish(
+    w: *mut Worker,
+    c: *mut Communication,
+    interface: &Interface,
+    location: u32,
+) -> Finished {
     let p = c.cast::<Process>();
     let word = (*c).word;
     if word.tag != 0 && word.flags & FOR_CLIENT == 0 {
         // What it leaves unreceived begins the next communication.
         let next = next(interface, 0, word.tag as u32 - 1);
         let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
-            violation(w, p, interface, place);
+            violation(w, p, interface, location);
             return Finished::Failed;
         };
         (*c).word.seen = 0;
@@ -390,7 +395,7 @@ pub unsafe fn finish(w: *mut Worker, c: *mut Communication, interface: &Interfac
         return Finished::Ended;
     }
     if !may_end(interface, word.state) {
-        violation(w, p, interface, place);
+        violation(w, p, interface, location);
         return Finished::Failed;
     }
     if word.flags & CLIENT_CLOSED == 0 {

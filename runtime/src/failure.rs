@@ -37,9 +37,9 @@ impl Fault {
 /// # Safety
 /// `p` runs on `w`, the worker of this thread, and leaves after this call: it is not resumed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, place: u32) {
+pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, location: u32) {
     let fault = Fault::ALL.get(fault as usize).copied().unwrap_or(Fault::AssertionFailed);
-    fail(w, Failure::of(p, fault, place));
+    fail(w, Failure::of(p, fault, location));
 }
 
 /// A process has failed.
@@ -56,8 +56,8 @@ pub unsafe fn fail(w: *mut Worker, failure: Failure) {
 /// # Safety
 /// As for [`ds_fail`].
 #[cold]
-pub unsafe fn violation(w: *mut Worker, p: *mut Process, interface: *const Interface, place: u32) {
-    fail(w, Failure { interface, ..Failure::of(p, Fault::ProtocolViolation, place) });
+pub unsafe fn violation(w: *mut Worker, p: *mut Process, interface: *const Interface, location: u32) {
+    fail(w, Failure { interface, ..Failure::of(p, Fault::ProtocolViolation, location) });
 }
 
 /// The scheduler shall see to a failure.

@@ -52,14 +52,14 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
             parallel::recall(w);
             return true;
         }
-        let place = match failure.place {
-            u32::MAX if !failure.process.is_null() => waiting_place(w, failure.process),
-            place => place_text(w, place),
+        let location = match failure.location {
+            u32::MAX if !failure.process.is_null() => waiting_location(w, failure.process),
+            location => location_text(w, location),
         };
         let whose = whose(failure.process, failure.instance, failure.interface);
         let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
         let advice = advice(w, &failure);
-        say(w, &format!("error: {}{place}{whose}{limit}\n{advice}", failure.fault.name()));
+        say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
         if isolated.is_null() {
             return false;
         }
@@ -86,12 +86,12 @@ unsafe fn say(w: *mut Worker, message: &str) {
     (*(*home(w)).platform).report(message.as_bytes());
 }
 
-unsafe fn place_text(w: *mut Worker, place: u32) -> String {
+unsafe fn location_text(w: *mut Worker, location: u32) -> String {
     let program = (*home(w)).program;
-    match program.places.get().get(place as usize) {
-        Some(place) => {
-            let file = program.files.get().get(place.file as usize).map_or("?", |file| file.get());
-            format!(" at {file}:{}:{}", place.line, place.column)
+    match program.locations.get().get(location as usize) {
+        Some(location) => {
+            let file = program.files.get().get(location.file as usize).map_or("?", |file| file.get());
+            format!(" at {file}:{}:{}", location.line, location.column)
         }
         None => String::new(),
     }
@@ -121,12 +121,13 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
     }
 }
 
-/// A line that names what is missing or in the way, where the compiler has told what stands at the place.
+/// A line that names what is missing or in the way, where the compiler has told what stands at the location.
 unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
     let program = (*home(w)).program;
-    let place = program.places.get().get(failure.place as usize);
-    let name =
-        place.and_then(|place| program.names.get().get(place.name as usize)).map_or("", |name| name.get());
+    let location = program.locations.get().get(failure.location as usize);
+    let name = location
+        .and_then(|location| program.names.get().get(location.name as usize))
+        .map_or("", |name| name.get());
     if name.is_empty() {
         return String::new();
     }
@@ -159,7 +160,7 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
         if index > 0 {
             message += "also waiting:";
         }
-        message += &waiting_place(w, p);
+        message += &waiting_location(w, p);
         message += &whose(p, (*p).instance, null());
         message += "\n";
     }
@@ -194,10 +195,10 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
     found
 }
 
-unsafe fn waiting_place(w: *mut Worker, p: *mut Process) -> String {
+unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {
     let points = (*home(w)).program.suspension_points.get();
     let point = points.iter().find(|point| point.function == (*p).resume);
-    point.map_or(String::new(), |point| place_text(w, point.place))
+    point.map_or(String::new(), |point| location_text(w, point.location))
 }
 
 /// There is not enough memory for the program to start; answers `false`.

@@ -87,8 +87,8 @@ pub unsafe extern "C" fn ds_instance_size(instance: *mut Instance) -> i64 {
     i64::from((*template_of(instance)).size)
 }
 
-unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, place: u32) -> Status {
-    ds_fail(w, p, fault as u32, place);
+unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> Status {
+    ds_fail(w, p, fault as u32, location);
     Status::Leave
 }
 
@@ -119,19 +119,19 @@ pub unsafe extern "C" fn ds_new(
     container: *mut *mut Instance,
     template: &Template,
     holder: usize,
-    place: u32,
+    location: u32,
 ) -> Status {
     if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, place);
+        return fail(w, p, Fault::FullContainer, location);
     }
     let instance = make(w, template);
     if instance.is_null() {
-        return fail(w, p, Fault::OutOfMemory, place);
+        return fail(w, p, Fault::OutOfMemory, location);
     }
     (*instance).holder = holder;
     if !start(w, instance) {
         (*heap_of(w)).free(instance.cast(), template.size as usize);
-        return fail(w, p, Fault::OutOfMemory, place);
+        return fail(w, p, Fault::OutOfMemory, location);
     }
     instance.expose_provenance();
     *container = instance;
@@ -149,12 +149,12 @@ pub unsafe extern "C" fn ds_move(
     from: *mut *mut Instance,
     to: *mut *mut Instance,
     holder: usize,
-    place: u32,
+    location: u32,
 ) -> Status {
     if is_empty(*from) {
-        return fail(w, p, Fault::EmptyContainer, place);
+        return fail(w, p, Fault::EmptyContainer, location);
     }
-    let status = ds_arrive(w, p, *from, to, holder, place);
+    let status = ds_arrive(w, p, *from, to, holder, location);
     if status == Status::Done {
         *from = null_mut();
     }
@@ -170,16 +170,16 @@ pub unsafe extern "C" fn ds_depart(
     w: *mut Worker,
     p: *mut Process,
     container: *mut *mut Instance,
-    place: u32,
+    location: u32,
 ) -> *mut Instance {
     let instance = *container;
     if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
+        fail(w, p, Fault::EmptyContainer, location);
         return null_mut();
     }
     let interface = unfinished_with_holder(instance);
     if !interface.is_null() {
-        violation(w, p, interface, place);
+        violation(w, p, interface, location);
         return null_mut();
     }
     close_holders_end(w, instance);
@@ -208,10 +208,10 @@ pub unsafe extern "C" fn ds_arrive(
     instance: *mut Instance,
     container: *mut *mut Instance,
     holder: usize,
-    place: u32,
+    location: u32,
 ) -> Status {
     if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, place);
+        return fail(w, p, Fault::FullContainer, location);
     }
     if !instance.is_null() {
         set_holder(instance, holder);
@@ -230,10 +230,10 @@ pub unsafe extern "C" fn ds_conforms(
     p: *mut Process,
     instance: *mut Instance,
     any: &AnyType,
-    place: u32,
+    location: u32,
 ) -> u32 {
     if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
+        fail(w, p, Fault::EmptyContainer, location);
         return 2;
     }
     let required = (*template_of(instance)).required.get();
@@ -252,10 +252,10 @@ pub unsafe extern "C" fn ds_requires(
     p: *mut Process,
     instance: *mut Instance,
     any: &AnyType,
-    place: u32,
+    location: u32,
 ) -> u32 {
     if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
+        fail(w, p, Fault::EmptyContainer, location);
         return 2;
     }
     let required = (*template_of(instance)).required.get();
@@ -272,10 +272,10 @@ pub unsafe extern "C" fn ds_is(
     p: *mut Process,
     instance: *mut Instance,
     template: *const Template,
-    place: u32,
+    location: u32,
 ) -> u32 {
     if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, place);
+        fail(w, p, Fault::EmptyContainer, location);
         return 2;
     }
     ptr::eq(template_of(instance), template) as u32

@@ -111,18 +111,18 @@ pub unsafe extern "C" fn ds_frame_new(
     w: *mut Worker,
     p: *mut Process,
     frame: *const drystone_component::Frame,
-    place: u32,
+    location: u32,
 ) -> *mut FrameHead {
     let size = (*frame).size as usize;
     let innermost = innermost_frame(p);
     let depth = ((*p).score & DEPTH) as usize + size.div_ceil(8);
     if depth > FRAMES_LIMIT / 8 {
-        ds_fail(w, p, Fault::StackLimit as u32, place);
+        ds_fail(w, p, Fault::StackLimit as u32, location);
         return null_mut();
     }
     let head = (*heap_of(w)).allocate_zeroed(size) as *mut FrameHead;
     if head.is_null() {
-        ds_fail(w, p, Fault::OutOfMemory as u32, place);
+        ds_fail(w, p, Fault::OutOfMemory as u32, location);
         return null_mut();
     }
     (*p).score = (*p).score & !DEPTH | depth as u32;

@@ -31,7 +31,7 @@ pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
 /// # Safety
 /// `p` runs on `w`, the home worker.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _place: u32) -> Status {
+pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _location: u32) -> Status {
     if (*p).status == WOKEN {
         (*p).status = READY;
         return Status::Done;
@@ -95,9 +95,9 @@ pub unsafe extern "C" fn ds_alarm_over(w: *mut Worker, deadline: i64, alarm: i64
 /// # Safety
 /// `p` runs on `w`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_random(w: *mut Worker, p: *mut Process, lo: i64, hi: i64, place: u32) -> i64 {
+pub unsafe extern "C" fn ds_random(w: *mut Worker, p: *mut Process, lo: i64, hi: i64, location: u32) -> i64 {
     if lo > hi {
-        ds_fail(w, p, Fault::InvalidArgument as u32, place);
+        ds_fail(w, p, Fault::InvalidArgument as u32, location);
         return 0;
     }
     // SplitMix64, then a multiplication in place of a division: the bias is below 2^-64 of the range.

@@ -33,8 +33,8 @@ pub struct Failure {
     pub instance: *mut Instance,
     /// Which.
     pub fault: Fault,
-    /// Index into the program's places, or `u32::MAX`.
-    pub place: u32,
+    /// Index into the program's locations, or `u32::MAX`.
+    pub location: u32,
     /// The interface whose protocol was violated, if it is known; else null.
     pub interface: *const Interface,
     /// The key of the element that is not there; empty if there is none.
@@ -46,9 +46,9 @@ impl Failure {
     ///
     /// # Safety
     /// The process is alive.
-    pub unsafe fn of(process: *mut Process, fault: Fault, place: u32) -> Failure {
+    pub unsafe fn of(process: *mut Process, fault: Fault, location: u32) -> Failure {
         let (instance, interface) = ((*process).instance, null());
-        Failure { process, instance, fault, place, interface, key: String::new() }
+        Failure { process, instance, fault, location, interface, key: String::new() }
     }
 }
 

@@ -26,7 +26,7 @@ pub fn of_process(output: &[u8], status: i64, errors: &str) -> String {
     let mut errors = errors.lines().filter_map(|line| line.strip_prefix("error: "));
     let error = errors.next_back().filter(|_| status == 1).map(|error| match error.split_once(" in ") {
         _ if error.starts_with("deadlock") => "deadlock".to_string(),
-        Some((place, path)) => format!("{place} {}", path.split(", interface ").next().unwrap_or(path)),
+        Some((location, path)) => format!("{location} {}", path.split(", interface ").next().unwrap_or(path)),
         None => error.to_string(),
     });
     text(output, status, error.as_deref())

@@ -6,7 +6,7 @@ use cranelift_module::Module;
 use drystone_runtime::layout::Fault;
 
 use super::Build;
-use crate::mir::{Checked, Op, PlaceId, Unary};
+use crate::mir::{Checked, LocationId, Op, Unary};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn operation(&mut self, op: Op, a: Value, b: Value) -> Value {
@@ -58,14 +58,14 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    pub(super) fn checked(&mut self, operator: Checked, a: Value, b: Value, place: PlaceId) -> Value {
+    pub(super) fn checked(&mut self, operator: Checked, a: Value, b: Value, location: LocationId) -> Value {
         let (value, overflow) = match operator {
             Checked::Add => self.builder.ins().sadd_overflow(a, b),
             Checked::Subtract => self.builder.ins().ssub_overflow(a, b),
             Checked::Multiply => self.builder.ins().smul_overflow(a, b),
-            Checked::Div | Checked::Mod => return self.divide(operator, a, b, place),
+            Checked::Div | Checked::Mod => return self.divide(operator, a, b, location),
         };
-        self.fail_if(overflow, Fault::Overflow, place);
+        self.fail_if(overflow, Fault::Overflow, location);
         value
     }
 
@@ -81,19 +81,19 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Division that floors; by powers of two a shift or mask.
-    pub(super) fn divide(&mut self, operator: Checked, a: Value, b: Value, place: PlaceId) -> Value {
+    pub(super) fn divide(&mut self, operator: Checked, a: Value, b: Value, location: LocationId) -> Value {
         if let Some(divisor) = self.constant(b)
             && divisor > 0
         {
             return self.divide_by_constant(operator, a, b, divisor);
         }
         let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, b, 0);
-        self.fail_if(zero, Fault::DivisionByZero, place);
+        self.fail_if(zero, Fault::DivisionByZero, location);
         let smallest = self.builder.ins().icmp_imm_s(IntCC::Equal, a, i64::MIN);
         let minus_one = self.builder.ins().icmp_imm_s(IntCC::Equal, b, -1);
         let overflow = self.builder.ins().band(smallest, minus_one);
         if operator == Checked::Div {
-            self.fail_if(overflow, Fault::Overflow, place);
+            self.fail_if(overflow, Fault::Overflow, location);
             return self.floored(operator, a, b);
         }
         // The processor traps on smallest MOD -1, whose value is 0: divide by 1 instead.

@@ -13,7 +13,8 @@ use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{
-    Address, Base, BlockId, EntryPoint, IfAbsent, Inst, PlaceId, Reg, SuspensionOp, SuspensionPoint, Symbol,
+    Address, Base, BlockId, EntryPoint, IfAbsent, Inst, LocationId, Reg, SuspensionOp, SuspensionPoint,
+    Symbol,
 };
 
 /// Addresses of elements, by the array's own place and the registers of the indices.
@@ -91,7 +92,7 @@ impl<M: Module> Build<'_, '_, M> {
             self.builder.switch_to_block(outside);
             match absent {
                 IfAbsent::Make(_) => unreachable!("an array's elements are all made at once"),
-                IfAbsent::Fault(fault, place) => self.missing(variable, keys, fault, place),
+                IfAbsent::Fault(fault, location) => self.missing(variable, keys, fault, location),
                 IfAbsent::Null => {
                     let null = self.builder.ins().iconst(types::I64, 0);
                     self.builder.ins().jump(found, &[null.into()]);
@@ -108,21 +109,21 @@ impl<M: Module> Build<'_, '_, M> {
             self.builder.switch_to_block(elsewhere);
             let [cell, description, words] = self.element(variable, collection, keys);
             let address = match absent {
-                IfAbsent::Make(place) => {
-                    let place = self.builder.ins().iconst(types::I32, place as i64);
-                    let made = self.call_entry(&entries::INSERT, &[cell, description, words, place]);
+                IfAbsent::Make(location) => {
+                    let location = self.builder.ins().iconst(types::I32, location as i64);
+                    let made = self.call_entry(&entries::INSERT, &[cell, description, words, location]);
                     self.check_failure(entries::INSERT.failure, made);
                     made
                 }
                 _ => self.call_entry(&entries::FIND, &[cell, description, words]),
             };
             let address = address.expect("an address");
-            if let IfAbsent::Fault(fault, place) = absent {
+            if let IfAbsent::Fault(fault, location) = absent {
                 let missing = self.builder.create_block();
                 self.builder.set_cold_block(missing);
                 self.builder.ins().brif(address, found, &[address.into()], missing, &[]);
                 self.builder.switch_to_block(missing);
-                self.missing(variable, keys, fault, place);
+                self.missing(variable, keys, fault, location);
             } else {
                 self.builder.ins().jump(found, &[address.into()]);
             }
@@ -168,15 +169,15 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Leaves, since an element that must be there is not. Its key is told where that costs no memory.
-    fn missing(&mut self, variable: VariableId, keys: &[Reg], fault: Fault, place: PlaceId) {
+    fn missing(&mut self, variable: VariableId, keys: &[Reg], fault: Fault, location: LocationId) {
         let (first, second) = match *keys {
             [key] => (self.get(key), self.builder.ins().iconst(types::I64, 0)),
             [first, second] => (self.get(first), self.get(second)),
-            _ => return self.jump_to_fault(fault, place),
+            _ => return self.jump_to_fault(fault, location),
         };
         let description = self.symbol(&Symbol::Collection(variable));
-        let place = self.builder.ins().iconst(types::I32, place as i64);
-        self.call_unusual(&entries::MISSING, &[description, first, second, place]);
+        let location = self.builder.ins().iconst(types::I32, location as i64);
+        self.call_unusual(&entries::MISSING, &[description, first, second, location]);
         let leave = self.leave_block();
         self.builder.ins().jump(leave, &[]);
     }

@@ -10,7 +10,7 @@ use drystone_runtime::layout::{CLIENT_CLOSED, FOR_CLIENT, NEWS, READY, ROOM, SER
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::{BlockId, Failure, Payload, PlaceId, Reach, Reg, Symbol};
+use crate::mir::{BlockId, Failure, LocationId, Payload, Reach, Reg, Symbol};
 
 /// Parts of a [`word_of`].
 const STATE: u64 = 0xffff;
@@ -44,8 +44,8 @@ fn word_of(state: u16, seen: u16, tag: u16, flags: u16) -> i64 {
 }
 
 impl<M: Module> Build<'_, '_, M> {
-    fn place_value(&mut self, place: PlaceId) -> Value {
-        self.builder.ins().iconst(types::I32, place as i64)
+    fn location_value(&mut self, location: LocationId) -> Value {
+        self.builder.ins().iconst(types::I32, location as i64)
     }
 
     fn number(&mut self, value: i64) -> Value {
@@ -53,22 +53,22 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// The communication; waits here if there is none yet.
-    fn communication(&mut self, reach: &Reach, interface: InterfaceId, place: PlaceId) -> Value {
+    fn communication(&mut self, reach: &Reach, interface: InterfaceId, location: LocationId) -> Value {
         if *reach == Reach::Service {
             return self.process;
         }
         let (there, absent) = (self.builder.create_block(), self.builder.create_block());
         let communication = self.builder.append_block_param(there, types::I64);
         self.builder.set_cold_block(absent);
-        let slot = self.slot(reach, interface, place);
+        let slot = self.slot(reach, interface, location);
         match reach {
             Reach::Service => unreachable!("handled above"),
             Reach::Required(_) | Reach::Indexed { .. } => {
-                self.reach_slot(slot, interface, place, there, absent);
+                self.reach_slot(slot, interface, location, there, absent);
             }
             Reach::Held { instance, .. } | Reach::HeldSlot { instance, .. } => {
                 let instance = self.get(*instance);
-                self.reach_held(instance, slot, interface, place, there, absent);
+                self.reach_held(instance, slot, interface, location, there, absent);
             }
         }
         self.builder.switch_to_block(there);
@@ -76,11 +76,11 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// The slot through which a communication is reached, required or offered.
-    fn slot(&mut self, reach: &Reach, interface: InterfaceId, place: PlaceId) -> Value {
+    fn slot(&mut self, reach: &Reach, interface: InterfaceId, location: LocationId) -> Value {
         let (instance, at) = match reach {
             Reach::Service => unreachable!("a service has its communication"),
             Reach::Required(at) => (self.instance(), *at),
-            Reach::Indexed { offset, k } => return self.indexed_slot(*offset, *k, interface, place),
+            Reach::Indexed { offset, k } => return self.indexed_slot(*offset, *k, interface, location),
             Reach::Held { instance, offset: at } => (self.get(*instance), *at),
             Reach::HeldSlot { slot, .. } => return self.get(*slot),
         };
@@ -88,16 +88,17 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// One of several required slots; the runtime makes it before its first use.
-    fn indexed_slot(&mut self, table: u32, k: Reg, interface: InterfaceId, place: PlaceId) -> Value {
+    fn indexed_slot(&mut self, table: u32, k: Reg, interface: InterfaceId, location: LocationId) -> Value {
         let (slow, done) = self.slow_and_done();
         let slot = self.try_indexed_slot(table, k, slow);
         self.builder.ins().jump(done, &[slot.into()]);
         self.builder.switch_to_block(slow);
         let (instance, k) = (self.instance(), self.get(k));
         let description = self.symbol(&Symbol::Interface(interface));
-        let place = self.place_value(place);
-        let made =
-            self.call_unusual(&entries::FIND_REQUIRED, &[instance, description, k, place]).expect("a slot");
+        let location = self.location_value(location);
+        let made = self
+            .call_unusual(&entries::FIND_REQUIRED, &[instance, description, k, location])
+            .expect("a slot");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(done, &[made.into()]);
         self.builder.switch_to_block(done);
@@ -123,7 +124,7 @@ impl<M: Module> Build<'_, '_, M> {
         &mut self,
         slot: Value,
         interface: InterfaceId,
-        place: PlaceId,
+        location: LocationId,
         there: Block,
         absent: Block,
     ) {
@@ -131,8 +132,9 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
-        let place = self.place_value(place);
-        let made = self.call_unusual(&entries::REACH, &[slot, description, place]).expect("a communication");
+        let location = self.location_value(location);
+        let made =
+            self.call_unusual(&entries::REACH, &[slot, description, location]).expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
     }
@@ -142,7 +144,7 @@ impl<M: Module> Build<'_, '_, M> {
         instance: Value,
         slot: Value,
         interface: InterfaceId,
-        place: PlaceId,
+        location: LocationId,
         there: Block,
         absent: Block,
     ) {
@@ -150,9 +152,9 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
-        let place = self.place_value(place);
+        let location = self.location_value(location);
         let made = self
-            .call_unusual(&entries::REACH_HELD, &[instance, slot, description, place])
+            .call_unusual(&entries::REACH_HELD, &[instance, slot, description, location])
             .expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
@@ -279,25 +281,31 @@ impl<M: Module> Build<'_, '_, M> {
         interface: InterfaceId,
         message: usize,
         payload: Payload,
-        place: PlaceId,
+        location: LocationId,
     ) {
-        let communication = self.communication(reach, interface, place);
+        let communication = self.communication(reach, interface, location);
         self.send_or_else(
             Where::Entry,
             communication,
             (interface, message),
-            (payload, place),
+            (payload, location),
             |build, room| build.wait_on(Failure::Zero, room),
         );
     }
 
     /// Room for a service's answer: it never has to wait for that.
-    pub(super) fn room(&mut self, interface: InterfaceId, message: usize, payload: Payload, place: PlaceId) {
+    pub(super) fn room(
+        &mut self,
+        interface: InterfaceId,
+        message: usize,
+        payload: Payload,
+        location: LocationId,
+    ) {
         self.send_or_else(
             Where::Behind,
             self.process,
             (interface, message),
-            (payload, place),
+            (payload, location),
             |build, room| build.check_failure(Failure::Zero, Some(room)),
         );
     }
@@ -307,7 +315,7 @@ impl<M: Module> Build<'_, '_, M> {
         point: Where,
         communication: Value,
         (interface, message): (InterfaceId, usize),
-        (payload, place): (Payload, PlaceId),
+        (payload, location): (Payload, LocationId),
         unless_room: impl FnOnce(&mut Self, Value),
     ) {
         let (slow, done) = self.slow_and_done();
@@ -316,9 +324,10 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
-        let place = self.place_value(place);
+        let location = self.location_value(location);
         let entry = if point == Where::Behind { &entries::ROOM } else { &entries::SEND };
-        let room = self.call_unusual(entry, &[communication, description, number, place]).expect("a payload");
+        let room =
+            self.call_unusual(entry, &[communication, description, number, location]).expect("a payload");
         unless_room(self, room);
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
         self.builder.ins().jump(done, &[by_runtime.into()]);
@@ -414,18 +423,18 @@ impl<M: Module> Build<'_, '_, M> {
         interface: InterfaceId,
         message: usize,
         payload: Payload,
-        place: PlaceId,
+        location: LocationId,
     ) {
-        let communication = self.communication(reach, interface, place);
+        let communication = self.communication(reach, interface, location);
         let (slow, done) = self.slow_and_done();
         let taken = self.try_receive(Where::Entry, communication, interface, message, slow);
         self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
-        let place = self.place_value(place);
+        let location = self.location_value(location);
         let arrived = self
-            .call_unusual(&entries::RECEIVE, &[communication, description, number, place])
+            .call_unusual(&entries::RECEIVE, &[communication, description, number, location])
             .expect("a payload");
         self.wait_on(Failure::Zero, arrived);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
@@ -503,9 +512,9 @@ impl<M: Module> Build<'_, '_, M> {
         side: Direction,
         pattern: Pattern,
         to: Reg,
-        place: PlaceId,
+        location: LocationId,
     ) {
-        let communication = self.communication(reach, interface, place);
+        let communication = self.communication(reach, interface, location);
         let (slow, done) = self.slow_and_done();
         let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
@@ -514,8 +523,8 @@ impl<M: Module> Build<'_, '_, M> {
         let description = self.symbol(&Symbol::Interface(interface));
         let side = self.number(side_number(side));
         let pattern = self.number(pattern_number(pattern));
-        let place = self.place_value(place);
-        let arguments = [communication, description, side, pattern, place];
+        let location = self.location_value(location);
+        let arguments = [communication, description, side, pattern, location];
         let slowly = self.call_unusual(&entries::TEST, &arguments).expect("an answer");
         self.wait_on(Failure::Two, slowly);
         self.builder.ins().jump(done, &[slowly.into()]);
@@ -545,7 +554,7 @@ impl<M: Module> Build<'_, '_, M> {
         side: Direction,
         pattern: Pattern,
         to: Reg,
-        place: PlaceId,
+        location: LocationId,
     ) {
         let description = self.symbol(&Symbol::Interface(interface));
         let pattern = self.number(pattern_number(pattern));
@@ -555,13 +564,13 @@ impl<M: Module> Build<'_, '_, M> {
                 self.call_entry(&entries::INPUT, &[self.process, description, side, pattern])
             }
             Reach::Required(_) | Reach::Indexed { .. } => {
-                let (slot, place) = (self.slot(reach, interface, place), self.place_value(place));
-                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, place])
+                let (slot, location) = (self.slot(reach, interface, location), self.location_value(location));
+                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, location])
             }
             Reach::Held { instance, .. } | Reach::HeldSlot { instance, .. } => {
-                let (slot, place) = (self.slot(reach, interface, place), self.place_value(place));
+                let (slot, location) = (self.slot(reach, interface, location), self.location_value(location));
                 let instance = self.get(*instance);
-                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, place])
+                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, location])
             }
         };
         let answer = answer.expect("an answer");

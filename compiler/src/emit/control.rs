@@ -126,7 +126,7 @@ impl<M: Module> Build<'_, '_, M> {
         block
     }
 
-    /// Where a fault is reported; takes its number and its place.
+    /// Where a fault is reported; takes its number and its location.
     pub(super) fn fail_block(&mut self) -> Block {
         if let Some(block) = self.fail {
             return block;
@@ -143,8 +143,8 @@ impl<M: Module> Build<'_, '_, M> {
         if let Some(fail) = self.fail {
             self.builder.switch_to_block(fail);
             let fault = self.builder.block_params(fail)[0];
-            let place = self.builder.block_params(fail)[1];
-            self.call_unusual(&entries::FAIL, &[fault, place]);
+            let location = self.builder.block_params(fail)[1];
+            self.call_unusual(&entries::FAIL, &[fault, location]);
             let leave = self.leave_block();
             self.builder.ins().jump(leave, &[]);
         }

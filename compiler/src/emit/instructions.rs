@@ -7,7 +7,7 @@ use drystone_runtime::layout::Fault;
 
 use super::signatures::ir_type;
 use super::{Build, Form, offset, trusted};
-use crate::mir::{BlockId, Inst, PlaceId, Symbol, Terminator};
+use crate::mir::{BlockId, Inst, LocationId, Symbol, Terminator};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn instruction(&mut self, instruction: &Inst) {
@@ -29,12 +29,12 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.operation(*op, a, b);
                 self.set(*to, value);
             }
-            Inst::Checked { to, operator, a, b, place } => {
+            Inst::Checked { to, operator, a, b, location } => {
                 let is_exact = self.the_cut().ranges.cannot_overflow(self.code(), *operator, *a, *b, self.at);
                 let (a, b) = (self.get(*a), self.get(*b));
                 let value = match is_exact {
                     true => self.exact(*operator, a, b),
-                    false => self.checked(*operator, a, b, *place),
+                    false => self.checked(*operator, a, b, *location),
                 };
                 self.set(*to, value);
             }
@@ -75,11 +75,11 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.symbol(symbol);
                 self.set(*to, value);
             }
-            Inst::Require(reg, fault, place) => {
+            Inst::Require(reg, fault, location) => {
                 let value = self.get(*reg);
-                self.require(value, *fault, *place);
+                self.require(value, *fault, *location);
             }
-            Inst::Fail(fault, place) => self.fail(*fault, *place),
+            Inst::Fail(fault, location) => self.fail(*fault, *location),
             Inst::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
@@ -103,8 +103,8 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.words(values);
                 self.set(*to, value);
             }
-            Inst::Room { interface, message, payload, place } => {
-                self.room(*interface, *message, *payload, *place)
+            Inst::Room { interface, message, payload, location } => {
+                self.room(*interface, *message, *payload, *location)
             }
             Inst::Sent { payload, interface, message } => self.sent(*payload, *interface, *message),
             Inst::Received(payload) => self.received(*payload),
@@ -130,39 +130,39 @@ impl<M: Module> Build<'_, '_, M> {
     }
 
     /// Reports a fault if the value is not 0.
-    pub(super) fn fail_if(&mut self, value: Value, fault: Fault, place: PlaceId) {
+    pub(super) fn fail_if(&mut self, value: Value, fault: Fault, location: LocationId) {
         let fail = self.fail_block();
         let go_on = self.builder.create_block();
-        let arguments = self.fault_arguments(fault, place);
+        let arguments = self.fault_arguments(fault, location);
         self.builder.ins().brif(value, fail, &arguments, go_on, &[]);
         self.builder.switch_to_block(go_on);
     }
 
     /// Reports a fault if the value is 0.
-    pub(super) fn require(&mut self, value: Value, fault: Fault, place: PlaceId) {
+    pub(super) fn require(&mut self, value: Value, fault: Fault, location: LocationId) {
         let fail = self.fail_block();
         let go_on = self.builder.create_block();
-        let arguments = self.fault_arguments(fault, place);
+        let arguments = self.fault_arguments(fault, location);
         self.builder.ins().brif(value, go_on, &[], fail, &arguments);
         self.builder.switch_to_block(go_on);
     }
 
-    pub(super) fn jump_to_fault(&mut self, fault: Fault, place: PlaceId) {
+    pub(super) fn jump_to_fault(&mut self, fault: Fault, location: LocationId) {
         let fail = self.fail_block();
-        let arguments = self.fault_arguments(fault, place);
+        let arguments = self.fault_arguments(fault, location);
         self.builder.ins().jump(fail, &arguments);
     }
 
-    fn fail(&mut self, fault: Fault, place: PlaceId) {
-        self.jump_to_fault(fault, place);
+    fn fail(&mut self, fault: Fault, location: LocationId) {
+        self.jump_to_fault(fault, location);
         let never = self.builder.create_block();
         self.builder.switch_to_block(never);
     }
 
-    fn fault_arguments(&mut self, fault: Fault, place: PlaceId) -> [BlockArg; 2] {
+    fn fault_arguments(&mut self, fault: Fault, location: LocationId) -> [BlockArg; 2] {
         let fault = self.builder.ins().iconst(types::I32, fault as i64);
-        let place = self.builder.ins().iconst(types::I32, place as i64);
-        [fault.into(), place.into()]
+        let location = self.builder.ins().iconst(types::I32, location as i64);
+        [fault.into(), location.into()]
     }
 
     /// Goes to the block if the value is 0, else on.
@@ -181,14 +181,14 @@ impl<M: Module> Build<'_, '_, M> {
                     self.branch(value, *yes, *no);
                 }
             }
-            Terminator::CallProcedure { variant, arguments, outer, then, place, .. } => {
-                self.call_procedure(*variant, arguments, *outer, *then, *place);
+            Terminator::CallProcedure { variant, arguments, outer, then, location, .. } => {
+                self.call_procedure(*variant, arguments, *outer, *then, *location);
             }
             Terminator::Return(result) => self.return_from_procedure(*result),
-            Terminator::Finish(place) => {
-                let place = self.builder.ins().iconst(types::I32, *place as i64);
+            Terminator::Finish(location) => {
+                let location = self.builder.ins().iconst(types::I32, *location as i64);
                 let finish = self.import(self.functions.finish);
-                self.builder.ins().return_call(finish, &[self.worker, self.process, place]);
+                self.builder.ins().return_call(finish, &[self.worker, self.process, location]);
             }
             Terminator::Answer(reg) => {
                 let value = self.get(*reg);

@@ -7,7 +7,7 @@ use drystone_runtime::layout::Fault;
 
 use super::{Build, Form, MOST_NESTED, offset, trusted};
 use crate::entries;
-use crate::mir::{BlockId, Failure, PlaceId, Reg, Symbol};
+use crate::mir::{BlockId, Failure, LocationId, Reg, Symbol};
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn call_native(&mut self, to: Option<Reg>, variant: usize, arguments: &[Reg]) {
@@ -33,12 +33,12 @@ impl<M: Module> Build<'_, '_, M> {
         arguments: &[Reg],
         outer: Option<Reg>,
         then: BlockId,
-        place: PlaceId,
+        location: LocationId,
     ) {
         let cut = self.functions.first_variant + variant;
         let description = self.symbol(&Symbol::Frame(cut));
-        let place = self.builder.ins().iconst(types::I32, place as i64);
-        let frame = self.call_entry(&entries::FRAME_NEW, &[description, place]);
+        let location = self.builder.ins().iconst(types::I32, location as i64);
+        let frame = self.call_entry(&entries::FRAME_NEW, &[description, location]);
         self.check_failure(Failure::Zero, frame);
         let frame = frame.expect("a frame");
         let cuts = self.functions.cuts;

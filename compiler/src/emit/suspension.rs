@@ -14,19 +14,19 @@ use crate::mir::{BlockId, Failure, SuspensionOp, SuspensionPoint};
 impl<M: Module> Build<'_, '_, M> {
     /// The operation at the beginning of this segment.
     pub(super) fn suspend(&mut self, point: &SuspensionPoint) {
-        let place = point.place;
+        let location = point.location;
         match &point.op {
             SuspensionOp::Send { reach, interface, message, payload } => {
-                self.send(reach, *interface, *message, *payload, place)
+                self.send(reach, *interface, *message, *payload, location)
             }
             SuspensionOp::Receive { reach, interface, message, payload } => {
-                self.receive(reach, *interface, *message, *payload, place)
+                self.receive(reach, *interface, *message, *payload, location)
             }
             SuspensionOp::Test { reach, interface, side, pattern, to } => {
-                self.test(reach, *interface, *side, *pattern, *to, place);
+                self.test(reach, *interface, *side, *pattern, *to, location);
             }
             SuspensionOp::Input { reach, interface, side, pattern, to } => {
-                self.input(reach, *interface, *side, *pattern, *to, place);
+                self.input(reach, *interface, *side, *pattern, *to, location);
             }
             SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::Entry),
             SuspensionOp::Lock(LockMode::Shared) => {

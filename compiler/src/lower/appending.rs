@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
     /// Puts parts, if there are any, behind the text in a cell.
     fn append_joined(&mut self, cell: Reg, parts: &[&Expression], value: &Expression) {
         let Some((first, others)) = parts.split_first() else { return };
-        let at = self.place_register(value.span);
+        let at = self.location_register(value.span);
         if let Some(character) = self.character_of(parts) {
             self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
             return;

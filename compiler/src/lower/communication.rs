@@ -58,8 +58,8 @@ impl Lower<'_, '_> {
             arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
         let payload = self.payload();
-        let place = self.place(span);
-        self.suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, place);
+        let location = self.location(span);
+        self.suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, location);
         for (index, argument) in prepared.into_iter().enumerate() {
             let value = match argument {
                 Prepared::Late(expression) if expression.ty == Type::Text => {
@@ -107,8 +107,11 @@ impl Lower<'_, '_> {
     pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
         let reach = self.reach(channel, span);
         let payload = self.payload();
-        let place = self.place(span);
-        self.suspend(SuspensionOp::Receive { reach, interface: channel.interface, message, payload }, place);
+        let location = self.location(span);
+        self.suspend(
+            SuspensionOp::Receive { reach, interface: channel.interface, message, payload },
+            location,
+        );
         let parameters =
             &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
         let mut arrived = Vec::new();
@@ -139,18 +142,21 @@ impl Lower<'_, '_> {
     pub(super) fn test(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
         let to = self.reg(RegType::Int);
-        let place = self.place(span);
+        let location = self.location(span);
         let side = side_of(channel);
-        self.suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, place);
+        self.suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, location);
         to
     }
 
     pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
         let to = self.reg(RegType::Int);
-        let place = self.place(span);
+        let location = self.location(span);
         let side = side_of(channel);
-        self.suspend(SuspensionOp::Input { reach, interface: channel.interface, side, pattern, to }, place);
+        self.suspend(
+            SuspensionOp::Input { reach, interface: channel.interface, side, pattern, to },
+            location,
+        );
         to
     }
 }

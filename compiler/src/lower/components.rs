@@ -22,7 +22,7 @@ impl Lower<'_, '_> {
         let target = self.prepare(place);
         let instance = self.load_target(&target, &place.ty, place.span);
         self.drop_target(&target);
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
         if let PlaceKind::Guarded(_) = place.kind {
             let fits = self.has_type(instance, &place.ty, place.span);
@@ -32,7 +32,7 @@ impl Lower<'_, '_> {
     }
 
     fn has_type(&mut self, instance: Reg, ty: &Type, span: Span) -> Reg {
-        let at = self.place_register(span);
+        let at = self.location_register(span);
         match ty {
             Type::Component(template) => {
                 let template = self.symbol(Symbol::Template(*template));
@@ -55,7 +55,7 @@ impl Lower<'_, '_> {
         let instance = self.instance_in(place);
         let any = AnyType { offers: Vec::new(), requires: Some(facets.to_vec()) };
         let any = self.symbol(Symbol::Any(any));
-        let at = self.place_register(place.span);
+        let at = self.location_register(place.span);
         self.call(&entries::REQUIRES, vec![instance, any, at])
     }
 
@@ -139,7 +139,7 @@ impl Lower<'_, '_> {
         let container = self.container(&target, place.span, true);
         let holder = self.holder(place, &target);
         let template = self.symbol(Symbol::Template(template));
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         let number = self.int(at as i64);
         self.suspending_call(&entries::NEW, vec![container, template, holder, number], at);
         self.drop_target(&target);
@@ -150,7 +150,7 @@ impl Lower<'_, '_> {
         self.hold_target(&mut target);
         let instance = self.load_target(&target, &place.ty, place.span);
         self.require_component(instance, place.span);
-        let at = self.place(span);
+        let at = self.location(span);
         let number = self.int(at as i64);
         self.suspending_call(&entries::DELETE, vec![instance, number], at);
         self.empty(&target);
@@ -160,7 +160,7 @@ impl Lower<'_, '_> {
     /// Faults if there is no component, or one that was ended by a fault.
     fn require_component(&mut self, instance: Reg, span: Span) {
         let exists = self.call(&entries::EXISTS, vec![instance]);
-        let at = self.place(span);
+        let at = self.location(span);
         self.inst(Inst::Require(exists, Fault::EmptyContainer, at));
     }
 
@@ -199,7 +199,7 @@ impl Lower<'_, '_> {
         let present = self.container(&source, from.span, false);
         let instance = self.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
         self.require_component(instance, from.span);
-        let at = self.place(to.span);
+        let at = self.location(to.span);
         let to_container = self.container(&target, to.span, true);
         let from_container = self.container(&source, from.span, false);
         let holder = self.holder(to, &target);
@@ -219,7 +219,7 @@ impl Lower<'_, '_> {
         }
         let target = self.prepare(place);
         let container = self.container(&target, place.span, false);
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         let number = self.int(at as i64);
         let instance = self.suspending_call(&entries::DEPART, vec![container, number], at);
         let slot = self.take_slot(Kind::Component);
@@ -238,7 +238,7 @@ impl Lower<'_, '_> {
         let holder = self.holder(place, target);
         let address = self.slot(slot);
         let instance = self.load(address, RegType::Int);
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         let number = self.int(at as i64);
         self.suspending_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
         self.take_from_slot(slot, Kind::Component);
@@ -264,15 +264,15 @@ impl Lower<'_, '_> {
 
     pub(super) fn find_offered(&mut self, instance: Reg, interface: InterfaceId, span: Span) -> Reg {
         let interface = self.symbol(Symbol::Interface(interface));
-        let at = self.place_register(span);
+        let at = self.location_register(span);
         self.call(&entries::FIND_OFFERED, vec![instance, interface, at])
     }
 
     pub(super) fn find_required(&mut self, instance: Reg, interface: InterfaceId, k: Reg, span: Span) -> Reg {
         let interface = self.symbol(Symbol::Interface(interface));
-        let place = self.place(span);
-        let at = self.int(place as i64);
-        self.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], place)
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], location)
     }
 
     fn add(&mut self, base: Reg, offset: u32) -> Reg {
@@ -341,15 +341,15 @@ impl Lower<'_, '_> {
             }
             ConnectEnd::OwnOffered(_) => unreachable!("an own offered interface is a first argument"),
         };
-        let place = self.place(span);
-        let at = self.int(place as i64);
-        self.suspending_call(&entries::CONNECT, vec![slot, target, at], place);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::CONNECT, vec![slot, target, at], location);
     }
 
     pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
         let slot = self.required_end(end, span);
-        let place = self.place(span);
-        let at = self.int(place as i64);
-        self.suspending_call(&entries::DISCONNECT, vec![slot, at], place);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::DISCONNECT, vec![slot, at], location);
     }
 }

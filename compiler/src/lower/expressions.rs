@@ -60,8 +60,8 @@ impl Lower<'_, '_> {
                 if self.in_condition {
                     return self.call(&entries::COUNT, vec![instance, required]);
                 }
-                let place = self.place(expression.span);
-                self.suspending_call(&entries::COUNT, vec![instance, required], place)
+                let location = self.location(expression.span);
+                self.suspending_call(&entries::COUNT, vec![instance, required], location)
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| lower.value(inner)),
             ReceiveTest(channel, pattern) => self.test(channel, *pattern, expression.span),
@@ -76,7 +76,7 @@ impl Lower<'_, '_> {
             Is(place, Type::Component(template)) => {
                 let instance = self.instance_in(place);
                 let template = self.symbol(Symbol::Template(*template));
-                let at = self.place_register(place.span);
+                let at = self.location_register(place.span);
                 self.call(&entries::IS, vec![instance, template, at])
             }
             Is(place, Type::Any(any)) => self.conforms(place, any.clone()),
@@ -97,8 +97,8 @@ impl Lower<'_, '_> {
         let may_wait = self.op(Op::Less, zero, limit);
         self.end(Terminator::Branch { condition: may_wait, yes: wait, no: done });
         self.start(wait);
-        let place = self.place(span);
-        self.suspend(SuspensionOp::Home, place);
+        let location = self.location(span);
+        self.suspend(SuspensionOp::Home, location);
         let deadline = self.call(&entries::DEADLINE, vec![limit]);
         let alarm = self.call(&entries::ALARM, vec![deadline]);
         self.await_condition(condition, true, span, |lower| {
@@ -124,8 +124,8 @@ impl Lower<'_, '_> {
         if self.lock.is_some() || self.in_condition {
             return evaluate(self);
         }
-        let place = self.place(inner.span);
-        self.suspend(SuspensionOp::Lock(mode), place);
+        let location = self.location(inner.span);
+        self.suspend(SuspensionOp::Lock(mode), location);
         (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_in(inner)));
         let value = evaluate(self);
         self.unlock(mode, inner.span);
@@ -173,8 +173,8 @@ impl Lower<'_, '_> {
 
     pub(super) fn checked(&mut self, operator: Checked, a: Reg, b: Reg, span: Span) -> Reg {
         let to = self.reg(RegType::Int);
-        let place = self.place(span);
-        self.inst(Inst::Checked { to, operator, a, b, place });
+        let location = self.location(span);
+        self.inst(Inst::Checked { to, operator, a, b, location });
         to
     }
 
@@ -247,7 +247,7 @@ impl Lower<'_, '_> {
             Find => {
                 let (text, part) = self.two_texts(&arguments[0], &arguments[1]);
                 let from = self.value(&arguments[2]);
-                let at = self.place_register(span);
+                let at = self.location_register(span);
                 let found = self.call(&entries::TEXT_FIND, vec![text.reg, part.reg, from, at]);
                 self.drop_text(text);
                 self.drop_text(part);
@@ -257,10 +257,10 @@ impl Lower<'_, '_> {
             Random => {
                 let low = self.value(&arguments[0]);
                 let high = self.value(&arguments[1]);
-                let place = self.place(span);
+                let location = self.location(span);
                 let ordered = self.op(Op::LessEqual, low, high);
-                self.inst(Inst::Require(ordered, Fault::InvalidArgument, place));
-                let at = self.int(place as i64);
+                self.inst(Inst::Require(ordered, Fault::InvalidArgument, location));
+                let at = self.int(location as i64);
                 self.call(&entries::RANDOM, vec![low, high, at])
             }
             _ => {
@@ -285,8 +285,8 @@ impl Lower<'_, '_> {
             IntegerToCharacter => {
                 let limit = self.int(256);
                 let inside = self.op(Op::LessUnsigned, values[0], limit);
-                let place = self.place(span);
-                self.inst(Inst::Require(inside, Fault::InvalidConversion, place));
+                let location = self.location(span);
+                self.inst(Inst::Require(inside, Fault::InvalidConversion, location));
                 values[0]
             }
             CharacterToInteger | BooleanToInteger => values[0],
@@ -297,7 +297,7 @@ impl Lower<'_, '_> {
     }
 
     fn real_to_integer(&mut self, value: Reg, span: Span) -> Reg {
-        let place = self.place(span);
+        let location = self.location(span);
         let floored = self.unary(mir::Unary::Floor, value);
         let (low, high) = (self.reg(RegType::Real), self.reg(RegType::Real));
         self.inst(Inst::Real(low, -9_223_372_036_854_775_808.0));
@@ -305,7 +305,7 @@ impl Lower<'_, '_> {
         let above = self.op(Op::GreaterEqualReal, floored, low);
         let below = self.op(Op::LessReal, floored, high);
         let inside = self.op(Op::And, above, below);
-        self.inst(Inst::Require(inside, Fault::InvalidConversion, place));
+        self.inst(Inst::Require(inside, Fault::InvalidConversion, location));
         self.unary(mir::Unary::RealToInt, floored)
     }
 
@@ -393,8 +393,8 @@ impl Lower<'_, '_> {
         } else {
             let then = self.new_block();
             self.code.blocks[then.0 as usize].entry = true;
-            let place = self.place(span);
-            self.end(Terminator::CallProcedure { variant, arguments: passed, outer, then, place });
+            let location = self.location(span);
+            self.end(Terminator::CallProcedure { variant, arguments: passed, outer, then, location });
             self.start(then);
             if let Some(result) = result {
                 self.inst(Inst::Result(result));

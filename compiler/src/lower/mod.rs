@@ -25,7 +25,7 @@ use crate::classify::{BodyKey, Facts};
 use crate::entries;
 use crate::layout::Layouts;
 use crate::mir::{
-    Address, Base, Block, BlockId, Code, EntryPoint, Inst, Loop, Machine, Op, OwnedSlot, PlaceId, Reg,
+    Address, Base, Block, BlockId, Code, EntryPoint, Inst, LocationId, Loop, Machine, Op, OwnedSlot, Reg,
     RegType, Shape, SuspensionOp, SuspensionPoint, Symbol, Terminator, Variant,
 };
 
@@ -39,19 +39,19 @@ pub struct Unit<'a> {
     pub layouts: Layouts,
     /// What its conditions read.
     pub awaited: Awaited,
-    /// Places for run-time errors.
-    pub places: Places<'a>,
+    /// Locations for run-time errors.
+    pub locations: Locations<'a>,
     /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
     pub variants: Vec<Variant>,
     numbers: HashMap<Variant, usize>,
 }
 
-/// Collects the places that code mentions.
-pub struct Places<'a> {
+/// Collects the locations in the source that code mentions.
+pub struct Locations<'a> {
     lines: Vec<Lines<'a>>,
-    numbers: HashMap<(u32, u32), PlaceId>,
-    pub table: Vec<model::Place>,
-    /// Names that stand at places, by their number; the first is none.
+    numbers: HashMap<(u32, u32), LocationId>,
+    pub table: Vec<model::Location>,
+    /// Names that stand at locations, by their number; the first is none.
     pub names: Vec<String>,
     names_numbers: HashMap<String, u32>,
 }
@@ -62,8 +62,8 @@ impl<'a> Unit<'a> {
         let facts = Facts::of(program);
         let layouts = Layouts::of(program, &facts);
         let awaited = Awaited::of(program);
-        let places = Places::new(files);
-        Unit { program, facts, layouts, awaited, places, variants: Vec::new(), numbers: HashMap::new() }
+        let locations = Locations::new(files);
+        Unit { program, facts, layouts, awaited, locations, variants: Vec::new(), numbers: HashMap::new() }
     }
 
     /// The number of a procedure variant.
@@ -79,9 +79,9 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl<'a> Places<'a> {
-    fn new(files: &'a [SourceFile]) -> Places<'a> {
-        Places {
+impl<'a> Locations<'a> {
+    fn new(files: &'a [SourceFile]) -> Locations<'a> {
+        Locations {
             lines: files.iter().map(|file| Lines::of(&file.text)).collect(),
             numbers: HashMap::new(),
             table: Vec::new(),
@@ -90,9 +90,9 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Notes what stands at a place, for messages.
+    /// Notes what stands at a location, for messages.
     pub fn name(&mut self, span: Span, name: &str) {
-        let place = self.number(span) as usize;
+        let location = self.number(span) as usize;
         let number = match self.names_numbers.get(name) {
             Some(&number) => number,
             None => {
@@ -102,16 +102,16 @@ impl<'a> Places<'a> {
                 number
             }
         };
-        self.table[place].name = number;
+        self.table[location].name = number;
     }
 
-    /// The number of a place.
-    pub fn number(&mut self, span: Span) -> PlaceId {
+    /// The number of a location.
+    pub fn number(&mut self, span: Span) -> LocationId {
         *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
             let (line, column) =
                 self.lines.get(span.file as usize).map_or((0, 0), |lines| lines.line_column(span.start));
-            self.table.push(model::Place { file: span.file, line, column, name: 0 });
-            (self.table.len() - 1) as PlaceId
+            self.table.push(model::Location { file: span.file, line, column, name: 0 });
+            (self.table.len() - 1) as LocationId
         })
     }
 }
@@ -173,10 +173,10 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
             if let Some(begin) = &template.begin {
                 lower.part(begin);
             }
-            let place = lower.place(template.span);
+            let location = lower.location(template.span);
             lower.suspend(
                 SuspensionOp::Call { to: None, entry: &entries::BEGUN, arguments: Vec::new() },
-                place,
+                location,
             );
             if let Some(activity) = &template.activity {
                 lower.part(activity);
@@ -193,10 +193,10 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
         BodyKey::Service(_, number) => template.implementations[number].span,
         _ => template.span,
     };
-    let place = lower.place(span);
-    lower.drop_frame(place);
-    lower.suspend(SuspensionOp::Home, place);
-    lower.end(Terminator::Finish(place));
+    let location = lower.location(span);
+    lower.drop_frame(location);
+    lower.suspend(SuspensionOp::Home, location);
+    lower.end(Terminator::Finish(location));
     lower.code
 }
 
@@ -228,12 +228,12 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
     lower.zero_registers(&procedure.variables);
     lower.zero_memory(&procedure.variables);
     lower.block_of_statements(&procedure.body);
-    let place = lower.place(procedure.span);
+    let location = lower.location(procedure.span);
     if procedure.result.is_some() {
-        lower.inst(Inst::Fail(Fault::MissingReturn, place));
+        lower.inst(Inst::Fail(Fault::MissingReturn, location));
         lower.end(Terminator::Unreachable);
     } else {
-        lower.drop_frame(place);
+        lower.drop_frame(location);
         lower.end(Terminator::Return(None));
     }
     lower.code
@@ -326,8 +326,8 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.current = end;
     }
 
-    fn place(&mut self, span: Span) -> PlaceId {
-        self.unit.places.number(span)
+    fn location(&mut self, span: Span) -> LocationId {
+        self.unit.locations.number(span)
     }
 
     fn reg(&mut self, ty: RegType) -> Reg {
@@ -406,17 +406,22 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     /// Ends the current block and begins one with an operation that may wait.
-    fn suspend(&mut self, op: SuspensionOp, place: PlaceId) {
+    fn suspend(&mut self, op: SuspensionOp, location: LocationId) {
         let block = self.new_block();
         self.go(block);
         self.start(block);
-        self.code.blocks[block.0 as usize].suspension = Some(SuspensionPoint { op, place });
+        self.code.blocks[block.0 as usize].suspension = Some(SuspensionPoint { op, location });
     }
 
     /// An entry point that may wait and has a result.
-    fn suspending_call(&mut self, entry: &'static EntryPoint, arguments: Vec<Reg>, place: PlaceId) -> Reg {
+    fn suspending_call(
+        &mut self,
+        entry: &'static EntryPoint,
+        arguments: Vec<Reg>,
+        location: LocationId,
+    ) -> Reg {
         let to = self.reg(RegType::Int);
-        self.suspend(SuspensionOp::Call { to: Some(to), entry, arguments }, place);
+        self.suspend(SuspensionOp::Call { to: Some(to), entry, arguments }, location);
         to
     }
 
@@ -529,21 +534,21 @@ impl<'u, 'a> Lower<'u, 'a> {
     }
 
     /// Frees what the frame's variables own: texts at once, components and collections by an operation that may wait.
-    fn drop_frame(&mut self, place: PlaceId) {
+    fn drop_frame(&mut self, location: LocationId) {
         let declared: Vec<OwnedSlot> =
             self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();
         if declared.iter().any(|slot| slot.kind != Kind::Text) && !self.code.native {
             let base = self.reg(RegType::Int);
             self.inst(Inst::Base(base, Base::Frame));
             let table = self.symbol(Symbol::Owned);
-            let at = self.int(place as i64);
+            let at = self.int(location as i64);
             self.suspend(
                 SuspensionOp::Call {
                     to: None,
                     entry: &entries::DELETE_HELD,
                     arguments: vec![base, table, at],
                 },
-                place,
+                location,
             );
             return;
         }

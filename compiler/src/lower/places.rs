@@ -117,7 +117,7 @@ impl Lower<'_, '_> {
         if let PlaceKind::Element(id, _) | PlaceKind::Variable(id) = place.kind
             && (place.ty.is_component() || matches!(place.kind, PlaceKind::Element(..)))
         {
-            self.unit.places.name(place.span, &self.unit.program.variables[id.index()].name);
+            self.unit.locations.name(place.span, &self.unit.program.variables[id.index()].name);
         }
         match &place.kind {
             PlaceKind::Variable(id) => self.variable_target(*id),
@@ -208,13 +208,13 @@ impl Lower<'_, '_> {
 
     /// The address of an element that must be there.
     pub(super) fn find_present(&mut self, target: &Target, span: Span) -> Reg {
-        let place = self.place(span);
+        let location = self.location(span);
         match target {
-            Target::Named(word) => self.find_named(*word, IfAbsent::Fault(Fault::MissingElement, place)),
+            Target::Named(word) => self.find_named(*word, IfAbsent::Fault(Fault::MissingElement, location)),
             Target::Element { variable, .. } if self.is_array(*variable) => {
-                self.look_up(target, IfAbsent::Fault(Fault::IndexOutOfBounds, place))
+                self.look_up(target, IfAbsent::Fault(Fault::IndexOutOfBounds, location))
             }
-            _ => self.look_up(target, IfAbsent::Fault(Fault::MissingElement, place)),
+            _ => self.look_up(target, IfAbsent::Fault(Fault::MissingElement, location)),
         }
     }
 
@@ -223,11 +223,11 @@ impl Lower<'_, '_> {
         if let Target::Element { variable, collection, keys } = target {
             self.wrote(*variable, *collection, keys);
         }
-        let place = self.place(span);
+        let location = self.location(span);
         match target {
-            Target::Named(word) => self.find_named(*word, IfAbsent::Make(place)),
+            Target::Named(word) => self.find_named(*word, IfAbsent::Make(location)),
             Target::Element { variable, .. } if self.is_array(*variable) => self.find_present(target, span),
-            _ => self.look_up(target, IfAbsent::Make(place)),
+            _ => self.look_up(target, IfAbsent::Make(location)),
         }
     }
 
@@ -269,9 +269,9 @@ impl Lower<'_, '_> {
         to
     }
 
-    pub(super) fn place_register(&mut self, span: Span) -> Reg {
-        let place = self.place(span);
-        self.int(place as i64)
+    pub(super) fn location_register(&mut self, span: Span) -> Reg {
+        let location = self.location(span);
+        self.int(location as i64)
     }
 
     /// Reads a prepared place; a text is borrowed.
@@ -292,10 +292,10 @@ impl Lower<'_, '_> {
     }
 
     fn character(&mut self, text: Reg, index: Reg, span: Span) -> Address {
-        let place = self.place(span);
+        let location = self.location(span);
         let length = self.text_length(text);
         let inside = self.op(Op::LessUnsigned, index, length);
-        self.inst(Inst::Require(inside, Fault::IndexOutOfBounds, place));
+        self.inst(Inst::Require(inside, Fault::IndexOutOfBounds, location));
         let byte = self.op(Op::Add, text, index);
         Address { base: Base::Reg(byte), offset: TEXT_BYTES as i32, byte: true }
     }
@@ -327,7 +327,7 @@ impl Lower<'_, '_> {
                     Target::Memory(address) => self.address(address),
                     _ => self.find_present(text, span),
                 };
-                let at = self.place_register(span);
+                let at = self.location_register(span);
                 let status = self.call(&entries::TEXT_SET, vec![cell, *index, value, at]);
                 let _ = status;
             }

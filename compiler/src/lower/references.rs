@@ -68,12 +68,12 @@ impl Lower<'_, '_> {
     pub(super) fn find_named(&mut self, word: Reg, absent: IfAbsent) -> Reg {
         self.unless_address(word, |lower| match absent {
             IfAbsent::Null => lower.call(&entries::NAMED_FIND, vec![word]),
-            IfAbsent::Fault(_, place) => {
-                let at = lower.int(place as i64);
+            IfAbsent::Fault(_, location) => {
+                let at = lower.int(location as i64);
                 lower.call(&entries::NAMED_PRESENT, vec![word, at])
             }
-            IfAbsent::Make(place) => {
-                let at = lower.int(place as i64);
+            IfAbsent::Make(location) => {
+                let at = lower.int(location as i64);
                 lower.call(&entries::NAMED_MAKE, vec![word, at])
             }
         })

@@ -23,8 +23,8 @@ impl Lower<'_, '_> {
         };
         let span = block.statements.first().map_or(Span::default(), |statement| statement.span);
         if let Some(mode) = take {
-            let place = self.place(span);
-            self.suspend(SuspensionOp::Lock(mode), place);
+            let location = self.location(span);
+            self.suspend(SuspensionOp::Lock(mode), location);
             (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_by(block)));
         }
         for statement in &block.statements {
@@ -37,10 +37,10 @@ impl Lower<'_, '_> {
 
     /// Releases the lock that was taken here.
     pub(super) fn unlock(&mut self, mode: LockMode, span: Span) {
-        let place = self.place(span);
+        let location = self.location(span);
         let written = self.ours.take().expect("it was taken here");
         self.lock = None;
-        self.suspend(SuspensionOp::Unlock { mode, written }, place);
+        self.suspend(SuspensionOp::Unlock { mode, written }, location);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -83,15 +83,15 @@ impl Lower<'_, '_> {
             Decrease(place, by) => self.change(place, by, Checked::Subtract, span),
             Assert(condition, _) => {
                 let holds = self.value(condition);
-                let place = self.place(span);
-                self.inst(Inst::Require(holds, Fault::AssertionFailed, place));
+                let location = self.location(span);
+                self.inst(Inst::Require(holds, Fault::AssertionFailed, location));
             }
             Halt(status) => {
                 let status = self.value(status);
-                let place = self.place(span);
+                let location = self.location(span);
                 self.suspend(
                     SuspensionOp::Call { to: None, entry: &entries::HALT, arguments: vec![status] },
-                    place,
+                    location,
                 );
                 self.unreachable(Terminator::Unreachable);
             }
@@ -103,9 +103,9 @@ impl Lower<'_, '_> {
             WriteLine => self.perform(&entries::WRITE_LINE, Vec::new()),
             Passivate(time) => {
                 let time = self.value(time);
-                let place = self.place(span);
-                let at = self.int(place as i64);
-                self.suspending_call(&entries::PASSIVATE, vec![time, at], place);
+                let location = self.location(span);
+                let at = self.int(location as i64);
+                self.suspending_call(&entries::PASSIVATE, vec![time, at], location);
             }
         }
     }
@@ -214,8 +214,8 @@ impl Lower<'_, '_> {
         let step = self.value(by);
         let step = self.hold(step);
         if constant.is_none() {
-            let place = self.place(by.span);
-            self.inst(Inst::Require(step, Fault::InvalidArgument, place));
+            let location = self.location(by.span);
+            self.inst(Inst::Require(step, Fault::InvalidArgument, location));
         }
         let mut target = self.prepare(variable);
         self.hold_target(&mut target);
@@ -372,7 +372,7 @@ impl Lower<'_, '_> {
         if let (Some(mode), Some(_)) = (lock, ours) {
             self.unlock(mode, span);
         }
-        let place = self.place(span);
+        let location = self.location(span);
         match self.runs {
             Runs::Body(_) => {
                 self.drop_temporaries(None);
@@ -381,7 +381,7 @@ impl Lower<'_, '_> {
             }
             Runs::Procedure(_) => {
                 self.drop_temporaries(text);
-                self.drop_frame(place);
+                self.drop_frame(location);
                 if let Some(slot) = text {
                     result = Some(self.take_from_slot(slot, Kind::Text));
                 }
@@ -399,13 +399,13 @@ impl Lower<'_, '_> {
         span: Span,
         test: impl FnOnce(&mut Self) -> Reg,
     ) {
-        let place = self.place(span);
+        let location = self.location(span);
         let entry = self.new_block();
         let mut dependence = self.unit.awaited.dependence(self.unit.program, self.template, condition);
         dependence.common &= !is_own;
         // Under a caller's lock nobody here knows what the caller has written.
         let written = self.ours.unwrap_or(EVERYTHING);
-        self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, place);
+        self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, location);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
         self.watches = dependence.watches;
@@ -439,7 +439,7 @@ impl Lower<'_, '_> {
         let there = self.find(&target);
         let zero = self.int(0);
         let absent = self.op(Op::Equal, there, zero);
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         self.inst(Inst::Require(absent, Fault::FullContainer, at));
         self.find_or_make(&target, place.span);
         self.drop_target(&target);
@@ -450,7 +450,7 @@ impl Lower<'_, '_> {
         let Target::Element { variable, collection, ref keys } = target else {
             unreachable!("the checker saw an element");
         };
-        let at = self.place(place.span);
+        let at = self.location(place.span);
         let removed = self.remove(variable, collection, keys);
         self.inst(Inst::Require(removed, Fault::MissingElement, at));
         self.drop_target(&target);
@@ -458,7 +458,7 @@ impl Lower<'_, '_> {
 
     fn new_text(&mut self, place: &Place, length: &Expression, span: Span) {
         let length = self.value(length);
-        let at = self.place_register(span);
+        let at = self.location_register(span);
         let made = self.call(&entries::TEXT_NEW, vec![length, at]);
         let slot = self.keep(made).slot.expect("a new text is owned");
         let target = self.prepare(place);
@@ -471,7 +471,7 @@ impl Lower<'_, '_> {
         let (cell, description) = self.collection_and_description(variable);
         let words = self.reg(RegType::Int);
         self.inst(Inst::Words(words, sizes));
-        let at = self.place_register(span);
+        let at = self.location_register(span);
         self.call(&entries::ARRAY_NEW, vec![cell, description, words, at]);
         // The array stays where it is in what follows.
         self.begin_segment();
@@ -479,9 +479,9 @@ impl Lower<'_, '_> {
 
     fn delete_collection(&mut self, variable: VariableId, span: Span) {
         let (cell, description) = self.collection_and_description(variable);
-        let place = self.place(span);
-        let at = self.int(place as i64);
-        self.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], place);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], location);
     }
 
     fn collection_and_description(&mut self, variable: VariableId) -> (Reg, Reg) {

@@ -75,7 +75,7 @@ impl Lower<'_, '_> {
         operands: Vec<TextValue>,
         whole: &Expression,
     ) -> TextValue {
-        let at = self.place_register(whole.span);
+        let at = self.location_register(whole.span);
         arguments.push(at);
         let made = self.call(entry, arguments);
         let kept = self.keep(made);

@@ -3,7 +3,7 @@
 use drystone_language::program::{AnyType, ComponentId, InterfaceId, VariableId};
 use drystone_runtime::layout::Fault;
 
-use super::{Address, Base, EntryPoint, PlaceId, Reg, RegType};
+use super::{Address, Base, EntryPoint, LocationId, Reg, RegType};
 
 /// Arithmetic that cannot fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ pub enum Inst {
     /// `to := a op b`
     Op { to: Reg, op: Op, a: Reg, b: Reg },
     /// `to := a operator b`, faults on overflow (and division by zero).
-    Checked { to: Reg, operator: Checked, a: Reg, b: Reg, place: PlaceId },
+    Checked { to: Reg, operator: Checked, a: Reg, b: Reg, location: LocationId },
     /// `to := operator from`
     Unary { to: Reg, operator: Unary, from: Reg },
     /// Reads memory; bytes are zero-extended.
@@ -179,9 +179,9 @@ pub enum Inst {
     /// `to :=` the address of read-only data.
     Symbol(Reg, Symbol),
     /// Faults if the register is 0.
-    Require(Reg, Fault, PlaceId),
+    Require(Reg, Fault, LocationId),
     /// Faults always.
-    Fail(Fault, PlaceId),
+    Fail(Fault, LocationId),
     /// Calls an entry point of the runtime: `name(worker, process, args..)`.
     Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
     /// Calls a procedure (index among the variants) on the processor's stack; leaves if it has failed. Its outer
@@ -206,7 +206,7 @@ pub enum Inst {
         /// Becomes the communication, and its word once the message counts as sent (0: the runtime shall do it).
         payload: Payload,
         /// For errors.
-        place: PlaceId,
+        location: LocationId,
     },
     /// The message that the last suspension point prepared is there.
     Sent { payload: Payload, interface: InterfaceId, message: usize },
@@ -218,9 +218,9 @@ pub enum Inst {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfAbsent {
     /// It is an error.
-    Fault(Fault, PlaceId),
+    Fault(Fault, LocationId),
     /// The address is 0.
     Null,
     /// It is made; not in arrays.
-    Make(PlaceId),
+    Make(LocationId),
 }

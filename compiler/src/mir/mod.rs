@@ -24,8 +24,8 @@ pub struct Reg(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 
-/// Index into the program's table of places, for run-time errors.
-pub type PlaceId = u32;
+/// Index into the program's table of locations, for run-time errors.
+pub type LocationId = u32;
 
 /// What a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct SuspensionPoint {
     /// Which.
     pub op: SuspensionOp,
     /// For errors, and for where a process that waits here stands.
-    pub place: PlaceId,
+    pub location: LocationId,
 }
 
 /// Operations at suspension points.
@@ -164,12 +164,12 @@ pub enum Terminator {
         /// Where it goes on; the result is taken there.
         then: BlockId,
         /// For errors.
-        place: PlaceId,
+        location: LocationId,
     },
     /// The end of a procedure (what it owned is dropped).
     Return(Option<Reg>),
     /// The end of a body (what it owned is dropped).
-    Finish(PlaceId),
+    Finish(LocationId),
     /// The end of a condition function: 0 or 1.
     Answer(Reg),
     /// Never reached: an instruction before it faults.

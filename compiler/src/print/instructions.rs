@@ -45,8 +45,8 @@ impl Printer<'_> {
             Inst::Real(to, value) => format!("{to} = {value:?}"),
             Inst::Copy { to, from } => format!("{to} = {from}"),
             Inst::Op { to, op, a, b } => format!("{to} = {op:?} {a}, {b}"),
-            Inst::Checked { to, operator, a, b, place } => {
-                format!("{to} = checked {operator:?} {a}, {b} at {}", self.place(*place))
+            Inst::Checked { to, operator, a, b, location } => {
+                format!("{to} = checked {operator:?} {a}, {b} at {}", self.location(*location))
             }
             Inst::Unary { to, operator, from } => format!("{to} = {operator:?} {from}"),
             Inst::Load { to, from } => format!("{to} = load {}", address(from)),
@@ -54,10 +54,10 @@ impl Printer<'_> {
             Inst::Address { to, of } => format!("{to} = address of {}", address(of)),
             Inst::Base(to, of) => format!("{to} = {}", base(*of)),
             Inst::Symbol(to, symbol) => format!("{to} = {}", self.symbol(symbol)),
-            Inst::Require(reg, fault, place) => {
-                format!("require {reg} else {fault:?} at {}", self.place(*place))
+            Inst::Require(reg, fault, location) => {
+                format!("require {reg} else {fault:?} at {}", self.location(*location))
             }
-            Inst::Fail(fault, place) => format!("fail {fault:?} at {}", self.place(*place)),
+            Inst::Fail(fault, location) => format!("fail {fault:?} at {}", self.location(*location)),
             Inst::Call { to, entry, arguments } => call(*to, entry, arguments),
             Inst::CallNative { to, variant, arguments } => {
                 format!("{}call {}({})", result(*to), self.variant(*variant), list(arguments))
@@ -66,9 +66,11 @@ impl Printer<'_> {
             Inst::Find { to, variable, collection, keys, absent } => {
                 let element = self.element(*variable, collection, keys);
                 let absent = match absent {
-                    IfAbsent::Fault(fault, place) => format!("else {fault:?} at {}", self.place(*place)),
+                    IfAbsent::Fault(fault, location) => {
+                        format!("else {fault:?} at {}", self.location(*location))
+                    }
                     IfAbsent::Null => "else 0".to_string(),
-                    IfAbsent::Make(place) => format!("else made at {}", self.place(*place)),
+                    IfAbsent::Make(location) => format!("else made at {}", self.location(*location)),
                 };
                 format!("{to} = find {element} {absent}")
             }
@@ -79,9 +81,9 @@ impl Printer<'_> {
                 format!("wrote {}", self.element(*variable, collection, keys))
             }
             Inst::Words(to, values) => format!("{to} = words {}", list(values)),
-            Inst::Room { interface, message, payload, place } => {
+            Inst::Room { interface, message, payload, location } => {
                 let message = self.message(*interface, *message);
-                format!("{} = room for {message} at {}", pair(payload), self.place(*place))
+                format!("{} = room for {message} at {}", pair(payload), self.location(*location))
             }
             Inst::Sent { payload, interface, message } => {
                 format!("sent {} with {}", self.message(*interface, *message), pair(payload))
@@ -94,14 +96,14 @@ impl Printer<'_> {
         match end {
             Terminator::Goto(to) => format!("goto {to}"),
             Terminator::Branch { condition, yes, no } => format!("if {condition} goto {yes} else {no}"),
-            Terminator::CallProcedure { variant, arguments, outer, then, place } => {
-                let (name, place) = (self.variant(*variant), self.place(*place));
+            Terminator::CallProcedure { variant, arguments, outer, then, location } => {
+                let (name, location) = (self.variant(*variant), self.location(*location));
                 let around = outer.map(|outer| format!(" around it {outer}")).unwrap_or_default();
-                format!("call {name}({}){around} at {place} then {then}", list(arguments))
+                format!("call {name}({}){around} at {location} then {then}", list(arguments))
             }
             Terminator::Return(None) => "return".to_string(),
             Terminator::Return(Some(reg)) => format!("return {reg}"),
-            Terminator::Finish(place) => format!("finish at {}", self.place(*place)),
+            Terminator::Finish(location) => format!("finish at {}", self.location(*location)),
             Terminator::Answer(reg) => format!("answer {reg}"),
             Terminator::Unreachable => "unreachable".to_string(),
         }

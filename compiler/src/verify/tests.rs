@@ -1,4 +1,4 @@
-//! What is made of a program is right; broken in one place, it is refused, and the place is told.
+//! What is made of a program is right; broken at one point, it is refused, and it is told where.
 
 use drystone_language::check::check;
 use drystone_language::source::SourceFile;
@@ -80,7 +80,7 @@ fn a_right_program_passes() {
 }
 
 #[test]
-fn the_place_is_told() {
+fn the_location_is_told() {
     let said = of_codes(|codes| codes[SQUARE].blocks[0].instructions.push(Inst::Int(Reg(99), 0)));
     says(said, "Square, b0: there is no r99");
     let said = of_codes(|codes| *instruction(&mut codes[SQUARE], |_| true) = Inst::Real(Reg(0), 0.0));
@@ -119,7 +119,7 @@ fn every_kind_of_code_ends_in_its_own_way() {
 
 #[test]
 fn nothing_waits_where_it_cannot() {
-    let point = || Some(SuspensionPoint { op: SuspensionOp::Home, place: 0 });
+    let point = || Some(SuspensionPoint { op: SuspensionOp::Home, location: 0 });
     says(of_codes(|codes| codes[SQUARE].blocks[0].suspension = point()), "waits on the processor's stack");
     let in_condition = of_codes(|codes| {
         let condition = codes[MAIN].blocks.iter().find_map(Block::condition).expect("there is one");
@@ -137,8 +137,8 @@ fn nothing_waits_where_it_cannot() {
         codes[SQUARE].blocks.push(Block { end: Terminator::Goto(BlockId(0)), ..next });
         let then = BlockId(codes[SQUARE].blocks.len() as u32 - 1);
         codes[SQUARE].blocks[0].end = match call {
-            Terminator::CallProcedure { variant, arguments, outer, place, .. } => {
-                Terminator::CallProcedure { variant, arguments, outer, place, then }
+            Terminator::CallProcedure { variant, arguments, outer, location, .. } => {
+                Terminator::CallProcedure { variant, arguments, outer, location, then }
             }
             other => other,
         };

@@ -14,7 +14,7 @@ pub fn write(picture: &Picture) -> String {
     }
     for connection in &picture.connections {
         let (from, to) = (node(connection.from), node(connection.to));
-        let _ = writeln!(text, "  {from} -> {to} [tooltip={}];", quoted(&connection.place));
+        let _ = writeln!(text, "  {from} -> {to} [tooltip={}];", quoted(&connection.location));
     }
     text + "}\n"
 }

@@ -49,7 +49,7 @@ pub struct Connection {
     /// Where they go.
     pub to: Port,
     /// The first statement that makes it: file and line.
-    pub place: String,
+    pub location: String,
 }
 
 /// One interface of one box.
@@ -215,8 +215,8 @@ impl Painter<'_> {
     fn connection(&mut self, from: Port, to: Port, span: Span) {
         if !self.picture.connections.iter().any(|known| known.from == from && known.to == to) {
             let file = &self.files[span.file as usize];
-            let place = format!("{}:{}", file.path, file.line_column(span.start).0);
-            self.picture.connections.push(Connection { from, to, place });
+            let location = format!("{}:{}", file.path, file.line_column(span.start).0);
+            self.picture.connections.push(Connection { from, to, location });
         }
     }
 

@@ -77,8 +77,8 @@ fn path(text: &mut String, corners: &[Point], connection: &Connection) {
         let _ =
             write!(curve, " L{:.1},{:.1} Q{x:.1},{y:.1} {:.1},{:.1}", before.0, before.1, after.0, after.1);
     }
-    let place = escaped(&connection.place);
-    let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{place}</title></path>");
+    let location = escaped(&connection.location);
+    let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{location}</title></path>");
 }
 
 /// Where the rounding of a corner begins that has this neighbour.

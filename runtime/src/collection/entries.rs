@@ -27,13 +27,13 @@ pub unsafe extern "C" fn ds_array_new(
     cell: *mut *mut u8,
     collection: *const Collection,
     sizes: *const i64,
-    place: u32,
+    location: u32,
 ) -> Status {
     let sizes = slice::from_raw_parts(sizes, (*collection).keys.length);
     match make_array(&mut *heap_of(w), cell, &*collection, sizes) {
         Ok(()) => Status::Done,
         Err(fault) => {
-            ds_fail(w, p, fault as u32, place);
+            ds_fail(w, p, fault as u32, location);
             Status::Leave
         }
     }
@@ -65,10 +65,10 @@ pub unsafe extern "C" fn ds_insert(
     cell: *mut *mut u8,
     collection: *const Collection,
     keys: *const u64,
-    place: u32,
+    location: u32,
 ) -> *mut u8 {
     insert(&mut *heap_of(w), cell, &*collection, keys).unwrap_or_else(|fault| {
-        ds_fail(w, p, fault as u32, place);
+        ds_fail(w, p, fault as u32, location);
         null_mut()
     })
 }
@@ -84,11 +84,11 @@ pub unsafe extern "C" fn ds_missing(
     collection: &Collection,
     first: u64,
     second: u64,
-    place: u32,
+    location: u32,
 ) {
     let fault = if collection.array { Fault::IndexOutOfBounds } else { Fault::MissingElement };
     let key = super::shown(collection, &[first, second]);
-    fail(w, Failure { key, ..Failure::of(p, fault, place) });
+    fail(w, Failure { key, ..Failure::of(p, fault, location) });
 }
 
 /// Removes the element with these keys; 0 if it was not there.

@@ -37,13 +37,13 @@ pub unsafe extern "C" fn ds_named_present(
     w: *mut Worker,
     p: *mut Process,
     word: *mut u8,
-    place: u32,
+    location: u32,
 ) -> *mut u8 {
     let element = ds_named_find(word);
     if element.is_null() {
         let is_array = (*name_and_keys(word).0.collection).array;
         let fault = if is_array { Fault::IndexOutOfBounds } else { Fault::MissingElement };
-        ds_fail(w, p, fault as u32, place);
+        ds_fail(w, p, fault as u32, location);
     }
     element
 }
@@ -57,11 +57,11 @@ pub unsafe extern "C" fn ds_named_make(
     w: *mut Worker,
     p: *mut Process,
     word: *mut u8,
-    place: u32,
+    location: u32,
 ) -> *mut u8 {
     let (name, keys) = name_and_keys(word);
     insert(&mut *heap_of(w), name.cell, &*name.collection, keys).unwrap_or_else(|fault| {
-        ds_fail(w, p, fault as u32, place);
+        ds_fail(w, p, fault as u32, location);
         null_mut()
     })
 }

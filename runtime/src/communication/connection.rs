@@ -34,9 +34,9 @@ pub unsafe extern "C" fn ds_connect(
     p: *mut Process,
     slot: *mut RequiredSlot,
     target: usize,
-    place: u32,
+    location: u32,
 ) -> Status {
-    if ds_disconnect(w, p, slot, place) == Status::Leave {
+    if ds_disconnect(w, p, slot, location) == Status::Leave {
         return Status::Leave;
     }
     if (*(*slot).instance).live & DEAD != 0 {
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn ds_connect(
         if (*instance).live & DEAD != 0 {
             let gone = make_gone(w, &*offered.interface);
             if gone.is_null() {
-                ds_fail(w, p, Fault::OutOfMemory as u32, place);
+                ds_fail(w, p, Fault::OutOfMemory as u32, location);
                 return Status::Leave;
             }
             (*slot).communication = gone;
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn ds_connect(
         }
     }
     if closes_cycle(slot, target) {
-        ds_fail(w, p, Fault::ConnectionCycle as u32, place);
+        ds_fail(w, p, Fault::ConnectionCycle as u32, location);
         return Status::Leave;
     }
     link(slot, target);
@@ -99,13 +99,13 @@ pub unsafe extern "C" fn ds_disconnect(
     w: *mut Worker,
     p: *mut Process,
     slot: *mut RequiredSlot,
-    place: u32,
+    location: u32,
 ) -> Status {
     if (*slot).target == 0 && (*slot).communication.is_null() {
         return Status::Done;
     }
     if !may_close_through(slot) {
-        violation(w, p, interface_of_slot(slot), place);
+        violation(w, p, interface_of_slot(slot), location);
         return Status::Leave;
     }
     close_all_through(w, slot);

@@ -26,10 +26,10 @@ pub unsafe extern "C" fn ds_delete(
     w: *mut Worker,
     p: *mut Process,
     instance: *mut Instance,
-    place: u32,
+    location: u32,
 ) -> Status {
     if instance.is_null() || (*instance).live & (DELETING | DEAD) == DELETING {
-        ds_fail(w, p, Fault::EmptyContainer as u32, place);
+        ds_fail(w, p, Fault::EmptyContainer as u32, location);
         return Status::Leave;
     }
     if (*instance).live & DEAD != 0 || delete_at_once(w, instance, None) {
@@ -39,18 +39,18 @@ pub unsafe extern "C" fn ds_delete(
     if leaving::leave(w, p, instance) {
         return Status::Leave;
     }
-    let d = begin(instance, null_mut(), Customer::Process(p, place, false));
+    let d = begin(instance, null_mut(), Customer::Process(p, location, false));
     if drive(w, d) {
         free_dead(w, instance);
         return Status::Done;
     }
-    wait(d, p, place)
+    wait(d, p, location)
 }
 
 /// The process waits for a deletion, unless it has failed by it.
-unsafe fn wait(d: *mut Deletion, p: *mut Process, place: u32) -> Status {
+unsafe fn wait(d: *mut Deletion, p: *mut Process, location: u32) -> Status {
     if (*p).status != FAILED {
-        (*d).customer = Customer::Process(p, place, true);
+        (*d).customer = Customer::Process(p, location, true);
         (*p).status = DELETION;
         (*p).next = d.cast();
     }
@@ -67,9 +67,9 @@ pub unsafe extern "C" fn ds_delete_held(
     p: *mut Process,
     base: *mut u8,
     owned: &'static Table<Owned>,
-    place: u32,
+    location: u32,
 ) -> Status {
-    delete_storage(w, p, Storage::Frame(base, owned.get()), place)
+    delete_storage(w, p, Storage::Frame(base, owned.get()), location)
 }
 
 /// `DELETE` of a whole collection.
@@ -83,12 +83,12 @@ pub unsafe extern "C" fn ds_delete_collection(
     p: *mut Process,
     cell: *mut *mut u8,
     description: &'static Collection,
-    place: u32,
+    location: u32,
 ) -> Status {
-    delete_storage(w, p, Storage::Collection(cell, description), place)
+    delete_storage(w, p, Storage::Collection(cell, description), location)
 }
 
-unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, place: u32) -> Status {
+unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, location: u32) -> Status {
     let ranges = storage.containers();
     if ranges.iter().all(|&range| is_empty(range)) {
         if storage.free_in_slice(w) {
@@ -102,6 +102,6 @@ unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, plac
         [(cell, 1)] if leaving::leave(w, p, *cell) => return Status::Leave,
         _ => {}
     }
-    let d = begin_several(p, place, storage, ranges);
-    if drive(w, d) { Status::Done } else { wait(d, p, place) }
+    let d = begin_several(p, location, storage, ranges);
+    if drive(w, d) { Status::Done } else { wait(d, p, location) }
 }

@@ -260,17 +260,17 @@ unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, interface: *const Inte
         return fail(w, (*parent).instance, Fault::ProtocolViolation, interface);
     }
     let customer = if parent.is_null() { (*d).customer } else { (*parent).customer };
-    let Customer::Process(p, place, _) = customer else {
+    let Customer::Process(p, location, _) = customer else {
         return fail(w, (*d).instance, Fault::ProtocolViolation, interface);
     };
-    violation(w, p, interface, place);
+    violation(w, p, interface, location);
     Step::Wait
 }
 
 /// The end of a component fails.
 unsafe fn fail(w: *mut Worker, instance: *mut Instance, fault: Fault, interface: *const Interface) -> Step {
-    let place = (*template_of(instance)).place;
-    let failure = Failure { process: null_mut(), instance, fault, place, interface, key: String::new() };
+    let location = (*template_of(instance)).location;
+    let failure = Failure { process: null_mut(), instance, fault, location, interface, key: String::new() };
     failure::record(w, failure);
     Step::Wait
 }

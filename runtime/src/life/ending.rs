@@ -35,7 +35,7 @@ unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// `p` runs on `w`, the home worker; it owns nothing any more, and is not touched again.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) {
+pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u32) {
     let body = body_of(p);
     if body.interface.is_null() {
         let instance = (*p).instance;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, place: u32) 
         ended(w, instance);
     } else {
         let instance = (*p).instance;
-        match communication::finish(w, p.cast(), &*body.interface, place) {
+        match communication::finish(w, p.cast(), &*body.interface, location) {
             Finished::Failed => {}
             Finished::Ended => ended(w, instance),
             Finished::Left(deleting) => {

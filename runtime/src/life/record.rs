@@ -37,7 +37,7 @@ pub struct Deletion {
 pub enum Customer {
     /// The deletion that it is part of.
     Parent,
-    /// A process, that waits if the last word is true, and the place where it says so.
+    /// A process, that waits if the last word is true, and the location where it says so.
     Process(*mut Process, u32, bool),
     /// A process that was ended by force while it waited, and is buried then.
     Burial(*mut Process),
@@ -77,11 +77,11 @@ pub unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Cu
 }
 
 /// A new record for what a process deletes, with components in these containers.
-pub fn begin_several(p: *mut Process, place: u32, storage: Storage, ranges: Vec<Range>) -> *mut Deletion {
+pub fn begin_several(p: *mut Process, location: u32, storage: Storage, ranges: Vec<Range>) -> *mut Deletion {
     Box::into_raw(Box::new(Deletion {
         instance: null_mut(),
         parent: null_mut(),
-        customer: Customer::Process(p, place, false),
+        customer: Customer::Process(p, location, false),
         stage: Stage::Children,
         children: Children::new(ranges),
         storage: Some(storage),

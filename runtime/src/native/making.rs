@@ -61,7 +61,7 @@ impl Kind {
         let slots = bindings.len() * size_of::<OfferedSlot>();
         let template = Template {
             name: Str::new(name),
-            place: u32::MAX,
+            location: u32::MAX,
             size: (size_of::<Instance>() + slots + size_of::<usize>()) as u32,
             isolated: false,
             virtual_time: false,

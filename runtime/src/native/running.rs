@@ -42,8 +42,8 @@ enum Outcome {
     Ended,
 }
 
-/// No place in the source.
-const NO_PLACE: u32 = u32::MAX;
+/// No location in the source.
+const NO_LOCATION: u32 = u32::MAX;
 
 /// Resume function of every native process: calls its body's function. See `ENTRY_POINTS.md`.
 ///
@@ -77,7 +77,7 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
         running.call.worker = worker;
         if running.go_on() == Outcome::Ended {
             drop_running(cell);
-            ds_finish(worker, process, NO_PLACE);
+            ds_finish(worker, process, NO_LOCATION);
         }
     }
 }
@@ -92,7 +92,7 @@ pub(super) unsafe extern "C" fn finally(worker: *mut Worker, process: *mut Proce
             *cell = ptr::null_mut();
         }
         if (*process).status != FAILED {
-            ds_finish(worker, process, NO_PLACE);
+            ds_finish(worker, process, NO_LOCATION);
         }
     }
 }
@@ -148,13 +148,13 @@ impl Running {
         let mut words = [0; PARAMETERS];
         // SAFETY: see the head of this file; the words of the message belong to us once it is received.
         unsafe {
-            match ds_test(worker, process, communication, interface, Side::Server as u32, ANY, NO_PLACE) {
+            match ds_test(worker, process, communication, interface, Side::Server as u32, ANY, NO_LOCATION) {
                 0 => return Some(Outcome::Ended),
                 1 => {}
                 _ => return Some(Outcome::Waits),
             }
             let number = (*communication).word.tag - 1;
-            let payload = ds_receive(worker, process, communication, interface, number as u32, NO_PLACE);
+            let payload = ds_receive(worker, process, communication, interface, number as u32, NO_LOCATION);
             if payload.is_null() {
                 return Some(Outcome::Waits);
             }
@@ -209,7 +209,7 @@ impl Call {
             // SAFETY: see the head of this file; the payload has a word for each parameter.
             unsafe {
                 let payload =
-                    ds_send(self.worker, self.process, communication, interface, number as u32, NO_PLACE);
+                    ds_send(self.worker, self.process, communication, interface, number as u32, NO_LOCATION);
                 if payload.is_null() {
                     return false;
                 }
@@ -234,7 +234,7 @@ impl Call {
             // SAFETY: the worker is the one that runs, and so is the process.
             unsafe {
                 let word = word_of(self.worker, parameter.ty, value).unwrap_or_else(|| {
-                    ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_PLACE);
+                    ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_LOCATION);
                     self.halted = true;
                     0
                 });

@@ -15,7 +15,7 @@ use crate::worker::heap_of;
 /// What an operation answers that should make a text and has failed.
 pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;
 
-/// Whom to blame: a running process, and a place in its source.
+/// Whom to blame: a running process, and a location in its source.
 struct At(*mut Worker, *mut Process, u32);
 
 impl At {
@@ -53,10 +53,15 @@ pub unsafe extern "C" fn ds_text_drop(w: *mut Worker, text: *mut TextHead) {
 /// # Safety
 /// `p` runs on `w`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_text_new(w: *mut Worker, p: *mut Process, n: i64, place: u32) -> *mut TextHead {
+pub unsafe extern "C" fn ds_text_new(
+    w: *mut Worker,
+    p: *mut Process,
+    n: i64,
+    location: u32,
+) -> *mut TextHead {
     unsafe {
         let length = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
-        At(w, p, place).or_fail(length.and_then(|length| make_zeroed(&mut *heap_of(w), length)), FAILED)
+        At(w, p, location).or_fail(length.and_then(|length| make_zeroed(&mut *heap_of(w), length)), FAILED)
     }
 }
 
@@ -70,9 +75,9 @@ pub unsafe extern "C" fn ds_text_concat(
     p: *mut Process,
     a: *mut TextHead,
     b: *mut TextHead,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(concat(&mut *heap_of(w), a, b), FAILED) }
+    unsafe { At(w, p, location).or_fail(concat(&mut *heap_of(w), a, b), FAILED) }
 }
 
 /// `t := t + x`
@@ -85,11 +90,11 @@ pub unsafe extern "C" fn ds_text_append(
     p: *mut Process,
     cell: *mut *mut TextHead,
     more: *mut TextHead,
-    place: u32,
+    location: u32,
 ) -> Status {
     unsafe {
         let done = append(&mut *heap_of(w), cell, more).map(|()| Status::Done);
-        At(w, p, place).or_fail(done, Status::Leave)
+        At(w, p, location).or_fail(done, Status::Leave)
     }
 }
 
@@ -103,11 +108,11 @@ pub unsafe extern "C" fn ds_text_append_character(
     p: *mut Process,
     cell: *mut *mut TextHead,
     character: u32,
-    place: u32,
+    location: u32,
 ) -> Status {
     unsafe {
         let done = append_byte(&mut *heap_of(w), cell, character as u8).map(|()| Status::Done);
-        At(w, p, place).or_fail(done, Status::Leave)
+        At(w, p, location).or_fail(done, Status::Leave)
     }
 }
 
@@ -140,11 +145,11 @@ pub unsafe extern "C" fn ds_text_set(
     cell: *mut *mut TextHead,
     index: i64,
     character: u32,
-    place: u32,
+    location: u32,
 ) -> Status {
     unsafe {
         let done = set(&mut *heap_of(w), cell, index, character as u8).map(|()| Status::Done);
-        At(w, p, place).or_fail(done, Status::Leave)
+        At(w, p, location).or_fail(done, Status::Leave)
     }
 }
 
@@ -159,9 +164,9 @@ pub unsafe extern "C" fn ds_text_slice(
     text: *mut TextHead,
     from: i64,
     n: i64,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(slice(&mut *heap_of(w), text, from, n), FAILED) }
+    unsafe { At(w, p, location).or_fail(slice(&mut *heap_of(w), text, from, n), FAILED) }
 }
 
 /// `FIND(t, part, from)`
@@ -175,9 +180,9 @@ pub unsafe extern "C" fn ds_text_find(
     text: *mut TextHead,
     part: *mut TextHead,
     from: i64,
-    place: u32,
+    location: u32,
 ) -> i64 {
-    unsafe { At(w, p, place).or_fail(find(text, part, from), i64::MIN) }
+    unsafe { At(w, p, location).or_fail(find(text, part, from), i64::MIN) }
 }
 
 /// `TEXT(n)`
@@ -189,9 +194,9 @@ pub unsafe extern "C" fn ds_text_from_integer(
     w: *mut Worker,
     p: *mut Process,
     value: i64,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::integer(value).as_bytes()), FAILED) }
+    unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::integer(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(x)`
@@ -203,9 +208,9 @@ pub unsafe extern "C" fn ds_text_from_real(
     w: *mut Worker,
     p: *mut Process,
     value: f64,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::real(value).as_bytes()), FAILED) }
+    unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::real(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(b)`
@@ -217,9 +222,9 @@ pub unsafe extern "C" fn ds_text_from_boolean(
     w: *mut Worker,
     p: *mut Process,
     value: u32,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), number::boolean(value != 0)), FAILED) }
+    unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::boolean(value != 0)), FAILED) }
 }
 
 /// `TEXT(c)`
@@ -231,9 +236,9 @@ pub unsafe extern "C" fn ds_text_from_character(
     w: *mut Worker,
     p: *mut Process,
     value: u32,
-    place: u32,
+    location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, place).or_fail(make(&mut *heap_of(w), &[value as u8]), FAILED) }
+    unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), &[value as u8]), FAILED) }
 }
 
 /// `NUMBER(t, n)`

@@ -331,8 +331,8 @@ impl C {
         unsafe { status(ds_passivate(self.w, self.p, n, 8)) }
     }
 
-    pub unsafe fn fail(self, fault: Fault, place: u32) -> Next {
-        unsafe { ds_fail(self.w, self.p, fault as u32, place) };
+    pub unsafe fn fail(self, fault: Fault, location: u32) -> Next {
+        unsafe { ds_fail(self.w, self.p, fault as u32, location) };
         Leave
     }
 
@@ -585,7 +585,7 @@ impl Build {
         let owned = leak(owned.collect());
         Box::leak(Box::new(Template {
             name: Str::new(self.name),
-            place: 90,
+            location: 90,
             size: offset,
             isolated: self.isolated,
             virtual_time: self.virtual_time,
@@ -650,11 +650,11 @@ pub fn interface(
 
 /// A program that starts with this component.
 pub fn program(entry: &'static Template) -> &'static Program {
-    let place = |line| Place { file: 0, line, column: 1, name: 0 };
+    let location = |line| Location { file: 0, line, column: 1, name: 0 };
     Box::leak(Box::new(Program {
         entry,
         files: leak(vec![Str::new("test.dry")]),
-        places: leak((0..100).map(place).collect()),
+        locations: leak((0..100).map(location).collect()),
         names: leak(vec![Str::new("")]),
         suspension_points: Table::new(&[]),
         enter: enter as *const u8,

@@ -30,7 +30,7 @@ thread_local! {
     static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
-const NO_PLACE: u32 = u32::MAX;
+const NO_LOCATION: u32 = u32::MAX;
 
 /// Pattern of `ds_test`.
 const ANY: i32 = -1;
@@ -59,7 +59,7 @@ fn program(requires: &[&str]) -> Program {
     Program {
         entry: template("Main", requires, interfaces),
         files: Table::new(&[]),
-        places: Table::new(&[]),
+        locations: Table::new(&[]),
         names: Table::new(&[]),
         suspension_points: Table::new(&[]),
         enter: enter as *const u8,
@@ -166,7 +166,7 @@ fn template(
     };
     Box::leak(Box::new(Template {
         name: Str::new(name),
-        place: NO_PLACE,
+        location: NO_LOCATION,
         size: (SLOTS + requires.len() * size_of::<RequiredSlot>()) as u32,
         isolated: false,
         virtual_time: false,
@@ -196,7 +196,7 @@ unsafe extern "C" fn main_body(w: *mut Worker, p: *mut Process) {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(())) => {
                 drop(Box::from_raw(*cell));
-                ds_finish(w, p, NO_PLACE);
+                ds_finish(w, p, NO_LOCATION);
             }
             Err(panic) => {
                 PANIC.set(Some(panic));
@@ -283,17 +283,17 @@ impl Client {
             let mut made = ptr::null_mut();
             let holder = (*self.p).instance.expose_provenance();
             let child = template("Child", &[name], table);
-            assert!(ds_new(self.w, self.p, &mut made, child, holder, NO_PLACE) == Status::Done);
+            assert!(ds_new(self.w, self.p, &mut made, child, holder, NO_LOCATION) == Status::Done);
             let slot = slot_at::<RequiredSlot>(made, SLOTS as u32);
             let target = slot_at::<OfferedSlot>(server.0, it.offset).expose_provenance();
-            assert!(ds_connect(self.w, self.p, slot, target, NO_PLACE) == Status::Done);
+            assert!(ds_connect(self.w, self.p, slot, target, NO_LOCATION) == Status::Done);
             Held(made)
         }
     }
 
     pub async fn delete(self, held: Held) {
         poll_fn(|_| unsafe {
-            match ds_delete(self.w, self.p, held.0, NO_PLACE) {
+            match ds_delete(self.w, self.p, held.0, NO_LOCATION) {
                 Status::Done => Poll::Ready(()),
                 Status::Leave => Poll::Pending,
             }
@@ -303,7 +303,7 @@ impl Client {
 
     pub async fn sleep(self, milliseconds: i64) {
         poll_fn(|_| unsafe {
-            match ds_passivate(self.w, self.p, milliseconds, NO_PLACE) {
+            match ds_passivate(self.w, self.p, milliseconds, NO_LOCATION) {
                 Status::Done => Poll::Ready(()),
                 Status::Leave => Poll::Pending,
             }
@@ -317,8 +317,10 @@ impl Port {
         let Client { w, p } = self.client;
         unsafe {
             match self.end {
-                End::Required(slot) => ds_reach(w, p, slot, self.interface, NO_PLACE),
-                End::Holder(instance, slot) => ds_reach_held(w, p, instance, slot, self.interface, NO_PLACE),
+                End::Required(slot) => ds_reach(w, p, slot, self.interface, NO_LOCATION),
+                End::Holder(instance, slot) => {
+                    ds_reach_held(w, p, instance, slot, self.interface, NO_LOCATION)
+                }
             }
         }
     }
@@ -343,7 +345,7 @@ impl Port {
             if c.is_null() {
                 return Poll::Pending;
             }
-            let payload = ds_send(w, p, c, self.interface, number, NO_PLACE);
+            let payload = ds_send(w, p, c, self.interface, number, NO_LOCATION);
             if payload.is_null() {
                 return Poll::Pending;
             }
@@ -362,13 +364,13 @@ impl Port {
             if c.is_null() {
                 return Poll::Pending;
             }
-            match ds_test(w, p, c, self.interface, Side::Client as u32, ANY, NO_PLACE) {
+            match ds_test(w, p, c, self.interface, Side::Client as u32, ANY, NO_LOCATION) {
                 0 => return Poll::Ready(None),
                 1 => {}
                 _ => return Poll::Pending,
             }
             let number = (*c).word.tag as u32 - 1;
-            let payload = ds_receive(w, p, c, self.interface, number, NO_PLACE);
+            let payload = ds_receive(w, p, c, self.interface, number, NO_LOCATION);
             assert!(!payload.is_null());
             let message = &self.interface.messages.get()[number as usize];
             let mut values = Vec::new();

@@ -26,22 +26,27 @@ pub unsafe extern "C" fn ds_reach(
     p: *mut Process,
     slot: *mut RequiredSlot,
     _interface: &Interface,
-    place: u32,
+    location: u32,
 ) -> *mut Communication {
     if !(*slot).communication.is_null() {
         return (*slot).communication;
     }
-    let c = reach(w, p, resolve((*slot).target), place);
+    let c = reach(w, p, resolve((*slot).target), location);
     (*slot).communication = c;
     c
 }
 
-unsafe fn reach(w: *mut Worker, p: *mut Process, server: Option<Server>, place: u32) -> *mut Communication {
+unsafe fn reach(
+    w: *mut Worker,
+    p: *mut Process,
+    server: Option<Server>,
+    location: u32,
+) -> *mut Communication {
     match server {
         Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
             let c = start_service(w, instance, offered.body);
             if c.is_null() {
-                ds_fail(w, p, Fault::OutOfMemory as u32, place);
+                ds_fail(w, p, Fault::OutOfMemory as u32, location);
             }
             c
         }
@@ -64,7 +69,7 @@ pub unsafe extern "C" fn ds_reach_held(
     instance: *mut Instance,
     slot: *mut OfferedSlot,
     interface: &Interface,
-    place: u32,
+    location: u32,
 ) -> *mut Communication {
     if !(*slot).holder.is_null() {
         return (*slot).holder;
@@ -72,12 +77,12 @@ pub unsafe extern "C" fn ds_reach_held(
     if (*instance).live & DEAD != 0 {
         let gone = make_gone(w, interface);
         if gone.is_null() {
-            ds_fail(w, p, Fault::OutOfMemory as u32, place);
+            ds_fail(w, p, Fault::OutOfMemory as u32, location);
         }
         (*slot).holder = gone;
         return gone;
     }
-    let c = reach(w, p, resolve_held(instance, slot), place);
+    let c = reach(w, p, resolve_held(instance, slot), location);
     (*slot).holder = c;
     c
 }
@@ -93,12 +98,12 @@ pub unsafe extern "C" fn ds_input_slot(
     slot: *mut RequiredSlot,
     interface: &Interface,
     pattern: i32,
-    place: u32,
+    location: u32,
 ) -> u32 {
     if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
         return 0;
     }
-    let c = ds_reach(w, p, slot, interface, place);
+    let c = ds_reach(w, p, slot, interface, location);
     if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
 }
 
@@ -114,12 +119,12 @@ pub unsafe extern "C" fn ds_input_held(
     slot: *mut OfferedSlot,
     interface: &Interface,
     pattern: i32,
-    place: u32,
+    location: u32,
 ) -> u32 {
     if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(resolve_held(instance, slot)) {
         return 0;
     }
-    let c = ds_reach_held(w, p, instance, slot, interface, place);
+    let c = ds_reach_held(w, p, instance, slot, interface, location);
     if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
 }
 

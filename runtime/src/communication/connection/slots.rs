@@ -33,15 +33,15 @@ pub unsafe extern "C" fn ds_find_offered(
     p: *mut Process,
     instance: *mut Instance,
     interface: *const Interface,
-    place: u32,
+    location: u32,
 ) -> *mut OfferedSlot {
     if instance.is_null() {
-        ds_fail(w, p, Fault::EmptyContainer as u32, place);
+        ds_fail(w, p, Fault::EmptyContainer as u32, location);
         return null_mut();
     }
     let slot = find_offered(instance, interface);
     if slot.is_null() {
-        ds_fail(w, p, Fault::WrongType as u32, place);
+        ds_fail(w, p, Fault::WrongType as u32, location);
     }
     slot
 }
@@ -115,10 +115,10 @@ pub unsafe extern "C" fn ds_find_required(
     instance: *mut Instance,
     interface: *const Interface,
     k: i64,
-    place: u32,
+    location: u32,
 ) -> *mut RequiredSlot {
     let fail = |fault: Fault| {
-        ds_fail(w, p, fault as u32, place);
+        ds_fail(w, p, fault as u32, location);
         null_mut()
     };
     if instance.is_null() {
