@@ -11,15 +11,20 @@
 //! # Why this is sound
 //! A block is either in use, and then nobody here touches it, or it stands in exactly one list, which belongs to one
 //! worker or is under a lock. Lists run through the free blocks themselves, which are large enough (16 bytes) and
-//! aligned (8). Chunks live until the last heap and the last user of [`Memory`] are gone.
+//! aligned (8). Chunks live until all their blocks are free and a sweep has found that out ([`sweep`]), or until the last
+//! heap and the last user of [`Memory`] are gone.
 
+mod large;
 mod memory;
+mod sweep;
 
-use alloc::alloc::{alloc, alloc_zeroed, dealloc, realloc};
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ptr::{self, null_mut};
 
-use self::memory::{Chunk, Free, Large, large_layout};
+use self::large::Content;
+use self::memory::{Chunk, Free};
+use self::sweep::Sweep;
 
 pub use self::memory::Memory;
 
@@ -46,6 +51,8 @@ pub struct Heap {
     fresh_end: *mut u8,
     next_chunk: usize,
     memory: Arc<Memory>,
+    /// The sweep that is going on.
+    sweep: Option<Box<Sweep>>,
 }
 
 /// Free blocks of one size: those in use now, and a full batch or none.
@@ -56,15 +63,16 @@ struct List {
     spare: *mut Free,
 }
 
+const EMPTY: List = List { first: null_mut(), bytes: 0, spare: null_mut() };
+
 // SAFETY: a heap's lists are its own.
 unsafe impl Send for Heap {}
 
 impl Heap {
     /// One more worker's part.
     pub fn new(memory: Arc<Memory>) -> Heap {
-        let empty = List { first: null_mut(), bytes: 0, spare: null_mut() };
-        let lists = [empty; CLASSES];
-        Heap { credit: 0, lists, fresh: null_mut(), fresh_end: null_mut(), next_chunk: FIRST_CHUNK, memory }
+        let (lists, fresh, fresh_end) = ([EMPTY; CLASSES], null_mut(), null_mut());
+        Heap { credit: 0, lists, fresh, fresh_end, next_chunk: FIRST_CHUNK, memory, sweep: None }
     }
 
     /// What this worker shares with the others.
@@ -166,22 +174,6 @@ impl Heap {
         moved
     }
 
-    /// Makes a large block smaller; what is left is larger than [`SMALL`] too. It may move.
-    ///
-    /// # Safety
-    /// As for [`Heap::free`].
-    pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
-        debug_assert!(SMALL < new && new <= old);
-        loop {
-            // SAFETY: as above.
-            let moved = unsafe { self.reallocate_large(block, old, new) };
-            if !moved.is_null() {
-                return moved;
-            }
-            self.overdraw();
-        }
-    }
-
     /// More credit, whatever the limit says, after an allocation has failed: for what frees memory in the end but
     /// needs some first, and must not fail. It is given back as soon as something is freed.
     ///
@@ -204,6 +196,21 @@ impl Heap {
             self.credit += size as isize;
             return null_mut();
         }
+        let mut block = self.take(class);
+        if block.is_null() {
+            block = self.carve(size);
+        }
+        if block.is_null() && self.end_sweep() {
+            block = self.take(class);
+        }
+        if block.is_null() {
+            self.credit += size as isize;
+        }
+        block
+    }
+
+    /// A free block, from the spare batch or the pool if there is none at hand.
+    fn take(&mut self, class: usize) -> *mut u8 {
         let list = &mut self.lists[class];
         if list.first.is_null() && !list.spare.is_null() {
             (list.first, list.spare, list.bytes) = (list.spare, null_mut(), batch_bytes(class));
@@ -216,14 +223,9 @@ impl Heap {
         if !block.is_null() {
             // SAFETY: what stands in the list is free.
             list.first = unsafe { (*block).next };
-            list.bytes -= size;
-            return block.cast();
+            list.bytes -= size_of_class(class);
         }
-        let block = self.carve(size);
-        if block.is_null() {
-            self.credit += size as isize;
-        }
-        block
+        block.cast()
     }
 
     /// Cuts a block from the fresh part of the chunk.
@@ -275,6 +277,19 @@ impl Heap {
         self.repay();
     }
 
+    /// All that is free here goes to the shared memory.
+    pub fn retire(&mut self) {
+        for (class, list) in self.lists.iter_mut().enumerate() {
+            let List { first, spare, .. } = core::mem::replace(list, EMPTY);
+            for blocks in [first, spare] {
+                if !blocks.is_null() {
+                    // SAFETY: they were this worker's.
+                    unsafe { self.memory.put_batch(class, blocks) };
+                }
+            }
+        }
+    }
+
     /// Gets more credit; false if the limit is reached.
     fn borrow(&mut self) -> bool {
         let granted = self.memory.grant(self.credit.unsigned_abs());
@@ -288,99 +303,14 @@ impl Heap {
             self.credit = CREDIT;
         }
     }
-
-    #[cold]
-    #[inline(never)]
-    fn allocate_large(&mut self, bytes: usize, content: Content) -> *mut u8 {
-        let Some(layout) = large_layout(bytes) else { return null_mut() };
-        self.credit -= bytes as isize;
-        if self.credit < 0 && !self.borrow() {
-            self.credit += bytes as isize;
-            return null_mut();
-        }
-        // SAFETY: the size is not 0.
-        let block = unsafe {
-            match content {
-                Content::Undefined => alloc(layout),
-                Content::Zero => alloc_zeroed(layout),
-            }
-        } as *mut Large;
-        if block.is_null() {
-            self.credit += bytes as isize;
-            return null_mut();
-        }
-        // SAFETY: it is fresh and has room for the head.
-        unsafe {
-            (*block).bytes = bytes;
-            self.memory.enlist(block);
-            block.add(1).cast()
-        }
-    }
-
-    /// # Safety
-    /// As for [`Heap::free`].
-    #[cold]
-    unsafe fn free_large(&mut self, block: *mut u8, bytes: usize) {
-        // SAFETY: the head stands before the block.
-        unsafe {
-            let block = block.cast::<Large>().sub(1);
-            debug_assert_eq!((*block).bytes, bytes);
-            self.memory.delist(block);
-            dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
-        }
-        self.credit += bytes as isize;
-        self.repay();
-    }
-
-    /// # Safety
-    /// As for [`Heap::free`].
-    unsafe fn reallocate_large(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
-        let Some(layout) = large_layout(new) else { return null_mut() };
-        let growth = new as isize - old as isize;
-        self.credit -= growth;
-        if self.credit < 0 && !self.borrow() {
-            self.credit += growth;
-            return null_mut();
-        }
-        // SAFETY: the head stands before the block; while it moves nobody can find it in the list.
-        unsafe {
-            let block = block.cast::<Large>().sub(1);
-            self.memory.delist(block);
-            let moved =
-                realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
-            if moved.is_null() {
-                self.memory.enlist(block);
-                self.credit += growth;
-            } else {
-                (*moved).bytes = new;
-                self.memory.enlist(moved);
-            }
-            self.repay();
-            if moved.is_null() { null_mut() } else { moved.add(1).cast() }
-        }
-    }
 }
 
 impl Drop for Heap {
     /// Another worker may use what is free here, and the rest of the credit.
     fn drop(&mut self) {
-        for (class, list) in self.lists.iter().enumerate() {
-            for blocks in [list.first, list.spare] {
-                if !blocks.is_null() {
-                    // SAFETY: they were this worker's.
-                    unsafe { self.memory.put_batch(class, blocks) };
-                }
-            }
-        }
+        self.retire();
         self.memory.give_back(self.credit as usize);
     }
-}
-
-/// What an allocated block shall hold.
-#[derive(Clone, Copy)]
-enum Content {
-    Undefined,
-    Zero,
 }
 
 #[inline]

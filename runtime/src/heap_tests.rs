@@ -142,11 +142,97 @@ fn a_producer_and_its_consumer_do_not_use_more_and_more() {
     thread.join().unwrap();
     drop(producer);
     assert_eq!(memory.granted(), 0);
-    let mut chunk = *memory.chunks.lock();
-    let mut bytes = 0;
-    while !chunk.is_null() {
-        // SAFETY: chunks live as long as the memory.
-        unsafe { (bytes, chunk) = (bytes + (*chunk).bytes, (*chunk).next) };
-    }
+    let bytes = memory.chunk_bytes();
     assert!(bytes < 500_000, "{bytes} bytes of chunks");
+}
+
+/// A block in use, with a mark in its first and last byte.
+struct Marked(*mut u8, usize, u8);
+
+impl Marked {
+    fn new(heap: &mut Heap, dice: &mut Dice) -> Marked {
+        let (bytes, mark) = (1 + dice.below(SMALL.max(300)), dice.below(256) as u8);
+        let block = heap.allocate(bytes);
+        assert!(!block.is_null());
+        // SAFETY: ours.
+        unsafe {
+            block.write(mark);
+            block.add(bytes - 1).write(mark);
+        }
+        Marked(block, bytes, mark)
+    }
+
+    fn free(self, heap: &mut Heap) {
+        // SAFETY: live.
+        unsafe {
+            assert_eq!((*self.0, *self.0.add(self.1 - 1)), (self.2, self.2));
+            heap.free(self.0, self.1);
+        }
+    }
+}
+
+const MANY: usize = if cfg!(miri) { 2000 } else { 50_000 };
+
+#[test]
+fn chunks_without_blocks_in_use_go_back_and_those_of_survivors_stay() {
+    let (mut heap, mut dice) = (heap(), Dice(3));
+    let blocks: Vec<Marked> = (0..MANY).map(|_| Marked::new(&mut heap, &mut dice)).collect();
+    let full = heap.memory().chunk_bytes();
+    // All that survive are among the first, so they share few chunks.
+    let mut survivors = Vec::new();
+    for (index, block) in blocks.into_iter().enumerate() {
+        if index % 10 == 0 && index < MANY / 10 { survivors.push(block) } else { block.free(&mut heap) }
+    }
+    assert!(heap.sweep(&mut || false));
+    let left = heap.memory().chunk_bytes();
+    assert!(left <= full / 2 && (SMALL == 0 || left >= heap.live()), "{left} of {full}");
+    // Nothing is gained where something survives, and what is free there is found again.
+    assert!(heap.sweep(&mut || false));
+    assert_eq!(heap.memory().chunk_bytes(), left);
+    let more: Vec<Marked> = (0..MANY / 50).map(|_| Marked::new(&mut heap, &mut dice)).collect();
+    assert!(heap.memory().chunk_bytes() <= left + LARGEST_CHUNK);
+    more.into_iter().chain(survivors).for_each(|block| block.free(&mut heap));
+    assert_eq!(heap.live(), 0);
+    assert!(heap.sweep(&mut || false));
+    assert!(heap.memory().chunk_bytes() <= LARGEST_CHUNK, "only what hasn't been carved yet");
+}
+
+#[test]
+fn blocks_come_and_go_while_others_are_swept() {
+    let memory = Memory::new(usize::MAX, None);
+    let (mut heap, mut other, mut dice) = (Heap::new(memory.clone()), Heap::new(memory.clone()), Dice(4));
+    let mut live: Vec<Marked> = Vec::new();
+    let (mut ended, mut most) = (0, 0);
+    for round in 0..ROUNDS {
+        // Full and empty by turns.
+        let wanted = if (round / (ROUNDS / 10)).is_multiple_of(2) { MANY / 4 } else { 100 };
+        let from = if dice.below(4) == 0 { &mut other } else { &mut heap };
+        if live.len() < wanted {
+            (0..4).for_each(|_| live.push(Marked::new(from, &mut dice)));
+        } else {
+            for _ in 0..live.len().min(4) {
+                live.swap_remove(dice.below(live.len())).free(from);
+            }
+        }
+        most = most.max(memory.chunk_bytes());
+        let mut steps = dice.below(5);
+        let mut is_over = || {
+            steps = steps.saturating_sub(1);
+            steps == 0
+        };
+        if dice.below(5) == 0 && heap.sweep(&mut is_over) {
+            ended += 1;
+            other.retire();
+        }
+    }
+    assert!(ended > 0);
+    live.into_iter().for_each(|block| block.free(&mut heap));
+    other.retire();
+    while !heap.sweep(&mut || true) {}
+    assert!(heap.sweep(&mut || false));
+    drop(other);
+    assert_eq!(heap.live(), 0);
+    assert!(
+        memory.chunk_bytes() <= 2 * LARGEST_CHUNK && (SMALL == 0 || most > 2 * LARGEST_CHUNK || cfg!(miri))
+    );
 }

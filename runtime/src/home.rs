@@ -6,6 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod exchange;
+pub mod surplus;
 pub mod timers;
 
 use alloc::boxed::Box;
@@ -20,6 +21,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64};
 use drystone_component::Program;
 
 use self::exchange::{Exchange, Parallel};
+use self::surplus::Surplus;
 use self::timers::Timers;
 use crate::layout::{Instance, OTHER, Worker};
 use crate::platform::{Platform, Threads};
@@ -121,6 +123,8 @@ pub struct Home {
     pub detached: usize,
     /// Processes for other workers.
     pub parallel: Parallel,
+    /// Memory that nobody uses.
+    pub surplus: Surplus,
     /// Processes made so far.
     pub created: u64,
     /// Processes alive.

@@ -84,7 +84,7 @@ unsafe fn work(argument: usize) {
     while !shared.is_over() {
         let p = shared.exchange.take();
         if p.is_null() {
-            rest(&shared, worker);
+            rest(w, &shared, worker);
         } else {
             travel(w, &shared, program, p);
         }
@@ -93,15 +93,28 @@ unsafe fn work(argument: usize) {
 }
 
 /// Parks until there is something to do.
-fn rest(shared: &Shared, worker: usize) {
+unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     let exchange = &shared.exchange;
     exchange.parked[worker - 1].store(true, SeqCst);
+    // Whoever wants that from now on also rouses this one.
+    if (*heap_of(w)).memory().is_gathering() {
+        (*heap_of(w)).retire();
+    }
     exchange.idle.fetch_add(1, SeqCst);
     if !exchange.has_some() && !shared.is_over() {
         shared.threads.park(worker);
     }
     exchange.idle.fetch_sub(1, SeqCst);
     exchange.parked[worker - 1].store(false, SeqCst);
+}
+
+/// Workers that rest give up the free blocks that they have kept.
+pub unsafe fn rouse(w: *mut Worker) {
+    for (index, parked) in shared(w).exchange.parked.iter().enumerate() {
+        if parked.swap(false, SeqCst) {
+            shared(w).threads.unpark(index + 1);
+        }
+    }
 }
 
 /// Runs a process until it has to go home.

@@ -23,6 +23,7 @@ use crate::communication::connection::{ds_connect, ds_find_required, find_offere
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
+use crate::home::surplus::{Advice, Surplus, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::{MILLISECOND, Timers};
 use crate::home::{Home, Shared, WorkerData, home, shared};
 use crate::instance::{delete_detached, monitor, template_of};
@@ -33,7 +34,7 @@ use crate::parallel;
 use crate::platform::{Platform, TICK_SLEEP, TICK_STOP};
 use crate::process::enter;
 use crate::queue::ready;
-use crate::worker::{Ground, ground};
+use crate::worker::{Ground, ground, heap_of};
 
 /// How a program shall run.
 pub struct Options<'a> {
@@ -67,6 +68,9 @@ pub struct Outcome {
     /// Bytes in use at the end.
     pub live_bytes: usize,
 }
+
+/// How long the home sleeps at most while others work.
+const LOOK_NANOSECONDS: u64 = 100 * MILLISECOND;
 
 /// A worker without processes.
 pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
@@ -116,6 +120,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             paused: VecDeque::new(),
             detached: 0,
             parallel: Parallel::new(),
+            surplus: Surplus::new(),
             created: 0,
             live: 0,
             ticks: 0,
@@ -248,6 +253,7 @@ unsafe fn ticked(w: *mut Worker) {
     if (*(*home(w)).platform).pending() != 0 {
         poll(w, Some(0));
     }
+    give_back(w, WHEN_BUSY);
     // A program that computes shows what it writes, if not at once.
     if (*home(w)).ticks.is_multiple_of(64) {
         output::flush(w);
@@ -272,12 +278,29 @@ unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
     });
 }
 
+/// Gives memory back that nobody uses; that takes `most` nanoseconds. Answers after how many there may be more to do.
+unsafe fn give_back(w: *mut Worker, most: u64) -> Option<u64> {
+    match (*home(w)).surplus.look(&mut *heap_of(w), shared(w).threads, most) {
+        Advice::None => None,
+        Advice::Begin(time) => {
+            parallel::rouse(w);
+            Some(time)
+        }
+        Advice::Later(time) => Some(time),
+    }
+}
+
 /// No process is ready: waits for whatever makes one so; `false`: nothing ever will.
 unsafe fn wait(w: *mut Worker) -> bool {
     output::flush(w);
     let shared = shared(w);
     let pending = (*(*home(w)).platform).pending() != 0;
     let away = (*home(w)).parallel.are_away();
+    let unused = give_back(w, WHEN_IDLE);
+    if unused == Some(0) {
+        poll(w, Some(0));
+        return true;
+    }
     let first = (*home(w)).timers.first();
     let timeout = match first {
         Some(time) if shared.is_virtual => {
@@ -299,6 +322,9 @@ unsafe fn wait(w: *mut Worker) -> bool {
     if !pending && !away && first.is_none() {
         return false;
     }
+    // Who is away may leave memory behind.
+    let look = if away { Some(LOOK_NANOSECONDS) } else { None };
+    let timeout = [timeout, unused, look].into_iter().flatten().min();
     shared.idle.store(true, SeqCst);
     // Whoever calls from now on also notifies.
     if (*w).attention.load(SeqCst) == 0 {

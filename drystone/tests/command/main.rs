@@ -6,6 +6,7 @@ mod build;
 mod check;
 mod fmt;
 mod graph;
+mod memory;
 mod new;
 mod programs;
 mod run;

@@ -1,13 +1,13 @@
 //! What the heaps of all workers share: the limit, the chunks, batches of free blocks, and the large blocks.
 //!
 //! # Why this is sound
-//! Each chain and list of blocks is under its lock. Chunks and large blocks are freed with the memory, when nobody is
-//! left who could use them.
+//! Each chain and list of blocks is under its lock. What is left of chunks and large blocks is freed with the memory,
+//! when nobody is left who could use them.
 
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::sync::Arc;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{CLASSES, CREDIT, STEP};
 use crate::platform::Threads;
@@ -21,8 +21,12 @@ pub struct Memory {
     peak: AtomicUsize,
     away: AtomicUsize,
     pool: [Spin<*mut Free>; CLASSES],
-    pub(super) chunks: Spin<*mut Chunk>,
+    chunks: Spin<*mut Chunk>,
+    chunk_bytes: AtomicUsize,
     large: Spin<*mut Large>,
+    /// Changes under the lock of that list.
+    large_bytes: AtomicUsize,
+    gathering: AtomicBool,
 }
 
 /// A free block.
@@ -32,8 +36,16 @@ pub(super) struct Free {
     batch: *mut Free,
 }
 
+/// A free block that a sweep holds.
+pub(super) struct Held {
+    pub(super) next: *mut Held,
+    pub(super) class: usize,
+}
+
 /// The head of a chunk.
 pub(super) struct Chunk {
+    previous: *mut Chunk,
+    /// Only who frees chunks changes it.
     pub(super) next: *mut Chunk,
     pub(super) bytes: usize,
 }
@@ -62,7 +74,10 @@ impl Memory {
             away: AtomicUsize::new(0),
             pool: [const { Spin::new(null_mut()) }; CLASSES],
             chunks: Spin::new(null_mut()),
+            chunk_bytes: AtomicUsize::new(0),
             large: Spin::new(null_mut()),
+            large_bytes: AtomicUsize::new(0),
+            gathering: AtomicBool::new(false),
         })
     }
 
@@ -128,12 +143,77 @@ impl Memory {
             None => unsafe { alloc(chunk_layout(bytes)) },
         } as *mut Chunk;
         if !chunk.is_null() {
-            let mut chunks = self.chunks.lock();
-            // SAFETY: it is fresh and larger than its head.
-            unsafe { chunk.write(Chunk { next: *chunks, bytes }) };
-            *chunks = chunk;
+            self.chunk_bytes.fetch_add(bytes, Ordering::Relaxed);
+            let mut first = self.chunks.lock();
+            // SAFETY: it is fresh and larger than its head; those in the list are live, and this link under its lock.
+            unsafe {
+                chunk.write(Chunk { previous: null_mut(), next: *first, bytes });
+                if let Some(next) = first.as_mut() {
+                    next.previous = chunk;
+                }
+            }
+            *first = chunk;
         }
         chunk
+    }
+
+    /// The first of the list of chunks. Others come before it; none goes but by [`Memory::free_chunk`].
+    pub(super) fn first_chunk(&self) -> *mut Chunk {
+        *self.chunks.lock()
+    }
+
+    /// Bytes of all chunks.
+    pub(super) fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all large blocks.
+    pub(super) fn large_bytes(&self) -> usize {
+        self.large_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Workers that rest shall not keep free blocks, or may again.
+    pub fn gather(&self, all: bool) {
+        self.gathering.store(all, Ordering::SeqCst);
+    }
+
+    /// Whether a worker that rests shall keep no free blocks.
+    pub fn is_gathering(&self) -> bool {
+        self.gathering.load(Ordering::SeqCst)
+    }
+
+    /// # Safety
+    /// The chunk came from [`Memory::new_chunk`], and nobody uses any of its blocks or knows them to be free. Only one
+    /// worker frees chunks.
+    pub(super) unsafe fn free_chunk(&self, chunk: *mut Chunk) {
+        // SAFETY: those in the list are live and their links under its lock.
+        let bytes = unsafe {
+            let mut first = self.chunks.lock();
+            let Chunk { previous, next, bytes } = *chunk;
+            match previous.as_mut() {
+                Some(previous) => previous.next = next,
+                None => *first = next,
+            }
+            if let Some(next) = next.as_mut() {
+                next.previous = previous;
+            }
+            bytes
+        };
+        self.chunk_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { self.release(chunk, bytes) };
+    }
+
+    /// # Safety
+    /// `new_chunk` made it of that many bytes, and nobody knows it any more.
+    unsafe fn release(&self, chunk: *mut Chunk, bytes: usize) {
+        // SAFETY: as above.
+        unsafe {
+            match self.source {
+                Some(platform) => platform.free(chunk.cast(), bytes),
+                None => dealloc(chunk.cast(), chunk_layout(bytes)),
+            }
+        }
     }
 
     /// # Safety
@@ -166,6 +246,7 @@ impl Memory {
             if let Some(next) = first.as_mut() {
                 next.previous = block;
             }
+            self.large_bytes.store(self.large_bytes() + (*block).bytes, Ordering::Relaxed);
         }
         *first = block;
     }
@@ -176,7 +257,8 @@ impl Memory {
         let mut first = self.large.lock();
         // SAFETY: blocks in the list are live and their links under its lock.
         unsafe {
-            let Large { previous, next, .. } = *block;
+            let Large { previous, next, bytes } = *block;
+            self.large_bytes.store(self.large_bytes() - bytes, Ordering::Relaxed);
             match previous.as_mut() {
                 Some(previous) => previous.next = next,
                 None => *first = next,
@@ -194,11 +276,8 @@ impl Drop for Memory {
         while !chunk.is_null() {
             // SAFETY: every chunk was made by `new_chunk`, and no heap is left that could use it.
             unsafe {
-                let Chunk { next, bytes } = chunk.read();
-                match self.source {
-                    Some(platform) => platform.free(chunk.cast(), bytes),
-                    None => dealloc(chunk.cast(), chunk_layout(bytes)),
-                }
+                let Chunk { next, bytes, .. } = chunk.read();
+                self.release(chunk, bytes);
                 chunk = next;
             }
         }

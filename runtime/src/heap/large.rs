@@ -1,0 +1,106 @@
+//! Large blocks: they are got from the Rust allocator one by one, and stand in a list.
+//!
+//! # Why this is sound
+//! As the heap's own module says.
+
+use alloc::alloc::{alloc, alloc_zeroed, dealloc, realloc};
+use core::ptr::null_mut;
+
+use super::memory::{Large, large_layout};
+use super::{Heap, SMALL};
+
+/// What an allocated block shall hold.
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    Undefined,
+    Zero,
+}
+
+impl Heap {
+    /// Makes a large block smaller; what is left is larger than [`SMALL`] too. It may move.
+    ///
+    /// # Safety
+    /// As for [`Heap::free`].
+    pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        debug_assert!(SMALL < new && new <= old);
+        loop {
+            // SAFETY: as above.
+            let moved = unsafe { self.reallocate_large(block, old, new) };
+            if !moved.is_null() {
+                return moved;
+            }
+            self.overdraw();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn allocate_large(&mut self, bytes: usize, content: Content) -> *mut u8 {
+        let Some(layout) = large_layout(bytes) else { return null_mut() };
+        self.credit -= bytes as isize;
+        if self.credit < 0 && !self.borrow() {
+            self.credit += bytes as isize;
+            return null_mut();
+        }
+        // SAFETY: the size is not 0.
+        let block = unsafe {
+            match content {
+                Content::Undefined => alloc(layout),
+                Content::Zero => alloc_zeroed(layout),
+            }
+        } as *mut Large;
+        if block.is_null() {
+            self.credit += bytes as isize;
+            return null_mut();
+        }
+        // SAFETY: it is fresh and has room for the head.
+        unsafe {
+            (*block).bytes = bytes;
+            self.memory.enlist(block);
+            block.add(1).cast()
+        }
+    }
+
+    /// # Safety
+    /// As for [`Heap::free`].
+    #[cold]
+    pub(super) unsafe fn free_large(&mut self, block: *mut u8, bytes: usize) {
+        // SAFETY: the head stands before the block.
+        unsafe {
+            let block = block.cast::<Large>().sub(1);
+            debug_assert_eq!((*block).bytes, bytes);
+            self.memory.delist(block);
+            dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
+        }
+        self.credit += bytes as isize;
+        self.repay();
+    }
+
+    /// # Safety
+    /// As for [`Heap::free`].
+    pub(super) unsafe fn reallocate_large(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        let Some(layout) = large_layout(new) else { return null_mut() };
+        let growth = new as isize - old as isize;
+        self.credit -= growth;
+        if self.credit < 0 && !self.borrow() {
+            self.credit += growth;
+            return null_mut();
+        }
+        // SAFETY: the head stands before the block; while it moves nobody can find it in the list.
+        unsafe {
+            let block = block.cast::<Large>().sub(1);
+            self.memory.delist(block);
+            let moved =
+                realloc(block.cast(), large_layout(old).unwrap_unchecked(), layout.size()) as *mut Large;
+            if moved.is_null() {
+                self.memory.enlist(block);
+                self.credit += growth;
+            } else {
+                (*moved).bytes = new;
+                self.memory.enlist(moved);
+            }
+            self.repay();
+            if moved.is_null() { null_mut() } else { moved.add(1).cast() }
+        }
+    }
+}

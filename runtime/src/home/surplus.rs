@@ -1,0 +1,84 @@
+//! When memory that the program doesn't need any more is given back: not before it has been too much for a while, and
+//! so that it never takes more than a small part of the time.
+
+use super::timers::MILLISECOND;
+use crate::heap::Heap;
+use crate::platform::Threads;
+
+/// A program that frees much may soon want it again.
+const PATIENCE: u64 = 20 * MILLISECOND;
+/// Giving back takes at most this part of the time, in the long run.
+const PART: u64 = 8;
+/// How long it may go on, in nanoseconds, when nobody else has anything to do.
+pub const WHEN_IDLE: u64 = MILLISECOND;
+/// The same in a time slice of others.
+pub const WHEN_BUSY: u64 = MILLISECOND / 5;
+
+/// What is known of memory that nobody uses.
+pub struct Surplus {
+    /// When it was first seen to be too much, by the platform's clock.
+    since: Option<u64>,
+    /// Unused bytes that could not be given back.
+    left: usize,
+    /// Nothing is given back before that time.
+    rest: u64,
+    /// Nanoseconds that the sweep has taken which is going on.
+    taken: u64,
+}
+
+/// What a look at the memory says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// There is nothing to do.
+    None,
+    /// Workers that rest shall keep nothing, and this is looked at again after so many nanoseconds.
+    Begin(u64),
+    /// It is looked at again after so many nanoseconds; 0: there is something to do now.
+    Later(u64),
+}
+
+impl Surplus {
+    /// Nothing is known.
+    pub const fn new() -> Surplus {
+        Surplus { since: None, left: 0, rest: 0, taken: 0 }
+    }
+
+    /// Looks at the memory, and gives some back if it is time; that takes `most` nanoseconds.
+    pub fn look(&mut self, heap: &mut Heap, threads: &dyn Threads, most: u64) -> Advice {
+        if heap.is_swept() {
+            return self.sweep(heap, threads, most);
+        }
+        self.left = self.left.min(heap.unused());
+        if !heap.has_surplus(self.left) {
+            if self.since.take().is_some() {
+                heap.memory().gather(false);
+            }
+            return Advice::None;
+        }
+        let now = threads.clock();
+        let Some(since) = self.since else {
+            self.since = Some(now);
+            heap.memory().gather(true);
+            return Advice::Begin(PATIENCE.max(self.rest.saturating_sub(now)));
+        };
+        match (since + PATIENCE).max(self.rest).checked_sub(now) {
+            None | Some(0) => self.sweep(heap, threads, most),
+            Some(early) => Advice::Later(early),
+        }
+    }
+
+    fn sweep(&mut self, heap: &mut Heap, threads: &dyn Threads, most: u64) -> Advice {
+        let begin = threads.clock();
+        let has_ended = heap.sweep(&mut || threads.clock() - begin >= most);
+        let end = threads.clock();
+        // Not the time in which the processor had others to run.
+        self.taken += (end - begin).min(most);
+        if !has_ended {
+            return Advice::Later(0);
+        }
+        heap.memory().gather(false);
+        let rest = end + PART * core::mem::take(&mut self.taken);
+        *self = Surplus { since: None, left: heap.unused(), rest, taken: 0 };
+        Advice::None
+    }
+}
