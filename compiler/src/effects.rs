@@ -9,14 +9,16 @@ pub fn has_effects(expression: &Expression) -> bool {
     struct Find(bool);
     impl Visitor for Find {
         fn expression(&mut self, e: &Expression) {
-            use ExpressionKind::*;
-            self.0 |= matches!(
-                e.kind,
-                Call(..) | ReceiveTest(..) | Input(..) | Await(..) | Locked(..) | Number(..)
-            );
+            self.0 |= acts(e);
         }
     }
     let mut find = Find(false);
     walk::expression(&mut find, expression);
     find.0
+}
+
+/// The same of an expression without its parts.
+pub fn acts(expression: &Expression) -> bool {
+    use ExpressionKind::*;
+    matches!(expression.kind, Call(..) | ReceiveTest(..) | Input(..) | Await(..) | Locked(..) | Number(..))
 }

@@ -199,24 +199,49 @@ impl<M: Module> Build<'_, '_, M> {
         if let (Sizes::Known(_), Some(made)) = (&array.sizes, array.made) {
             self.branch_unless(made, absent);
         }
-        let mut index = None;
+        // An index is a value and a constant, of which each may be missing.
+        let (mut index, mut constant) = (None, 0_i64);
         for (dimension, &reg) in keys.iter().enumerate() {
-            let key = self.get(reg);
             self.check_index(&array.sizes, dimension, reg, absent);
-            index = Some(match index {
-                None => key,
-                Some(row) => {
-                    let start = match &array.sizes {
-                        Sizes::Known(sizes) => self.builder.ins().imul_imm_s(row, sizes[dimension]),
-                        Sizes::Loaded(sizes) => self.builder.ins().imul(row, sizes[dimension]),
-                    };
-                    self.builder.ins().iadd(start, key)
+            index = index.map(|row| self.times_size(row, &array.sizes, dimension));
+            match (&array.sizes, self.known_index(reg)) {
+                (Sizes::Known(sizes), key) => {
+                    constant = constant.wrapping_mul(sizes[dimension]).wrapping_add(key.unwrap_or(0));
+                    if key.is_none() {
+                        index = Some(self.plus_key(index, reg));
+                    }
                 }
-            });
+                (Sizes::Loaded(_), _) => index = Some(self.plus_key(index, reg)),
+            }
         }
-        let distance = self.builder.ins().imul_imm_s(index.expect("an array has an index"), size);
-        let address = self.builder.ins().iadd(array.elements, distance);
+        let start = match index {
+            Some(index) => {
+                let distance = self.builder.ins().imul_imm_s(index, size);
+                self.builder.ins().iadd(array.elements, distance)
+            }
+            None => array.elements,
+        };
+        // Added last, it becomes part of the instruction that reads or writes the element.
+        let address = self.builder.ins().iadd_imm_s(start, constant.wrapping_mul(size));
         self.builder.ins().jump(found, &[address.into()]);
+    }
+
+    fn times_size(&mut self, row: Value, sizes: &Sizes, dimension: usize) -> Value {
+        match sizes {
+            Sizes::Known(sizes) => self.builder.ins().imul_imm_s(row, sizes[dimension]),
+            Sizes::Loaded(sizes) => self.builder.ins().imul(row, sizes[dimension]),
+        }
+    }
+
+    fn plus_key(&mut self, start: Option<Value>, key: Reg) -> Value {
+        let key = self.get(key);
+        start.map_or(key, |start| self.builder.ins().iadd(start, key))
+    }
+
+    /// The value of an index that has the same one always.
+    fn known_index(&mut self, reg: Reg) -> Option<i64> {
+        let (least, greatest) = self.the_cut().ranges.of(self.code(), reg, self.at)?;
+        (least == greatest).then_some(least)
     }
 
     /// Goes to `absent` if an index may be, and is, out of bounds.

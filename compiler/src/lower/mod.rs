@@ -12,6 +12,7 @@ mod places;
 mod references;
 mod statements;
 mod texts;
+mod unrolling;
 
 use std::collections::HashMap;
 

@@ -105,7 +105,7 @@ impl Lower<'_, '_> {
         Address { base, offset, byte }
     }
 
-    fn is_in_register(&self, id: VariableId) -> bool {
+    pub(super) fn is_in_register(&self, id: VariableId) -> bool {
         let variable = self.unit.variable(id);
         !matches!(variable.owner, Owner::Component(_))
             && variable.parameter != Some(Passing::Reference)

@@ -206,6 +206,9 @@ impl Lower<'_, '_> {
         by: &Expression,
         body: &Block_,
     ) {
+        if self.unroll(variable, [from, to, by], body) {
+            return;
+        }
         let first = self.value(from);
         let first = self.hold(first);
         let last = self.value(to);
