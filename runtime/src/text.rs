@@ -19,7 +19,7 @@ use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
 use self::room::Room;
-use crate::heap::Heap;
+use crate::heap::{Heap, SMALL};
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
 use crate::worker::heap_of;
 
@@ -37,6 +37,7 @@ pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
 }
 
 /// A new text with one holder.
+#[inline]
 pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
     let text = allocate(heap, bytes.len())?;
     if !text.is_null() {
@@ -61,6 +62,7 @@ pub fn make_zeroed(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Faul
 }
 
 /// A new text that consists of two parts.
+#[inline(always)]
 pub fn join(heap: &mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault> {
     let text = allocate(heap, a.len().saturating_add(b.len()))?;
     if !text.is_null() {
@@ -117,7 +119,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
     };
     if was_last {
         // SAFETY: nobody holds it any more.
-        unsafe { heap.free(text.cast(), Room::of(text).bytes((*text).length as usize)) };
+        unsafe { heap.free(text.cast(), Room::of(text).bytes_of_live((*text).length as usize)) };
     }
 }
 
@@ -221,10 +223,12 @@ unsafe fn make_room(
 ///
 /// # Safety
 /// `text` is live or null.
+#[inline(always)]
 pub unsafe fn slice(heap: &mut Heap, text: *mut TextHead, from: i64, n: i64) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above.
     let all = unsafe { bytes(text) };
-    let part = position(from).zip(position(n)).and_then(|(from, n)| all.get(from..)?.get(..n));
+    // What is negative is too large.
+    let part = all.get(from as usize..).and_then(|rest| rest.get(..n as usize));
     match part.ok_or(Fault::IndexOutOfBounds)? {
         // SAFETY: as above.
         part if part.len() == all.len() => Ok(unsafe { copy(heap, text) }),
@@ -312,7 +316,25 @@ fn first_byte(text: *const TextHead) -> *mut u8 {
 }
 
 /// Null for length 0.
+#[inline]
 fn allocate(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
+    // One comparison finds those that are neither empty nor large.
+    if length.wrapping_sub(1) >= SHORT {
+        return allocate_other(heap, length);
+    }
+    // SAFETY: that is no length at which anything overflows.
+    let text = heap.allocate(unsafe { Room::NONE.bytes_of_live(length) }) as *mut TextHead;
+    if text.is_null() {
+        return Err(Fault::OutOfMemory);
+    }
+    // SAFETY: fresh, and larger than the head.
+    unsafe { text.write(TextHead { count: HOLDER, length: length as u64 }) };
+    Ok(text)
+}
+
+#[cold]
+#[inline(never)]
+fn allocate_other(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
     begin(length, |bytes| heap.allocate(bytes))
 }
 
@@ -330,6 +352,8 @@ fn begin(length: usize, block: impl FnOnce(usize) -> *mut u8) -> Result<*mut Tex
     Ok(text)
 }
 
+/// The blocks of texts up to this length are small.
+const SHORT: usize = SMALL.saturating_sub(TEXT_BYTES);
 /// What a holder counts in [`TextHead::count`].
 const HOLDER: i64 = 1 << 8;
 

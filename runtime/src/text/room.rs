@@ -1,5 +1,7 @@
 //! How large the block of a text is.
 
+use core::hint::assert_unchecked;
+
 use crate::layout::{TEXT_BYTES, TextHead};
 
 /// Blocks are multiples of that: small ones have no other sizes anyway.
@@ -40,6 +42,21 @@ impl Room {
         Room((zeros as usize * 4 + first - 4) as u8)
     }
 
+    /// Bytes of the block of a text of that length, if there is one.
+    ///
+    /// # Safety
+    /// The length isn't 0, and the block can be had.
+    #[inline]
+    pub unsafe fn bytes_of_live(self, length: usize) -> usize {
+        let bytes = match self {
+            Room::NONE => (TEXT_BYTES + STEP - 1).wrapping_add(length) & !(STEP - 1),
+            Room(size) => (usize::from(size & 3) + 4) * STEP << (size >> 2),
+        };
+        // SAFETY: as above.
+        unsafe { assert_unchecked(bytes > TEXT_BYTES && bytes.is_multiple_of(STEP)) };
+        bytes
+    }
+
     /// Bytes of the block of a text of that length.
     #[inline]
     pub fn bytes(self, length: usize) -> usize {
@@ -64,6 +81,10 @@ mod tests {
             assert_eq!(bytes % STEP, 0);
             assert!(bytes >= needed && bytes < needed * 8 / 5 + STEP, "{bytes} for {needed}");
             assert!(needed <= SMALL || bytes >= needed + needed / 4);
+            for room in [Room::NONE, Room::for_growing(length)] {
+                // SAFETY: nothing overflows.
+                assert_eq!(unsafe { room.bytes_of_live(length) }, room.bytes(length));
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Most texts are short: up to 16 bytes are compared and copied here by one or two words, which may overlap, because
+//! Most texts are short: up to 16 bytes are compared, and up to 32 copied, here by one or two words, which may overlap, because
 //! the library's functions for any length take longer to find out how many bytes there are.
 //!
 //! # Why this is sound
@@ -44,6 +44,7 @@ pub unsafe fn copy(from: &[u8], to: *mut u8) {
             }
             4..8 => copy_ends::<4>(from, to),
             8..=16 => copy_ends::<8>(from, to),
+            17..=32 => copy_ends::<16>(from, to),
             length => ptr::copy_nonoverlapping(from.as_ptr(), to, length),
         }
     }
