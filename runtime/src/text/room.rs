@@ -50,7 +50,7 @@ impl Room {
     pub unsafe fn bytes_of_live(self, length: usize) -> usize {
         let bytes = match self {
             Room::NONE => (TEXT_BYTES + STEP - 1).wrapping_add(length) & !(STEP - 1),
-            Room(size) => (usize::from(size & 3) + 4) * STEP << (size >> 2),
+            Room(size) => ((usize::from(size & 3) + 4) * STEP) << (size >> 2),
         };
         // SAFETY: as above.
         unsafe { assert_unchecked(bytes > TEXT_BYTES && bytes.is_multiple_of(STEP)) };
