@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use drystone_golden as golden;
 use drystone_language::check;
 use drystone_language::format;
 use drystone_language::render::{Colour, render};
@@ -14,7 +15,7 @@ use drystone_language::source::{Diagnostic, SourceFile};
 
 #[test]
 fn every_invalid_program_is_refused_as_expected() {
-    for_each_case("errors", |path, text| {
+    compare("errors", |path, text| {
         let shown = format!("errors/{}", path.file_name().unwrap_or_default().to_string_lossy());
         let files = files_of(&shown, text);
         let diagnostics = errors_of(&files);
@@ -27,7 +28,7 @@ fn every_invalid_program_is_refused_as_expected() {
 
 #[test]
 fn the_formatter_lays_out_as_expected_and_only_once() {
-    for_each_case("format", |path, text| {
+    compare("format", |path, text| {
         let formatted =
             format::format(text).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
         assert_eq!(format::format(&formatted).as_ref(), Ok(&formatted), "{}: not stable", path.display());
@@ -62,32 +63,13 @@ fn errors_of(files: &[SourceFile]) -> Vec<Diagnostic> {
     check::check(files).map_or_else(|errors| errors, |program| program.warnings)
 }
 
-/// Compares what `run` makes of each case with the expectation beside it; all differences are shown at once.
-fn for_each_case(name: &str, run: impl Fn(&Path, &str) -> String) {
-    let bless = std::env::var_os("BLESS").is_some();
-    let mut differences = String::new();
-    for case in cases(name) {
-        let actual = run(&case, &read(&case));
-        let expectation = case.with_extension("expected");
-        if bless {
-            fs::write(&expectation, actual).expect("the expectation can be written");
-            continue;
-        }
-        let expected = fs::read_to_string(&expectation).unwrap_or_default();
-        if actual != expected {
-            let case = case.display();
-            differences += &format!("=== {case}\n--- expected\n{expected}\n--- actual\n{actual}\n");
-        }
-    }
-    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+/// Compares what `make` makes of each case, given its text too, with the expectation beside it.
+fn compare(name: &str, make: impl Fn(&Path, &str) -> String) {
+    golden::compare(&cases(name), "expected", |case| make(case, &golden::read(case)));
 }
 
 fn cases(name: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder("tests").join(name)).expect("the folder of cases");
-    let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
-    let mut cases: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "dry")).collect();
-    cases.sort();
-    cases
+    golden::cases(&folder("tests").join(name), "dry")
 }
 
 /// The part of a case's file name before the first point.
@@ -103,7 +85,7 @@ fn collect_codes(folder: &Path, codes: &mut BTreeSet<String>) {
         if path.is_dir() {
             collect_codes(&path, codes);
         } else {
-            let text = read(&path);
+            let text = golden::read(&path);
             let text = text.replace("Diagnostic::warning(", "Diagnostic::new(");
             let calls = text.split("Diagnostic::new(").skip(1);
             let literals = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
@@ -114,8 +96,4 @@ fn collect_codes(folder: &Path, codes: &mut BTreeSet<String>) {
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -5,18 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use drystone_golden as golden;
 use drystone_specialise::{c, parse};
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
-}
-
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|found| found == extension));
-    files.sort();
-    files
 }
 
 fn print(ir: &Path) -> String {
@@ -27,20 +20,7 @@ fn print(ir: &Path) -> String {
 
 #[test]
 fn c_reads_as_expected() {
-    let bless = std::env::var_os("BLESS").is_some();
-    let mut differences = String::new();
-    let texts = files(&tests().join("c"), "ll");
-    assert!(!texts.is_empty(), "no IR texts in tests/c");
-    for ir in texts {
-        let printed = print(&ir);
-        let expected = ir.with_extension("c");
-        if bless {
-            fs::write(&expected, &printed).unwrap();
-        } else if fs::read_to_string(&expected).unwrap_or_default() != printed {
-            differences.push_str(&format!("{}:\n{printed}\n", expected.display()));
-        }
-    }
-    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+    golden::compare(&golden::cases(&tests().join("c"), "ll"), "c", print);
 }
 
 #[test]
@@ -84,8 +64,8 @@ fn programs_do_the_same_after_their_ir_became_c() {
         Some(gcc) => compilers.extend([(gcc.clone(), "-O2"), (gcc, "-fsanitize=undefined")]),
         None => println!("there is no gcc in PATH: clang only"),
     }
-    let mut programs = files(&tests().join("c/run"), "c");
-    programs.extend(files(&tests().join("corpus"), "c"));
+    let mut programs = golden::cases(&tests().join("c/run"), "c");
+    programs.extend(golden::cases(&tests().join("corpus"), "c"));
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let mut failures = String::new();

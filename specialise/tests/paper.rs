@@ -80,16 +80,7 @@ fn check_text(residual: &str, claims: &Path, expected: &Path) -> Result<(), Stri
     if !broken.is_empty() {
         return Err(format!("{}: {}; in\n{residual}", claims.display(), broken.join(", ")));
     }
-    if std::env::var_os("BLESS").is_some() {
-        return std::fs::write(expected, residual).map_err(|error| error.to_string());
-    }
-    let wanted = read(expected).unwrap_or_default();
-    if wanted == residual {
-        return Ok(());
-    }
-    let line = 1 + wanted.lines().zip(residual.lines()).take_while(|(wanted, found)| wanted == found).count();
-    let path = expected.display();
-    Err(format!("differs from {path} in line {line}; if it should, set BLESS=1. It is now\n{residual}"))
+    drystone_golden::check(expected, residual)
 }
 
 /// What of the claims isn't so.

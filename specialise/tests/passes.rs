@@ -1,50 +1,34 @@
 //! What tidying and re-rolling make of IR text: each `tests/passes/*.ll` becomes the `.expected` beside it, each
 //! `tests/passes/machine/*.ll` as code for the machine. `BLESS=1 cargo test` rewrites the expectations.
 
+use drystone_golden as golden;
 use drystone_specialise::ir::Module;
 use drystone_specialise::{parse, passes, print};
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
 
 #[test]
 fn for_a_compiler() {
-    golden("tests/passes", passes::polish);
+    compare("tests/passes", passes::polish);
 }
 
 #[test]
 fn for_the_machine() {
-    golden("tests/passes/machine", |module| {
+    compare("tests/passes/machine", |module| {
         passes::polish(module);
         passes::polish_for_machine(module);
     });
 }
 
-fn golden(directory: &str, polish: impl Fn(&mut Module)) {
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-    let bless = std::env::var_os("BLESS").is_some();
-    let mut differences = String::new();
-    let mut seen = 0;
-    for entry in std::fs::read_dir(&directory).expect("the directory of the passes") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|extension| extension != "ll") {
-            continue;
-        }
-        seen += 1;
-        let name = path.display().to_string();
-        let mut module =
-            parse::read(&std::fs::read_to_string(&path).expect("IR"), &name).expect("IR that can be read");
+fn compare(folder: &str, polish: impl Fn(&mut Module)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    golden::compare(&golden::cases(&folder, "ll"), "expected", |case| {
+        let name = case.display().to_string();
+        let mut module = parse::read(&golden::read(case), &name).expect("IR that can be read");
         polish(&mut module);
-        let is = print::print(&module);
-        let expected = path.with_extension("expected");
-        if bless {
-            std::fs::write(&expected, &is).expect("written");
-        }
-        if std::fs::read_to_string(&expected).unwrap_or_default() != is {
-            writeln!(differences, "{name} became\n{is}").expect("a string");
-        }
-    }
-    assert!(seen > 0, "no passes to test in {}", directory.display());
-    assert!(differences.is_empty(), "BLESS=1 accepts these differences:\n{differences}");
+        print::print(&module)
+    });
 }
 
 /// The text of a function that swaps so many elements one by one.

@@ -7,7 +7,6 @@ use crate::programs;
 
 #[test]
 fn pages_show_the_programs_as_they_are() {
-    let bless = std::env::var_os("BLESS").is_some();
     let repository = programs().parent().expect("programs are in the repository").to_path_buf();
     let mut shown = 0;
     for entry in fs::read_dir(repository.join("docs/src")).expect("the book's folder") {
@@ -25,11 +24,7 @@ fn pages_show_the_programs_as_they_are() {
             let program = fs::read_to_string(repository.join(path)).unwrap_or_else(|_| panic!("no {path}"));
             renewed += &format!("<!-- {path} -->\n\n```text\n{program}```{after}");
         }
-        if bless {
-            fs::write(&page, renewed).expect("a page can be written");
-        } else {
-            assert_eq!(text, renewed, "{}: BLESS=1 renews it", page.display());
-        }
+        drystone_golden::check(&page, &renewed).unwrap_or_else(|differs| panic!("{differs}"));
     }
     assert!(shown > 20, "the lessons are shown");
 }
