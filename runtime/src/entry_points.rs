@@ -171,11 +171,11 @@ entry_points! {
         TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
         TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
             -> Status where NotZero leaves;
-        TEXT_COMPARE = ds_text_compare(; *const TextHead, *const TextHead) -> i32;
+        TEXT_COMPARE = ds_text_compare(w, p; *const TextHead, *const TextHead) -> i32;
         TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_COPY = ds_text_copy(w; *mut TextHead) -> *mut TextHead;
         TEXT_DROP = ds_text_drop(w; *mut TextHead);
-        TEXT_EQUAL = ds_text_equal(; *const TextHead, *const TextHead) -> u32;
+        TEXT_EQUAL = ds_text_equal(w, p; *const TextHead, *const TextHead) -> u32;
         TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32) -> i64 where Smallest leaves;
         TEXT_FROM_BOOLEAN = ds_text_from_boolean(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_CHARACTER = ds_text_from_character(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;

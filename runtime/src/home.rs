@@ -119,6 +119,8 @@ pub struct Home {
     pub dropped: Vec<*mut Instance>,
     /// Deletions that go on when others have had their turn, as the life module knows.
     pub paused: VecDeque<*mut c_void>,
+    /// Long calls of processes, within each of which the next one was made.
+    pub within: u32,
     /// Deletions that nobody waits for.
     pub detached: usize,
     /// Processes for other workers.

@@ -5,7 +5,7 @@
 //! The rooms of this crate, from the bottom; each knows only those before it:
 //!
 //! * [`layout`], [`platform`], [`heap`], `worker` (a worker's memory, and its record of what has failed), `failure`
-//!   (a process fails), [`text`] and [`collection`] know no processes but as addresses;
+//!   (a process fails), `long` (what takes long is done in parts), [`text`] and [`collection`] know no processes but as addresses;
 //! * `queue` and `home` are where processes stand and what the scheduler knows; `instance` is a component with its
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
@@ -39,6 +39,7 @@ mod home;
 mod instance;
 pub mod layout;
 mod life;
+mod long;
 mod math;
 pub mod native;
 pub mod number;

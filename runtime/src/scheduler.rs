@@ -7,6 +7,8 @@
 //! See the home module, whose data [`run`] owns.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod within;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -118,6 +120,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             timers: Timers::new(),
             dropped: Vec::new(),
             paused: VecDeque::new(),
+            within: 0,
             detached: 0,
             parallel: Parallel::new(),
             surplus: Surplus::new(),
@@ -133,6 +136,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             random: options.seed,
             computes: false,
         }));
+        (*own).ground.let_others_run = Some(within::let_others_run);
         (*w).own = own.cast();
         let status = if start(w, options.system) {
             threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
@@ -233,10 +237,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if attention & TICK != 0 {
             ticked(w);
         }
-        if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
-            let now = (shared(w).nanoseconds() / MILLISECOND) as i64;
-            wake(w, now);
-        }
+        wake_due(w);
         let p = parallel::next(w, attention & TICK != 0);
         if !p.is_null() {
             let program = (*home(w)).program;
@@ -257,6 +258,13 @@ unsafe fn ticked(w: *mut Worker) {
     // A program that computes shows what it writes, if not at once.
     if (*home(w)).ticks.is_multiple_of(64) {
         output::flush(w);
+    }
+}
+
+/// Goes on with all whose time has come by the clock.
+unsafe fn wake_due(w: *mut Worker) {
+    if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
+        wake(w, (shared(w).nanoseconds() / MILLISECOND) as i64);
     }
 }
 

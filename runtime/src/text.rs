@@ -7,20 +7,22 @@
 //! A text is freed when its last holder drops it, and each pointer handed in belongs to a holder who stays while
 //! the call lasts. Bytes change only through [`make_unique`], when there is no other holder who could look. While
 //! the heap is shared between workers ([`Heap::is_shared`]), counts change atomically, and the last one to drop a
-//! text has seen all that the others did with it.
+//! text has seen all that the others did with it. Where others run within a call (see the long module), no reference to
+//! the heap is held.
 
 pub mod entries;
 mod room;
 mod short;
 
 use core::cmp::Ordering;
-use core::ptr::{self, null_mut};
+use core::ptr::null_mut;
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
 use self::room::Room;
 use crate::heap::{Heap, SMALL};
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
+use crate::long::Caller;
 use crate::worker::heap_of;
 
 /// The bytes of a text.
@@ -42,9 +44,25 @@ pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
     let text = allocate(heap, bytes.len())?;
     if !text.is_null() {
         // SAFETY: fresh and of that length.
-        unsafe { short::copy(bytes, first_byte(text)) };
+        unsafe { short::copy(Caller::HASTY, bytes, first_byte(text)) };
     }
     Ok(text)
+}
+
+/// The same for bytes that may be many.
+///
+/// # Safety
+/// `heap` is the worker's of this thread.
+#[inline(always)]
+unsafe fn make_in_parts(by: Caller, heap: *mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
+    // SAFETY: as above; the text is fresh and of that length.
+    unsafe {
+        let text = allocate(&mut *heap, bytes.len())?;
+        if !text.is_null() {
+            short::copy(by, bytes, first_byte(text));
+        }
+        Ok(text)
+    }
 }
 
 /// A new text for a native component, which knows its worker only.
@@ -62,14 +80,18 @@ pub fn make_zeroed(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Faul
 }
 
 /// A new text that consists of two parts.
+///
+/// # Safety
+/// `heap` is the worker's of this thread.
 #[inline(always)]
-pub fn join(heap: &mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault> {
-    let text = allocate(heap, a.len().saturating_add(b.len()))?;
+unsafe fn join(by: Caller, heap: *mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault> {
+    // SAFETY: as above.
+    let text = allocate(unsafe { &mut *heap }, a.len().saturating_add(b.len()))?;
     if !text.is_null() {
         // SAFETY: fresh and of the length of both.
         unsafe {
-            short::copy(a, first_byte(text));
-            short::copy(b, first_byte(text).add(a.len()));
+            short::copy(by, a, first_byte(text));
+            short::copy(by, b, first_byte(text).add(a.len()));
         }
     }
     Ok(text)
@@ -127,13 +149,19 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
 ///
 /// # Safety
 /// Both are live or null.
-pub unsafe fn concat(heap: &mut Heap, a: *mut TextHead, b: *mut TextHead) -> Result<*mut TextHead, Fault> {
+#[inline]
+pub unsafe fn concat(
+    by: Caller,
+    heap: *mut Heap,
+    a: *mut TextHead,
+    b: *mut TextHead,
+) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above.
     unsafe {
         match (a.is_null(), b.is_null()) {
-            (_, true) => Ok(copy(heap, a)),
-            (true, _) => Ok(copy(heap, b)),
-            _ => join(heap, bytes(a), bytes(b)),
+            (_, true) => Ok(copy(&*heap, a)),
+            (true, _) => Ok(copy(&*heap, b)),
+            _ => join(by, heap, bytes(a), bytes(b)),
         }
     }
 }
@@ -142,21 +170,27 @@ pub unsafe fn concat(heap: &mut Heap, a: *mut TextHead, b: *mut TextHead) -> Res
 ///
 /// # Safety
 /// `cell` holds a live text or null; `more` is live or null, and may be the same.
-pub unsafe fn append(heap: &mut Heap, cell: *mut *mut TextHead, more: *mut TextHead) -> Result<(), Fault> {
+#[inline]
+pub unsafe fn append(
+    by: Caller,
+    heap: *mut Heap,
+    cell: *mut *mut TextHead,
+    more: *mut TextHead,
+) -> Result<(), Fault> {
     // SAFETY: as above.
     unsafe {
         let text = *cell;
         if text.is_null() {
-            *cell = copy(heap, more);
+            *cell = copy(&*heap, more);
             return Ok(());
         }
         // The text itself moves when it grows, and is then what is appended.
         let more = if more == text { None } else { Some(bytes(more)) };
         let old = (*text).length as usize;
         let added = more.map_or(old, <[u8]>::len);
-        let text = make_room(heap, cell, old.saturating_add(added))?;
+        let text = make_room(by, heap, cell, old.saturating_add(added))?;
         let from = more.map_or(first_byte(text).cast_const(), <[u8]>::as_ptr);
-        ptr::copy_nonoverlapping(from, first_byte(text).add(old), added);
+        by.copy(from, first_byte(text).add(old), added);
         (*text).length = (old + added) as u64;
     }
     Ok(())
@@ -166,15 +200,20 @@ pub unsafe fn append(heap: &mut Heap, cell: *mut *mut TextHead, more: *mut TextH
 ///
 /// # Safety
 /// `cell` holds a live text or null.
-pub unsafe fn append_byte(heap: &mut Heap, cell: *mut *mut TextHead, byte: u8) -> Result<(), Fault> {
+pub unsafe fn append_byte(
+    by: Caller,
+    heap: *mut Heap,
+    cell: *mut *mut TextHead,
+    byte: u8,
+) -> Result<(), Fault> {
     // SAFETY: as above.
     unsafe {
         if (*cell).is_null() {
-            *cell = make(heap, &[byte])?;
+            *cell = make(&mut *heap, &[byte])?;
             return Ok(());
         }
         let old = (**cell).length as usize;
-        let text = make_room(heap, cell, old.saturating_add(1))?;
+        let text = make_room(by, heap, cell, old.saturating_add(1))?;
         first_byte(text).add(old).write(byte);
         (*text).length = (old + 1) as u64;
     }
@@ -187,7 +226,8 @@ pub unsafe fn append_byte(heap: &mut Heap, cell: *mut *mut TextHead, byte: u8) -
 /// `cell` holds a live text that is not empty.
 #[inline]
 unsafe fn make_room(
-    heap: &mut Heap,
+    by: Caller,
+    heap: *mut Heap,
     cell: *mut *mut TextHead,
     length: usize,
 ) -> Result<*mut TextHead, Fault> {
@@ -203,15 +243,15 @@ unsafe fn make_room(
         let grown = Room::for_growing(length);
         let wanted = grown.bytes(length);
         let moved = match is_alone {
-            true => heap.reallocate(text.cast(), before, wanted),
-            false => heap.allocate(wanted),
+            true => (*heap).reallocate(text.cast(), before, wanted),
+            false => (*heap).allocate(wanted),
         } as *mut TextHead;
         if moved.is_null() {
             return Err(Fault::OutOfMemory);
         }
         if !is_alone {
-            ptr::copy_nonoverlapping(first_byte(text), first_byte(moved), old);
-            drop(heap, text);
+            by.copy(first_byte(text), first_byte(moved), old);
+            drop(&mut *heap, text);
         }
         moved.write(TextHead { count: HOLDER | i64::from(grown.0), length: old as u64 });
         *cell = moved;
@@ -224,15 +264,22 @@ unsafe fn make_room(
 /// # Safety
 /// `text` is live or null.
 #[inline(always)]
-pub unsafe fn slice(heap: &mut Heap, text: *mut TextHead, from: i64, n: i64) -> Result<*mut TextHead, Fault> {
+pub unsafe fn slice(
+    by: Caller,
+    heap: *mut Heap,
+    text: *mut TextHead,
+    from: i64,
+    n: i64,
+) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above.
     let all = unsafe { bytes(text) };
     // What is negative is too large.
     let part = all.get(from as usize..).and_then(|rest| rest.get(..n as usize));
     match part.ok_or(Fault::IndexOutOfBounds)? {
         // SAFETY: as above.
-        part if part.len() == all.len() => Ok(unsafe { copy(heap, text) }),
-        part => make(heap, part),
+        part if part.len() == all.len() => Ok(unsafe { copy(&*heap, text) }),
+        // SAFETY: as above.
+        part => unsafe { make_in_parts(by, heap, part) },
     }
 }
 
@@ -240,27 +287,35 @@ pub unsafe fn slice(heap: &mut Heap, text: *mut TextHead, from: i64, n: i64) -> 
 ///
 /// # Safety
 /// Both are live or null.
-pub unsafe fn find(text: *const TextHead, part: *const TextHead, from: i64) -> Result<i64, Fault> {
+#[inline]
+pub unsafe fn find(
+    by: Caller,
+    text: *const TextHead,
+    part: *const TextHead,
+    from: i64,
+) -> Result<i64, Fault> {
     // SAFETY: as above.
     let (all, part) = unsafe { (bytes(text), bytes(part)) };
     let rest = position(from).and_then(|from| all.get(from..)).ok_or(Fault::IndexOutOfBounds)?;
-    let found = match *part {
-        [byte] => memchr::memchr(byte, rest),
-        _ => memchr::memmem::find(rest, part),
-    };
-    Ok(found.map_or(-1, |found| from + found as i64))
+    Ok(by.find(rest, part).map_or(-1, |found| from + found as i64))
 }
 
 /// `t[i] := x`
 ///
 /// # Safety
 /// `cell` holds a live text or null.
-pub unsafe fn set(heap: &mut Heap, cell: *mut *mut TextHead, index: i64, byte: u8) -> Result<(), Fault> {
+pub unsafe fn set(
+    by: Caller,
+    heap: *mut Heap,
+    cell: *mut *mut TextHead,
+    index: i64,
+    byte: u8,
+) -> Result<(), Fault> {
     // SAFETY: as above.
     unsafe {
         let length = bytes(*cell).len();
         let index = position(index).filter(|&index| index < length).ok_or(Fault::IndexOutOfBounds)?;
-        let text = make_unique(heap, cell)?;
+        let text = make_unique(by, heap, cell)?;
         first_byte(text).add(index).write(byte);
     }
     Ok(())
@@ -270,13 +325,13 @@ pub unsafe fn set(heap: &mut Heap, cell: *mut *mut TextHead, index: i64, byte: u
 ///
 /// # Safety
 /// `cell` holds a live text that is not empty.
-unsafe fn make_unique(heap: &mut Heap, cell: *mut *mut TextHead) -> Result<*mut TextHead, Fault> {
+unsafe fn make_unique(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above; a text with one holder is that holder's alone.
     unsafe {
         let text = *cell;
         if !is_one(holders(text).load(Acquire)) {
-            *cell = make(heap, bytes(text))?;
-            drop(heap, text);
+            *cell = make_in_parts(by, heap, bytes(text))?;
+            drop(&mut *heap, text);
         }
         Ok(*cell)
     }
@@ -287,12 +342,12 @@ unsafe fn make_unique(heap: &mut Heap, cell: *mut *mut TextHead) -> Result<*mut 
 /// # Safety
 /// Both are live or null.
 #[inline]
-pub unsafe fn compare(a: *const TextHead, b: *const TextHead) -> Ordering {
+pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ordering {
     if a == b {
         return Ordering::Equal;
     }
     // SAFETY: as above.
-    unsafe { bytes(a).cmp(bytes(b)) }
+    unsafe { by.compare(bytes(a), bytes(b)) }
 }
 
 /// Whether both are the same bytes.
@@ -300,9 +355,9 @@ pub unsafe fn compare(a: *const TextHead, b: *const TextHead) -> Ordering {
 /// # Safety
 /// Both are live or null.
 #[inline]
-pub unsafe fn equal(a: *const TextHead, b: *const TextHead) -> bool {
+pub unsafe fn equal(by: Caller, a: *const TextHead, b: *const TextHead) -> bool {
     // SAFETY: as above.
-    a == b || unsafe { short::equal(bytes(a), bytes(b)) }
+    a == b || unsafe { short::equal(by, bytes(a), bytes(b)) }
 }
 
 fn position(n: i64) -> Option<usize> {

@@ -29,18 +29,18 @@ proptest! {
         // SAFETY: every text is dropped once, at the end.
         unsafe {
             let (x, y) = (make(&mut heap, &a).unwrap(), make(&mut heap, &b).unwrap());
-            prop_assert_eq!(compare(x, y), a.cmp(&b));
-            let both = concat(&mut heap, x, y).unwrap();
+            prop_assert_eq!(compare(Caller::HASTY, x, y), a.cmp(&b));
+            let both = concat(Caller::HASTY, &raw mut heap, x, y).unwrap();
             prop_assert_eq!(bytes(both), [&a[..], &b[..]].concat());
 
             let expected = usize::try_from(from).ok().and_then(|from| a.get(from..));
             let found = expected.map(|rest| {
                 (0..=rest.len()).find(|&i| rest[i..].starts_with(&b)).map_or(-1, |i| from + i as i64)
             });
-            prop_assert_eq!(find(x, y, from), found.ok_or(Fault::IndexOutOfBounds));
+            prop_assert_eq!(find(Caller::HASTY, x, y, from), found.ok_or(Fault::IndexOutOfBounds));
 
             let expected = expected.and_then(|rest| rest.get(..usize::try_from(n).ok()?));
-            match slice(&mut heap, x, from, n) {
+            match slice(Caller::HASTY, &raw mut heap, x, from, n) {
                 Ok(part) => {
                     prop_assert_eq!(Some(bytes(part)), expected);
                     drop(&mut heap, part);
@@ -68,17 +68,17 @@ proptest! {
             for (how, more) in steps {
                 match how {
                     0 => {
-                        append(&mut heap, &raw mut cell, cell).unwrap();
+                        append(Caller::HASTY, &raw mut heap, &raw mut cell, cell).unwrap();
                         expected.extend_from_within(..);
                     }
                     1 => {
-                        append_byte(&mut heap, &raw mut cell, how as u8).unwrap();
+                        append_byte(Caller::HASTY, &raw mut heap, &raw mut cell, how as u8).unwrap();
                         expected.push(how as u8);
                     }
                     2 => others.push((copy(&heap, cell), expected.clone())),
                     _ => {
                         let text = make(&mut heap, &more).unwrap();
-                        append(&mut heap, &raw mut cell, text).unwrap();
+                        append(Caller::HASTY, &raw mut heap, &raw mut cell, text).unwrap();
                         drop(&mut heap, text);
                         expected.extend(more);
                     }
@@ -86,7 +86,7 @@ proptest! {
                 prop_assert_eq!(bytes(cell), &expected);
                 expected.truncate(4096);
                 if bytes(cell).len() > 4096 {
-                    let shorter = slice(&mut heap, cell, 0, 4096).unwrap();
+                    let shorter = slice(Caller::HASTY, &raw mut heap, cell, 0, 4096).unwrap();
                     drop(&mut heap, core::mem::replace(&mut cell, shorter));
                 }
             }
@@ -122,7 +122,7 @@ proptest! {
                     cells[to] = text;
                     model[to] = model[from].clone();
                 } else {
-                    let done = set(&mut heap, &mut cells[to], index, byte);
+                    let done = set(Caller::HASTY, &raw mut heap, &mut cells[to], index, byte);
                     let place = model[to].get_mut(index as usize).map(|place| *place = byte);
                     prop_assert_eq!(done, place.ok_or(Fault::IndexOutOfBounds));
                 }
@@ -150,7 +150,7 @@ fn literals_are_never_changed_nor_freed() {
         let mut cell = copy(&heap, address);
         drop(&mut heap, cell);
         drop(&mut heap, cell);
-        set(&mut heap, &mut cell, 1, b'x').unwrap();
+        set(Caller::HASTY, &raw mut heap, &mut cell, 1, b'x').unwrap();
         assert_eq!((bytes(cell), bytes(address)), (&b"axc"[..], &b"abc"[..]));
         drop(&mut heap, cell);
     }
@@ -187,7 +187,7 @@ fn a_text_that_grows_moves_seldom() {
     unsafe {
         for _ in 0..pieces {
             let before = cell;
-            append_byte(&mut heap, &raw mut cell, b'x').unwrap();
+            append_byte(Caller::HASTY, &raw mut heap, &raw mut cell, b'x').unwrap();
             moves += usize::from(cell != before);
         }
         assert_eq!(bytes(cell).len(), pieces);

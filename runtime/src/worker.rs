@@ -22,6 +22,8 @@ pub struct Ground {
     pub failures: Vec<Failure>,
     /// `HALT`
     pub halted: Option<i64>,
+    /// Lets others run while a process is in a long call, if the time slice is over. None where there are no others.
+    pub let_others_run: Option<unsafe fn(*mut Worker, *mut Process)>,
 }
 
 /// A run-time error.
@@ -55,7 +57,7 @@ impl Failure {
 impl Ground {
     /// Nothing has failed yet.
     pub fn new(heap: Heap) -> Ground {
-        Ground { heap, failures: Vec::new(), halted: None }
+        Ground { heap, failures: Vec::new(), halted: None, let_others_run: None }
     }
 }
 
@@ -93,4 +95,16 @@ pub unsafe fn want_attention(w: *mut Worker) {
 #[inline]
 pub unsafe fn slice_is_over(w: *mut Worker) -> bool {
     (*w).attention.load(Relaxed) & TICK != 0
+}
+
+/// A process is in a long call: others run now if the time slice is over.
+///
+/// # Safety
+/// As for [`crate::long::Caller::new`].
+pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
+    if slice_is_over(w)
+        && let Some(run) = (*ground(w)).let_others_run
+    {
+        run(w, p);
+    }
 }

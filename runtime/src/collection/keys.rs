@@ -11,6 +11,7 @@ use drystone_component::Kind;
 
 use crate::heap::Heap;
 use crate::layout::TextHead;
+use crate::long::Caller;
 use crate::text;
 
 /// The kinds of a collection's indices.
@@ -45,7 +46,7 @@ impl<'a> Keys<'a> {
         for (i, &kind) in self.kinds.iter().enumerate() {
             let (a, b) = (*a.add(i), *b.add(i));
             let order = match kind {
-                Kind::Text => text::compare(a as *const TextHead, b as *const TextHead),
+                Kind::Text => text::compare(Caller::HASTY, a as *const TextHead, b as *const TextHead),
                 _ => (a as i64).cmp(&(b as i64)),
             };
             if order != Ordering::Equal {
@@ -105,7 +106,7 @@ impl<'a> Keys<'a> {
 
 #[inline]
 unsafe fn equal_words(kind: Kind, a: u64, b: u64) -> bool {
-    a == b || kind == Kind::Text && text::equal(a as *const TextHead, b as *const TextHead)
+    a == b || kind == Kind::Text && text::equal(Caller::HASTY, a as *const TextHead, b as *const TextHead)
 }
 
 #[inline]

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
+use crate::long::Caller;
 use crate::number::{self, parse_integer, parse_real};
 use crate::worker::heap_of;
 
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn ds_text_concat(
     b: *mut TextHead,
     location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, location).or_fail(concat(&mut *heap_of(w), a, b), FAILED) }
+    unsafe { At(w, p, location).or_fail(concat(Caller::new(w, p), heap_of(w), a, b), FAILED) }
 }
 
 /// `t := t + x`
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn ds_text_append(
     location: u32,
 ) -> Status {
     unsafe {
-        let done = append(&mut *heap_of(w), cell, more).map(|()| Status::Done);
+        let done = append(Caller::new(w, p), heap_of(w), cell, more).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
     }
 }
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn ds_text_append_character(
     location: u32,
 ) -> Status {
     unsafe {
-        let done = append_byte(&mut *heap_of(w), cell, character as u8).map(|()| Status::Done);
+        let done = append_byte(Caller::new(w, p), heap_of(w), cell, character as u8).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
     }
 }
@@ -119,10 +120,15 @@ pub unsafe extern "C" fn ds_text_append_character(
 /// -1, 0 or 1: order by unsigned bytes.
 ///
 /// # Safety
-/// Both are null or alive.
+/// `p` runs on `w`, or its condition is tested; both texts are null or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_text_compare(a: *const TextHead, b: *const TextHead) -> i32 {
-    unsafe { compare(a, b) as i32 }
+pub unsafe extern "C" fn ds_text_compare(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *const TextHead,
+    b: *const TextHead,
+) -> i32 {
+    unsafe { compare(Caller::new(w, p), a, b) as i32 }
 }
 
 /// 1 if both are the same bytes.
@@ -130,8 +136,13 @@ pub unsafe extern "C" fn ds_text_compare(a: *const TextHead, b: *const TextHead)
 /// # Safety
 /// As for [`ds_text_compare`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_text_equal(a: *const TextHead, b: *const TextHead) -> u32 {
-    unsafe { u32::from(equal(a, b)) }
+pub unsafe extern "C" fn ds_text_equal(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *const TextHead,
+    b: *const TextHead,
+) -> u32 {
+    unsafe { u32::from(equal(Caller::new(w, p), a, b)) }
 }
 
 /// `t[i] := x`
@@ -148,7 +159,7 @@ pub unsafe extern "C" fn ds_text_set(
     location: u32,
 ) -> Status {
     unsafe {
-        let done = set(&mut *heap_of(w), cell, index, character as u8).map(|()| Status::Done);
+        let done = set(Caller::new(w, p), heap_of(w), cell, index, character as u8).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
     }
 }
@@ -166,7 +177,7 @@ pub unsafe extern "C" fn ds_text_slice(
     n: i64,
     location: u32,
 ) -> *mut TextHead {
-    unsafe { At(w, p, location).or_fail(slice(&mut *heap_of(w), text, from, n), FAILED) }
+    unsafe { At(w, p, location).or_fail(slice(Caller::new(w, p), heap_of(w), text, from, n), FAILED) }
 }
 
 /// `FIND(t, part, from)`
@@ -182,7 +193,7 @@ pub unsafe extern "C" fn ds_text_find(
     from: i64,
     location: u32,
 ) -> i64 {
-    unsafe { At(w, p, location).or_fail(find(text, part, from), i64::MIN) }
+    unsafe { At(w, p, location).or_fail(find(Caller::new(w, p), text, part, from), i64::MIN) }
 }
 
 /// `TEXT(n)`

@@ -1,14 +1,14 @@
-//! Most texts are short: up to 16 bytes are compared, and up to 32 copied, here by one or two words, which may overlap, because
+//! Most texts are short: up to 32 bytes are compared and copied here by one or two words, which may overlap, because
 //! the library's functions for any length take longer to find out how many bytes there are.
 //!
 //! # Why this is sound
 //! What is copied goes to memory of the caller's that is as long.
 
-use core::ptr;
+use crate::long::Caller;
 
 /// Whether both are the same.
 #[inline]
-pub fn equal(a: &[u8], b: &[u8]) -> bool {
+pub fn equal(by: Caller, a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -17,7 +17,8 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
         1..4 => a[0] == b[0] && a[a.len() / 2] == b[a.len() / 2] && a[a.len() - 1] == b[a.len() - 1],
         4..8 => equal_ends::<4>(a, b),
         8..=16 => equal_ends::<8>(a, b),
-        _ => a == b,
+        17..=32 => equal_ends::<16>(a, b),
+        _ => by.equal(a, b),
     }
 }
 
@@ -31,7 +32,7 @@ fn equal_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
 /// # Safety
 /// `to` may be written for as many bytes, which are others.
 #[inline]
-pub unsafe fn copy(from: &[u8], to: *mut u8) {
+pub unsafe fn copy(by: Caller, from: &[u8], to: *mut u8) {
     // SAFETY: as above; each part lies inside.
     unsafe {
         match from.len() {
@@ -45,7 +46,7 @@ pub unsafe fn copy(from: &[u8], to: *mut u8) {
             4..8 => copy_ends::<4>(from, to),
             8..=16 => copy_ends::<8>(from, to),
             17..=32 => copy_ends::<16>(from, to),
-            length => ptr::copy_nonoverlapping(from.as_ptr(), to, length),
+            length => by.copy(from.as_ptr(), to, length),
         }
     }
 }
@@ -76,13 +77,13 @@ mod tests {
             let text: Vec<u8> = (1..=length).collect();
             let mut copied = vec![0; text.len() + 1];
             // SAFETY: it is as long.
-            unsafe { copy(&text, copied.as_mut_ptr()) };
+            unsafe { copy(Caller::HASTY, &text, copied.as_mut_ptr()) };
             assert_eq!(copied.pop(), Some(0));
-            assert!(copied == text && equal(&copied, &text));
-            assert!(!equal(&text, &[&text[..], &[0]].concat()));
+            assert!(copied == text && equal(Caller::HASTY, &copied, &text));
+            assert!(!equal(Caller::HASTY, &text, &[&text[..], &[0]].concat()));
             for place in 0..text.len() {
                 copied[place] = 0;
-                assert!(!equal(&copied, &text), "{length} {place}");
+                assert!(!equal(Caller::HASTY, &copied, &text), "{length} {place}");
                 copied[place] = text[place];
             }
         }

@@ -5,7 +5,7 @@ use super::trial::{Trial, figure, repeated};
 use crate::row::Row;
 
 /// In the order of the program, which has them as numbers.
-const OPERATIONS: [&str; 12] = [
+const OPERATIONS: [&str; 17] = [
     "nothing",
     "delete 10^6 servers",
     "delete a holder of 10^6",
@@ -13,7 +13,12 @@ const OPERATIONS: [&str; 12] = [
     "delete 10^6 texts, sparse",
     "NEW of an array of 10^8",
     "remove from the middle of 10^6",
+    "join 10^6 by one in the middle",
+    "first FOREACH of 65000 numbers",
+    "first FOREACH of 65000 texts",
     "+ to 100 MB",
+    "+ to 100 MB that another shares",
+    "change 100 MB that another shares",
     "FIND in 100 MB",
     "compare 100 MB",
     "SLICE of 100 MB",

@@ -1,0 +1,162 @@
+//! What takes long in the runtime within one call, as texts do that are: it is done in parts, and between two of them
+//! others run if the time slice is over. Who calls keeps its place on the processor's stack meanwhile; what others may
+//! do then, whoever lets them run knows ([`Ground::let_others_run`](crate::worker::Ground)).
+//!
+//! # Why this is sound
+//! Others can't change what a process works on: a variable that it may read or write no other one changes until it gives up
+//! the lock that it has, and texts that it was given have holders.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::cmp::Ordering;
+use core::ops::Range;
+use core::ptr::{self, null_mut};
+
+use crate::layout::{Process, Worker};
+use crate::worker::let_others_run;
+
+/// Up to so many bytes are done at once.
+const PART: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
+
+/// Who calls the runtime.
+#[derive(Clone, Copy)]
+pub struct Caller {
+    worker: *mut Worker,
+    process: *mut Process,
+}
+
+impl Caller {
+    /// It does all at once.
+    pub const HASTY: Caller = Caller { worker: null_mut(), process: null_mut() };
+
+    /// A process, for which others may have to wait.
+    ///
+    /// # Safety
+    /// It runs on that worker, or `worker` tests its condition; it has called an entry point that holds no reference to
+    /// anything that other processes may change.
+    pub unsafe fn new(worker: *mut Worker, process: *mut Process) -> Caller {
+        Caller { worker, process }
+    }
+
+    /// The parts of so many bytes. Others may run before each but the first.
+    fn parts(self, length: usize) -> impl Iterator<Item = Range<usize>> {
+        (0..length).step_by(PART).map(move |start| {
+            if start > 0 && !self.worker.is_null() {
+                // SAFETY: as the caller has promised.
+                unsafe { let_others_run(self.worker, self.process) };
+            }
+            start..length.min(start + PART)
+        })
+    }
+
+    /// Copies bytes.
+    ///
+    /// # Safety
+    /// Both may be read and written for so many bytes, which are others, and stay so while other processes run.
+    #[inline]
+    pub unsafe fn copy(self, from: *const u8, to: *mut u8, length: usize) {
+        if length <= PART {
+            return ptr::copy_nonoverlapping(from, to, length);
+        }
+        self.copy_in_parts(from, to, length);
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn copy_in_parts(self, from: *const u8, to: *mut u8, length: usize) {
+        for part in self.parts(length) {
+            ptr::copy_nonoverlapping(from.add(part.start), to.add(part.start), part.len());
+        }
+    }
+
+    /// The order of bytes.
+    #[inline]
+    pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        if a.len() <= PART || b.len() <= PART { a.cmp(b) } else { self.compare_in_parts(a, b) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare_in_parts(self, a: &[u8], b: &[u8]) -> Ordering {
+        let common = a.len().min(b.len());
+        let different =
+            self.parts(common).map(|part| a[part.clone()].cmp(&b[part])).find(|order| order.is_ne());
+        different.unwrap_or_else(|| a.len().cmp(&b.len()))
+    }
+
+    /// Whether bytes are the same; there are as many of both.
+    #[inline]
+    pub fn equal(self, a: &[u8], b: &[u8]) -> bool {
+        if a.len() <= PART { a == b } else { self.compare_in_parts(a, b).is_eq() }
+    }
+
+    /// Where some bytes are first found among others.
+    #[inline]
+    pub fn find(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
+        if all.len() <= PART { find(all, wanted) } else { self.find_in_parts(all, wanted) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_in_parts(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
+        if wanted.len() > PART {
+            // Parts would have to overlap by more than they are long.
+            return find(all, wanted);
+        }
+        // What begins in a part may end in the next one.
+        let beyond = wanted.len().saturating_sub(1);
+        self.parts(all.len()).find_map(|part| {
+            let end = all.len().min(part.end + beyond);
+            find(&all[part.start..end], wanted).map(|found| part.start + found)
+        })
+    }
+}
+
+#[inline]
+fn find(all: &[u8], wanted: &[u8]) -> Option<usize> {
+    match *wanted {
+        [byte] => memchr::memchr(byte, all),
+        _ => memchr::memmem::find(all, wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn what_is_found_may_lie_across_parts() {
+        let mut all = vec![b'.'; 3 * PART + 5];
+        assert_eq!(Caller::HASTY.find(&all, b"xyz"), None);
+        for place in [0, PART - 2, PART - 1, PART, 2 * PART - 1, 3 * PART + 2] {
+            all[place..place + 3].copy_from_slice(b"xyz");
+            assert_eq!(Caller::HASTY.find(&all, b"xyz"), Some(place));
+            assert_eq!(Caller::HASTY.find(&all, b"z"), Some(place + 2));
+            all[place..place + 3].copy_from_slice(b"...");
+        }
+        assert_eq!(Caller::HASTY.find(&all, b""), Some(0));
+    }
+
+    #[test]
+    fn parts_are_compared_in_order() {
+        let all = vec![5; 2 * PART + 5];
+        for place in [0, PART - 1, PART, 2 * PART, 2 * PART + 4] {
+            let mut other = all.clone();
+            other[place] = 6;
+            assert_eq!(Caller::HASTY.compare(&all, &other), Ordering::Less);
+            assert!(!Caller::HASTY.equal(&all, &other) && Caller::HASTY.equal(&all, &all.clone()));
+            assert_eq!(Caller::HASTY.compare(&all, &other[..=place]), Ordering::Less);
+            assert_eq!(Caller::HASTY.compare(&all, &all[..=place]), (all.len()).cmp(&(place + 1)));
+        }
+    }
+
+    #[test]
+    fn parts_are_copied_to_the_last_byte() {
+        let all: vec::Vec<u8> = (0..2 * PART + 5).map(|place| place as u8).collect();
+        let mut copied = vec![0; all.len()];
+        // SAFETY: both are that long.
+        unsafe { Caller::HASTY.copy(all.as_ptr(), copied.as_mut_ptr(), all.len()) };
+        assert!(copied == all);
+    }
+}

@@ -1,0 +1,71 @@
+//! Others run within a process's long call into the runtime: it stays where it is on the processor's stack, and goes on
+//! when they have had a time slice, or none of them is ready any more.
+//!
+//! # Why this is sound
+//! To the others it looks like one that was preempted, but it stands in no queue, so nobody else makes it run. What
+//! would free what it works on waits until it has left the runtime: errors, paused deletions and the program's end are
+//! the outer scheduler's, which gets control as soon as it may.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::sync::atomic::Ordering::Acquire;
+
+use super::{ticked, wake_due};
+use crate::home::home;
+use crate::layout::*;
+use crate::parallel;
+use crate::process::enter;
+use crate::worker::{ground, want_attention};
+
+/// So many long calls are within each other at most; who comes later keeps others waiting.
+const DEEPEST: u32 = 8;
+/// Who is in the midst of so many recursive calls keeps others waiting: they need the processor's stack too.
+const MOST_NESTED: u64 = 1000;
+
+/// The time slice is over while `p` is in a long call.
+///
+/// # Safety
+/// As for [`crate::long::Caller::new`]; `w` is the home worker.
+pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
+    if !may(w, p) {
+        return;
+    }
+    (*home(w)).within += 1;
+    run_others(w);
+    (*home(w)).within -= 1;
+    // What was left undone.
+    want_attention(w);
+}
+
+unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
+    // Whose condition is tested is not the one that runs: the monitor is half-way.
+    let runs = !matches!((*p).status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
+    runs && is_calm(w) && (*home(w)).within < DEEPEST && (*w).nested < MOST_NESTED
+}
+
+/// Nothing has happened that the outer scheduler must see to before anybody else runs.
+unsafe fn is_calm(w: *mut Worker) -> bool {
+    (*ground(w)).failures.is_empty() && (*ground(w)).halted.is_none()
+}
+
+/// Runs those that are ready until their slice is over.
+unsafe fn run_others(w: *mut Worker) {
+    let mut is_over = false;
+    while !is_over {
+        let attention = (*w).attention.swap(0, Acquire);
+        parallel::come_home(w);
+        if !is_calm(w) {
+            return;
+        }
+        if attention & TICK != 0 {
+            ticked(w);
+        }
+        wake_due(w);
+        let p = parallel::next(w, attention & TICK != 0);
+        if p.is_null() {
+            return;
+        }
+        let program = (*home(w)).program;
+        enter(w, program, p);
+        is_over = (*w).attention.load(Acquire) & TICK != 0;
+    }
+}
