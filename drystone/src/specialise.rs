@@ -17,7 +17,7 @@ pub fn run(command: &Specialise) -> Result<(), Status> {
     let mut context = Context::read(&context).map_err(|error| wrong(&command.context, error))?;
     context.budget.seconds = command.seconds.unwrap_or(context.budget.seconds);
     context.budget.memory = command.memory.map_or(context.budget.memory, |bytes| bytes as u64);
-    let program = program(&command.files)?;
+    let program = program(&command.files, context.budget.memory)?;
     let residual = specialise(&program, &context).map_err(|error| wrong(&command.context, error))?;
     write(command, &residual)?;
     if let Some(folder) = &command.explain {
@@ -27,11 +27,11 @@ pub fn run(command: &Specialise) -> Result<(), Status> {
     Ok(())
 }
 
-fn program(files: &[PathBuf]) -> Result<Module, Status> {
+fn program(files: &[PathBuf], memory: u64) -> Result<Module, Status> {
     let mut modules = Vec::new();
     for file in files {
         let text = read(file)?;
-        modules.push(parse::read(&text, &file.display().to_string()).map_err(refused)?);
+        modules.push(parse::read_within(&text, &file.display().to_string(), memory).map_err(refused)?);
     }
     link::link(modules).map_err(refused)
 }

@@ -6,6 +6,7 @@
 //! loops (`reroll`), and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. What makes machine code of it is a
 //! package of its own, `native/`, so that only those link Cranelift who need it.
 
+mod account;
 pub mod c;
 pub mod context;
 pub mod evaluate;

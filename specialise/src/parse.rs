@@ -49,9 +49,15 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads the text of an IR file; the name is for messages.
+/// Reads the text of an IR file, however much memory that takes; the name is for messages.
 pub fn read(text: &str, name: &str) -> Result<Module, ParseError> {
-    top::read(text, name).map_err(|fail| ParseError {
+    read_within(text, name, u64::MAX)
+}
+
+/// Reads the text of an IR file, as long as what this thread has read, bodies that are read later included, does not
+/// take more than so many bytes of memory.
+pub fn read_within(text: &str, name: &str, memory: u64) -> Result<Module, ParseError> {
+    top::read(text, name, memory).map_err(|fail| ParseError {
         file: name.into(),
         line: line(text, fail.at),
         what: fail.what,

@@ -6,6 +6,7 @@ mod build;
 mod check;
 mod fmt;
 mod graph;
+mod limits;
 mod memory;
 mod new;
 mod programs;

@@ -106,6 +106,16 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     page.split(&fence).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_string())).collect()
 }
 
+/// Makes IR of a C file, without which it does nothing; whether there is a clang.
+pub fn to_ir(folder: &Path, file: &str) -> bool {
+    if clang().is_none() {
+        eprintln!("skipped: there is no clang-16, clang-19 or clang");
+        return false;
+    }
+    compile(folder, &[&TO_IR[..], &[file]].concat());
+    true
+}
+
 fn clang() -> Option<&'static str> {
     [CLANG, "clang-19", "clang"].into_iter().find(|name| has(name))
 }

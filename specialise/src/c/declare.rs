@@ -56,11 +56,13 @@ impl Scopes<'_> {
                 self.place(inner, variables);
             }
         }
-        for (at, variables) in before.into_iter().rev() {
-            for variable in variables.into_iter().rev() {
-                list.insert(at, Stmt::Declare(variable, self.types[&variable].clone()));
-            }
+        let declaration = |variable: usize| Stmt::Declare(variable, self.types[&variable].clone());
+        let mut whole = Vec::with_capacity(list.len() + before.len());
+        for (at, statement) in std::mem::take(list).into_iter().enumerate() {
+            whole.extend(before.remove(&at).unwrap_or_default().into_iter().map(declaration));
+            whole.push(statement);
         }
+        *list = whole;
     }
 
     /// The only list inside a statement that mentions a variable, if the variable may live in it.

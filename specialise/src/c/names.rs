@@ -1,6 +1,6 @@
 //! Identifiers: each name once, none that C or the text around it uses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Words that mean something to C, to the headers that the text includes, or to the compilers.
 const TAKEN: &str = "auto break case char const continue default do double else enum extern float for goto if inline \
@@ -15,27 +15,32 @@ const TAKEN: &str = "auto break case char const continue default do double else 
 #[derive(Clone)]
 pub(super) struct Names {
     used: BTreeSet<String>,
+    /// The number behind the last one of those who wanted the same name, so that not all of them are tried again.
+    counts: HashMap<String, u32>,
 }
 
 impl Names {
     /// What every text has taken.
     pub fn new() -> Names {
-        Names { used: TAKEN.split_whitespace().chain(super::library::names()).map(str::to_string).collect() }
+        let used = TAKEN.split_whitespace().chain(super::library::names()).map(str::to_string).collect();
+        Names { used, counts: HashMap::new() }
     }
 
     /// Takes a name that nobody else has, as close to the wanted one as may be.
     pub fn take(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);
-        let mut name = wanted.clone();
-        let mut count = 2;
-        while !self.used.insert(name.clone()) {
-            name = match wanted.ends_with(|last: char| last.is_ascii_digit()) {
-                true => format!("{wanted}_{count}"),
-                false => format!("{wanted}{count}"),
-            };
-            count += 1;
+        if self.used.insert(wanted.clone()) {
+            return wanted;
         }
-        name
+        let between = if wanted.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
+        let count = self.counts.entry(wanted.clone()).or_insert(1);
+        loop {
+            *count += 1;
+            let name = format!("{wanted}{between}{count}");
+            if self.used.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! those that lead to it, its loops, and which values are still wanted where.
 
 use super::recursion::ENTRY;
+use crate::account::Room;
 use crate::graph::{Graph, successors};
 use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
@@ -15,6 +16,7 @@ pub(super) struct Flow {
     pub nest: Vec<Vec<BlockId>>,
     /// The values wanted at the start of each block after its phis, as bits.
     live: Vec<Bits>,
+    _room: Room,
     /// Where each value is defined: block and index.
     definitions: OnceCell<Vec<Option<(u32, u32)>>>,
     /// Whether an address or a switch is computed from each value.
@@ -58,13 +60,14 @@ impl Bits {
 }
 
 impl Flow {
-    /// Analyses a function.
-    pub fn new(body: &Body) -> Flow {
+    /// Analyses a function, as long as there is room for what comes of it, which may grow as the square of its size.
+    pub fn new(body: &Body, room: Room) -> Result<Flow, String> {
+        room.take(body.blocks.len() as u64 * (body.types.len() as u64 / 8 + size_of::<Bits>() as u64))?;
         let graph = Graph::of(successors(body));
         let order = graph.position.iter().map(|at| at.map_or(u32::MAX, |at| at as u32)).collect();
         let nest = nest(&graph);
         let live = liveness(body, &graph);
-        Flow { order, nest, live, definitions: OnceCell::new(), steering: OnceCell::new() }
+        Ok(Flow { order, nest, live, _room: room, definitions: OnceCell::new(), steering: OnceCell::new() })
     }
 
     /// Values wanted at the start of a block, after its phis.
@@ -74,24 +77,7 @@ impl Flow {
 
     /// Values wanted before the instruction at an index of a block.
     pub fn live_before(&self, body: &Body, block: BlockId, index: usize) -> Bits {
-        let code = &body.blocks[block.0 as usize];
-        let mut live = self.live_out(body, block);
-        code.terminator.operand().into_iter().for_each(|operand| add(operand, &mut live));
-        for instruction in code.instructions[index..].iter().rev() {
-            if let Some(result) = instruction.result {
-                live.remove(result);
-            }
-            instruction.op.operands().for_each(|operand| add(operand, &mut live));
-        }
-        live
-    }
-
-    fn live_out(&self, body: &Body, block: BlockId) -> Bits {
-        let mut live = Bits::new(body.types.len());
-        for successor in body.blocks[block.0 as usize].terminator.successors() {
-            add_edge(body, block, successor, &self.live[successor.0 as usize], &mut live);
-        }
-        live
+        live_before(&self.live, body, block, index)
     }
 
     /// Where each value is defined: block and index; parameters have no place.
@@ -194,26 +180,42 @@ fn nest(graph: &Graph) -> Vec<Vec<BlockId>> {
     nest
 }
 
+/// The values wanted before an instruction, when it is known which are wanted at the start of each block.
+fn live_before(wanted: &[Bits], body: &Body, block: BlockId, index: usize) -> Bits {
+    let code = &body.blocks[block.0 as usize];
+    let mut live = live_out(wanted, body, block);
+    code.terminator.operand().into_iter().for_each(|operand| add(operand, &mut live));
+    for instruction in code.instructions[index..].iter().rev() {
+        if let Some(result) = instruction.result {
+            live.remove(result);
+        }
+        instruction.op.operands().for_each(|operand| add(operand, &mut live));
+    }
+    live
+}
+
+fn live_out(wanted: &[Bits], body: &Body, block: BlockId) -> Bits {
+    let mut live = Bits::new(body.types.len());
+    for successor in body.blocks[block.0 as usize].terminator.successors() {
+        add_edge(body, block, successor, &wanted[successor.0 as usize], &mut live);
+    }
+    live
+}
+
 fn liveness(body: &Body, graph: &Graph) -> Vec<Bits> {
-    let mut flow = Flow {
-        order: Vec::new(),
-        nest: Vec::new(),
-        live: vec![Bits::new(body.types.len()); body.blocks.len()],
-        definitions: OnceCell::new(),
-        steering: OnceCell::new(),
-    };
+    let mut wanted = vec![Bits::new(body.types.len()); body.blocks.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for &block in graph.order.iter().rev() {
             let code = &body.blocks[block];
             let phis = code.phi_count();
-            let live = flow.live_before(body, BlockId(block as u32), phis);
-            if flow.live[block] != live {
-                flow.live[block] = live;
+            let live = live_before(&wanted, body, BlockId(block as u32), phis);
+            if wanted[block] != live {
+                wanted[block] = live;
                 changed = true;
             }
         }
     }
-    flow.live
+    wanted
 }

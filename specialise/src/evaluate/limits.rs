@@ -1,7 +1,8 @@
 //! What an evaluation may take, and where it went: instructions, code, memory and time.
 
 use super::state::State;
-use super::{Evaluator, Stop, counted};
+use super::{Evaluator, Stop};
+use crate::account;
 use crate::ir::{BlockId, FunctionId};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
@@ -10,15 +11,13 @@ use std::time::Duration;
 /// How many steps there are from one look at the clock to the next.
 const STEPS: u64 = 256;
 
-/// What an instruction of the residual program takes, with its place among the definitions and the uses.
-const RESIDUAL_BYTES: u64 = 256;
+/// What an instruction of the residual program takes at most, until it is written: most of it is its statement in C.
+const RESIDUAL_BYTES: u64 = 2000;
 
 /// What was spent, in all attempts together.
 pub(super) struct Spent {
     /// What this thread had taken of the processor's time before.
     start: Duration,
-    /// The bytes that were counted before.
-    before: u64,
     /// How often each place was come to where loops begin or functions do.
     visits: HashMap<(FunctionId, BlockId), u64>,
     /// The loops that stay loops because too much was spent on unrolling them, and on what.
@@ -27,12 +26,7 @@ pub(super) struct Spent {
 
 impl Default for Spent {
     fn default() -> Spent {
-        Spent {
-            start: processor_time(),
-            before: counted::bytes(),
-            visits: HashMap::new(),
-            given_up: Vec::new(),
-        }
+        Spent { start: processor_time(), visits: HashMap::new(), given_up: Vec::new() }
     }
 }
 
@@ -55,7 +49,7 @@ impl Evaluator<'_> {
         } else if self.residual.size >= budget.residual {
             format!("the budget of {} residual instructions", budget.residual)
         } else if self.bytes() >= budget.memory {
-            format!("the budget of {} MB", budget.memory / 1_000_000)
+            account::budget(budget.memory)
         } else {
             return Ok(());
         };
@@ -116,8 +110,8 @@ impl Evaluator<'_> {
         line.map_or_else(|| name.to_string(), |place| format!("{name} ({}:{})", place.file, place.line))
     }
 
-    /// The bytes that this evaluation holds.
+    /// The bytes that the program and this evaluation hold.
     fn bytes(&self) -> u64 {
-        counted::bytes().saturating_sub(self.learnt.spent.before) + self.residual.size as u64 * RESIDUAL_BYTES
+        account::bytes() + self.residual.size as u64 * RESIDUAL_BYTES
     }
 }

@@ -5,8 +5,8 @@
 //! what is known to stand there. A cell that holds a copy is the eager history of section 3.1 of the paper: it says
 //! which bytes of which real object it is equal to, and never points to another copy.
 
-use super::counted::Counted;
 use super::value::{ObjectId, Value};
+use crate::account::Counted;
 use crate::ir::{Const, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -13,7 +13,6 @@ mod attempt;
 mod branches;
 mod calls;
 mod copies;
-mod counted;
 mod effects;
 mod flow;
 mod given;

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::{Analysed, Evaluator};
+use crate::account::Room;
 use crate::ir::{Body, Code, Const, Effects, Function, FunctionId, Op, Operand, Type};
 use std::rc::Rc;
 
@@ -72,7 +73,7 @@ impl Evaluator<'_> {
         if let Some(name) = self.returns_twice(&body) {
             return Err(format!("it calls {name}, which returns twice"));
         }
-        let flow = Rc::new(Flow::new(&body));
+        let flow = Rc::new(Flow::new(&body, Room::within(self.budget().memory))?);
         self.learnt.flows.insert(function, (body.clone(), flow.clone()));
         Ok(Some((body, flow)))
     }

@@ -1,9 +1,9 @@
 //! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
 
-use super::counted::Counted;
 use super::flow::Flow;
 use super::memory::Memory;
 use super::value::{ObjectId, Value};
+use crate::account::Counted;
 use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -10,11 +10,22 @@ use super::unread::Scope;
 use super::values::Values;
 use crate::ir::{Block, BlockId, Body, Function, Instruction, Op, Operand, PlaceId, Terminator, Type};
 
+/// What an instruction takes, with its result's name and type, in lists that grow.
+const INSTRUCTION_BYTES: u64 = 320;
+
+/// What an operand of it or a way on takes.
+const LINK_BYTES: u64 = 64;
+
 /// Reads the body that begins here.
 pub(super) fn read(function: &Function, scope: &Scope, start: usize) -> Parsed<Body> {
     let text = &*scope.file.text;
     let length = super::lexer::statement_end(text, start) - start;
-    let constants = Constants { types: &scope.file.types, symbols: &scope.symbols, mention: Mention::Use };
+    let constants = Constants {
+        types: &scope.file.types,
+        symbols: &scope.symbols,
+        mention: Mention::Use,
+        room: &scope.file.room,
+    };
     let mut reader = Reader {
         cursor: Cursor::new(text, start),
         scope,
@@ -100,6 +111,12 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
+    /// Counts an instruction or the end of a block.
+    fn count(&self, at: &Cursor, links: usize) -> Parsed<()> {
+        let bytes = INSTRUCTION_BYTES + LINK_BYTES * links as u64;
+        self.constants.room.take(bytes).map_err(|what| at.wrong(what))
+    }
+
     fn line(&mut self) -> Parsed<()> {
         if self.open.is_none() {
             self.begin(None)?;
@@ -127,9 +144,11 @@ impl<'f> Reader<'f> {
                     }
                     _ => Some(self.values.define(name, ty.clone()).map_err(|what| at.wrong(what))?),
                 };
+                self.count(&at, op.operands().count())?;
                 self.open.get_or_insert_default().push(Instruction { result, ty, op, place });
             }
             Line::End(terminator) => {
+                self.count(&at, terminator.successors().count())?;
                 let instructions = self.open.take().unwrap_or_default();
                 let comment = String::new();
                 self.body.blocks.push(Block { instructions, terminator, place, comment });

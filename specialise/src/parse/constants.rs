@@ -4,9 +4,13 @@ use super::cursor::{Cursor, Parsed};
 use super::fold;
 use super::lexer::{Token, bytes, plain};
 use super::types::Types;
+use crate::account::Room;
 use crate::ir::{Binary, Cast, Const, Type};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// What an element of a constant takes, in the list that grows and in the one that is as long as it must be.
+const ELEMENT_BYTES: u64 = 3 * size_of::<Const>() as u64;
 
 /// How deep constants may be nested.
 const DEPTH: u32 = 128;
@@ -37,6 +41,8 @@ pub(super) struct Constants<'f> {
     pub(super) types: &'f Types,
     pub(super) symbols: &'f Symbols,
     pub(super) mention: Mention,
+    /// Where what they take is counted.
+    pub(super) room: &'f Room,
 }
 
 /// One step of a `getelementptr`.
@@ -206,6 +212,7 @@ impl Constants<'_> {
             if !elements.is_empty() {
                 cursor.expect(',')?;
             }
+            self.room.take(ELEMENT_BYTES).map_err(|what| cursor.wrong(what))?;
             elements.push(self.typed_at(cursor, depth + 1)?);
         }
         for end in ends {

@@ -2,12 +2,13 @@
 
 use super::attributes;
 use super::constants::{Constants, Mention, Symbol, Symbols};
-use super::cursor::{Cursor, Kind, Parsed};
+use super::cursor::{Cursor, Fail, Kind, Parsed};
 use super::headers::{self, Header};
 use super::lexer::{Lexer, Token, plain, statement_end};
 use super::metadata::Numbered;
 use super::types::Types;
 use super::unread::{File, Scope, UnreadBody};
+use crate::account::Room;
 use crate::ir::{Code, Const, FunctionId, Global, GlobalId, Module, Type, Unread};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,7 +29,9 @@ pub(super) struct Variable<'t> {
     pub(super) cursor: Cursor<'t>,
 }
 
-pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
+pub(super) fn read(text: &str, name: &str, memory: u64) -> Parsed<Module> {
+    let room = Room::within(memory);
+    room.take(2 * text.len() as u64).map_err(|what| Fail { at: 0, what, kind: Kind::Wrong })?;
     let text: Rc<str> = text.into();
     let mut file = File {
         name: name.into(),
@@ -36,10 +39,12 @@ pub(super) fn read(text: &str, name: &str) -> Parsed<Module> {
         types: Types::new(text.clone()),
         groups: HashMap::new(),
         metadata: Numbered::default(),
+        room,
     };
     let statements = statements(&text, &mut file)?;
     let mut reader = Reader {
         types: &file.types,
+        room: &file.room,
         module: Module { name: name.into(), ..Module::default() },
         symbols: Symbols::new(),
         // A flag of the module, from `-fsemantic-interposition`.
@@ -130,6 +135,7 @@ fn target(cursor: &mut Cursor) -> Parsed<()> {
 
 pub(super) struct Reader<'f> {
     pub(super) types: &'f Types,
+    room: &'f Room,
     pub(super) module: Module,
     pub(super) symbols: Symbols,
     /// Whether another shared object's definition may take the place of one that is exported here.
@@ -233,7 +239,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn constants(&self) -> Constants<'_> {
-        Constants { types: self.types, symbols: &self.symbols, mention: Mention::Address }
+        Constants { types: self.types, symbols: &self.symbols, mention: Mention::Address, room: self.room }
     }
 
     /// The type of a variable, what it holds, and its alignment.

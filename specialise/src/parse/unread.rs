@@ -6,6 +6,7 @@ use super::constants::Symbols;
 use super::metadata::Numbered;
 use super::types::Types;
 use super::{excerpt, line};
+use crate::account::Room;
 use crate::ir::{Body, Function, PlaceId, Places, Source, Unsupported};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub(super) struct File {
     pub(super) types: Types,
     pub(super) groups: Groups,
     pub(super) metadata: Numbered,
+    /// What the text and all that was read of it takes.
+    pub(super) room: Room,
 }
 
 /// What the names in the bodies of a file stand for in a module.

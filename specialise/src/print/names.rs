@@ -1,7 +1,7 @@
 //! What values and blocks are called: by their names if they have any, else by LLVM's running numbers.
 
 use crate::ir::{Body, Function, ValueId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::rc::Rc;
 
@@ -46,7 +46,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(function: &Function, body: &Body) -> Names {
-        let mut given = Given { taken: HashSet::new(), next: 0 };
+        let mut given = Given { taken: HashSet::new(), copies: HashMap::new(), next: 0 };
         let mut values = vec![String::new(); body.types.len()];
         for (position, value) in values.iter_mut().take(function.params.len()).enumerate() {
             let name = function.params[position].name.as_deref().or(name(body, position));
@@ -68,23 +68,25 @@ fn name(body: &Body, value: usize) -> Option<&str> {
     body.names.get(value).map(|name: &Rc<str>| &**name).filter(|name| !name.is_empty())
 }
 
-struct Given {
+struct Given<'a> {
     taken: HashSet<String>,
+    /// The number behind the last copy of each name, so that not all of them are tried again.
+    copies: HashMap<&'a str, u32>,
     next: u32,
 }
 
-impl Given {
+impl<'a> Given<'a> {
     fn number(&mut self) -> String {
         self.next += 1;
         (self.next - 1).to_string()
     }
 
-    fn give(&mut self, name: Option<&str>) -> String {
+    fn give(&mut self, name: Option<&'a str>) -> String {
         let Some(name) = name else { return format!("%{}", self.number()) };
         let mut chosen = name.to_string();
-        let mut copies = 0u32;
+        let copies = self.copies.entry(name).or_default();
         while !self.taken.insert(chosen.clone()) {
-            copies += 1;
+            *copies += 1;
             chosen = format!("{name}.{copies}");
         }
         format!("%{}", Spelling(&chosen))

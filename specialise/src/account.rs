@@ -1,5 +1,6 @@
-//! How much memory the paths of an evaluation take. What there is the more of the more paths there are, and the more they
-//! know, is counted as it grows, shrinks, is copied and dropped; the rest of the evaluator is small beside it.
+//! How much memory a specialisation takes: its program as it is read, and the paths of its evaluation. What there is the
+//! more of the larger the program is, the more paths there are, and the more they know, is counted as it grows, shrinks,
+//! is copied and dropped; the rest is small beside it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +12,54 @@ thread_local! {
 }
 
 /// The bytes that everything which is counted takes now in this thread.
-pub(super) fn bytes() -> u64 {
+pub(crate) fn bytes() -> u64 {
     BYTES.get()
 }
 
+/// A part of a limit in words, for one who wonders where it went.
+pub(crate) fn budget(bytes: u64) -> String {
+    format!("the budget of {} MB", bytes / 1_000_000)
+}
+
+/// What is taken in small pieces, up to a limit of all that is counted, and given back as a whole. It does not leave its
+/// thread.
+#[derive(Debug)]
+pub(crate) struct Room {
+    limit: u64,
+    taken: Cell<u64>,
+}
+
+impl Room {
+    /// Room for as much as is left of a limit.
+    pub fn within(limit: u64) -> Room {
+        Room { limit, taken: Cell::new(0) }
+    }
+
+    /// Takes some bytes; if there are not so many left, says so.
+    pub fn take(&self, bytes: u64) -> Result<(), String> {
+        let all = BYTES.get().saturating_add(bytes);
+        if all > self.limit {
+            return Err(format!("{} is not enough", budget(self.limit)));
+        }
+        BYTES.set(all);
+        self.taken.set(self.taken.get() + bytes);
+        Ok(())
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        BYTES.set(BYTES.get() - self.taken.get());
+    }
+}
+
 /// Memory of which the size is known.
-pub(super) trait Bytes {
+pub(crate) trait Bytes {
     fn bytes(&self) -> u64;
 }
 
 /// Something that is counted. It does not leave its thread.
-pub(super) struct Counted<T: Bytes> {
+pub(crate) struct Counted<T: Bytes> {
     inner: T,
     bytes: u64,
 }

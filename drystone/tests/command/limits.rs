@@ -1,0 +1,151 @@
+//! `drystone specialise` with programs that would take any amount of time or memory: it ends within its limits, and says
+//! where they went.
+
+use std::fmt::Write;
+use std::fs;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::specialise::to_ir;
+use crate::{DRYSTONE, complaint, status};
+
+/// An interpreter whose stack is known and whose program isn't: as many stacks as there are instructions.
+const INTERPRETER: &str = "
+int run(const unsigned char *program, int *out) {
+    int stack[SIZE];
+    for (int i = 0; i < SIZE; i++) stack[i] = i * i;
+    switch (*program) {
+#define ONE(n) case n: stack[n] = n * 7; break;
+#define FOUR(n) ONE(n) ONE(n + 1) ONE(n + 2) ONE(n + 3)
+#define ALL(n) FOUR(n) FOUR(n + 4) FOUR(n + 8) FOUR(n + 12)
+    ALL(0) ALL(16) ALL(32) ALL(48) ALL(64) ALL(80) ALL(96) ALL(112)
+    ALL(128) ALL(144) ALL(160) ALL(176) ALL(192) ALL(208) ALL(224) ALL(240)
+    }
+    for (int i = 0; i < SIZE; i++) out[i] = stack[i];
+    return 0;
+}
+";
+
+/// An interpreter whose program is known and never ends: each round finds another machine.
+const ENDLESS: &str = "
+#include <stdlib.h>
+static const char program[] = { 'p', 'i', 'j' };
+struct cell { struct cell *next; unsigned value; };
+unsigned run(void) {
+    struct cell *top = 0;
+    unsigned at = 0, number = 0;
+    for (;;) {
+        switch (program[at++]) {
+        case 'p': { struct cell *cell = malloc(sizeof *cell); cell->next = top; cell->value = number; top = cell; break; }
+        case 'i': number++; break;
+        case 'j': at = 0; break;
+        default: return top->value;
+        }
+    }
+}
+";
+
+/// What the process may take beside what is counted: its own code, and a stack of which most is only reserved.
+const BESIDE: u64 = 330_000_000;
+
+#[test]
+fn an_interpreters_stacks_end_at_the_memory_that_there_is() {
+    for (size, memory) in [(131_072, None), (16_384, Some(200_000_000))] {
+        let Some(folder) = folder(&format!("#define SIZE {size}{INTERPRETER}")) else { return };
+        let output = within(&folder, memory.unwrap_or(2_000_000_000), memory);
+        assert_eq!(status(&output), 0, "{}", complaint(&output));
+        let budget =
+            format!("the budget of {} MB was not enough", memory.unwrap_or(2_000_000_000) / 1_000_000);
+        let said = complaint(&output);
+        let line = said.lines().find(|line| line.contains(&budget)).unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains("run (program.c:"), "{line}");
+    }
+}
+
+#[test]
+fn an_interpreter_that_never_ends_does() {
+    let Some(folder) = folder(ENDLESS) else { return };
+    let output = within(&folder, 2_000_000_000, None);
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    let said = complaint(&output);
+    assert!(said.contains("calls of run are left: the budget of 10 s was not enough"), "{said}");
+    assert!(said.contains("most of it went into run (program.c:"), "{said}");
+}
+
+#[test]
+fn what_is_left_of_a_program_ends_at_the_memory_that_there_is() {
+    let text = "int g(int);\nint run(int x) {\n    for (int i = 0; i < 1000000; i++) x = x & 1 ? g(x + i) : x * i;\n\
+                return x;\n}\n";
+    let Some(folder) = folder(text) else { return };
+    let output = within(&folder, 200_000_000, Some(200_000_000));
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    let said = complaint(&output);
+    assert!(said.contains("not unrolled: the loop in run (program.c:3): the budget of 200 MB"), "{said}");
+    // Almost as much as there may be: what is left of so many rounds is written to its end.
+    let rounds = text.replace("1000000", "18000");
+    fs::write(folder.path().join("program.c"), rounds).expect("it can be written");
+    to_ir(folder.path(), "program.c");
+    let output = within(&folder, 200_000_000, Some(200_000_000));
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    assert!(!complaint(&output).contains("not unrolled"), "{}", complaint(&output));
+}
+
+#[test]
+fn a_file_is_read_as_far_as_there_is_memory() {
+    let mut code = String::from("define i32 @run(i32 %a) {\n  %x0 = add i32 %a, 1\n");
+    for at in 1..600_000 {
+        writeln!(code, "  %x{at} = add i32 %x{}, {at}", at - 1).expect("texts grow");
+    }
+    code += "  ret i32 %a\n}\n";
+    let elements = vec!["i32 7"; 1_000_000].join(", ");
+    let table = format!(
+        "@table = constant [1000000 x i32] [{elements}]\ndefine i32 @run(i32 %a) {{\n  ret i32 %a\n}}\n"
+    );
+    // Control flow of which the analysis grows as the square.
+    let mut flow = String::from("define i32 @run(i32 %a) {\n  br label %b0\n");
+    for at in 0..60_000 {
+        write!(flow, "b{at}:\n  %x{at} = add i32 %a, {at}\n  br label %b{}\n", at + 1).expect("texts grow");
+    }
+    flow += "b60000:\n  ret i32 %a\n}\n";
+    for (text, expected, fails) in [
+        (code, "calls of run are left: program.ll:", false),
+        (table, "error: program.ll:1: the budget of 100 MB is not enough", true),
+        (flow, "calls of run are left: the budget of 100 MB is not enough", false),
+    ] {
+        let folder = tempfile::tempdir().expect("there are temporary folders");
+        write(&folder, "program.ll", &text);
+        write(&folder, "context.toml", "entry = \"run\"\n");
+        let output = within(&folder, 100_000_000, Some(100_000_000));
+        assert_eq!(status(&output), if fails { 2 } else { 0 }, "{}", complaint(&output));
+        let said = complaint(&output);
+        assert!(said.contains(expected) && said.contains("the budget of 100 MB is not enough"), "{said}");
+    }
+}
+
+/// A folder with a program in C, its IR and a context; none if there is no clang.
+fn folder(text: &str) -> Option<TempDir> {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    write(&folder, "program.c", text);
+    write(&folder, "context.toml", "entry = \"run\"\n");
+    to_ir(folder.path(), "program.c").then_some(folder)
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) {
+    fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
+}
+
+/// Specialises the program in a folder, in a process that gets no more memory than this and a tenth of it, and what it
+/// needs beside: if it asks for more, it fails.
+fn within(folder: &TempDir, memory: u64, option: Option<u64>) -> Output {
+    let kilobytes = (memory + memory / 10 + BESIDE) / 1024;
+    let option = option.map_or(String::new(), |bytes| format!("--memory {bytes}"));
+    let line = format!(
+        "ulimit -v {kilobytes}; exec \"$0\" specialise program.ll --context context.toml -o out.c {option}"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &line, DRYSTONE]).current_dir(folder.path());
+    // One heap that grows as it is needed, instead of large ones that are reserved at once.
+    command.env("MALLOC_ARENA_MAX", "1");
+    command.output().expect("a shell runs")
+}
