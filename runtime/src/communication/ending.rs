@@ -1,0 +1,128 @@
+//! How communications end, from either side.
+//!
+//! # Why this is sound
+//! See the communication module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use drystone_component::Interface;
+
+use super::{drop_buffered, free, interface_of, may_end, next, wake};
+use crate::failure::violation;
+use crate::home::home;
+use crate::instance::{body_of, rare_of};
+use crate::layout::*;
+use crate::process::restart_service;
+use crate::queue::ready;
+use crate::worker::heap_of;
+
+/// What has become of a service whose body has run to its end.
+pub enum Finished {
+    /// Its protocol may not end here.
+    Failed,
+    /// The process has ended.
+    Ended,
+    /// The same, and this one waits for it, to delete its component.
+    Left(*mut Process),
+}
+
+/// A service's body has run to its end.
+pub unsafe fn finish(
+    w: *mut Worker,
+    c: *mut Communication,
+    interface: &Interface,
+    location: u32,
+) -> Finished {
+    let p = c.cast::<Process>();
+    let word = (*c).word;
+    if word.tag != 0 && word.flags & FOR_CLIENT == 0 {
+        // What it leaves unreceived begins the next communication.
+        let next = next(interface, 0, word.tag as u32 - 1);
+        let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
+            violation(w, p, interface, location);
+            return Finished::Failed;
+        };
+        (*c).word.seen = 0;
+        (*c).word.state = state;
+        restart_service(w, c);
+        return Finished::Ended;
+    }
+    if !may_end(interface, word.state) {
+        violation(w, p, interface, location);
+        return Finished::Failed;
+    }
+    if word.flags & CLIENT_CLOSED == 0 {
+        (*c).word.flags |= SERVICE_ENDED;
+        wake(w, c);
+        return Finished::Ended;
+    }
+    let deleting = (*c).waiter;
+    if deleting.is_null() {
+        (*rare_of((*p).instance)).orphans.remove(c as usize);
+    }
+    free(w, c);
+    if deleting.is_null() { Finished::Ended } else { Finished::Left(deleting) }
+}
+
+/// Whether the client may close now.
+pub unsafe fn may_close(c: *mut Communication) -> bool {
+    may_close_as(c, interface_of(c))
+}
+
+/// The same, where its interface is at hand.
+#[inline]
+pub unsafe fn may_close_as(c: *mut Communication, interface: &Interface) -> bool {
+    let word = (*c).word;
+    let state = if word.flags & FOR_CLIENT != 0 { word.seen } else { word.state };
+    word.flags & GONE != 0 || may_end(interface, state)
+}
+
+/// The client lets go.
+pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
+    if (*c).word.flags & SERVICE_ENDED != 0 {
+        drop_buffered(w, c, interface_of(c));
+        wake(w, c);
+        return free(w, c);
+    }
+    let_go(w, c);
+    (*rare_of((*c).process.instance)).orphans.insert(c as usize);
+}
+
+/// The client of a service that runs lets go, and sees to it that somebody knows the service still.
+#[inline]
+pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
+    if (*c).word.flags & FOR_CLIENT != 0 {
+        drop_buffered(w, c, interface_of(c));
+    }
+    (*c).word.flags |= CLIENT_CLOSED;
+    wake(w, c);
+    let p = c.cast::<Process>();
+    if (*p).status == PLATFORM {
+        (*(*home(w)).platform).forget(p);
+        ready(w, p);
+    }
+}
+
+/// The server is no more, and no service runs: what it has sent can still be read. `slot` is the client's; null if
+/// that is the holder of a dead component.
+pub unsafe fn detach(c: *mut Communication, slot: *mut RequiredSlot) {
+    let p = c.cast::<Process>();
+    let body = body_of(p);
+    (*p).score = body.size;
+    (*p).resume = body.interface.cast();
+    (*p).next = slot.cast();
+    (*p).instance = null_mut();
+}
+
+/// A communication whose service has been ended by a fault before it began. Null: no memory.
+pub unsafe fn make_gone(w: *mut Worker, interface: &Interface) -> *mut Communication {
+    let size = PAYLOAD + 8 * interface.payload_words;
+    let c = (*heap_of(w)).allocate_zeroed(size) as *mut Communication;
+    if !c.is_null() {
+        (*c).process.score = size as u32;
+        (*c).process.resume = (&raw const *interface).cast();
+        (*c).word.flags = GONE | SERVICE_ENDED;
+    }
+    c
+}

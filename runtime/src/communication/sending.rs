@@ -1,0 +1,179 @@
+//! Sending: room for a message, and what happens once it is there.
+//!
+//! # Why this is sound
+//! See the communication module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use core::ptr::null_mut;
+
+use drystone_component::{Interface, Side};
+
+use super::{connection, drop_words, free, may_end, next, payload, sender, wait, wake};
+use crate::failure::violation;
+use crate::layout::*;
+use crate::process::restart_service;
+use crate::queue::ready;
+
+/// The communication's first state, with an empty buffer.
+const START: CommunicationWord = CommunicationWord { state: 0, seen: 0, tag: 0, flags: 0 };
+
+/// Whether a message may be put into the buffer without another look: it is empty, nobody has closed, and the protocol
+/// allows it.
+#[inline(always)]
+unsafe fn is_usual(c: *mut Communication, interface: &Interface, message: u32) -> bool {
+    let word = (*c).word;
+    word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some()
+}
+
+/// Room for a message, when there is; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is the client or the server of `c`, as the message's direction says;
+/// `interface` is that of `c`, and has the message.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_send(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    message: u32,
+    location: u32,
+) -> *mut u64 {
+    if is_usual(c, interface, message) {
+        return payload(c);
+    }
+    match sender(interface, message) {
+        Side::Client => send_as_client(w, p, c, interface, message, location),
+        Side::Server => {
+            let room = send_as_server(w, p, c, interface, message, location);
+            if room.is_null() { room } else { unless_slice_is_over(w, p, room) }
+        }
+    }
+}
+
+/// Room for a service's answer, where it cannot have to wait; null: a fault.
+///
+/// # Safety
+/// As for [`ds_send`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_room(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    message: u32,
+    location: u32,
+) -> *mut u64 {
+    if is_usual(c, interface, message) {
+        return payload(c);
+    }
+    send_as_server(w, p, c, interface, message, location)
+}
+
+/// Room for what will be dropped, but not before others have run if it is their turn: whoever only sends such messages
+/// never waits, and generated code doesn't look at the time slice.
+unsafe fn unless_slice_is_over(w: *mut Worker, p: *mut Process, room: *mut u64) -> *mut u64 {
+    if (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {
+        return room;
+    }
+    ready(w, p);
+    null_mut()
+}
+
+#[cold]
+unsafe fn send_as_client(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    message: u32,
+    location: u32,
+) -> *mut u64 {
+    let word = (*c).word;
+    if word.flags & GONE != 0 {
+        return unless_slice_is_over(w, p, payload(c));
+    }
+    if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
+        violation(w, p, interface, location);
+        return null_mut();
+    }
+    if word.flags & SERVICE_ENDED != 0 {
+        if next(interface, 0, message).is_none() {
+            violation(w, p, interface, location);
+            return null_mut();
+        }
+        let instance = (*c).process.instance;
+        if instance.is_null() {
+            // The server has been deleted: without a message left to read this is an unconnected interface.
+            let slot = (*c).process.next as *mut RequiredSlot;
+            (*slot).communication = null_mut();
+            free(w, c);
+            ready(w, p);
+        } else if (*instance).live & CLOSED != 0 {
+            connection::wait(w, p);
+        } else {
+            (*c).word = START;
+            restart_service(w, c);
+            return payload(c);
+        }
+        return null_mut();
+    }
+    if next(interface, word.state, message).is_none()
+        && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
+    {
+        violation(w, p, interface, location);
+        return null_mut();
+    }
+    // The buffer is full, or only the next communication can begin with this message.
+    wait(c, p, ROOM);
+    null_mut()
+}
+
+#[cold]
+unsafe fn send_as_server(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    message: u32,
+    location: u32,
+) -> *mut u64 {
+    let word = (*c).word;
+    if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
+        violation(w, p, interface, location);
+        return null_mut();
+    }
+    if word.tag == 0 {
+        // The client has closed: nobody will read it.
+        return payload(c);
+    }
+    wait(c, p, ROOM);
+    null_mut()
+}
+
+/// The payload is there.
+///
+/// # Safety
+/// On the home worker's thread; the words that [`ds_send`] answered hold the message's parameters, which the buffer
+/// now owns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
+    (*w).messages += 1;
+    let word = &mut (*c).word;
+    let from_client = sender(interface, message) == Side::Client;
+    if let Some(next) = next(interface, word.state, message) {
+        word.seen = word.state;
+        word.state = next;
+    }
+    if word.flags & (GONE | CLIENT_CLOSED) != 0 {
+        // Nobody will read it. (A client that has closed doesn't send.)
+        word.seen = word.state;
+        drop_words(w, payload(c), interface, message);
+        return;
+    }
+    word.tag = message as u16 + 1;
+    if !from_client {
+        word.flags |= FOR_CLIENT;
+    }
+    wake(w, c);
+}
