@@ -8,8 +8,10 @@
 //! what the elements need at most.
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
-//! sends the shorter side to the rest. Each insertion pays for moving [`PAID`] elements into the dense part, so that no
-//! sequence of operations can make moving expensive.
+//! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is then
+//! the longest part without one. Where most keys are missing, the elements go to the rest, some with each removal. Each
+//! insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make moving
+//! expensive; where many move at once, others run in between (`entries`).
 //!
 //! # Why this is sound
 //! A collection variable is null or holds what was made here for its descriptor, which is always passed along; a
@@ -21,6 +23,7 @@
 mod array;
 mod dense;
 pub mod entries;
+mod gaps;
 mod hash;
 mod keys;
 pub mod named;
@@ -167,24 +170,51 @@ pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64)
 ///
 /// # Safety
 /// See [`make_array`].
-#[inline]
 pub unsafe fn insert(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    let shape = Shape::of(collection);
-    match content(cell, collection, shape) {
-        Content::Array(array) => array.find(key).ok_or(Fault::IndexOutOfBounds),
-        Content::Store(store) => (*store).insert(heap, shape, key).ok_or(Fault::OutOfMemory),
-        Content::None if collection.array => Err(Fault::IndexOutOfBounds),
-        Content::None => {
-            let store = Store::make(heap).ok_or(Fault::OutOfMemory)?;
-            *cell = store.cast();
-            (*store).insert(heap, shape, key).ok_or(Fault::OutOfMemory)
+    match try_insert(heap, cell, collection, key) {
+        Err(_) if !is_settled(cell, collection) => {
+            while !settle(heap, cell, collection) {}
+            Ok(find(cell, collection, key))
         }
+        done => done,
     }
+}
+
+/// Whether no elements shall move.
+unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
+    collection.array || (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled()
+}
+
+/// Moves some of the elements that shall; whether that is all. The collection is not empty.
+unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -> bool {
+    (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection))
+}
+
+/// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: the element is there
+/// when [`settle`] has been called as often as is needed.
+#[inline]
+unsafe fn try_insert(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *const u64,
+) -> Result<*mut u8, Fault> {
+    let shape = Shape::of(collection);
+    if collection.array {
+        let Content::Array(array) = content(cell, collection, shape) else {
+            return Err(Fault::IndexOutOfBounds);
+        };
+        return array.find(key).ok_or(Fault::IndexOutOfBounds);
+    }
+    if (*cell).is_null() {
+        *cell = Store::make(heap).ok_or(Fault::OutOfMemory)?.cast();
+    }
+    (*(*cell).cast::<Store>()).insert(heap, shape, key).ok_or(Fault::OutOfMemory)
 }
 
 /// Removes the element with a key; answers whether it was there. What was an element of an array is zero again.

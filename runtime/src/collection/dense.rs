@@ -2,13 +2,18 @@
 //! generated code itself. It grows and shrinks at both ends, each element moved a constant number of times on
 //! average, and is never much larger than its elements need.
 //!
+//! Keys in the middle may be missing: then what generated code knows is a *window*, a part without gaps, and all others are
+//! found here. While elements are added or taken it is *open*: what stands in the head is the whole range.
+//!
 //! # Why this is sound
 //! `block` is null or a live block of `capacity` elements, and the `length` elements at `dense` lie in it. `size` is
 //! always the one of the collection's elements.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::boxed::Box;
 use core::ptr::{self, null_mut};
 
+use super::gaps::Gaps;
 use super::{Shape, Size};
 use crate::heap::Heap;
 use crate::layout::CollectionHead;
@@ -19,6 +24,14 @@ pub struct Dense {
     head: CollectionHead,
     block: *mut u8,
     capacity: usize,
+    gaps: Option<Box<Gapped>>,
+}
+
+/// What there is to know if keys are missing. Those at both ends never are.
+struct Gapped {
+    gaps: Gaps,
+    /// The whole range; the window, which has at least one element, while it is open.
+    other: (i64, u64),
 }
 
 /// One of the ends.
@@ -36,6 +49,7 @@ impl Dense {
         head: CollectionHead { dense: null_mut(), low: 0, length: 0 },
         block: null_mut(),
         capacity: 0,
+        gaps: None,
     };
 
     /// The number of elements.
@@ -62,13 +76,121 @@ impl Dense {
         self.head.dense.wrapping_add(size.of(index))
     }
 
-    /// The smallest key above `key`, or of all, with its element's index.
-    pub fn after(&self, key: Option<i64>) -> Option<(i64, usize)> {
+    /// The smallest key above `key`, or of all, with its element.
+    pub fn after(&self, key: Option<i64>, size: Size) -> Option<(i64, *mut u8)> {
+        let (low, length) = self.whole();
         let index = match key {
-            Some(key) if key >= self.head.low => (key.wrapping_sub(self.head.low) as u64).checked_add(1)?,
+            Some(key) if key >= low => (key.wrapping_sub(low) as u64).checked_add(1)?,
             _ => 0,
         };
-        (index < self.head.length).then(|| (self.head.low.wrapping_add(index as i64), index as usize))
+        if index >= length {
+            return None;
+        }
+        let key = low.wrapping_add(index as i64);
+        let key = self.gaps.as_ref().map_or(key, |gapped| gapped.gaps.present(key, true));
+        Some((key, self.of(key, size)))
+    }
+
+    /// Whether keys are missing.
+    #[inline]
+    pub fn has_gaps(&self) -> bool {
+        self.gaps.is_some()
+    }
+
+    /// The lowest key, and how many there are with those that are missing.
+    pub fn whole(&self) -> (i64, u64) {
+        self.gaps.as_ref().map_or((self.head.low, self.head.length), |gapped| gapped.other)
+    }
+
+    /// The element of a key in the whole range.
+    pub fn of(&self, key: i64, size: Size) -> *mut u8 {
+        let places = key.wrapping_sub(self.head.low) as isize;
+        self.head.dense.wrapping_offset(places << size as u32)
+    }
+
+    /// The element of a key that lies outside the window.
+    #[cold]
+    pub fn beside(&self, key: i64, size: Size) -> Option<*mut u8> {
+        let gapped = self.gaps.as_ref()?;
+        (is_within(gapped.other, key) && !gapped.gaps.has(key)).then(|| self.of(key, size))
+    }
+
+    /// The same, made with zero if its key is missing. `None`: it lies outside the whole range.
+    pub fn fill(&mut self, key: i64, size: Size) -> Option<*mut u8> {
+        let gapped = self.gaps.as_mut()?;
+        if !is_within(gapped.other, key) {
+            return None;
+        }
+        if gapped.gaps.remove(key) {
+            // It has been zero since it was made a gap.
+            self.widen(size);
+        }
+        Some(self.of(key, size))
+    }
+
+    /// Makes a key a gap that isn't the first or last one, and answers its element.
+    pub unsafe fn punch(&mut self, key: i64, size: Size) -> u64 {
+        let element = self.of(key, size);
+        let word = read(element, size);
+        write(element, size, 0);
+        let whole = (self.head.low, self.head.length);
+        self.gaps.get_or_insert_with(|| Box::new(Gapped { gaps: Gaps::new(), other: whole })).gaps.add(key);
+        if let Some(index) = self.index(key) {
+            let behind = self.len() - 1 - index;
+            if index >= behind {
+                self.head.length = index as u64;
+            } else {
+                self.head.dense = element.wrapping_add(size.of(1));
+                (self.head.low, self.head.length) = (key + 1, behind as u64);
+            }
+            self.widen(size);
+        }
+        word
+    }
+
+    /// Whether so many keys are missing that the elements had better be elsewhere.
+    pub fn is_thin(&self) -> bool {
+        self.gaps.as_ref().is_some_and(|gapped| gapped.gaps.count() > self.len() / 4 * 3)
+    }
+
+    /// What stands in the head is the whole range, until it is closed.
+    pub fn open(&mut self, size: Size) {
+        if self.gaps.is_some() {
+            self.exchange(size);
+        }
+    }
+
+    /// Generated code may look again.
+    pub fn close(&mut self, size: Size) {
+        if self.gaps.is_some() {
+            self.exchange(size);
+            self.widen(size);
+        }
+    }
+
+    fn exchange(&mut self, size: Size) {
+        let Some(gapped) = &mut self.gaps else { return };
+        let (low, length) = core::mem::replace(&mut gapped.other, (self.head.low, self.head.length));
+        self.head = CollectionHead { dense: self.of(low, size), low, length };
+    }
+
+    /// The window becomes as wide as it can be; where nothing is missing any more, it is all that there is.
+    fn widen(&mut self, size: Size) {
+        let Some(Gapped { gaps, other: (low, length) }) = self.gaps.as_deref() else { return };
+        let last = low.wrapping_add(*length as i64 - 1);
+        if gaps.count() == 0 {
+            self.head = CollectionHead { dense: self.of(*low, size), low: *low, length: *length };
+            self.gaps = None;
+            return;
+        }
+        let mut middle = self.head.low;
+        if self.head.length == 0 || !is_within((*low, *length), middle) || gaps.has(middle) {
+            middle = *low;
+        }
+        let low = gaps.last_to(middle).map_or(*low, |gap| gap + 1);
+        let last = gaps.first_from(middle).map_or(last, |gap| gap - 1);
+        let length = last.wrapping_sub(low) as u64 + 1;
+        self.head = CollectionHead { dense: self.of(low, size), low, length };
     }
 
     /// The key just outside an end, if there is such a number.
@@ -119,12 +241,34 @@ impl Dense {
             self.head.dense = self.head.dense.add(size.of(1));
             self.head.low = self.head.low.wrapping_add(1);
         }
+        self.trim(size, end);
         if self.capacity > 4 * (self.len() + reserve(size)) {
             let capacity = roomy(self.len(), size);
             // If there is no memory for a smaller block, the large one stays.
             let _ = self.relocate(heap, size, capacity, (capacity - self.len()) / 2);
         }
         element
+    }
+
+    /// No key is missing at an end.
+    #[inline]
+    fn trim(&mut self, size: Size, end: End) {
+        if let Some(gapped) = &mut self.gaps {
+            if self.head.length == 0 {
+                self.gaps = None;
+                return;
+            }
+            let last = self.head.low.wrapping_add(self.head.length as i64 - 1);
+            let trimmed = match end {
+                End::Front => gapped.gaps.trim(self.head.low, true),
+                End::Back => gapped.gaps.trim(last, false),
+            };
+            self.head.length -= trimmed;
+            if end == End::Front {
+                self.head.low = self.head.low.wrapping_add(trimmed as i64);
+                self.head.dense = self.head.dense.wrapping_add(size.of(trimmed as usize));
+            }
+        }
     }
 
     /// Frees the elements from the last on until it is enough, and then the block; whether all is done.
@@ -135,6 +279,8 @@ impl Dense {
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
         let size = shape.size;
+        // What is missing is zero, and so needs no care.
+        self.open(size);
         loop {
             let left = shape.without_piece(self.len());
             shape.drop_range(heap, self.at(left, size), self.len() - left);
@@ -150,8 +296,18 @@ impl Dense {
             self.block = heap.shrink(self.block, size.of(self.capacity), size.of(front + left));
             (self.head.dense, self.capacity) = (self.block.add(size.of(front)), front + left);
             if is_enough() {
+                self.end_before(self.head.low.wrapping_add(left as i64), size);
                 return false;
             }
+        }
+    }
+
+    /// The keys from this one on have gone.
+    fn end_before(&mut self, key: i64, size: Size) {
+        if let Some(gapped) = &mut self.gaps {
+            gapped.gaps.forget_from(key);
+            self.trim(size, End::Back);
+            self.close(size);
         }
     }
 
@@ -205,6 +361,10 @@ impl Dense {
         (self.block, self.head.dense, self.capacity) = (block, first, capacity);
         Some(())
     }
+}
+
+fn is_within((low, length): (i64, u64), key: i64) -> bool {
+    (key.wrapping_sub(low) as u64) < length
 }
 
 /// The word that a dense element holds.

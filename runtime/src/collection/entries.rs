@@ -10,10 +10,10 @@ use core::slice;
 
 use drystone_component::Collection;
 
-use super::{From, find, insert, make_array, next, remove};
+use super::{From, find, is_settled, make_array, next, remove, settle, try_insert};
 use crate::failure::{ds_fail, fail};
 use crate::layout::{Fault, Process, Status, Worker};
-use crate::worker::{Failure, heap_of};
+use crate::worker::{Failure, heap_of, let_others_run};
 
 /// `NEW(a, n, m)`
 ///
@@ -67,10 +67,31 @@ pub unsafe extern "C" fn ds_insert(
     keys: *const u64,
     location: u32,
 ) -> *mut u8 {
-    insert(&mut *heap_of(w), cell, &*collection, keys).unwrap_or_else(|fault| {
+    insert_in_parts(w, p, cell, &*collection, keys).unwrap_or_else(|fault| {
         ds_fail(w, p, fault as u32, location);
         null_mut()
     })
+}
+
+/// The same. If many elements have to move, others run in between: the collection is as good as ever then, and nobody else
+/// may look at it.
+#[inline]
+pub(super) unsafe fn insert_in_parts(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    keys: *const u64,
+) -> Result<*mut u8, Fault> {
+    match try_insert(&mut *heap_of(w), cell, collection, keys) {
+        Err(_) if !is_settled(cell, collection) => {
+            while !settle(&mut *heap_of(w), cell, collection) {
+                let_others_run(w, p);
+            }
+            Ok(find(cell, collection, keys))
+        }
+        done => done,
+    }
 }
 
 /// The element with this key of one or two words is not there, but should be.

@@ -7,7 +7,8 @@
 
 use core::ptr::null_mut;
 
-use super::{find, insert, remove};
+use super::entries::insert_in_parts;
+use super::{find, remove};
 use crate::failure::ds_fail;
 use crate::layout::{ElementName, Fault, IS_NAME, Process, Worker};
 use crate::worker::heap_of;
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn ds_named_make(
     location: u32,
 ) -> *mut u8 {
     let (name, keys) = name_and_keys(word);
-    insert(&mut *heap_of(w), name.cell, &*name.collection, keys).unwrap_or_else(|fault| {
+    insert_in_parts(w, p, name.cell, &*name.collection, keys).unwrap_or_else(|fault| {
         ds_fail(w, p, fault as u32, location);
         null_mut()
     })

@@ -19,6 +19,8 @@ pub struct Rest {
     form: Form,
     /// Somebody has asked for the order: there will be no hash table any more.
     is_ordered: bool,
+    /// There may be keys next to the dense part, whose elements shall move there.
+    pub has_neighbours: bool,
     /// How many elements may still move to the dense part.
     pub paid: u32,
 }
@@ -36,7 +38,7 @@ const MANY: usize = 1 << 16;
 
 impl Rest {
     /// No elements.
-    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false, paid: 0 };
+    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false, has_neighbours: false, paid: 0 };
 
     /// Whether there are none.
     #[inline]

@@ -4,7 +4,7 @@
 //! See the collection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::ops::{ControlFlow, Range};
+use core::ops::ControlFlow;
 use core::ptr;
 use core::slice;
 
@@ -24,6 +24,8 @@ pub struct Store {
 
 /// For so many moves each insertion pays.
 pub const PAID: u32 = 2;
+/// So many elements are moved at once, at most.
+const AT_ONCE: usize = 64;
 
 impl Store {
     /// An empty collection. `None`: there is no memory.
@@ -39,10 +41,21 @@ impl Store {
     /// The element with a key.
     #[inline]
     pub unsafe fn find(&self, shape: Shape, key: Key) -> Option<*mut u8> {
-        match self.find_dense(shape, key) {
-            None => self.rest.find(shape.keys, key).map(|cell| cell.cast()),
-            element => element,
+        if self.dense.len() > 0 {
+            if let Some(index) = self.dense.index(*key as i64) {
+                return Some(self.dense.at(index, shape.size));
+            }
+            if self.dense.has_gaps() {
+                return self.find_beside(shape, key);
+            }
         }
+        self.rest.find(shape.keys, key).map(|cell| cell.cast())
+    }
+
+    #[cold]
+    unsafe fn find_beside(&self, shape: Shape, key: Key) -> Option<*mut u8> {
+        let beside = self.dense.beside(*key as i64, shape.size);
+        beside.or_else(|| self.rest.find(shape.keys, key).map(|cell| cell.cast()))
     }
 
     #[inline]
@@ -53,7 +66,8 @@ impl Store {
         self.dense.index(*key as i64).map(|index| self.dense.at(index, shape.size))
     }
 
-    /// Finds or makes the element with a key. `None`: there is no memory.
+    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled (the element has been made
+    /// then, but others shall move).
     #[inline]
     pub unsafe fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if !shape.keys.is_number() {
@@ -62,6 +76,26 @@ impl Store {
         if let Some(element) = self.find_dense(shape, key) {
             return Some(element);
         }
+        if self.dense.has_gaps() {
+            return self.insert_beside(heap, shape, key);
+        }
+        self.insert_outside(heap, shape, key)
+    }
+
+    #[cold]
+    unsafe fn insert_beside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
+        if let Some(element) = self.dense.fill(*key as i64, shape.size) {
+            return Some(element);
+        }
+        self.dense.open(shape.size);
+        let element = self.insert_outside(heap, shape, key);
+        self.dense.close(shape.size);
+        element
+    }
+
+    /// Where the key does not lie in the dense part.
+    #[inline]
+    unsafe fn insert_outside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         match self.dense.end_at(*key as i64) {
             Some(end) if self.rest.is_empty() => self.extend(heap, shape, key, end),
             Some(end) => self.insert_at_end(heap, shape, key, end),
@@ -84,7 +118,7 @@ impl Store {
         }
         self.extend(heap, shape, key, end)?;
         self.absorb(heap, shape);
-        self.find_dense(shape, key)
+        if self.is_settled() { self.find_dense(shape, key) } else { None }
     }
 
     unsafe fn insert_elsewhere(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
@@ -101,9 +135,25 @@ impl Store {
         Some(inserted.cell.cast())
     }
 
-    /// Moves elements whose keys have become neighbours of the dense part there.
+    /// Whether there may be elements that shall move to the dense part.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        !self.rest.has_neighbours
+    }
+
+    /// Moves some of them there; whether that is all.
+    pub unsafe fn settle(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+        self.dense.open(shape.size);
+        self.absorb(heap, shape);
+        self.dense.close(shape.size);
+        self.is_settled()
+    }
+
+    /// Moves elements whose keys have become neighbours of the dense part there, but not too many at once.
     #[cold]
     unsafe fn absorb(&mut self, heap: &mut Heap, shape: Shape) {
+        self.rest.has_neighbours = false;
+        let mut left = AT_ONCE;
         for end in [End::Front, End::Back] {
             while let Some(key) = self.dense.neighbour(end).map(|key| key as u64)
                 && self.rest.paid > 0
@@ -113,6 +163,11 @@ impl Store {
                 let word = self.rest.remove(heap, shape.keys, &key).unwrap_or(0);
                 dense::write(element, shape.size, word);
                 self.rest.paid -= 1;
+                left -= 1;
+                if left == 0 {
+                    self.rest.has_neighbours = true;
+                    return;
+                }
             }
         }
     }
@@ -148,16 +203,49 @@ impl Store {
 
     /// Removes the element with a key and answers what it held.
     pub unsafe fn remove(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
+        if self.dense.has_gaps() {
+            return self.remove_among_gaps(heap, shape, key);
+        }
         let index = if self.dense.len() == 0 { None } else { self.dense.index(*key as i64) };
         let Some(index) = index else { return self.rest.remove(heap, shape.keys, key) };
         let behind = self.dense.len() - 1 - index;
         let (end, shorter) = if index < behind { (End::Front, index) } else { (End::Back, behind) };
+        if shorter > AT_ONCE {
+            return Some(self.dense.punch(*key as i64, shape.size));
+        }
         for _ in 0..shorter {
             while !self.retreat(heap, shape, end) {
                 heap.overdraw();
             }
         }
         Some(self.dense.take(heap, shape.size, end))
+    }
+
+    /// The same where keys are missing in the dense part. If most are, its elements go to the rest one after the other.
+    #[cold]
+    unsafe fn remove_among_gaps(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
+        let number = *key as i64;
+        let (low, length) = self.dense.whole();
+        let index = number.wrapping_sub(low) as u64;
+        if index >= length {
+            return self.rest.remove(heap, shape.keys, key);
+        }
+        self.dense.beside(number, shape.size)?;
+        if index > 0 && index + 1 < length {
+            let word = self.dense.punch(number, shape.size);
+            self.dense.open(shape.size);
+            for _ in 0..AT_ONCE {
+                if !self.dense.is_thin() || !self.retreat(heap, shape, End::Back) {
+                    break;
+                }
+            }
+            self.dense.close(shape.size);
+            return Some(word);
+        }
+        self.dense.open(shape.size);
+        let word = self.dense.take(heap, shape.size, if index == 0 { End::Front } else { End::Back });
+        self.dense.close(shape.size);
+        Some(word)
     }
 
     /// Sets `to` to the smallest key above `after`, or of all, and answers its element.
@@ -168,17 +256,21 @@ impl Store {
         after: Option<Key>,
         to: *mut u64,
     ) -> Option<*mut u8> {
-        let dense = if self.dense.len() == 0 { None } else { self.dense.after(after.map(|key| *key as i64)) };
+        let dense = if self.dense.len() > 0 {
+            self.dense.after(after.map(|key| *key as i64), shape.size)
+        } else {
+            None
+        };
         let rest = if self.rest.is_empty() { None } else { self.rest.after(heap, shape.keys, after) };
         let Some((key, cell)) = rest else {
-            let (key, index) = dense?;
+            let (key, element) = dense?;
             to.write(key as u64);
-            return Some(self.dense.at(index, shape.size));
+            return Some(element);
         };
         match dense {
-            Some((number, index)) if number < *key as i64 => {
+            Some((number, element)) if number < *key as i64 => {
                 to.write(number as u64);
-                Some(self.dense.at(index, shape.size))
+                Some(element)
             }
             _ => {
                 shape.keys.hold(heap, key);
@@ -195,32 +287,36 @@ impl Store {
         shape: Shape,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut dense = Some(0..self.dense.len()).filter(|range| !range.is_empty());
+        let (low, length) = self.dense.whole();
+        let mut is_shown = length == 0;
         self.rest.visit_in_order(shape.keys, &mut |key, cell| {
-            if let Some(range) = dense.take_if(|_| *key as i64 > self.dense.low()) {
-                self.visit_dense(shape, range, show)?;
+            if !is_shown && *key as i64 > low {
+                is_shown = true;
+                self.visit_dense(shape, show)?;
             }
             show(slice::from_raw_parts(key, shape.keys.width()), cell.cast())
         })?;
-        self.visit_dense(shape, dense.unwrap_or(0..0), show)
+        if is_shown { ControlFlow::Continue(()) } else { self.visit_dense(shape, show) }
     }
 
     unsafe fn visit_dense<B>(
         &self,
         shape: Shape,
-        range: Range<usize>,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        for index in range {
-            let key = self.dense.low().wrapping_add(index as i64) as u64;
-            show(&[key], self.dense.at(index, shape.size))?;
+        let mut next = self.dense.after(None, shape.size);
+        while let Some((key, element)) = next {
+            show(&[key as u64], element)?;
+            next = self.dense.after(Some(key), shape.size);
         }
         ControlFlow::Continue(())
     }
 
-    /// Shows the elements in the order of the keys, neighbours together: the first, and how many.
+    /// Shows the elements in the order of the keys, neighbours together: the first, and how many. Where keys are missing
+    /// there is zero.
     pub unsafe fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
-        let (low, length) = (self.dense.low(), self.dense.len());
+        let (low, length) = self.dense.whole();
+        let (first, length) = (self.dense.of(low, shape.size), length as usize);
         let mut is_shown = length == 0;
         self.rest.ranges(shape.keys, &mut |keys, cells, count| {
             let mut from = 0;
@@ -229,13 +325,13 @@ impl Store {
                 show(cells.cast(), from);
                 if from < count {
                     is_shown = true;
-                    show(self.dense.at(0, shape.size), length);
+                    show(first, length);
                 }
             }
             show(cells.add(from).cast(), count - from);
         });
         if !is_shown {
-            show(self.dense.at(0, shape.size), length);
+            show(first, length);
         }
     }
 

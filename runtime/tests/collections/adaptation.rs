@@ -179,3 +179,54 @@ fn many_scattered_keys_do_the_same_as_a_btreemap() {
     }
     assert_eq!(numbers.keys(), []);
 }
+
+#[test]
+fn removing_in_the_middle_moves_nothing() {
+    let mut numbers = Numbers::new(usize::MAX);
+    numbers.fill(0..MANY);
+    let before = numbers.heap.live();
+    let middle = MANY / 2;
+    assert!(numbers.remove(middle) && !numbers.remove(middle));
+    assert_eq!(numbers.heap.live(), before);
+    assert_eq!(numbers.dense().1 as i64, middle);
+    assert!((0..MANY).all(|key| numbers.get(key) == (key != middle).then_some(key)));
+    assert!(numbers.keys().into_iter().eq((0..MANY).filter(|&key| key != middle)));
+    // At the ends it goes on as before.
+    numbers.put(MANY, 1).unwrap();
+    assert!(numbers.remove(0) && numbers.remove(MANY));
+    // What fills the gap makes everything dense again.
+    numbers.put(middle, middle).unwrap();
+    assert_eq!(numbers.dense(), (1, MANY as u64 - 1));
+    assert_eq!(numbers.heap.live(), before);
+}
+
+#[test]
+fn where_most_keys_are_missing_the_others_need_no_room_for_all() {
+    let mut numbers = Numbers::new(usize::MAX);
+    numbers.fill(0..MANY);
+    let kept = |key: i64| key % 100 == 99;
+    for key in (0..MANY).rev().filter(|&key| !kept(key) && key > 0) {
+        assert!(numbers.remove(key));
+    }
+    for key in (0..MANY).filter(|&key| key % 100 == 50) {
+        numbers.put(key, -key).unwrap();
+        assert!(numbers.remove(key));
+    }
+    let all: Vec<i64> = (0..MANY).filter(|&key| kept(key) || key == 0).collect();
+    assert!(numbers.heap.live() < 100 * all.len() + 4000, "{} for {}", numbers.heap.live(), all.len());
+    assert!(all.iter().all(|&key| numbers.get(key) == Some(key)));
+    assert_eq!(numbers.keys(), all);
+}
+
+#[test]
+fn a_gap_at_an_end_is_no_longer_there() {
+    let mut numbers = Numbers::new(usize::MAX);
+    numbers.fill(0..1000);
+    for key in (700..999).chain(1..200).chain([999, 0]) {
+        assert!(numbers.remove(key));
+    }
+    assert_eq!(numbers.dense(), (200, 500));
+    assert_eq!(numbers.keys(), (200..700).collect::<Vec<_>>());
+    numbers.fill(700..800);
+    assert_eq!(numbers.dense(), (200, 600));
+}

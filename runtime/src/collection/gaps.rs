@@ -1,0 +1,129 @@
+//! Keys that are missing within the range of a dense part, many of which lie side by side: a removal in the middle of
+//! very many elements moves none of them.
+
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+
+/// Missing keys.
+pub struct Gaps {
+    /// By a key without its six last bits: the 64 keys that begin with that, a bit for each that is missing, at least one.
+    missing: BTreeMap<i64, u64>,
+    count: usize,
+}
+
+const WORD: u32 = 6;
+
+impl Gaps {
+    /// None is missing.
+    pub const fn new() -> Gaps {
+        Gaps { missing: BTreeMap::new(), count: 0 }
+    }
+
+    /// How many are missing.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether a key is missing.
+    pub fn has(&self, key: i64) -> bool {
+        self.missing.get(&(key >> WORD)).is_some_and(|word| word & bit(key) != 0)
+    }
+
+    /// A key that was there is missing.
+    pub fn add(&mut self, key: i64) {
+        *self.missing.entry(key >> WORD).or_insert(0) |= bit(key);
+        self.count += 1;
+    }
+
+    /// A key is no gap any more; whether it was.
+    pub fn remove(&mut self, key: i64) -> bool {
+        let Entry::Occupied(mut word) = self.missing.entry(key >> WORD) else { return false };
+        if word.get() & bit(key) == 0 {
+            return false;
+        }
+        *word.get_mut() &= !bit(key);
+        if *word.get() == 0 {
+            word.remove();
+        }
+        self.count -= 1;
+        true
+    }
+
+    /// Keys from this one on are no gaps any more.
+    pub fn forget_from(&mut self, key: i64) {
+        let beyond = self.missing.split_off(&(key >> WORD));
+        let word = beyond.get(&(key >> WORD)).map_or(0, |word| word & (bit(key) - 1));
+        let gone: usize = beyond.values().map(|word| word.count_ones() as usize).sum();
+        self.count -= gone - word.count_ones() as usize;
+        if word != 0 {
+            self.missing.insert(key >> WORD, word);
+        }
+    }
+
+    /// A range of keys at one of the ends is no gap any more: from one that is missing on, upwards or downwards, as long
+    /// as they are. How many that were.
+    pub fn trim(&mut self, mut key: i64, up: bool) -> u64 {
+        let mut trimmed = 0;
+        loop {
+            let run = self.run_in_word(key, up);
+            if run == 0 {
+                return trimmed;
+            }
+            trimmed += u64::from(run);
+            let (low, next) = match up {
+                true => (key, key.wrapping_add(i64::from(run))),
+                false => (key - i64::from(run) + 1, key.wrapping_sub(i64::from(run))),
+            };
+            let bits = u64::MAX >> (64 - run) << (low & 63);
+            if let Entry::Occupied(mut word) = self.missing.entry(key >> WORD) {
+                *word.get_mut() &= !bits;
+                if *word.get() == 0 {
+                    word.remove();
+                }
+            }
+            self.count -= run as usize;
+            key = next;
+        }
+    }
+
+    /// The first key from this one on, upwards or downwards, that is not missing.
+    pub fn present(&self, mut key: i64, up: bool) -> i64 {
+        loop {
+            let run = self.run_in_word(key, up);
+            if run == 0 {
+                return key;
+            }
+            let run = i64::from(run);
+            key = if up { key.wrapping_add(run) } else { key.wrapping_sub(run) };
+        }
+    }
+
+    /// How many keys from this one on are missing, upwards or downwards, among those in its word.
+    fn run_in_word(&self, key: i64, up: bool) -> u32 {
+        let Some(word) = self.missing.get(&(key >> WORD)) else { return 0 };
+        let place = (key & 63) as u32;
+        if up { (word >> place).trailing_ones() } else { (word << (63 - place)).leading_ones() }
+    }
+
+    /// The first missing key from this one on.
+    pub fn first_from(&self, key: i64) -> Option<i64> {
+        let above = |(&number, &word): (&i64, &u64)| {
+            let word = if number == key >> WORD { word & !(bit(key) - 1) } else { word };
+            (word != 0).then(|| (number << WORD) + i64::from(word.trailing_zeros()))
+        };
+        self.missing.range(key >> WORD..).find_map(above)
+    }
+
+    /// The last missing key up to this one.
+    pub fn last_to(&self, key: i64) -> Option<i64> {
+        let below = |(&number, &word): (&i64, &u64)| {
+            let word = if number == key >> WORD { word & (bit(key) | (bit(key) - 1)) } else { word };
+            (word != 0).then(|| (number << WORD) + 63 - i64::from(word.leading_zeros()))
+        };
+        self.missing.range(..=key >> WORD).rev().find_map(below)
+    }
+}
+
+fn bit(key: i64) -> u64 {
+    1 << (key & 63)
+}
