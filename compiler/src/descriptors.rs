@@ -1,73 +1,28 @@
 //! The read-only descriptions that the runtime reads: `drystone_component`'s structures as data objects.
 
+mod blob;
+mod interfaces;
+mod templates;
+
 use std::collections::HashMap;
 use std::mem::{offset_of, size_of};
 
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
 use drystone_component as model;
-use drystone_language::ast::Direction;
 use drystone_language::program::{
     self as checked, AnyType, ComponentId, InterfaceId, Program, Type, VariableId,
 };
 use drystone_language::source::SourceFile;
 
+use self::blob::Blob;
 use crate::awaited::Dependence;
 use crate::classify::BodyKey;
-use crate::layout::{self, Layouts, kind_of, payload_words};
+use crate::layout::kind_of;
 use crate::lower::Locations;
-use crate::mir::{BlockId, LocationId, OwnedSlot, Symbol};
+use crate::mir::{BlockId, OwnedSlot, Symbol};
 
 /// Indices that an array may have; the checker allows no more.
 const MOST_INDICES: usize = 64;
-
-/// A data object while it is put together: bytes, and the places where addresses stand.
-struct Blob {
-    bytes: Vec<u8>,
-    data: Vec<(usize, DataId, i64)>,
-    functions: Vec<(usize, FuncId)>,
-}
-
-impl Blob {
-    fn new(size: usize) -> Blob {
-        Blob { bytes: vec![0; size], data: Vec::new(), functions: Vec::new() }
-    }
-
-    fn put(&mut self, at: usize, bytes: &[u8]) {
-        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn u32(&mut self, at: usize, value: u32) {
-        self.put(at, &value.to_le_bytes());
-    }
-
-    fn u64(&mut self, at: usize, value: u64) {
-        self.put(at, &value.to_le_bytes());
-    }
-
-    fn pointer(&mut self, at: usize, to: DataId) {
-        self.data.push((at, to, 0));
-    }
-
-    fn function(&mut self, at: usize, to: FuncId) {
-        self.functions.push((at, to));
-    }
-
-    /// A `Str` or `Table`: where its entries are, and how many.
-    fn table(&mut self, at: usize, entries: Option<DataId>, length: usize) {
-        match entries {
-            Some(entries) => self.pointer(at, entries),
-            None => self.u64(at, 8),
-        }
-        self.u64(at + 8, length as u64);
-    }
-
-    /// Puts another blob into this one.
-    fn embed(&mut self, at: usize, part: Blob) {
-        self.put(at, &part.bytes);
-        self.data.extend(part.data.into_iter().map(|(offset, id, addend)| (at + offset, id, addend)));
-        self.functions.extend(part.functions.into_iter().map(|(offset, id)| (at + offset, id)));
-    }
-}
 
 /// Makes data objects, each once.
 #[derive(Default)]
@@ -237,76 +192,6 @@ impl Descriptors {
         })
     }
 
-    fn interface(&mut self, module: &mut impl Module, program: &Program, id: InterfaceId) -> DataId {
-        self.once(module, format!("interface{}", id.0), |this, module| {
-            let mut blob = this.interface_blob(module, &program.interfaces[id.index()]);
-            let model::Fingerprint([low, high]) = model::Fingerprint::of(&program.identity(id));
-            let at = offset_of!(model::Interface, fingerprint);
-            blob.u64(at, low);
-            blob.u64(at + 8, high);
-            blob
-        })
-    }
-
-    fn interface_blob(&mut self, module: &mut impl Module, interface: &checked::Interface) -> Blob {
-        use model::Interface as I;
-        let messages: Vec<_> =
-            interface.messages.iter().map(|message| self.message_blob(module, message)).collect();
-        let mut next = Blob::new(2 * interface.states.len() * interface.messages.len());
-        let mut states = Blob::new(interface.states.len());
-        for (number, state) in interface.states.iter().enumerate() {
-            for message in 0..interface.messages.len() {
-                let to = state
-                    .transitions
-                    .iter()
-                    .find(|(m, _)| *m == message)
-                    .map_or(I::NONE, |(_, to)| *to as u16);
-                next.put(2 * (number * interface.messages.len() + message), &to.to_le_bytes());
-            }
-            let sends = |direction| {
-                state.transitions.iter().any(|(m, _)| interface.messages[*m].direction == direction)
-            };
-            let mut bits = if state.may_end { I::MAY_END } else { 0 };
-            bits |= if sends(Direction::In) { I::CLIENT_SENDS } else { 0 };
-            bits |= if sends(Direction::Out) { I::SERVER_SENDS } else { 0 };
-            states.put(number, &[bits]);
-        }
-        let mut blob = Blob::new(size_of::<I>());
-        self.string(module, &mut blob, offset_of!(I, name), &interface.name);
-        let count = messages.len();
-        let messages = self.array(module, size_of::<model::Message>(), messages);
-        blob.table(offset_of!(I, messages), messages, count);
-        let transitions = interface.states.len() * interface.messages.len();
-        let next = (transitions > 0).then(|| self.define(module, next));
-        blob.table(offset_of!(I, next), next, transitions);
-        let state_count = interface.states.len();
-        let states = self.define(module, states);
-        blob.table(offset_of!(I, states), Some(states), state_count);
-        blob.u64(offset_of!(I, payload_words), payload_words(interface) as u64);
-        blob
-    }
-
-    fn message_blob(&mut self, module: &mut impl Module, message: &checked::Message) -> Blob {
-        use model::{Message as M, Parameter as P};
-        let mut blob = Blob::new(size_of::<M>());
-        self.string(module, &mut blob, offset_of!(M, name), &message.name);
-        let sender = match message.direction {
-            Direction::In => model::Side::Client,
-            Direction::Out => model::Side::Server,
-        };
-        blob.put(offset_of!(M, sender), &[sender as u8]);
-        let mut parameters = Vec::new();
-        for (name, ty) in &message.parameters {
-            let mut parameter = Blob::new(size_of::<P>());
-            self.string(module, &mut parameter, offset_of!(P, name), name);
-            parameter.put(offset_of!(P, ty), &[model_type(ty) as u8]);
-            parameters.push(parameter);
-        }
-        let parameters = self.array(module, size_of::<P>(), parameters);
-        blob.table(offset_of!(M, parameters), parameters, message.parameters.len());
-        blob
-    }
-
     fn collection(&mut self, module: &mut impl Module, program: &Program, id: VariableId) -> DataId {
         use model::Collection as C;
         let variable = &program.variables[id.index()];
@@ -408,120 +293,6 @@ impl Descriptors {
         })
     }
 
-    fn declare_template(&mut self, module: &mut impl Module, id: ComponentId) -> DataId {
-        module
-            .declare_data(&format!("ds_template_{}", id.0), Linkage::Local, false, false)
-            .expect("declared the same way each time")
-    }
-
-    /// Defines a template with its bodies.
-    pub(crate) fn template(
-        &mut self,
-        module: &mut impl Module,
-        program: &Program,
-        layouts: &Layouts,
-        id: ComponentId,
-        bodies: &[BodyCode],
-        location: LocationId,
-    ) {
-        use model::Template as T;
-        let component = &program.components[id.index()];
-        let instance = &layouts.instances[id.index()];
-        let mut blob = Blob::new(size_of::<T>());
-        self.string(module, &mut blob, offset_of!(T, name), &component.name);
-        blob.u32(offset_of!(T, location), location);
-        blob.u32(offset_of!(T, size), instance.size);
-        blob.put(offset_of!(T, isolated), &[component.isolated as u8]);
-        blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
-        let index_of =
-            |key: BodyKey| bodies.iter().position(|body| body.key == key).map_or(T::NO_BODY, |i| i as u32);
-        let offered = self
-            .offered(module, program, instance, component, |number| index_of(BodyKey::Service(id, number)));
-        blob.table(offset_of!(T, offered), offered, component.offers.len());
-        let required = self.required(module, program, instance, component);
-        blob.table(offset_of!(T, required), required, component.requires.len());
-        let entries: Vec<Blob> =
-            bodies.iter().map(|body| self.body(module, program, component, body)).collect();
-        let table = self.array(module, size_of::<model::Body>(), entries);
-        blob.table(offset_of!(T, bodies), table, bodies.len());
-        blob.u32(offset_of!(T, main), index_of(BodyKey::Main(id)));
-        blob.u32(offset_of!(T, finally), index_of(BodyKey::Finally(id)));
-        blob.u32(offset_of!(T, main_process), instance.main_process);
-        let owned = layout::owned_by_instance(program, layouts, component);
-        self.owned_table(module, program, &mut blob, offset_of!(T, owned), &owned);
-        let data = self.declare_template(module, id);
-        self.fill(module, data, blob);
-    }
-
-    fn offered(
-        &mut self,
-        module: &mut impl Module,
-        program: &Program,
-        instance: &layout::InstanceLayout,
-        component: &checked::Component,
-        body_of: impl Fn(usize) -> u32,
-    ) -> Option<DataId> {
-        use model::Offered as O;
-        let mut entries = Vec::new();
-        for (index, facet) in component.offers.iter().enumerate() {
-            let mut entry = Blob::new(size_of::<O>());
-            let interface = self.interface(module, program, facet.interface);
-            entry.pointer(offset_of!(O, interface), interface);
-            entry.u32(offset_of!(O, offset), instance.offered[index]);
-            let implementation = component.implementations.iter().position(|i| i.offered == index);
-            entry.u32(offset_of!(O, body), implementation.map_or(O::INWARD, &body_of));
-            entry.u32(offset_of!(O, inward), instance.inward[index].unwrap_or(0));
-            let limit = facet.cardinality.and_then(|cardinality| cardinality.to);
-            entry.u32(offset_of!(O, limit), limit.unwrap_or(u32::MAX));
-            entry.put(offset_of!(O, connectable), &[instance.connectable[index] as u8]);
-            entries.push(entry);
-        }
-        self.array(module, size_of::<O>(), entries)
-    }
-
-    fn required(
-        &mut self,
-        module: &mut impl Module,
-        program: &Program,
-        instance: &layout::InstanceLayout,
-        component: &checked::Component,
-    ) -> Option<DataId> {
-        use model::Required as R;
-        let mut entries = Vec::new();
-        for (index, facet) in component.requires.iter().enumerate() {
-            let mut entry = Blob::new(size_of::<R>());
-            let interface = self.interface(module, program, facet.interface);
-            entry.pointer(offset_of!(R, interface), interface);
-            entry.u32(offset_of!(R, offset), instance.required[index]);
-            let slots = facet.cardinality.map_or(0, |cardinality| cardinality.to.unwrap_or(u32::MAX).max(1));
-            entry.u32(offset_of!(R, slots), slots);
-            entries.push(entry);
-        }
-        self.array(module, size_of::<R>(), entries)
-    }
-
-    fn body(
-        &mut self,
-        module: &mut impl Module,
-        program: &Program,
-        component: &checked::Component,
-        body: &BodyCode,
-    ) -> Blob {
-        use model::Body as B;
-        let mut blob = Blob::new(size_of::<B>());
-        blob.function(offset_of!(B, entry), body.entry);
-        blob.u32(offset_of!(B, size), self.frames[body.cut].size);
-        blob.u32(offset_of!(B, condition), body.shape.condition);
-        blob.u32(offset_of!(B, frame), body.shape.frame);
-        self.owned(module, program, &mut blob, offset_of!(B, owned), body.cut);
-        if let BodyKey::Service(_, number) = body.key {
-            let facet = &component.offers[component.implementations[number].offered];
-            let interface = self.interface(module, program, facet.interface);
-            blob.pointer(offset_of!(B, interface), interface);
-        }
-        blob
-    }
-
     /// Defines the program itself, under the name `ds_program`.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn program(
@@ -581,17 +352,6 @@ impl Descriptors {
         let id = module.declare_data("ds_program", Linkage::Export, false, false).expect("the only program");
         self.fill(module, id, blob);
         id
-    }
-}
-
-fn model_type(ty: &Type) -> model::Type {
-    match ty {
-        Type::Boolean => model::Type::Boolean,
-        Type::Character => model::Type::Character,
-        Type::Integer => model::Type::Integer,
-        Type::Real => model::Type::Real,
-        Type::Text => model::Type::Text,
-        Type::Component(_) | Type::Any(_) => model::Type::Component,
     }
 }
 

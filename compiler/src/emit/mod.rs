@@ -9,6 +9,8 @@ mod control;
 mod instructions;
 pub(crate) mod offset;
 mod procedures;
+mod reach;
+mod receiving;
 mod signatures;
 mod suspension;
 

@@ -8,114 +8,30 @@ mod appending;
 mod communication;
 mod components;
 mod expressions;
+mod frames;
+mod locations;
+mod loops;
 mod places;
 mod references;
 mod statements;
 mod texts;
+mod unit;
 mod unrolling;
 
 use std::collections::HashMap;
 
-use drystone_component::{self as model, Kind};
 use drystone_language::program::{Block as Block_, *};
-use drystone_language::source::{Lines, SourceFile, Span};
+use drystone_language::source::Span;
 use drystone_runtime::layout::{Fault, FrameHead};
 
-use crate::awaited::Awaited;
-use crate::classify::{BodyKey, Facts};
+pub use self::locations::Locations;
+pub use self::unit::Unit;
+use crate::classify::BodyKey;
 use crate::entries;
-use crate::layout::Layouts;
 use crate::mir::{
     Address, Base, Block, BlockId, Code, EntryPoint, Inst, LocationId, Loop, Machine, Op, OwnedSlot, Reg,
     RegType, Shape, SuspensionOp, SuspensionPoint, Symbol, Terminator, Variant,
 };
-
-/// Everything that lowering a program's code shares.
-pub struct Unit<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// Facts about it.
-    pub facts: Facts,
-    /// Its layouts.
-    pub layouts: Layouts,
-    /// What its conditions read.
-    pub awaited: Awaited,
-    /// Locations for run-time errors.
-    pub locations: Locations<'a>,
-    /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
-    pub variants: Vec<Variant>,
-    numbers: HashMap<Variant, usize>,
-}
-
-/// Collects the locations in the source that code mentions.
-pub struct Locations<'a> {
-    lines: Vec<Lines<'a>>,
-    numbers: HashMap<(u32, u32), LocationId>,
-    pub table: Vec<model::Location>,
-    /// Names that stand at locations, by their number; the first is none.
-    pub names: Vec<String>,
-    names_numbers: HashMap<String, u32>,
-}
-
-impl<'a> Unit<'a> {
-    /// Prepares to lower a program.
-    pub fn new(program: &'a Program, files: &'a [SourceFile]) -> Self {
-        let facts = Facts::of(program);
-        let layouts = Layouts::of(program, &facts);
-        let awaited = Awaited::of(program);
-        let locations = Locations::new(files);
-        Unit { program, facts, layouts, awaited, locations, variants: Vec::new(), numbers: HashMap::new() }
-    }
-
-    /// The number of a procedure variant.
-    pub fn variant(&mut self, variant: Variant) -> usize {
-        *self.numbers.entry(variant).or_insert_with(|| {
-            self.variants.push(variant);
-            self.variants.len() - 1
-        })
-    }
-
-    fn variable(&self, id: VariableId) -> &'a Variable {
-        &self.program.variables[id.index()]
-    }
-}
-
-impl<'a> Locations<'a> {
-    fn new(files: &'a [SourceFile]) -> Locations<'a> {
-        Locations {
-            lines: files.iter().map(|file| Lines::of(&file.text)).collect(),
-            numbers: HashMap::new(),
-            table: Vec::new(),
-            names: vec![String::new()],
-            names_numbers: HashMap::from([(String::new(), 0)]),
-        }
-    }
-
-    /// Notes what stands at a location, for messages.
-    pub fn name(&mut self, span: Span, name: &str) {
-        let location = self.number(span) as usize;
-        let number = match self.names_numbers.get(name) {
-            Some(&number) => number,
-            None => {
-                let number = self.names.len() as u32;
-                self.names.push(name.to_string());
-                self.names_numbers.insert(name.to_string(), number);
-                number
-            }
-        };
-        self.table[location].name = number;
-    }
-
-    /// The number of a location.
-    pub fn number(&mut self, span: Span) -> LocationId {
-        *self.numbers.entry((span.file, span.start)).or_insert_with(|| {
-            let (line, column) =
-                self.lines.get(span.file as usize).map_or((0, 0), |lines| lines.line_column(span.start));
-            self.table.push(model::Location { file: span.file, line, column, name: 0 });
-            (self.table.len() - 1) as LocationId
-        })
-    }
-}
 
 /// Who runs the code that is being lowered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -469,127 +385,5 @@ impl<'u, 'a> Lower<'u, 'a> {
         let number = self.in_loop.expect("a loop was begun");
         self.in_loop = self.code.loops[number].outer;
         self.new_block()
-    }
-
-    fn zero_registers(&mut self, variables: &[VariableId]) {
-        for &id in variables {
-            if !self.unit.facts.in_memory.contains(&id) {
-                let register = self.register_of(id);
-                match self.unit.variable(id).ty {
-                    Type::Real => self.inst(Inst::Real(register, 0.0)),
-                    _ => self.inst(Inst::Int(register, 0)),
-                }
-            }
-        }
-    }
-
-    /// Frames are zeroed when they are made; a native procedure's stack is not, and neither is a body's frame when
-    /// its service begins again.
-    fn zero_memory(&mut self, variables: &[VariableId]) {
-        if !self.code.native {
-            return;
-        }
-        let zero = self.int(0);
-        for id in variables {
-            if let (true, Some(&offset)) =
-                (self.unit.facts.in_memory.contains(id), self.unit.layouts.variables.get(id))
-            {
-                self.store(Address { base: Base::Frame, offset: offset as i32, byte: false }, zero);
-            }
-        }
-    }
-
-    fn clear_owned(&mut self) {
-        if self.code.owned.is_empty() {
-            return;
-        }
-        let zero = self.int(0);
-        for slot in self.code.owned.clone() {
-            self.store(Address { base: Base::Frame, offset: slot.offset as i32, byte: false }, zero);
-        }
-    }
-
-    fn receive_parameter(&mut self, id: VariableId) {
-        let ty = self.unit.variable(id).ty.clone();
-        let by_reference = self.unit.variable(id).parameter == Some(Passing::Reference);
-        let reg_ty = if by_reference { RegType::Int } else { reg_type(&ty) };
-        let register = self.reg(reg_ty);
-        self.code.parameters.push(register);
-        if self.unit.facts.in_memory.contains(&id) {
-            let offset = self.unit.layouts.variables[&id] as i32;
-            let byte = !by_reference && is_byte(&ty);
-            self.code.parameter_slots.push((register, offset as u32));
-            self.store(Address { base: Base::Frame, offset, byte }, register);
-        } else {
-            self.registers.insert(id, register);
-        }
-    }
-
-    /// Drops the texts that the statements around a RETURN keep in temporaries, but for the result.
-    fn drop_temporaries(&mut self, result: Option<u32>) {
-        let slots = self.code.owned.iter().filter(|slot| slot.variable.is_none() && slot.kind == Kind::Text);
-        let used = slots.map(|slot| slot.offset).filter(|offset| !self.free_texts.contains(offset));
-        for offset in used.filter(|&offset| result != Some(offset)).collect::<Vec<_>>() {
-            self.drop_slot(offset);
-        }
-    }
-
-    /// Frees what the frame's variables own: texts at once, components and collections by an operation that may wait.
-    fn drop_frame(&mut self, location: LocationId) {
-        let declared: Vec<OwnedSlot> =
-            self.code.owned.iter().filter(|slot| slot.variable.is_some()).cloned().collect();
-        if declared.iter().any(|slot| slot.kind != Kind::Text) && !self.code.native {
-            let base = self.reg(RegType::Int);
-            self.inst(Inst::Base(base, Base::Frame));
-            let table = self.symbol(Symbol::Owned);
-            let at = self.int(location as i64);
-            self.suspend(
-                SuspensionOp::Call {
-                    to: None,
-                    entry: &entries::DELETE_HELD,
-                    arguments: vec![base, table, at],
-                },
-                location,
-            );
-            return;
-        }
-        for slot in declared {
-            self.drop_slot(slot.offset);
-        }
-    }
-
-    fn drop_slot(&mut self, offset: u32) {
-        let address = Address { base: Base::Frame, offset: offset as i32, byte: false };
-        let text = self.load(address, RegType::Int);
-        let zero = self.int(0);
-        self.store(address, zero);
-        self.perform(&entries::TEXT_DROP, vec![text]);
-    }
-
-    /// Takes a temporary of the frame that owns a text or component.
-    fn take_slot(&mut self, kind: Kind) -> u32 {
-        let free = if kind == Kind::Text { &mut self.free_texts } else { &mut self.free_components };
-        if let Some(offset) = free.pop() {
-            return offset;
-        }
-        let offset = self.take_words(1);
-        self.code.owned.push(OwnedSlot { offset, variable: None, kind });
-        offset
-    }
-
-    fn take_words(&mut self, words: u32) -> u32 {
-        let offset = self.code.frame_size;
-        self.code.frame_size += 8 * words;
-        offset
-    }
-
-    /// Gives a temporary back; it must be null by then.
-    fn give_slot(&mut self, offset: u32, kind: Kind) {
-        let free = if kind == Kind::Text { &mut self.free_texts } else { &mut self.free_components };
-        free.push(offset);
-    }
-
-    fn slot(&self, offset: u32) -> Address {
-        Address { base: Base::Frame, offset: offset as i32, byte: false }
     }
 }

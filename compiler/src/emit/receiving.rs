@@ -1,0 +1,225 @@
+//! Receiving messages, and asking what can be received.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_module::Module;
+use drystone_language::ast::Direction;
+use drystone_language::program::{InterfaceId, Pattern};
+use drystone_runtime::layout::{CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED};
+
+use super::communication::{Alike, FLAGS, MOST_COMPARED, STATE, TAG, Where, word_of};
+use super::{Build, offset, trusted};
+use crate::entries;
+use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
+
+impl<M: Module> Build<'_, '_, M> {
+    /// A message, if it is there: the word once it is taken. Waits while none is there.
+    pub(super) fn try_receive(
+        &mut self,
+        point: Where,
+        communication: Value,
+        interface: InterfaceId,
+        message: usize,
+        slow: Block,
+    ) -> Value {
+        let mut waiting = Vec::new();
+        for (from, _) in self.transitions(interface, message).into_iter().take(MOST_COMPARED) {
+            let flags = self.flags_for(interface, message);
+            // Nothing is there, or what this side has sent itself.
+            if flags == FOR_CLIENT {
+                waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, 0) });
+            } else {
+                waiting.push(Alike { bits: STATE | TAG | FLAGS, value: word_of(from, 0, 0, 0) });
+                waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, FOR_CLIENT) });
+            }
+        }
+        let expected =
+            (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
+        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
+        match self.transitions(interface, message)[..] {
+            [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
+            _ => {
+                let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
+                self.builder.ins().imul_imm_s(state, 0x1_0001)
+            }
+        }
+    }
+
+    pub(super) fn receive(
+        &mut self,
+        reach: &Reach,
+        interface: InterfaceId,
+        message: usize,
+        payload: Payload,
+        location: LocationId,
+    ) {
+        let communication = self.communication(reach, interface, location);
+        let (slow, done) = self.slow_and_done();
+        let taken = self.try_receive(Where::Entry, communication, interface, message, slow);
+        self.builder.ins().jump(done, &[taken.into()]);
+        self.builder.switch_to_block(slow);
+        let description = self.symbol(&Symbol::Interface(interface));
+        let number = self.number(message as i64);
+        let location = self.location_value(location);
+        let arrived = self
+            .call_unusual(&entries::RECEIVE, &[communication, description, number, location])
+            .expect("a payload");
+        self.wait_on(Failure::Zero, arrived);
+        let by_runtime = self.builder.ins().iconst(types::I64, -1);
+        self.builder.ins().jump(done, &[by_runtime.into()]);
+        self.builder.switch_to_block(done);
+        self.set(payload.communication, communication);
+        let taken = self.builder.block_params(done)[0];
+        self.set(payload.word, taken);
+    }
+
+    pub(super) fn received(&mut self, payload: Payload) {
+        let (communication, word) = (self.get(payload.communication), self.get(payload.word));
+        let (fast, slow, woken, done) = (
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+        );
+        self.builder.set_cold_block(slow);
+        let by_runtime = self.builder.ins().icmp_imm_s(IntCC::Equal, word, -1);
+        self.builder.ins().brif(by_runtime, slow, &[], fast, &[]);
+        self.builder.switch_to_block(slow);
+        self.call_unusual(&entries::RECEIVED, &[communication]);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(fast);
+        self.builder.ins().store(trusted(), word, communication, offset::WORD);
+        let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
+        self.branch_unless(waiter, done);
+        // Whoever waits for an answer goes on waiting; a sender that waits for room goes on.
+        let status = self.builder.ins().load(types::I8, trusted(), waiter, offset::STATUS);
+        let wants_room = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ROOM as i64);
+        self.builder.ins().brif(wants_room, woken, &[], done, &[]);
+        self.builder.switch_to_block(woken);
+        self.wake(communication, waiter);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+    }
+
+    /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all. Waits
+    /// while nothing has happened.
+    pub(super) fn try_test(
+        &mut self,
+        point: Where,
+        communication: Value,
+        side: Direction,
+        pattern: Pattern,
+        slow: Block,
+    ) -> Value {
+        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
+        let waiting: &[Alike] = match side {
+            Direction::In => &[Alike { bits: FLAGS, value: 0 }],
+            Direction::Out => &[
+                Alike { bits: TAG | FLAGS, value: 0 },
+                Alike { bits: FLAGS, value: word_of(0, 0, 0, FOR_CLIENT) },
+            ],
+        };
+        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
+        let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
+        match pattern {
+            Pattern::Message(message) => {
+                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
+                self.builder.ins().uextend(types::I64, same)
+            }
+            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
+            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    pub(super) fn test(
+        &mut self,
+        reach: &Reach,
+        interface: InterfaceId,
+        side: Direction,
+        pattern: Pattern,
+        to: Reg,
+        location: LocationId,
+    ) {
+        let communication = self.communication(reach, interface, location);
+        let (slow, done) = self.slow_and_done();
+        let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
+        self.builder.ins().jump(done, &[quick.into()]);
+        self.builder.switch_to_block(slow);
+        self.answer_if_over(communication, side, pattern, done);
+        let description = self.symbol(&Symbol::Interface(interface));
+        let side = self.number(side_number(side));
+        let pattern = self.number(pattern_number(pattern));
+        let location = self.location_value(location);
+        let arguments = [communication, description, side, pattern, location];
+        let slowly = self.call_unusual(&entries::TEST, &arguments).expect("an answer");
+        self.wait_on(Failure::Two, slowly);
+        self.builder.ins().jump(done, &[slowly.into()]);
+        self.builder.switch_to_block(done);
+        let answer = self.builder.block_params(done)[0];
+        self.set(to, answer);
+    }
+
+    /// Answers if nothing is there and nothing will come, because the other side has closed.
+    fn answer_if_over(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
+        let closed = if side == Direction::In { SERVICE_ENDED } else { CLIENT_CLOSED };
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let bits = self.builder.ins().band_imm_s(word, (TAG | FLAGS) as i64);
+        let is_over = self.builder.ins().icmp_imm_s(IntCC::Equal, bits, word_of(0, 0, 0, closed));
+        let answer = self.builder.ins().iconst(types::I64, (pattern == Pattern::Finish) as i64);
+        let open = self.builder.create_block();
+        self.builder.set_cold_block(open);
+        self.builder.ins().brif(is_over, done, &[answer.into()], open, &[]);
+        self.builder.switch_to_block(open);
+    }
+
+    /// Asks without waiting, also where there is no communication yet.
+    pub(super) fn input(
+        &mut self,
+        reach: &Reach,
+        interface: InterfaceId,
+        side: Direction,
+        pattern: Pattern,
+        to: Reg,
+        location: LocationId,
+    ) {
+        let description = self.symbol(&Symbol::Interface(interface));
+        let pattern = self.number(pattern_number(pattern));
+        let answer = match reach {
+            Reach::Service => {
+                let side = self.number(side_number(side));
+                self.call_entry(&entries::INPUT, &[self.process, description, side, pattern])
+            }
+            Reach::Required(_) | Reach::Indexed { .. } => {
+                let (slot, location) = (self.slot(reach, interface, location), self.location_value(location));
+                self.call_entry(&entries::INPUT_SLOT, &[slot, description, pattern, location])
+            }
+            Reach::Held { instance, .. } | Reach::HeldSlot { instance, .. } => {
+                let (slot, location) = (self.slot(reach, interface, location), self.location_value(location));
+                let instance = self.get(*instance);
+                self.call_entry(&entries::INPUT_HELD, &[instance, slot, description, pattern, location])
+            }
+        };
+        let answer = answer.expect("an answer");
+        self.wait_on(Failure::Two, answer);
+        self.set(to, answer);
+    }
+}
+
+fn side_number(side: Direction) -> i64 {
+    match side {
+        Direction::In => drystone_component::Side::Client as i64,
+        Direction::Out => drystone_component::Side::Server as i64,
+    }
+}
+
+fn pattern_number(pattern: Pattern) -> i64 {
+    match pattern {
+        Pattern::Message(index) => index as i64,
+        Pattern::Any => -1,
+        Pattern::Finish => -2,
+    }
+}

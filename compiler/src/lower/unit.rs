@@ -1,0 +1,52 @@
+//! What lowering a program's pieces of code shares.
+
+use std::collections::HashMap;
+
+use drystone_language::program::*;
+use drystone_language::source::SourceFile;
+
+use super::locations::Locations;
+use crate::awaited::Awaited;
+use crate::classify::Facts;
+use crate::layout::Layouts;
+use crate::mir::Variant;
+
+/// Everything that lowering a program's code shares.
+pub struct Unit<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Facts about it.
+    pub facts: Facts,
+    /// Its layouts.
+    pub layouts: Layouts,
+    /// What its conditions read.
+    pub awaited: Awaited,
+    /// Locations for run-time errors.
+    pub locations: Locations<'a>,
+    /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
+    pub variants: Vec<Variant>,
+    numbers: HashMap<Variant, usize>,
+}
+
+impl<'a> Unit<'a> {
+    /// Prepares to lower a program.
+    pub fn new(program: &'a Program, files: &'a [SourceFile]) -> Self {
+        let facts = Facts::of(program);
+        let layouts = Layouts::of(program, &facts);
+        let awaited = Awaited::of(program);
+        let locations = Locations::new(files);
+        Unit { program, facts, layouts, awaited, locations, variants: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// The number of a procedure variant.
+    pub fn variant(&mut self, variant: Variant) -> usize {
+        *self.numbers.entry(variant).or_insert_with(|| {
+            self.variants.push(variant);
+            self.variants.len() - 1
+        })
+    }
+
+    pub(super) fn variable(&self, id: VariableId) -> &'a Variable {
+        &self.program.variables[id.index()]
+    }
+}
