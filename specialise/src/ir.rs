@@ -11,6 +11,7 @@ mod ops;
 mod places;
 mod types;
 mod unread;
+mod ways;
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -11,12 +11,16 @@ mod calls;
 mod check;
 mod constants;
 mod cursor;
+mod excerpt;
 pub(crate) mod fold;
 mod headers;
 mod instructions;
 mod lexer;
 mod metadata;
+mod numbered;
 mod parameters;
+mod reader;
+mod scope;
 #[cfg(test)]
 mod tests;
 mod top;
@@ -25,6 +29,7 @@ mod unread;
 mod values;
 
 use crate::ir::Module;
+use excerpt::{excerpt, line};
 use std::fmt;
 use std::rc::Rc;
 
@@ -63,21 +68,4 @@ pub fn read_within(text: &str, name: &str, memory: u64) -> Result<Module, ParseE
         what: fail.what,
         excerpt: excerpt(text, fail.at),
     })
-}
-
-fn line(text: &str, at: usize) -> u32 {
-    let before = &text.as_bytes()[..at.min(text.len())];
-    before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1
-}
-
-/// The line that a place is in, without blanks around it and not endless.
-fn excerpt(text: &str, at: usize) -> String {
-    let at = at.min(text.len());
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text[start..].lines().next().unwrap_or("").trim();
-    let mut short: String = line.chars().take(160).collect();
-    if short.len() < line.len() {
-        short.push_str(" ..");
-    }
-    short
 }

@@ -2,9 +2,8 @@
 
 use crate::abi;
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
 use crate::shape;
-use crate::values::Held;
+use crate::translation::{Held, Translation};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
 use drystone_specialise::ir::{Binary, Cast, Compare, FloatCompare, Operand, Type};

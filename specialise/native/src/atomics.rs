@@ -1,9 +1,8 @@
 //! Atomic accesses, all of them sequentially consistent.
 
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
 use crate::shape;
-use crate::values::Held;
+use crate::translation::{Held, Translation};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlagsData, Type as Register, Value, types};
 use drystone_specialise::ir::{Operand, Type};

@@ -2,8 +2,8 @@
 
 use crate::abi::{self, Passed};
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
 use crate::shape;
+use crate::translation::Translation;
 use cranelift_codegen::ir::{InstBuilder, Signature, Value, types};
 use cranelift_module::{FuncId, Module as _};
 use drystone_specialise::ir::{CallAttributes, Const, Extension, FunctionId, Operand, Type};

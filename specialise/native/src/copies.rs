@@ -2,7 +2,7 @@
 
 use crate::abi;
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
+use crate::translation::Translation;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type as Register, Value, types};
 use drystone_specialise::ir::{Const, Operand};
 

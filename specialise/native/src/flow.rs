@@ -1,7 +1,7 @@
 //! The way from block to block: which blocks there are, what each hands to the next, and where loops are.
 
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
+use crate::translation::Translation;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Switch;

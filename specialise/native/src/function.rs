@@ -1,18 +1,17 @@
 //! The body of a function, block by block, into Cranelift's form.
 
-use crate::error::{Attempt, NativeError, place, refuse};
+use crate::error::{Attempt, NativeError, refuse};
 use crate::shape;
+use crate::translation::{At, Held, Translation};
 use crate::unit::Unit;
-use crate::values::Held;
 use crate::{abi, flow};
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{self as clif, FuncRef, GlobalValue, InstBuilder, StackSlot, TrapCode};
+use cranelift_codegen::ir::{InstBuilder, TrapCode};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{FuncId, Module as _};
+use cranelift_module::Module as _;
 use drystone_specialise::ir::{
-    Block, BlockId, Body, Function, FunctionId, GlobalId, Instruction, Op, Terminator, Type, ValueId,
+    Block, BlockId, Body, Function, FunctionId, Instruction, Op, Terminator, Type, ValueId,
 };
-use std::collections::HashMap;
 
 /// What is reused from one function to the next.
 pub(crate) struct Workshop {
@@ -54,70 +53,7 @@ impl Workshop {
     }
 }
 
-/// An instruction's position; the one past the last is the terminator.
-#[derive(Clone, Copy)]
-struct At {
-    block: BlockId,
-    instruction: usize,
-}
-
-impl At {
-    fn describe(self, module: &drystone_specialise::ir::Module, body: &Body) -> Option<String> {
-        let block = body.blocks.get(self.block.0 as usize)?;
-        let (what, source) = match block.instructions.get(self.instruction) {
-            Some(instruction) => (word(&instruction.op), instruction.place),
-            None => (terminator_word(&block.terminator), block.place),
-        };
-        let source = place(module, source).map(|source| format!(" ({source})")).unwrap_or_default();
-        Some(format!("block {}, instruction {}, `{what}`{source}", self.block.0, self.instruction))
-    }
-}
-
-/// A function on its way into Cranelift's form.
-pub(crate) struct Translation<'a, 'b, 'm> {
-    /// Where instructions are added.
-    pub builder: FunctionBuilder<'a>,
-    /// The module that the function is in.
-    pub unit: &'b mut Unit<'m>,
-    /// The function.
-    pub function: &'b Function,
-    /// Its code.
-    pub body: &'b Body,
-    /// What is known of its values so far.
-    pub held: Vec<Option<Held>>,
-    /// Cranelift's blocks for those that can be reached.
-    pub blocks: Vec<Option<clif::Block>>,
-    /// Bytes on the stack so far.
-    pub stack: u64,
-    /// Blocks to which control can come back.
-    pub on_cycle: Vec<bool>,
-    functions: HashMap<FuncId, FuncRef>,
-    globals: HashMap<GlobalId, GlobalValue>,
-    at: Option<At>,
-}
-
-impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
-    fn new(
-        builder: FunctionBuilder<'a>,
-        unit: &'b mut Unit<'m>,
-        function: &'b Function,
-        body: &'b Body,
-    ) -> Translation<'a, 'b, 'm> {
-        Translation {
-            builder,
-            unit,
-            function,
-            body,
-            held: vec![None; body.types.len()],
-            blocks: vec![None; body.blocks.len()],
-            stack: 0,
-            on_cycle: Vec::new(),
-            functions: HashMap::new(),
-            globals: HashMap::new(),
-            at: None,
-        }
-    }
-
+impl Translation<'_, '_, '_> {
     fn translate(&mut self) -> Attempt<()> {
         let graph = flow::graph(self.body)?;
         let order: Vec<BlockId> = graph.order.iter().map(|&block| BlockId(block as u32)).collect();
@@ -187,17 +123,6 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
             self.define(ValueId(at as u32), Held::of(values))?;
         }
         Ok(())
-    }
-
-    /// Says what a value of the function is.
-    pub fn define(&mut self, value: ValueId, held: Held) -> Attempt<()> {
-        match self.held.get_mut(value.0 as usize) {
-            Some(place) => {
-                *place = Some(held);
-                Ok(())
-            }
-            None => refuse(format!("value {} has no type in the body's list", value.0)),
-        }
     }
 
     fn instruction(&mut self, block: BlockId, instruction: &Instruction) -> Attempt<()> {
@@ -277,75 +202,4 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
             }
         }
     }
-
-    /// How this function calls another one.
-    pub fn function_reference(&mut self, id: FuncId) -> FuncRef {
-        let Translation { functions, unit, builder, .. } = self;
-        *functions.entry(id).or_insert_with(|| unit.jit.declare_func_in_func(id, builder.func))
-    }
-
-    /// How this function names a global variable.
-    pub fn global_reference(&mut self, id: GlobalId) -> Attempt<GlobalValue> {
-        if let Some(known) = self.globals.get(&id) {
-            return Ok(*known);
-        }
-        let data = self.unit.global(id)?;
-        let known = self.unit.jit.declare_data_in_func(data, self.builder.func);
-        self.globals.insert(id, known);
-        Ok(known)
-    }
-
-    /// A new place on the stack.
-    pub fn slot(&mut self, size: u64, align: u64) -> Attempt<StackSlot> {
-        /// The most bytes that a function may have on the stack.
-        const MOST: u64 = 64 << 20;
-        self.stack = self.stack.saturating_add(size).saturating_add(align);
-        if self.stack > MOST {
-            return refuse(format!("the function needs more than {MOST} bytes on the stack"));
-        }
-        let data = clif::StackSlotData::new(
-            clif::StackSlotKind::ExplicitSlot,
-            size as u32,
-            align.trailing_zeros().min(4) as u8,
-        );
-        Ok(self.builder.create_sized_stack_slot(data))
-    }
-}
-
-/// What an instruction is called in LLVM's text.
-fn word(op: &Op) -> String {
-    let word = match op {
-        Op::Binary(operation, ..) => return format!("{operation:?}").to_lowercase(),
-        Op::Cast(cast, _) => return format!("{cast:?}").to_lowercase(),
-        Op::FNeg(_) => "fneg",
-        Op::Compare(..) => "icmp",
-        Op::FloatCompare(..) => "fcmp",
-        Op::Select(..) => "select",
-        Op::Freeze(_) => "freeze",
-        Op::Load { .. } => "load",
-        Op::Store { .. } => "store",
-        Op::Alloca { .. } => "alloca",
-        Op::Address { .. } => "getelementptr",
-        Op::Call { .. } => "call",
-        Op::Phi(_) => "phi",
-        Op::ExtractValue(..) => "extractvalue",
-        Op::InsertValue(..) => "insertvalue",
-        Op::ExtractElement(..) => "extractelement",
-        Op::InsertElement(..) => "insertelement",
-        Op::Shuffle(..) => "shufflevector",
-        Op::AtomicUpdate(..) => "atomicrmw",
-        Op::CompareExchange(..) => "cmpxchg",
-        Op::Fence => "fence",
-    };
-    word.to_owned()
-}
-
-fn terminator_word(terminator: &Terminator) -> String {
-    let word = match terminator {
-        Terminator::Return(_) => "ret",
-        Terminator::Jump(_) | Terminator::Branch(..) => "br",
-        Terminator::Switch(..) => "switch",
-        Terminator::Unreachable => "unreachable",
-    };
-    word.to_owned()
 }

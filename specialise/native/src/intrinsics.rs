@@ -1,7 +1,7 @@
 //! LLVM's intrinsic functions that C code needs.
 
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
+use crate::translation::Translation;
 use crate::{abi, shape};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, TrapCode, Value, types};

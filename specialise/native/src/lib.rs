@@ -16,41 +16,20 @@ mod function;
 mod intrinsics;
 mod linear;
 mod memory;
+mod native;
 mod places;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod translation;
 mod unit;
 mod values;
 
 use drystone_specialise::ir::{FunctionId, GlobalId, Module};
 pub use error::NativeError;
 use error::Refusal;
-use memory::Loaded;
-use std::collections::HashMap;
+pub use native::Native;
 use unit::Unit;
-
-/// A module as machine code. The code and its variables are there until this value is dropped: whoever keeps one of
-/// the addresses for longer, or calls what he got after that, calls into nothing.
-#[derive(Debug)]
-pub struct Native {
-    functions: HashMap<String, *const u8>,
-    globals: HashMap<String, *const u8>,
-    /// Holds the memory that the addresses lie in.
-    _loaded: Loaded,
-}
-
-impl Native {
-    /// The address of a function that the module defines. It follows the C calling convention (System V).
-    pub fn function(&self, name: &str) -> Option<*const u8> {
-        self.functions.get(name).copied()
-    }
-
-    /// The address of a global variable that the module defines.
-    pub fn global(&self, name: &str) -> Option<*const u8> {
-        self.globals.get(name).copied()
-    }
-}
 
 /// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::passes::polish_for_machine`] makes that quicker.
 /// What it only declares is asked of `symbols` first, then of this process (`dlsym`).

@@ -2,8 +2,7 @@
 //! for, which add it for nothing.
 
 use crate::error::Attempt;
-use crate::function::Translation;
-use crate::values::Held;
+use crate::translation::{Held, Translation};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, types};
 use drystone_specialise::ir::{Binary, Const, Operand, Type};
 

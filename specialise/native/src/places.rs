@@ -1,9 +1,8 @@
 //! Addresses, and loads and stores there.
 
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
 use crate::shape::{self, Leaf};
-use crate::values::Held;
+use crate::translation::{Held, Translation};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type as Register, Value, types};
 use drystone_specialise::ir::{Access, BlockId, Const, Operand, Type};
 

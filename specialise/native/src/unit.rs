@@ -1,9 +1,9 @@
 //! One module on its way into memory: which of its items Cranelift knows, and how foreign names are found.
 
-use crate::Native;
 use crate::abi;
 use crate::error::{Attempt, NativeError, Refusal, refuse};
 use crate::memory::Loaded;
+use crate::native::Native;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::Signature;
 use cranelift_codegen::isa::OwnedTargetIsa;

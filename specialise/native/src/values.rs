@@ -1,32 +1,11 @@
 //! Operands: where a value of the function is held, and how constants come to be.
 
 use crate::error::{Attempt, refuse};
-use crate::function::Translation;
 use crate::shape;
+use crate::translation::{Held, Translation};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{InstBuilder, Type as Register, Value, types};
 use drystone_specialise::ir::{Const, Operand, Type};
-
-/// How a value is held.
-#[derive(Clone, Debug)]
-pub(crate) enum Held {
-    /// A scalar.
-    One(Value),
-    /// An address some bytes after another, which loads and stores add by themselves.
-    Beyond(Value, i32),
-    /// The scalars of an aggregate.
-    Many(Vec<Value>),
-}
-
-impl Held {
-    /// A value of these scalars.
-    pub fn of(values: Vec<Value>) -> Held {
-        match values[..] {
-            [one] => Held::One(one),
-            _ => Held::Many(values),
-        }
-    }
-}
 
 impl Translation<'_, '_, '_> {
     /// The scalars of an operand.

@@ -3,8 +3,7 @@
 use super::calls::returns_through_parameter;
 use super::expression::{Expr, Want, Writer};
 use super::fold::callee;
-use super::intrinsics;
-use super::intrinsics::Signedness;
+use super::kinds::{self, Signedness};
 use super::statement::Stmt;
 use super::types::{CType, container, signed};
 use crate::ir::{Access, Const, Extension, Instruction, Op, Operand, Terminator, Type, ValueId};
@@ -48,7 +47,7 @@ impl Writer<'_> {
             (Op::CompareExchange(to, expected, new), used) => {
                 self.compare_exchange(instruction, [to, expected, new], used, list)?;
             }
-            (op, Some(value)) if intrinsics::fills_structure(callee(self.module, op)) => {
+            (op, Some(value)) if kinds::fills_structure(callee(self.module, op)) => {
                 self.fill_overflow(op, value, list)?;
             }
             (op, _) => {
@@ -214,8 +213,7 @@ impl Writer<'_> {
     fn fill_overflow(&mut self, op: &Op, value: ValueId, list: &mut Vec<Stmt>) -> Result<(), String> {
         let Op::Call { args, .. } = op else { return Err("a malformed call".into()) };
         let name = callee(self.module, op).map_or("", |function| &function.name);
-        let (Some((builtin, signedness)), [a, b]) = (intrinsics::overflow_builtin(name), args.as_slice())
-        else {
+        let (Some((builtin, signedness)), [a, b]) = (kinds::overflow_builtin(name), args.as_slice()) else {
             return Err(format!("the intrinsic `{name}`"));
         };
         let bits = self.body.type_of(a).bits() as u32;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::intrinsics;
+use super::kinds;
 use crate::graph::Graph;
 use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, ValueId};
 
@@ -59,7 +59,7 @@ pub(super) fn kind(module: &Module, op: &Op) -> Kind {
         Op::Load { .. } | Op::Store { .. } | Op::Alloca { .. } | Op::Fence => Kind::Effect,
         Op::AtomicUpdate(..) | Op::CompareExchange(..) => Kind::Effect,
         Op::Call { .. } => match callee(module, op) {
-            Some(function) if intrinsics::is_pure(&function.name) => Kind::Pure,
+            Some(function) if kinds::is_pure(&function.name) => Kind::Pure,
             _ => Kind::Effect,
         },
         _ => Kind::Pure,
@@ -67,27 +67,23 @@ pub(super) fn kind(module: &Module, op: &Op) -> Kind {
 }
 
 fn is_left_out(module: &Module, op: &Op) -> bool {
-    callee(module, op).is_some_and(|function| intrinsics::is_left_out(&function.name))
+    callee(module, op).is_some_and(|function| kinds::is_left_out(&function.name))
 }
 
 impl Plan {
     /// Decides for a body.
     pub fn of(module: &Module, body: &Body, graph: &Graph) -> Plan {
         let values = body.types.len();
+        let definitions = body.definitions().into_iter();
+        let reached =
+            |place: Option<(usize, usize)>| place.filter(|(block, _)| graph.position[*block].is_some());
         let mut plan = Plan {
             order: vec![Vec::new(); body.blocks.len()],
             folded: vec![false; values],
             uses: vec![0; values],
-            definition: vec![None; values],
+            definition: definitions.map(reached).collect(),
             scalars: BTreeMap::new(),
         };
-        for &block in &graph.order {
-            for (at, instruction) in body.blocks[block].instructions.iter().enumerate() {
-                if let Some(value) = instruction.result {
-                    plan.definition[value.0 as usize] = Some((block, at));
-                }
-            }
-        }
         let sites = plan.sites(module, body, graph);
         plan.find_scalars(body, &sites);
         for &block in &graph.order {
@@ -294,7 +290,7 @@ impl Folding<'_> {
             Op::Select(..) => true,
             Op::Binary(Binary::And | Binary::Or, ..) => *ty == crate::ir::Type::Int(1),
             // The value of such an intrinsic may be written more than once.
-            Op::Call { .. } => callee(self.module, op).is_some_and(|f| intrinsics::is_pure(&f.name)),
+            Op::Call { .. } => callee(self.module, op).is_some_and(|f| kinds::is_pure(&f.name)),
             _ => false,
         }
     }
@@ -304,7 +300,7 @@ impl Folding<'_> {
         if matches!(op, Op::Alloca { .. }) {
             return false;
         }
-        if intrinsics::fills_structure(callee(self.module, op)) || matches!(op, Op::CompareExchange(..)) {
+        if kinds::fills_structure(callee(self.module, op)) || matches!(op, Op::CompareExchange(..)) {
             return false;
         }
         if let Op::Address { base, terms, .. } = op

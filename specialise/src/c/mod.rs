@@ -17,6 +17,7 @@ mod fold;
 mod function;
 mod globals;
 mod intrinsics;
+mod kinds;
 mod library;
 mod names;
 mod polish;

@@ -39,11 +39,3 @@ fn rewrite(list: &mut Vec<Stmt>) {
     }
     *list = done;
 }
-
-/// The variable and number of an assignment of a number.
-fn set_number(statement: &Stmt) -> Option<(usize, u128)> {
-    match statement {
-        Stmt::Assign { variable, constant: Some(number), .. } => Some((*variable, *number)),
-        _ => None,
-    }
-}

@@ -122,6 +122,14 @@ pub(super) fn inner_mut(statement: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     }
 }
 
+/// The variable and number of an assignment of a number.
+pub(super) fn set_number(statement: &Stmt) -> Option<(usize, u128)> {
+    match statement {
+        Stmt::Assign { variable, constant: Some(number), .. } => Some((*variable, *number)),
+        _ => None,
+    }
+}
+
 /// The variables that a statement itself mentions, outside of the lists in it.
 pub(super) fn own_mentions(statement: &Stmt) -> BTreeSet<usize> {
     let with = |variable: usize, value: &Expr| {

@@ -313,7 +313,7 @@ impl Evaluator<'_> {
 /// The known values that a condition was computed from.
 fn known_leaves(
     body: &Body,
-    definitions: &[Option<(u32, u32)>],
+    definitions: &[Option<(usize, usize)>],
     values: &[Value],
     operand: &Operand,
     depth: u32,
@@ -321,7 +321,7 @@ fn known_leaves(
 ) {
     let Operand::Value(value) = operand else { return };
     let computed = definitions[value.0 as usize]
-        .map(|(block, index)| &body.blocks[block as usize].instructions[index as usize].op)
+        .map(|(block, index)| &body.blocks[block].instructions[index].op)
         .filter(|op| {
             matches!(op, Op::Binary(..) | Op::Compare(..) | Op::Cast(..) | Op::Select(..) | Op::Freeze(_))
         });

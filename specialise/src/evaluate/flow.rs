@@ -18,7 +18,7 @@ pub(super) struct Flow {
     live: Vec<Bits>,
     _room: Room,
     /// Where each value is defined: block and index.
-    definitions: OnceCell<Vec<Option<(u32, u32)>>>,
+    definitions: OnceCell<Vec<Option<(usize, usize)>>>,
     /// Whether an address or a switch is computed from each value.
     steering: OnceCell<Vec<bool>>,
 }
@@ -81,18 +81,8 @@ impl Flow {
     }
 
     /// Where each value is defined: block and index; parameters have no place.
-    pub fn definitions(&self, body: &Body) -> &[Option<(u32, u32)>] {
-        self.definitions.get_or_init(|| {
-            let mut places = vec![None; body.types.len()];
-            for (block, code) in body.blocks.iter().enumerate() {
-                for (index, instruction) in code.instructions.iter().enumerate() {
-                    if let Some(result) = instruction.result {
-                        places[result.0 as usize] = Some((block as u32, index as u32));
-                    }
-                }
-            }
-            places
-        })
+    pub fn definitions(&self, body: &Body) -> &[Option<(usize, usize)>] {
+        self.definitions.get_or_init(|| body.definitions())
     }
 
     /// Whether an address or a switch is computed from a value.
@@ -107,7 +97,7 @@ impl Flow {
 }
 
 /// Values from which, through arithmetic and phis, an address that is loaded from or a switch is computed.
-fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
+fn steering(body: &Body, definitions: &[Option<(usize, usize)>]) -> Vec<bool> {
     let mut steers = vec![false; body.types.len()];
     let mut work: Vec<ValueId> = Vec::new();
     let mut begin = |operand: &Operand| {
@@ -130,7 +120,7 @@ fn steering(body: &Body, definitions: &[Option<(u32, u32)>]) -> Vec<bool> {
             continue;
         }
         let Some((block, index)) = definitions[value.0 as usize] else { continue };
-        let op = &body.blocks[block as usize].instructions[index as usize].op;
+        let op = &body.blocks[block].instructions[index].op;
         if matches!(
             op,
             Op::Binary(..) | Op::Cast(..) | Op::Select(..) | Op::Address { .. } | Op::Phi(_) | Op::Freeze(_)

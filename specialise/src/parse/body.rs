@@ -6,9 +6,10 @@ use super::constants::{Constants, Mention};
 use super::cursor::{Cursor, Fail, Parsed};
 use super::instructions;
 use super::lexer::Token;
-use super::unread::Scope;
+use super::reader::{Line, Reader};
+use super::scope::Scope;
 use super::values::Values;
-use crate::ir::{Block, BlockId, Body, Function, Instruction, Op, Operand, PlaceId, Terminator, Type};
+use crate::ir::{Block, Body, Function, Instruction, Type};
 
 /// What an instruction takes, with its result's name and type, in lists that grow.
 const INSTRUCTION_BYTES: u64 = 320;
@@ -45,35 +46,6 @@ pub(super) fn read(function: &Function, scope: &Scope, start: usize) -> Parsed<B
     values.settle(&mut body).map_err(whole)?;
     check::body(&body).map_err(whole)?;
     Ok(body)
-}
-
-/// What a line of a body came to.
-pub(super) enum Line {
-    /// An instruction, and the type of its result.
-    Op(Type, Op),
-    /// The end of a block.
-    End(Terminator),
-    /// Something that only a debugger or an optimiser reads.
-    Nothing,
-}
-
-/// What stands behind an instruction.
-#[derive(Default)]
-pub(super) struct Trailing {
-    pub(super) align: Option<u64>,
-    place: Option<PlaceId>,
-}
-
-pub(super) struct Reader<'f> {
-    pub(super) cursor: Cursor<'f>,
-    pub(super) scope: &'f Scope,
-    pub(super) constants: Constants<'f>,
-    pub(super) values: Values<'f>,
-    /// The type of what the function gives.
-    pub(super) result: &'f Type,
-    body: Body,
-    /// The instructions of the block that has not ended yet.
-    open: Option<Vec<Instruction>>,
 }
 
 impl<'f> Reader<'f> {
@@ -155,100 +127,5 @@ impl<'f> Reader<'f> {
             }
         }
         Ok(())
-    }
-
-    /// A failure without a place happened here.
-    pub(super) fn judge<T>(&self, found: Result<T, String>) -> Parsed<T> {
-        found.map_err(|what| self.cursor.wrong(what))
-    }
-
-    /// The type that stands here.
-    pub(super) fn ty(&mut self) -> Parsed<Type> {
-        self.constants.types.read(&mut self.cursor)
-    }
-
-    /// A value of a type.
-    pub(super) fn operand(&mut self, ty: &Type) -> Parsed<Operand> {
-        if let Token::Local(name) = self.cursor.token() {
-            let value = self.values.mention(name, ty);
-            let value = self.judge(value)?;
-            self.cursor.advance();
-            return Ok(Operand::Value(value));
-        }
-        Ok(Operand::Const(self.constants.read(&mut self.cursor, ty)?))
-    }
-
-    /// A type and a value of it.
-    pub(super) fn typed(&mut self) -> Parsed<(Type, Operand)> {
-        let ty = self.ty()?;
-        let operand = self.operand(&ty)?;
-        Ok((ty, operand))
-    }
-
-    /// A type, which must be a certain one, and a value of it.
-    pub(super) fn same(&mut self, expected: &Type) -> Parsed<Operand> {
-        let at = self.cursor;
-        let (ty, operand) = self.typed()?;
-        if ty == *expected { Ok(operand) } else { Err(at.wrong("another type is expected")) }
-    }
-
-    /// `ptr` and a value.
-    pub(super) fn pointer(&mut self) -> Parsed<Operand> {
-        self.same(&Type::Ptr)
-    }
-
-    /// `label %name`
-    pub(super) fn label(&mut self) -> Parsed<BlockId> {
-        self.cursor.expect_word("label")?;
-        self.block()
-    }
-
-    /// `%name` of a block.
-    pub(super) fn block(&mut self) -> Parsed<BlockId> {
-        let Token::Local(name) = self.cursor.token() else {
-            return Err(self.cursor.wrong("the name of a block is expected"));
-        };
-        let block = self.values.block(name);
-        let block = self.judge(block)?;
-        self.cursor.advance();
-        Ok(block)
-    }
-
-    pub(super) fn comma(&mut self) -> Parsed<()> {
-        self.cursor.expect(',')
-    }
-
-    /// Goes over a comma if something other than alignment or metadata follows.
-    pub(super) fn more(&mut self) -> bool {
-        self.cursor.token() == Token::Mark(',')
-            && !matches!(self.cursor.second(), Token::Metadata(_) | Token::Word("align" | "addrspace"))
-            && self.cursor.take(',')
-    }
-
-    /// Alignment and metadata behind an instruction.
-    pub(super) fn trailing(&mut self) -> Parsed<Trailing> {
-        let mut found = Trailing::default();
-        while self.cursor.take(',') {
-            match self.cursor.advance() {
-                Token::Word("align") => found.align = Some(self.cursor.alignment()?),
-                Token::Metadata(kind) => {
-                    if let Token::Metadata(value) = self.cursor.advance() {
-                        if kind == "dbg"
-                            && let Ok(number) = value.parse()
-                        {
-                            found.place = self.scope.place(number);
-                        }
-                        if let Token::Mark('(' | '{') = self.cursor.token() {
-                            self.cursor.skip_brackets();
-                        }
-                    }
-                }
-                Token::Word("addrspace") => {
-                    return Err(self.cursor.unsupported("pointers to other address spaces"));
-                }
-                _ => return Err(self.cursor.wrong("alignment or metadata is expected behind a comma")),
-            }
-        }
-        Ok(found)
     }
 }

@@ -1,10 +1,10 @@
 //! Calls.
 
 use super::attributes::{self, Found, Said};
-use super::body::{Line, Reader, Trailing};
 use super::cursor::Parsed;
 use super::headers;
 use super::lexer::{Token, plain};
+use super::reader::{Line, Reader, Trailing};
 use crate::ir::{CallAttributes, Op, Operand, ParamAttributes, Type};
 use std::rc::Rc;
 

@@ -7,11 +7,7 @@ use crate::ir::{Binary, BlockId, Body, Cast, Op, Operand, Type};
 
 /// Whether a body is in order; else what is not.
 pub(super) fn body(body: &Body) -> Result<(), String> {
-    let mut comes_from = vec![Vec::new(); body.blocks.len()];
-    for (position, block) in body.blocks.iter().enumerate() {
-        let from = BlockId(position as u32);
-        block.terminator.successors().for_each(|to| comes_from[to.0 as usize].push(from));
-    }
+    let mut comes_from = body.predecessors();
     if comes_from.first().is_some_and(|from| !from.is_empty()) {
         return Err("nothing may jump to the first block".into());
     }

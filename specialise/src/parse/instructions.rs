@@ -1,10 +1,10 @@
 //! Instructions other than calls, one by one.
 
-use super::body::{Line, Reader, Trailing};
 use super::constants::{Step, Steps, binary, cast, skip_address_flags};
 use super::cursor::{Cursor, Parsed};
 use super::fold;
 use super::lexer::Token;
+use super::reader::{Line, Reader, Trailing};
 use crate::ir::{Access, Compare, Const, FloatCompare, Op, Operand, Terminator, Type};
 
 /// What only an optimiser reads.

@@ -2,34 +2,12 @@
 
 use super::cursor::Cursor;
 use super::lexer::{Token, plain};
-use super::unread::{Scope, Surroundings};
+use super::scope::{Scope, Surroundings};
 use crate::ir::{Place, PlaceId};
 use std::rc::Rc;
 
 /// How long a chain of scopes or of inlined calls may be; one that is longer goes in circles.
 const CHAIN: u32 = 256;
-
-/// Where the numbered metadata of a file stands, in the order of the numbers.
-#[derive(Debug, Default)]
-pub(super) struct Numbered(Vec<(u32, usize)>);
-
-impl Numbered {
-    pub(super) fn add(&mut self, number: u32, at: usize) {
-        self.0.push((number, at));
-    }
-
-    /// To be called when all have been added.
-    pub(super) fn settle(&mut self) {
-        if !self.0.is_sorted() {
-            self.0.sort();
-        }
-    }
-
-    fn find(&self, number: u32) -> Option<usize> {
-        let at = self.0.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        Some(self.0[at].1)
-    }
-}
 
 /// The fields of one piece of metadata that say where something stands.
 #[derive(Default)]

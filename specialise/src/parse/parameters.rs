@@ -1,24 +1,19 @@
 //! What the parameters of a function are called in the source, when the IR has dropped their names but has its places.
 
-use super::unread::UnreadBody;
-
-impl UnreadBody {
-    /// Positions and names of the parameters of the source. A structure that is passed in several registers has several
-    /// parameters in the IR; then the positions don't fit, and the names are not told.
-    pub(super) fn variables_of_arguments(&self) -> Vec<(usize, String)> {
-        let text = &*self.scope.file.text;
-        let header = &text[text[..self.start].rfind('\n').map_or(0, |at| at + 1)..self.start];
-        let Some(subprogram) = header.split("!dbg !").nth(1).and_then(number) else { return Vec::new() };
-        let scope = format!("scope: !{subprogram},");
-        text.match_indices("!DILocalVariable(name: \"")
-            .filter_map(|(at, start)| {
-                let line = text[at + start.len()..].lines().next()?;
-                let (name, rest) = line.split_once('"')?;
-                let position: usize = number(rest.split_once("arg: ")?.1)?;
-                (rest.contains(&scope) && position > 0).then(|| (position - 1, name.to_owned()))
-            })
-            .collect()
-    }
+/// Positions and names of the parameters of the source, for a function whose body begins at a place of the text. A structure that is passed in several registers has several
+/// parameters in the IR; then the positions don't fit, and the names are not told.
+pub(super) fn in_source(text: &str, start: usize) -> Vec<(usize, String)> {
+    let header = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..start];
+    let Some(subprogram) = header.split("!dbg !").nth(1).and_then(number) else { return Vec::new() };
+    let scope = format!("scope: !{subprogram},");
+    text.match_indices("!DILocalVariable(name: \"")
+        .filter_map(|(at, begin)| {
+            let line = text[at + begin.len()..].lines().next()?;
+            let (name, rest) = line.split_once('"')?;
+            let position: usize = number(rest.split_once("arg: ")?.1)?;
+            (rest.contains(&scope) && position > 0).then(|| (position - 1, name.to_owned()))
+        })
+        .collect()
 }
 
 /// The number that a text begins with.

@@ -89,15 +89,6 @@ fn join_ends(body: &mut Body) {
     }
 }
 
-/// The blocks that control comes from, by block; one that may come in two ways is there twice.
-pub(super) fn predecessors(body: &Body) -> Vec<Vec<BlockId>> {
-    let mut predecessors = vec![Vec::new(); body.blocks.len()];
-    for (at, block) in body.blocks.iter().enumerate() {
-        block.terminator.successors().for_each(|to| predecessors[to.0 as usize].push(BlockId(at as u32)));
-    }
-    predecessors
-}
-
 /// Blocks that can't be reached go, and with them the inputs of phis for edges that are no more.
 fn drop_unreachable(body: &mut Body) {
     let mut reached = vec![false; body.blocks.len()];
@@ -118,7 +109,7 @@ fn drop_unreachable(body: &mut Body) {
     for block in &mut body.blocks {
         block.terminator.successors_mut().for_each(|to| *to = new[to.0 as usize].unwrap_or(*to));
     }
-    let predecessors = predecessors(body);
+    let predecessors = body.predecessors();
     for (block, predecessors) in body.blocks.iter_mut().zip(&predecessors) {
         let mut phis = block.phis_mut().peekable();
         if phis.peek().is_none() {
@@ -162,7 +153,7 @@ pub(super) fn bring_the_same(block: &Block, one: BlockId, other: BlockId) -> boo
 /// Blocks that do nothing but jump are left out of the way. Of several in a row the first one goes; the rest is merged
 /// or goes the next time.
 fn skip_empty(body: &mut Body) {
-    let predecessors = predecessors(body);
+    let predecessors = body.predecessors();
     let empty: Vec<Option<BlockId>> = body
         .blocks
         .iter()
@@ -246,7 +237,7 @@ fn drop_choiceless_phis(body: &mut Body) {
 
 /// A block that only one other jumps to, and that without a choice, becomes part of it.
 fn merge_followers(body: &mut Body) {
-    let predecessors = predecessors(body);
+    let predecessors = body.predecessors();
     let mut merged: HashMap<BlockId, BlockId> = HashMap::new();
     for at in 0..body.blocks.len() {
         let own = BlockId(at as u32);

@@ -3,7 +3,7 @@
 //!
 //! What comes between the tests only computes and loads, so nobody sees that the way out is taken earlier.
 
-use super::flow::{bring_the_same, predecessors};
+use super::flow::bring_the_same;
 use super::{Known, Surroundings, known_call};
 use crate::ir::{
     Access, Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId,
@@ -76,15 +76,7 @@ struct Guard {
 
 /// Joins the tests of a function; says whether there were any to join.
 pub(crate) fn join(body: &mut Body, around: &Surroundings) -> bool {
-    let mut sites = vec![None; body.types.len()];
-    for (at, block) in body.blocks.iter().enumerate() {
-        for (index, instruction) in block.instructions.iter().enumerate() {
-            if let Some(result) = instruction.result {
-                sites[result.0 as usize] = Some((at, index));
-            }
-        }
-    }
-    let mut guards = Guards { before: predecessors(body), body, around, sites };
+    let mut guards = Guards { before: body.predecessors(), sites: body.definitions(), body, around };
     let mut joined = false;
     for at in 0..guards.body.blocks.len() {
         let Terminator::Branch(_, then, other) = guards.body.blocks[at].terminator else { continue };

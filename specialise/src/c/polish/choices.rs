@@ -1,8 +1,7 @@
 //! Choices without empty sides, without what both sides do, and without jumps over code.
 
-use super::set_number;
 use crate::c::expression::Expr;
-use crate::c::statement::{Condition, Stmt};
+use crate::c::statement::{Condition, Stmt, set_number};
 
 /// No choice has an empty first side, no `switch` an empty `default`.
 pub(super) fn turn_round(list: &mut Vec<Stmt>) {

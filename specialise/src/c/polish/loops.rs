@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::set_number;
-use crate::c::statement::{Condition, Form, Stmt, inner_mut, own_mentions};
+use crate::c::statement::{Condition, Form, Stmt, inner_mut, own_mentions, set_number};
 use crate::ir::{Compare, Const, Operand};
 
 /// Puts an endless loop behind what is done so far, with its condition at its head or its end if it has one there.

@@ -1,0 +1,26 @@
+//! A module that has been loaded: what its functions and variables are found by.
+
+use crate::memory::Loaded;
+use std::collections::HashMap;
+
+/// A module as machine code. The code and its variables are there until this value is dropped: whoever keeps one of
+/// the addresses for longer, or calls what he got after that, calls into nothing.
+#[derive(Debug)]
+pub struct Native {
+    pub(crate) functions: HashMap<String, *const u8>,
+    pub(crate) globals: HashMap<String, *const u8>,
+    /// Holds the memory that the addresses lie in.
+    pub(crate) _loaded: Loaded,
+}
+
+impl Native {
+    /// The address of a function that the module defines. It follows the C calling convention (System V).
+    pub fn function(&self, name: &str) -> Option<*const u8> {
+        self.functions.get(name).copied()
+    }
+
+    /// The address of a global variable that the module defines.
+    pub fn global(&self, name: &str) -> Option<*const u8> {
+        self.globals.get(name).copied()
+    }
+}

@@ -1,0 +1,19 @@
+//! Where in a text something stands, for messages.
+
+/// The line that a place is in, from 1.
+pub(super) fn line(text: &str, at: usize) -> u32 {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1
+}
+
+/// The line that a place is in, without blanks around it and not endless.
+pub(super) fn excerpt(text: &str, at: usize) -> String {
+    let at = at.min(text.len());
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or("").trim();
+    let mut short: String = line.chars().take(160).collect();
+    if short.len() < line.len() {
+        short.push_str(" ..");
+    }
+    short
+}
