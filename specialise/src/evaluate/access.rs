@@ -1,10 +1,10 @@
 //! Loads and stores: what is done to memory that is only held, and what is left to the residual program.
 
+use super::evaluator::{Evaluator, Stop};
 use super::memory::Held;
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Access, Binary, Cast, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! One attempt at the residual function: its paths, and whose turn it is.
 
+use super::evaluator::{Evaluator, PROLOGUE, Stop};
 use super::memory::Memory;
 use super::state::{Arrival, State};
 use super::value::Value;
-use super::{Evaluator, PROLOGUE, Stop};
 use crate::ir::{Terminator, ValueId};
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! How a block ends: known branches are taken, unknown ones split the path.
 
+use super::evaluator::{Evaluator, Stop};
 use super::operands::Leak;
 use super::state::{Arrival, Round, State};
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Binary, BlockId, Body, Cast, Compare, Const, Op, Operand, Terminator, Type, ValueId};
 use std::collections::BTreeMap;
 use std::rc::Rc;

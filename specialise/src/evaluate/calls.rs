@@ -1,13 +1,13 @@
 //! Calls: unfolded if the callee is known and its code is there; done here if it is one of the few library functions
 //! whose meaning the C standard fixes; else left to the residual program.
 
+use super::evaluator::{Evaluator, Stop};
+use super::flow::ENTRY;
 use super::memory::{Contents, Origin};
 use super::objects::Identity;
 use super::operands::Leak;
-use super::recursion::ENTRY;
 use super::state::{Frame, PathId, State};
 use super::value::Value;
-use super::{Evaluator, Stop};
 use crate::account::Counted;
 use crate::ir::{
     CallAttributes, Const, Effects, FunctionId, Instruction, Op, Operand, ParamAttributes, Type,

@@ -1,9 +1,9 @@
 //! Copies and fills of a known number of bytes: the four cases of section 3.2.2 of the paper.
 
+use super::evaluator::{Evaluator, Stop};
 use super::memory::Held;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::Type;
 
 impl Evaluator<'_> {

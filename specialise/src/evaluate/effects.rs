@@ -2,11 +2,11 @@
 //! held is written out when the residual program needs it.
 
 use super::access::{largest_step, repeated};
+use super::evaluator::{Evaluator, Stop};
 use super::memory::{Cell, Held};
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Access, Const, Op, Operand, Type};
 use std::rc::Rc;
 

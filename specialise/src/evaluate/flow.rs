@@ -1,12 +1,14 @@
 //! What the evaluator needs to know of a function's control flow: an order of its blocks in which a block comes after
 //! those that lead to it, its loops, and which values are still wanted where.
 
-use super::recursion::ENTRY;
 use crate::account::Room;
 use crate::graph::{Graph, successors};
 use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+
+/// Where a function begins. No block of a function leads there, so as a header it can only be that of its recursion.
+pub(super) const ENTRY: BlockId = BlockId(0);
 
 /// Control flow of one function.
 pub(super) struct Flow {

@@ -1,10 +1,11 @@
 //! What the context gives: the values of arguments, and what they point to.
 
+use super::error::Error;
+use super::evaluator::{Evaluator, Stop};
 use super::memory::{Contents, Held, Origin};
 use super::objects::Identity;
 use super::state::State;
 use super::value::Value;
-use super::{Error, Evaluator, Stop};
 use crate::context::{Content, ContentType};
 use crate::extract;
 use crate::ir::{Const, Module, Operand, Type, ValueId};

@@ -5,11 +5,12 @@
 //! is checked, and what it changes is taken to be unknown from the beginning. Memory that an initialiser allocated is
 //! found again through the variable that points to it; it is taken for granted that the allocator had some.
 
+use super::error::Error;
+use super::evaluator::{Evaluator, Learnt, Stop, Task};
 use super::memory::{Cell, Contents, Held, Memory};
 use super::objects::Identity;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Error, Evaluator, Learnt, Stop, Task};
 use crate::ir::{Const, Global, GlobalId, Type};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;

@@ -1,10 +1,10 @@
 //! One instruction after the other: what is known is computed, the rest becomes an instruction of the residual program.
 
 use super::arithmetic;
+use super::evaluator::{Evaluator, Stop};
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Access, Const, Instruction, Op, Operand, Type, ValueId, signed};
 
 /// A path that has parted so often does not part at a choice any more.

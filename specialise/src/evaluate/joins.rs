@@ -1,10 +1,11 @@
 //! Where paths meet: those that know the same go on as one.
 
+use super::evaluator::{Evaluator, Stop};
+use super::kept::Slot;
 use super::memory::Held;
-use super::slots::{LONGEST_CELL, Slot};
+use super::slots::LONGEST_CELL;
 use super::state::{Arrival, State};
 use super::value::ObjectId;
-use super::{Evaluator, Stop};
 use crate::account::Counted;
 use crate::ir::{Operand, Terminator, Type};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,10 @@
 //! Functions of the C library and intrinsics of LLVM that are done here, because their meaning is fixed.
 
+use super::evaluator::{Evaluator, Stop};
 use super::memory::Held;
 use super::operands::Leak;
 use super::state::State;
 use super::value::Value;
-use super::{Evaluator, Stop};
 use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, signed};
 
 /// The functions of the C library that are done here.

@@ -1,11 +1,10 @@
 //! What an evaluation may take, and where it went: instructions, code, memory and time.
 
+use super::evaluator::{Evaluator, Stop};
+use super::spent::processor_time;
 use super::state::State;
-use super::{Evaluator, Stop};
 use crate::account;
 use crate::ir::{BlockId, FunctionId};
-use rustix::time::{ClockId, clock_gettime};
-use std::collections::HashMap;
 use std::time::Duration;
 
 /// How many steps there are from one look at the clock to the next.
@@ -13,28 +12,6 @@ const STEPS: u64 = 256;
 
 /// What an instruction of the residual program takes at most, until it is written: most of it is its statement in C.
 const RESIDUAL_BYTES: u64 = 2000;
-
-/// What was spent, in all attempts together.
-pub(super) struct Spent {
-    /// What this thread had taken of the processor's time before.
-    start: Duration,
-    /// How often each place was come to where loops begin or functions do.
-    visits: HashMap<(FunctionId, BlockId), u64>,
-    /// The loops that stay loops because too much was spent on unrolling them, and on what.
-    pub given_up: Vec<String>,
-}
-
-impl Default for Spent {
-    fn default() -> Spent {
-        Spent { start: processor_time(), visits: HashMap::new(), given_up: Vec::new() }
-    }
-}
-
-/// What this thread has taken of the processor's time: what comes out must not depend on what else the machine does.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
 
 impl Evaluator<'_> {
     /// A path takes a step. If it is one too many, the attempt is given up.

@@ -1,35 +1,14 @@
 //! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the rounds
 //! differ as phis of the residual header.
 
+use super::evaluator::{Evaluator, Stop};
+use super::kept::{Directive, Slot, Variant};
 use super::memory::Held;
-use super::slots::{LONGEST_CELL, Slot};
-use super::state::State;
+use super::slots::LONGEST_CELL;
+use super::state::{PathId, State};
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{BlockId, Terminator, Type, ValueId};
-use std::collections::BTreeSet;
 use std::rc::Rc;
-
-/// What is known of a loop that stays a loop: in what its rounds differ.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub(super) struct Directive {
-    slots: BTreeSet<Slot>,
-    /// Those of the slots that hold pointers to more than one object.
-    anywhere: BTreeSet<Slot>,
-    real: BTreeSet<ObjectId>,
-    escaped: BTreeSet<ObjectId>,
-    /// Bytes of real objects of which nothing is known at the header.
-    forgotten: BTreeSet<(ObjectId, u64, u64)>,
-    /// Objects of which it isn't known at the header whether they are null.
-    may_be_null: BTreeSet<ObjectId>,
-}
-
-/// A version of a loop in the residual program.
-pub(super) struct Variant {
-    block: BlockId,
-    state: State,
-    slots: Vec<(Slot, Type, Option<ObjectId>)>,
-}
 
 impl Evaluator<'_> {
     /// Begins another round of a loop that is being unrolled, or finds that it must stay a loop.
@@ -58,7 +37,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    pub(super) fn keep_loop(&mut self, path: super::PathId, header: BlockId) -> Result<(), Stop> {
+    pub(super) fn keep_loop(&mut self, path: PathId, header: BlockId) -> Result<(), Stop> {
         self.learnt.directives.entry((path, header)).or_default();
         Err(Stop::Again)
     }

@@ -1,9 +1,9 @@
 //! From what is known of a value to an operand of the residual program, and the other way.
 
+use super::evaluator::{Evaluator, Stop};
 use super::memory::Held;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Binary, Cast, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 

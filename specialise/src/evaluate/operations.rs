@@ -1,10 +1,10 @@
 //! Arithmetic, comparisons and conversions of values of which something is known.
 
 use super::arithmetic;
+use super::evaluator::{Evaluator, Stop};
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
 
 impl Evaluator<'_> {

@@ -1,6 +1,8 @@
 //! What comes out: the residual module, or one that calls the generic code and says why.
 
-use super::{Error, Evaluator, Specialised};
+use super::error::Error;
+use super::evaluator::Evaluator;
+use super::report::Specialised;
 use crate::ir::{CallAttributes, Code, Const, Effects, Function, Module, Op, Operand, Terminator, Type};
 use crate::{extract, passes};
 use std::rc::Rc;

@@ -1,12 +1,12 @@
 //! Where objects come from: global variables when they are first met, local ones, allocated memory; and what they are
 //! called in the residual program.
 
+use super::evaluator::{Evaluator, PROLOGUE, Stop};
 use super::memory::{Contents, Held, Origin};
 use super::objects::Identity;
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, PROLOGUE, Stop};
 use crate::ir::{Access, Const, GlobalId, Op, Operand, Type, ValueId};
 
 impl Evaluator<'_> {

@@ -1,7 +1,7 @@
 //! The functions of the program, and those that the residual program adds to them.
 
+use super::evaluator::{Analysed, Evaluator};
 use super::flow::Flow;
-use super::{Analysed, Evaluator};
 use crate::account::Room;
 use crate::ir::{Body, Code, Const, Effects, Function, FunctionId, Op, Operand, Type};
 use std::rc::Rc;

@@ -7,39 +7,16 @@
 //! same value, and leaves no code and no other memory behind, is it the same however many activations there were. Where
 //! that does not hold the call is noted down as one that something follows, and everything begins anew.
 
+use super::evaluator::{Evaluator, Stop};
+use super::flow::ENTRY;
+use super::kept::{Call, Return};
 use super::memory::{Contents, Held, Memory};
 use super::objects::Identity;
 use super::state::{Arrival, Frame, PathId, Round, State};
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
-use crate::ir::{BlockId, CallAttributes, FunctionId, Terminator, ValueId};
+use crate::ir::{CallAttributes, FunctionId, Terminator, ValueId};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-
-/// Where a function begins. No block of a function leads there, so as a header it can only be that of its recursion.
-pub(super) const ENTRY: BlockId = BlockId(0);
-
-/// A function that is the body of a loop: what would have to be done after the calls that go back to its beginning, and
-/// how it ends.
-#[derive(Default)]
-pub(super) struct Recursion {
-    /// The allocated objects that are there, however the function is entered.
-    living: Option<BTreeSet<ObjectId>>,
-    calls: Vec<Rc<Call>>,
-    returns: Vec<Rc<Return>>,
-}
-
-/// A call that went back: the activations from the function's own to the one that calls.
-struct Call {
-    site: PathId,
-    frames: Vec<Frame>,
-}
-
-/// An end of the function: what was left behind, and the values of which it gives one.
-struct Return {
-    state: State,
-    values: Vec<Value>,
-}
 
 impl Evaluator<'_> {
     /// Whether a call may go back to the beginning of an activation, so far as that can be said before it does: nothing

@@ -1,6 +1,6 @@
 //! Whether a context makes sense: what it names must be there, and what it says must be possible.
 
-use super::Error;
+use super::error::Error;
 use crate::context::{Argument, Content, ContentType, Context};
 use crate::ir::{Code, Module, Param, Type};
 

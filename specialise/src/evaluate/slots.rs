@@ -1,23 +1,13 @@
 //! The places of a path in which two paths at the same place of the program can differ.
 
+use super::evaluator::{Evaluator, Stop};
+use super::kept::Slot;
 use super::memory::Held;
 use super::operands::Leak;
 use super::state::State;
 use super::value::{ObjectId, Value};
-use super::{Evaluator, Stop};
 use crate::ir::{Access, Operand, Type, ValueId};
 use std::rc::Rc;
-
-/// A place that holds a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Slot {
-    /// A value of the nth frame.
-    Local(u32, ValueId),
-    /// Bytes of an object that is held.
-    Cell(ObjectId, u64, u64),
-    /// The address of an allocated object.
-    Base(ObjectId),
-}
 
 /// The longest difference between what two paths hold that becomes phis; a longer one makes the object real.
 pub(super) const LONGEST_CELL: u64 = 64;

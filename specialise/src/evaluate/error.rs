@@ -1,0 +1,15 @@
+//! Why there is no residual program.
+
+use std::fmt;
+
+/// Why there is no residual program.
+#[derive(Debug)]
+pub struct Error(pub(super) String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
