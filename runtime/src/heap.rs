@@ -53,6 +53,8 @@ pub struct Heap {
     memory: Arc<Memory>,
     /// The sweep that is going on.
     sweep: Option<Box<Sweep>>,
+    /// The last gathering in which this worker has kept nothing.
+    gathering: usize,
 }
 
 /// Free blocks of one size: those in use now, and a full batch or none.
@@ -71,8 +73,10 @@ unsafe impl Send for Heap {}
 impl Heap {
     /// One more worker's part.
     pub fn new(memory: Arc<Memory>) -> Heap {
+        memory.count_heap(true);
         let (lists, fresh, fresh_end) = ([EMPTY; CLASSES], null_mut(), null_mut());
-        Heap { credit: 0, lists, fresh, fresh_end, next_chunk: FIRST_CHUNK, memory, sweep: None }
+        let next_chunk = FIRST_CHUNK;
+        Heap { credit: 0, lists, fresh, fresh_end, next_chunk, memory, sweep: None, gathering: 0 }
     }
 
     /// What this worker shares with the others.
@@ -277,6 +281,16 @@ impl Heap {
         self.repay();
     }
 
+    /// This worker rests: what is free here goes to the shared memory, if that gathers it.
+    pub fn rest(&mut self) {
+        let Some(number) = self.memory.gathering() else { return };
+        self.retire();
+        if self.gathering != number {
+            self.gathering = number;
+            self.memory.count_retired();
+        }
+    }
+
     /// All that is free here goes to the shared memory.
     pub fn retire(&mut self) {
         for (class, list) in self.lists.iter_mut().enumerate() {
@@ -310,6 +324,7 @@ impl Drop for Heap {
     fn drop(&mut self) {
         self.retire();
         self.memory.give_back(self.credit as usize);
+        self.memory.count_heap(false);
     }
 }
 

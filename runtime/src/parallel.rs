@@ -97,9 +97,7 @@ unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     let exchange = &shared.exchange;
     exchange.parked[worker - 1].store(true, SeqCst);
     // Whoever wants that from now on also rouses this one.
-    if (*heap_of(w)).memory().is_gathering() {
-        (*heap_of(w)).retire();
-    }
+    (*heap_of(w)).rest();
     exchange.idle.fetch_add(1, SeqCst);
     if !exchange.has_some() && !shared.is_over() {
         shared.threads.park(worker);

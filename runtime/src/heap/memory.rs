@@ -7,7 +7,7 @@
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::sync::Arc;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{CLASSES, CREDIT, STEP};
 use crate::platform::Threads;
@@ -26,7 +26,12 @@ pub struct Memory {
     large: Spin<*mut Large>,
     /// Changes under the lock of that list.
     large_bytes: AtomicUsize,
-    gathering: AtomicBool,
+    heaps: AtomicUsize,
+    departures: AtomicUsize,
+    /// Odd while workers that rest shall keep nothing.
+    gatherings: AtomicUsize,
+    /// How many have done so in this gathering.
+    retired: AtomicUsize,
 }
 
 /// A free block.
@@ -77,7 +82,10 @@ impl Memory {
             chunk_bytes: AtomicUsize::new(0),
             large: Spin::new(null_mut()),
             large_bytes: AtomicUsize::new(0),
-            gathering: AtomicBool::new(false),
+            heaps: AtomicUsize::new(0),
+            departures: AtomicUsize::new(0),
+            gatherings: AtomicUsize::new(0),
+            retired: AtomicUsize::new(0),
         })
     }
 
@@ -100,6 +108,7 @@ impl Memory {
     /// the process leaves.
     pub fn depart(&self) {
         self.away.fetch_add(1, Ordering::Relaxed);
+        self.departures.fetch_add(1, Ordering::Relaxed);
     }
 
     /// One of them is back. Said at home.
@@ -172,14 +181,39 @@ impl Memory {
         self.large_bytes.load(Ordering::Relaxed)
     }
 
-    /// Workers that rest shall not keep free blocks, or may again.
-    pub fn gather(&self, all: bool) {
-        self.gathering.store(all, Ordering::SeqCst);
+    /// One more worker has its part, or one less.
+    pub(super) fn count_heap(&self, more: bool) {
+        self.heaps.fetch_add(if more { 1 } else { usize::MAX }, Ordering::Relaxed);
     }
 
-    /// Whether a worker that rests shall keep no free blocks.
-    pub fn is_gathering(&self) -> bool {
-        self.gathering.load(Ordering::SeqCst)
+    /// From now on workers that rest shall not keep free blocks. Answers how many processes have gone away so far.
+    pub fn begin_gathering(&self) -> usize {
+        self.retired.store(0, Ordering::SeqCst);
+        self.gatherings.fetch_or(1, Ordering::SeqCst);
+        self.departures.load(Ordering::Relaxed)
+    }
+
+    /// From now on they may again.
+    pub fn end_gathering(&self) {
+        let _ = self
+            .gatherings
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.next_multiple_of(2)));
+    }
+
+    /// Whether all other workers have kept nothing and done nothing since a gathering began, as that many had gone away.
+    pub fn is_quiet_since(&self, departures: usize) -> bool {
+        !self.some_are_away()
+            && self.departures.load(Ordering::Relaxed) == departures
+            && self.retired.load(Ordering::SeqCst) + 1 >= self.heaps.load(Ordering::Relaxed)
+    }
+
+    /// The number of the gathering that is going on.
+    pub(super) fn gathering(&self) -> Option<usize> {
+        Some(self.gatherings.load(Ordering::SeqCst)).filter(|number| number % 2 != 0)
+    }
+
+    pub(super) fn count_retired(&self) {
+        self.retired.fetch_add(1, Ordering::SeqCst);
     }
 
     /// # Safety

@@ -9,6 +9,8 @@ use crate::platform::Threads;
 const PATIENCE: u64 = 20 * MILLISECOND;
 /// Giving back takes at most this part of the time, in the long run.
 const PART: u64 = 8;
+/// The same for a sweep that has found less than there is, because other workers had some of it.
+const DISTURBED_PART: u64 = 32;
 /// How long it may go on, in nanoseconds, when nobody else has anything to do.
 pub const WHEN_IDLE: u64 = MILLISECOND;
 /// The same in a time slice of others.
@@ -24,6 +26,8 @@ pub struct Surplus {
     rest: u64,
     /// Nanoseconds that the sweep has taken which is going on.
     taken: u64,
+    /// Processes that had gone away when it was first too much.
+    departures: usize,
 }
 
 /// What a look at the memory says.
@@ -40,7 +44,7 @@ pub enum Advice {
 impl Surplus {
     /// Nothing is known.
     pub const fn new() -> Surplus {
-        Surplus { since: None, left: 0, rest: 0, taken: 0 }
+        Surplus { since: None, left: 0, rest: 0, taken: 0, departures: 0 }
     }
 
     /// Looks at the memory, and gives some back if it is time; that takes `most` nanoseconds.
@@ -51,14 +55,14 @@ impl Surplus {
         self.left = self.left.min(heap.unused());
         if !heap.has_surplus(self.left) {
             if self.since.take().is_some() {
-                heap.memory().gather(false);
+                heap.memory().end_gathering();
             }
             return Advice::None;
         }
         let now = threads.clock();
         let Some(since) = self.since else {
             self.since = Some(now);
-            heap.memory().gather(true);
+            self.departures = heap.memory().begin_gathering();
             return Advice::Begin(PATIENCE.max(self.rest.saturating_sub(now)));
         };
         match (since + PATIENCE).max(self.rest).checked_sub(now) {
@@ -76,9 +80,10 @@ impl Surplus {
         if !has_ended {
             return Advice::Later(0);
         }
-        heap.memory().gather(false);
-        let rest = end + PART * core::mem::take(&mut self.taken);
-        *self = Surplus { since: None, left: heap.unused(), rest, taken: 0 };
+        let is_quiet = heap.memory().is_quiet_since(self.departures);
+        heap.memory().end_gathering();
+        let (left, part) = if is_quiet { (heap.unused(), PART) } else { (0, DISTURBED_PART) };
+        *self = Surplus { left, rest: end + part * self.taken, ..Surplus::new() };
         Advice::None
     }
 }
