@@ -9,7 +9,7 @@ pub use signature::{EntryPoint, Failure, Machine};
 
 macro_rules! entry_points {
     ($($module:path { $(
-        $(#[$suspends:ident])? $constant:ident = $name:ident($($given:ident),*; $($argument:ty),*)
+        $(#[$others:ident])? $constant:ident = $name:ident($($given:ident),*; $($argument:ty),*)
             $(-> $result:ty $(where $failure:ident leaves)?)?;
     )* })*) => {
         $(pub use $module::{$($name),*};)*
@@ -33,7 +33,8 @@ macro_rules! entry_points {
                     arguments: &[$(<$argument as Word>::MACHINE),*],
                     result: entry_points!(@result $($result)?),
                     failure: entry_points!(@failure $($($failure)?)?),
-                    suspends: entry_points!(@suspends $($suspends)?),
+                    suspends: entry_points!(@suspends $($others)?),
+                    lets_others_run: entry_points!(@lets_run $($others)?),
                 };
             )*)*
 
@@ -52,17 +53,22 @@ macro_rules! entry_points {
     (@failure $failure:ident) => { Failure::$failure };
     (@suspends) => { false };
     (@suspends suspends) => { true };
+    (@suspends lets_others_run) => { false };
+    (@lets_run) => { false };
+    (@lets_run suspends) => { false };
+    (@lets_run lets_others_run) => { true };
 }
 
 // A row says what a function takes (`w` and `p`, the worker and the process that runs, are the same everywhere), what it
 // gives, and which result means that generated code must leave. `suspends` are those that are called at suspension
-// points only, because they may wait or must run at home.
+// points only, because they may wait or must run at home; `lets_others_run` are those within which others may have run
+// when they take long (the long module).
 entry_points! {
     crate::collection::entries {
         ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
             -> Status where NotZero leaves;
         FIND = ds_find(w; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
-        INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
+        #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
         NEXT = ds_next(w; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
         REMOVE = ds_remove(w; *mut *mut u8, *const Collection, *const u64) -> u32;
@@ -70,7 +76,7 @@ entry_points! {
     crate::collection::named {
         NAMED_EMPTY = ds_named_empty(w; *mut u8);
         NAMED_FIND = ds_named_find(; *mut u8) -> *mut u8;
-        NAMED_MAKE = ds_named_make(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
+        #[lets_others_run] NAMED_MAKE = ds_named_make(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
         NAMED_PRESENT = ds_named_present(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
     }
     crate::communication {
@@ -168,22 +174,22 @@ entry_points! {
     crate::text::entries {
         NUMBER_INTEGER = ds_number_integer(; *const TextHead, *mut i64) -> u32;
         NUMBER_REAL = ds_number_real(; *const TextHead, *mut f64) -> u32;
-        TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
-        TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
+        #[lets_others_run] TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
+        #[lets_others_run] TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
             -> Status where NotZero leaves;
-        TEXT_COMPARE = ds_text_compare(w, p; *const TextHead, *const TextHead) -> i32;
-        TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_COMPARE = ds_text_compare(w, p; *const TextHead, *const TextHead) -> i32;
+        #[lets_others_run] TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_COPY = ds_text_copy(w; *mut TextHead) -> *mut TextHead;
         TEXT_DROP = ds_text_drop(w; *mut TextHead);
-        TEXT_EQUAL = ds_text_equal(w, p; *const TextHead, *const TextHead) -> u32;
-        TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32) -> i64 where Smallest leaves;
+        #[lets_others_run] TEXT_EQUAL = ds_text_equal(w, p; *const TextHead, *const TextHead) -> u32;
+        #[lets_others_run] TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32) -> i64 where Smallest leaves;
         TEXT_FROM_BOOLEAN = ds_text_from_boolean(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_CHARACTER = ds_text_from_character(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_INTEGER = ds_text_from_integer(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_REAL = ds_text_from_real(w, p; f64, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
-        TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32) -> Status where NotZero leaves;
-        TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32) -> Status where NotZero leaves;
+        #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32) -> *mut TextHead where MinusOne leaves;
     }
     crate::time {
         ALARM = ds_alarm(w, p; i64) -> i64;

@@ -74,7 +74,11 @@ fn ten_thousand_guests_hear_everything_in_order() {
     println!("a line has reached all after {:?} to {:?}", latencies[0], latencies[9]);
 
     leave(&server, &mut crowd);
-    // Those who come then find the memory that these have left.
+    let less = empty + (full - empty) * 3 / 4;
+    let left = server.memory_when(Duration::from_secs(20), |bytes| bytes < less);
+    println!("{} MB when they have left", left >> 20);
+    assert!(left < less, "{left} bytes stay of {full}, {empty} with nobody");
+
     arrive(&server, &mut crowd);
     let again = server.memory();
     println!("{} MB with {CLIENTS}, {} MB with {CLIENTS} others", full >> 20, again >> 20);

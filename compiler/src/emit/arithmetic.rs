@@ -17,6 +17,8 @@ impl<M: Module> Build<'_, '_, M> {
         let (int_cc, real_cc) = match op {
             Add => return ins.iadd(a, b),
             Subtract => return ins.isub(a, b),
+            Min => return ins.smin(a, b),
+            Max => return ins.smax(a, b),
             And => return ins.band(a, b),
             Or => return ins.bor(a, b),
             Xor => return ins.bxor(a, b),

@@ -329,6 +329,7 @@ impl<M: Module> Build<'_, '_, M> {
         let changes = |entry: &EntryPoint| {
             entry.name == entries::ARRAY_NEW.name || entry.name == entries::DELETE_COLLECTION.name
         };
+        let may_change = self.others_may_run_before_a_lock(blocks);
         let mut used = Vec::new();
         let mut places = HashSet::new();
         for block in blocks.iter().map(|&id| code.block(id)) {
@@ -342,8 +343,12 @@ impl<M: Module> Build<'_, '_, M> {
                     Inst::Call { entry, .. } if changes(entry) => return Vec::new(),
                     Inst::Find { variable, collection: place, keys, .. } if block.in_loop.is_some() => {
                         let declared = &self.functions.program.variables[variable.index()].collection;
-                        let in_register = matches!(place.base, Base::Reg(_));
-                        if !in_register
+                        let stays = match place.base {
+                            Base::Reg(_) => false,
+                            Base::Instance => !may_change,
+                            _ => true,
+                        };
+                        if stays
                             && declared.as_ref().is_some_and(|declared| declared.array)
                             && places.insert((place.base, place.offset))
                         {
@@ -355,6 +360,21 @@ impl<M: Module> Build<'_, '_, M> {
             }
         }
         used
+    }
+
+    /// Whether others may have changed the component's arrays since the beginning when a lock is taken on the way.
+    fn others_may_run_before_a_lock(&self, blocks: &[BlockId]) -> bool {
+        let code = self.code();
+        let takes_lock = self.segment.is_some_and(|segment| {
+            let mut on_the_way = segment.inlined.iter().filter_map(|&id| code.block(id).suspension.as_ref());
+            on_the_way.any(|point| matches!(point.op, SuspensionOp::Lock(_)))
+        });
+        let lets_run = |instruction: &Inst| match instruction {
+            Inst::Call { entry, .. } => entry.lets_others_run,
+            Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
+            _ => false,
+        };
+        takes_lock && blocks.iter().any(|&id| code.block(id).instructions.iter().any(lets_run))
     }
 
     pub(super) fn find_in_dense_part(

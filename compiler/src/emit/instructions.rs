@@ -131,19 +131,23 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Reports a fault if the value is not 0.
     pub(super) fn fail_if(&mut self, value: Value, fault: Fault, location: LocationId) {
-        let fail = self.fail_block();
-        let go_on = self.builder.create_block();
-        let arguments = self.fault_arguments(fault, location);
-        self.builder.ins().brif(value, fail, &arguments, go_on, &[]);
-        self.builder.switch_to_block(go_on);
+        let (fails, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, fails, &[], go_on, &[]);
+        self.go_on_beside_fault(fails, go_on, fault, location);
     }
 
     /// Reports a fault if the value is 0.
     pub(super) fn require(&mut self, value: Value, fault: Fault, location: LocationId) {
-        let fail = self.fail_block();
-        let go_on = self.builder.create_block();
-        let arguments = self.fault_arguments(fault, location);
-        self.builder.ins().brif(value, go_on, &[], fail, &arguments);
+        let (fails, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, go_on, &[], fails, &[]);
+        self.go_on_beside_fault(fails, go_on, fault, location);
+    }
+
+    /// What is told about the fault is computed in a block of its own, out of the usual way.
+    fn go_on_beside_fault(&mut self, fails: Block, go_on: Block, fault: Fault, location: LocationId) {
+        self.builder.set_cold_block(fails);
+        self.builder.switch_to_block(fails);
+        self.jump_to_fault(fault, location);
         self.builder.switch_to_block(go_on);
     }
 

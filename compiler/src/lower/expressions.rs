@@ -253,7 +253,6 @@ impl Lower<'_, '_> {
                 self.drop_text(part);
                 found
             }
-            MinInteger | MaxInteger => self.smaller_or_greater(builtin == MinInteger, arguments),
             Random => {
                 let low = self.value(&arguments[0]);
                 let high = self.value(&arguments[1]);
@@ -264,10 +263,21 @@ impl Lower<'_, '_> {
                 self.call(&entries::RANDOM, vec![low, high, at])
             }
             _ => {
-                let values: Vec<Reg> = arguments.iter().map(|argument| self.value(argument)).collect();
+                let values = self.values(arguments);
                 self.arithmetic(builtin, &values, span)
             }
         }
+    }
+
+    /// One after the other.
+    fn values(&mut self, expressions: &[Expression]) -> Vec<Reg> {
+        let mut values = Vec::new();
+        for (number, expression) in expressions.iter().enumerate() {
+            let value = self.value(expression);
+            let is_held = expressions[number + 1..].iter().any(has_effects);
+            values.push(if is_held { self.snapshot(value) } else { value });
+        }
+        values
     }
 
     fn arithmetic(&mut self, builtin: Builtin, values: &[Reg], span: Span) -> Reg {
@@ -280,6 +290,8 @@ impl Lower<'_, '_> {
             Arcsin => self.call(&entries::ARCSIN, values.to_vec()),
             Arccos => self.call(&entries::ARCCOS, values.to_vec()),
             Arctan => self.call(&entries::ARCTAN, values.to_vec()),
+            MinInteger => self.op(Op::Min, values[0], values[1]),
+            MaxInteger => self.op(Op::Max, values[0], values[1]),
             MinReal => self.op(Op::MinReal, values[0], values[1]),
             MaxReal => self.op(Op::MaxReal, values[0], values[1]),
             IntegerToCharacter => {
@@ -307,20 +319,6 @@ impl Lower<'_, '_> {
         let inside = self.op(Op::And, above, below);
         self.inst(Inst::Require(inside, Fault::InvalidConversion, location));
         self.unary(mir::Unary::RealToInt, floored)
-    }
-
-    fn smaller_or_greater(&mut self, smaller: bool, arguments: &[Expression]) -> Reg {
-        let a = self.value(&arguments[0]);
-        let a = self.snapshot(a);
-        let b = self.value(&arguments[1]);
-        let take_b = self.op(if smaller { Op::Less } else { Op::Greater }, b, a);
-        let (replace, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch { condition: take_b, yes: replace, no: done });
-        self.start(replace);
-        self.inst(Inst::Copy { to: a, from: b });
-        self.go(done);
-        self.start(done);
-        a
     }
 
     fn number(&mut self, text: &Expression, target: &Place) -> Reg {

@@ -145,7 +145,33 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// `IF a < b THEN INC(n) END` adds what the comparison gives, without a jump that no processor could foresee; tells
+    /// whether the statement is such a one.
+    fn count_if(&mut self, arms: &[(Expression, Block_)], rest: Option<&Block_>) -> bool {
+        let ([(condition, Block_ { lock: None, statements })], None) = (arms, rest) else { return false };
+        let [Statement { kind, .. }] = &statements[..] else { return false };
+        let (place, by, operator) = match kind {
+            StatementKind::Increase(place, by) => (place, by, Checked::Add),
+            StatementKind::Decrease(place, by) => (place, by, Checked::Subtract),
+            _ => return false,
+        };
+        let is_one = matches!(by.kind, ExpressionKind::Integer(1));
+        let PlaceKind::Variable(id) = place.kind else { return false };
+        let ExpressionKind::Binary(Binary::Compare(_), a, _) = &condition.kind else { return false };
+        if !is_one || !self.is_in_register(id) || a.ty == Type::Text {
+            return false;
+        }
+        let flag = self.value(condition);
+        let counter = self.register_of(id);
+        let counted = self.checked(operator, counter, flag, place.span);
+        self.inst(Inst::Copy { to: counter, from: counted });
+        true
+    }
+
     fn if_statement(&mut self, arms: &[(Expression, Block_)], rest: Option<&Block_>) {
+        if self.count_if(arms, rest) {
+            return;
+        }
         let done = self.new_block();
         for (condition, block) in arms {
             let (yes, no) = (self.new_block(), self.new_block());

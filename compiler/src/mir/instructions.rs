@@ -11,6 +11,8 @@ use super::{Address, Base, EntryPoint, LocationId, Reg, RegType};
 pub enum Op {
     Add,
     Subtract,
+    Min,
+    Max,
     And,
     Or,
     Xor,
@@ -41,7 +43,7 @@ impl Op {
     pub fn types(self) -> (RegType, RegType) {
         use Op::*;
         match self {
-            Add | Subtract | And | Or | Xor => (RegType::Int, RegType::Int),
+            Add | Subtract | Min | Max | And | Or | Xor => (RegType::Int, RegType::Int),
             Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LessUnsigned => {
                 (RegType::Int, RegType::Int)
             }

@@ -7,6 +7,7 @@ mod check;
 mod fmt;
 mod graph;
 mod limits;
+mod long;
 mod memory;
 mod new;
 mod programs;

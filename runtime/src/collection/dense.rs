@@ -87,7 +87,7 @@ impl Dense {
             return None;
         }
         let key = low.wrapping_add(index as i64);
-        let key = self.gaps.as_ref().map_or(key, |gapped| gapped.gaps.present(key, true));
+        let key = self.gaps.as_ref().map_or(key, |gapped| gapped.gaps.present(key));
         Some((key, self.of(key, size)))
     }
 

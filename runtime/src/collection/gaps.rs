@@ -86,15 +86,14 @@ impl Gaps {
         }
     }
 
-    /// The first key from this one on, upwards or downwards, that is not missing.
-    pub fn present(&self, mut key: i64, up: bool) -> i64 {
+    /// The first key from this one on that is not missing.
+    pub fn present(&self, mut key: i64) -> i64 {
         loop {
-            let run = self.run_in_word(key, up);
+            let run = self.run_in_word(key, true);
             if run == 0 {
                 return key;
             }
-            let run = i64::from(run);
-            key = if up { key.wrapping_add(run) } else { key.wrapping_sub(run) };
+            key = key.wrapping_add(i64::from(run));
         }
     }
 

@@ -19,6 +19,8 @@ pub struct EntryPoint {
     pub failure: Failure,
     /// It is called at suspension points only.
     pub suspends: bool,
+    /// Other processes may have run when it comes back.
+    pub lets_others_run: bool,
 }
 
 // SAFETY: the address is one of code, which is never written; the rest is plain data.

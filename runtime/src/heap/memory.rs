@@ -157,8 +157,9 @@ impl Memory {
             // SAFETY: it is fresh and larger than its head; those in the list are live, and this link under its lock.
             unsafe {
                 chunk.write(Chunk { previous: null_mut(), next: *first, bytes });
-                if let Some(next) = first.as_mut() {
-                    next.previous = chunk;
+                if !first.is_null() {
+                    // No reference: a sweep may be reading the rest of it.
+                    (**first).previous = chunk;
                 }
             }
             *first = chunk;

@@ -7,7 +7,7 @@
 //! the outer scheduler's, which gets control as soon as it may.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::{ticked, wake_due};
 use crate::home::home;
@@ -18,8 +18,6 @@ use crate::worker::{ground, want_attention};
 
 /// So many long calls are within each other at most; who comes later keeps others waiting.
 const DEEPEST: u32 = 8;
-/// Who is in the midst of so many recursive calls keeps others waiting: they need the processor's stack too.
-const MOST_NESTED: u64 = 1000;
 
 /// The time slice is over while `p` is in a long call.
 ///
@@ -37,9 +35,9 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 }
 
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
-    // Whose condition is tested is not the one that runs: the monitor is half-way.
+    // Whose condition is tested is not the one that runs: the monitor is half-way. Recursive calls need the stack too.
     let runs = !matches!((*p).status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
-    runs && is_calm(w) && (*home(w)).within < DEEPEST && (*w).nested < MOST_NESTED
+    runs && is_calm(w) && (*home(w)).within < DEEPEST && (*w).nested == 0
 }
 
 /// Nothing has happened that the outer scheduler must see to before anybody else runs.
@@ -68,4 +66,6 @@ unsafe fn run_others(w: *mut Worker) {
         enter(w, program, p);
         is_over = (*w).attention.load(Acquire) & TICK != 0;
     }
+    // The slice of the one that goes on begins now.
+    (*w).attention.fetch_and(!TICK, Relaxed);
 }

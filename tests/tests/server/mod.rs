@@ -63,6 +63,15 @@ impl Server {
         line.trim_end_matches("kB").trim().parse::<usize>().expect("a number") * 1024
     }
 
+    /// The same as soon as it is as wanted, or else after some time.
+    pub fn memory_when(&self, limit: Duration, is_wanted: impl Fn(usize) -> bool) -> usize {
+        let begin = Instant::now();
+        while !is_wanted(self.memory()) && begin.elapsed() < limit {
+            thread::sleep(Duration::from_millis(50));
+        }
+        self.memory()
+    }
+
     /// Processor time that it has used, in ticks of 10 ms.
     pub fn ticks(&self) -> u64 {
         let stat = self.file("stat");
