@@ -149,7 +149,7 @@ impl Lower<'_, '_> {
     /// whether the statement is such a one.
     fn count_if(&mut self, arms: &[(Expression, Block_)], rest: Option<&Block_>) -> bool {
         let ([(condition, Block_ { lock: None, statements })], None) = (arms, rest) else { return false };
-        let [Statement { kind, .. }] = &statements[..] else { return false };
+        let [Statement { kind, span }] = &statements[..] else { return false };
         let (place, by, operator) = match kind {
             StatementKind::Increase(place, by) => (place, by, Checked::Add),
             StatementKind::Decrease(place, by) => (place, by, Checked::Subtract),
@@ -163,7 +163,7 @@ impl Lower<'_, '_> {
         }
         let flag = self.value(condition);
         let counter = self.register_of(id);
-        let counted = self.checked(operator, counter, flag, place.span);
+        let counted = self.checked(operator, counter, flag, *span);
         self.inst(Inst::Copy { to: counter, from: counted });
         true
     }
