@@ -9,7 +9,7 @@
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
 //! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is then
-//! the longest part without one. Where most keys are missing, the elements go to the rest, some with each removal. Each
+//! a part without one. Where a third of the keys is missing, the elements go to the rest, some with each removal. Each
 //! insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make moving
 //! expensive; where many move at once, others run in between (`entries`).
 //!

@@ -1,7 +1,7 @@
 //! All entry points for generated code, as one table: ENTRY_POINTS.md says what they do.
 //!
 //! From it come the names and addresses for code that is made while the program runs, and the signatures from which the
-//! compiler makes its calls. A row that differs from its function does not compile.
+//! compiler makes its calls. A row whose types differ from its function's does not compile.
 
 mod signature;
 

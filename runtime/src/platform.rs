@@ -91,6 +91,10 @@ pub trait Threads: Sync {
     /// # Safety
     /// `memory` came from `allocate` with the same size, and nobody uses it any more.
     unsafe fn free(&self, memory: *mut u8, bytes: usize);
+
+    /// The heap has given back what the program doesn't need any more, and nobody has anything to do: Rust's allocator
+    /// may give back what it holds.
+    fn trim(&self) {}
 }
 
 /// Answer of a tick: see [`Threads::start_ticker`].

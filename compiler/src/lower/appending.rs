@@ -14,7 +14,8 @@ impl Lower<'_, '_> {
     pub(super) fn append(&mut self, place: &Place, value: &Expression) -> bool {
         let Some((read, parts)) = appended(place, value) else { return false };
         let target = self.prepare(place);
-        // What is put behind it doesn't let others run and makes no elements: the text's address stays what it is.
+        // What is put behind it doesn't wait and makes no elements, and who may change this text has its lock: the text's
+        // cell stays where it is.
         let cell = match &target {
             Target::Memory(address) => {
                 let cell = self.reg(RegType::Int);

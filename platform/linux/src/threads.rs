@@ -151,4 +151,11 @@ impl Threads for LinuxThreads {
         // SAFETY: came from `allocate`, as the caller promises.
         unsafe { libc::munmap(memory.cast(), bytes) };
     }
+
+    /// The C library's allocator, which is Rust's, gives back only what is free at its end unless it is asked to.
+    #[cfg(target_env = "gnu")]
+    fn trim(&self) {
+        // SAFETY: it may be called at any time.
+        unsafe { libc::malloc_trim(0) };
+    }
 }

@@ -150,7 +150,7 @@ impl Dense {
 
     /// Whether so many keys are missing that the elements had better be elsewhere.
     pub fn is_thin(&self) -> bool {
-        self.gaps.as_ref().is_some_and(|gapped| gapped.gaps.count() > self.len() / 4 * 3)
+        self.gaps.as_ref().is_some_and(|gapped| gapped.gaps.count() > self.len() / 3)
     }
 
     /// What stands in the head is the whole range, until it is closed.

@@ -80,6 +80,9 @@ impl Surplus {
         if !has_ended {
             return Advice::Later(0);
         }
+        if most == WHEN_IDLE {
+            threads.trim();
+        }
         let is_quiet = heap.memory().is_quiet_since(self.departures);
         heap.memory().end_gathering();
         let (left, part) = if is_quiet { (heap.unused(), PART) } else { (0, DISTURBED_PART) };
