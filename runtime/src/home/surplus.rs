@@ -28,6 +28,8 @@ pub struct Surplus {
     taken: u64,
     /// Processes that had gone away when it was first too much.
     departures: usize,
+    /// Something has been given back since the platform was last asked to do so.
+    is_untrimmed: bool,
 }
 
 /// What a look at the memory says.
@@ -44,11 +46,12 @@ pub enum Advice {
 impl Surplus {
     /// Nothing is known.
     pub const fn new() -> Surplus {
-        Surplus { since: None, left: 0, rest: 0, taken: 0, departures: 0 }
+        Surplus { since: None, left: 0, rest: 0, taken: 0, departures: 0, is_untrimmed: false }
     }
 
     /// Looks at the memory, and gives some back if it is time; that takes `most` nanoseconds.
     pub fn look(&mut self, heap: &mut Heap, threads: &dyn Threads, most: u64) -> Advice {
+        self.trim(threads, most);
         if heap.is_swept() {
             return self.sweep(heap, threads, most);
         }
@@ -80,13 +83,18 @@ impl Surplus {
         if !has_ended {
             return Advice::Later(0);
         }
-        if most == WHEN_IDLE {
-            threads.trim();
-        }
         let is_quiet = heap.memory().is_quiet_since(self.departures);
         heap.memory().end_gathering();
         let (left, part) = if is_quiet { (heap.unused(), PART) } else { (0, DISTURBED_PART) };
-        *self = Surplus { left, rest: end + part * self.taken, ..Surplus::new() };
+        *self = Surplus { left, rest: end + part * self.taken, is_untrimmed: true, ..Surplus::new() };
+        self.trim(threads, most);
         Advice::None
+    }
+
+    /// The platform can't do that in portions, so it does when nobody else has anything to do.
+    fn trim(&mut self, threads: &dyn Threads, most: u64) {
+        if most == WHEN_IDLE && core::mem::take(&mut self.is_untrimmed) {
+            threads.trim();
+        }
     }
 }
