@@ -46,7 +46,7 @@ fn link(object: &[u8], output: &Path) -> Result<(), Status> {
     written.map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).arg(&program).arg(&library);
-    linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug", "-lgcc_s", "-lpthread", "-lm", "-ldl"]);
+    linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug", "-lgcc_eh", "-lgcc", "-lpthread", "-lm", "-ldl"]);
     match linker.output() {
         Ok(done) if done.status.success() => Ok(()),
         Ok(done) => {
