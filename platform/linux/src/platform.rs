@@ -37,6 +37,12 @@ impl Linux {
         let threads = LinuxThreads::new(start, reactor.waker());
         Ok(Linux { reactor, output, threads })
     }
+
+    /// The program has ended; gives where its output went.
+    pub(crate) fn end(self) -> Output {
+        self.threads.end();
+        self.output
+    }
 }
 
 impl Platform for Linux {

@@ -82,7 +82,8 @@ fn start_ticker_thread(first: Ticking) {
 /// See [`Threads`].
 pub(crate) struct LinuxThreads {
     start: Instant,
-    waker: Arc<mio::Waker>,
+    /// None when the program has ended.
+    waker: Mutex<Option<Arc<mio::Waker>>>,
     workers: [Bed; WORKERS],
     ticker: &'static Bed,
 }
@@ -91,7 +92,14 @@ impl LinuxThreads {
     /// The clock counts from `start`; `waker` ends the home worker's wait.
     pub(crate) fn new(start: Instant, waker: Arc<mio::Waker>) -> &'static LinuxThreads {
         let workers = std::array::from_fn(|_| Bed::default());
+        let waker = Mutex::new(Some(waker));
         Box::leak(Box::new(LinuxThreads { start, waker, workers, ticker: Box::leak(Box::default()) }))
+    }
+
+    /// The program has ended. Without this each one that a process runs would keep a file descriptor open, and the
+    /// kernel stops a process for milliseconds when the number of its descriptors reaches the next power of two.
+    pub(crate) fn end(&self) {
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -135,8 +143,10 @@ impl Threads for LinuxThreads {
     }
 
     fn notify(&self) {
-        // Refused only if the counter behind it is full, and then the wait ends anyway.
-        let _ = self.waker.wake();
+        if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            // Refused only if the counter behind it is full, and then the wait ends anyway.
+            let _ = waker.wake();
+        }
     }
 
     fn allocate(&self, bytes: usize) -> *mut u8 {
