@@ -7,7 +7,7 @@ use drystone_language::program::InterfaceId;
 
 use super::{Build, offset, trusted};
 use crate::entries;
-use crate::mir::{Failure, LocationId, Reach, Reg, Symbol};
+use crate::mir::{EntryPoint, Failure, LocationId, Reach, Reg, Symbol};
 
 impl<M: Module> Build<'_, '_, M> {
     /// The communication; waits here if there is none yet.
@@ -97,15 +97,8 @@ impl<M: Module> Build<'_, '_, M> {
         there: Block,
         absent: Block,
     ) {
-        let communication = self.builder.ins().load(types::I64, trusted(), slot, offset::COMMUNICATION);
-        self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
-        self.builder.switch_to_block(absent);
-        let description = self.symbol(&Symbol::Interface(interface));
-        let location = self.location_value(location);
-        let made =
-            self.call_unusual(&entries::REACH, &[slot, description, location]).expect("a communication");
-        self.wait_on(Failure::Zero, made);
-        self.builder.ins().jump(there, &[made.into()]);
+        let made = (&entries::REACH, &[slot][..]);
+        self.reach_or_make((slot, offset::COMMUNICATION), made, (interface, location), there, absent);
     }
 
     pub(super) fn reach_held(
@@ -117,14 +110,26 @@ impl<M: Module> Build<'_, '_, M> {
         there: Block,
         absent: Block,
     ) {
-        let communication = self.builder.ins().load(types::I64, trusted(), slot, offset::HOLDER);
+        let made = (&entries::REACH_HELD, &[instance, slot][..]);
+        self.reach_or_make((slot, offset::HOLDER), made, (interface, location), there, absent);
+    }
+
+    /// The communication at an offset of a slot; where there is none, what an entry point makes of what it is given.
+    fn reach_or_make(
+        &mut self,
+        (slot, offset): (Value, i32),
+        (entry, given): (&'static EntryPoint, &[Value]),
+        (interface, location): (InterfaceId, LocationId),
+        there: Block,
+        absent: Block,
+    ) {
+        let communication = self.builder.ins().load(types::I64, trusted(), slot, offset);
         self.builder.ins().brif(communication, there, &[communication.into()], absent, &[]);
         self.builder.switch_to_block(absent);
         let description = self.symbol(&Symbol::Interface(interface));
         let location = self.location_value(location);
-        let made = self
-            .call_unusual(&entries::REACH_HELD, &[instance, slot, description, location])
-            .expect("a communication");
+        let arguments = [given, &[description, location]].concat();
+        let made = self.call_unusual(entry, &arguments).expect("a communication");
         self.wait_on(Failure::Zero, made);
         self.builder.ins().jump(there, &[made.into()]);
     }
