@@ -97,8 +97,15 @@ fn cannot_read(path: &Path, error: &Error) {
     say(format_args!("error: cannot read {}: {reason}\n", path.display()));
 }
 
+/// Most diagnostics that are shown: nobody reads more, and a file that is no source has one for each line.
+const SHOWN: usize = 100;
+
 /// Shows what is wrong with a text.
 pub fn show(files: &[SourceFile], diagnostics: &[Diagnostic]) {
     let colour = if std::io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain };
-    say(render::render(files, diagnostics, colour));
+    let (shown, left) = diagnostics.split_at(diagnostics.len().min(SHOWN));
+    say(render::render(files, shown, colour));
+    if !left.is_empty() {
+        say(format_args!("and {} more\n", left.len()));
+    }
 }

@@ -18,6 +18,7 @@ pub mod connection;
 mod ending;
 mod receiving;
 mod sending;
+mod violation;
 
 use core::ptr::null_mut;
 
@@ -26,6 +27,7 @@ use drystone_component::{Interface, Side, Type};
 pub use self::ending::*;
 pub use self::receiving::*;
 pub use self::sending::*;
+pub use self::violation::{Act, refused_end, violation};
 use crate::instance::{self, body_of};
 use crate::layout::*;
 use crate::queue::ready;
@@ -45,8 +47,9 @@ fn may_end(interface: &Interface, state: u16) -> bool {
 }
 
 #[inline]
-unsafe fn sender(interface: &Interface, message: u32) -> Side {
-    (*interface.messages.first.add(message as usize)).sender
+fn sender(interface: &Interface, message: u32) -> Side {
+    // SAFETY: as for `next`.
+    unsafe { (*interface.messages.first.add(message as usize)).sender }
 }
 
 #[inline]

@@ -5,8 +5,6 @@
 //! A record belongs to the worker on which the process runs, and is made by that worker's thread.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use drystone_component::Interface;
-
 use crate::layout::{FAILED, Fault, Process, Worker};
 use crate::worker::{Failure, ground, want_attention};
 
@@ -49,15 +47,6 @@ pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, lo
 pub unsafe fn fail(w: *mut Worker, failure: Failure) {
     (*failure.process).status = FAILED;
     record(w, failure);
-}
-
-/// A process has violated the protocol of an interface.
-///
-/// # Safety
-/// As for [`ds_fail`].
-#[cold]
-pub unsafe fn violation(w: *mut Worker, p: *mut Process, interface: *const Interface, location: u32) {
-    fail(w, Failure { interface, ..Failure::of(p, Fault::ProtocolViolation, location) });
 }
 
 /// The scheduler shall see to a failure.

@@ -123,6 +123,9 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
 
 /// A line that names what is missing or in the way, where the compiler has told what stands at the location.
 unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
+    if !failure.reason.is_empty() {
+        return format!("  {}\n", failure.reason);
+    }
     let program = (*home(w)).program;
     let location = program.locations.get().get(failure.location as usize);
     let name = location
@@ -162,6 +165,7 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
         }
         message += &waiting_location(w, p);
         message += &whose(p, (*p).instance, null());
+        message += waits_for(p);
         message += "\n";
     }
     if blocked.is_empty() {
@@ -193,6 +197,20 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
         }
     }
     found
+}
+
+/// What a process that can't go on waits for.
+unsafe fn waits_for(p: *mut Process) -> &'static str {
+    match (*p).status {
+        ROOM => ", until its message is received",
+        NEWS => ", for a message",
+        ENTRY => ", for the component's lock",
+        AWAITS_SHARED | AWAITS_EXCLUSIVE => ", for its condition",
+        CONNECTION => ", for a connection",
+        UNBEGUN => ", for the component's BEGIN",
+        DELETION => ", for the end of a deletion",
+        _ => "",
+    }
 }
 
 unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {

@@ -24,7 +24,8 @@ use drystone_component::{AnyType, Interface, Offered, Template};
 use crate::communication::connection::{
     close_holders_end, find_offered, init_offered, unfinished_with_holder,
 };
-use crate::failure::{ds_fail, violation};
+use crate::communication::{Act, interface_of, violation};
+use crate::failure::ds_fail;
 use crate::instance::{main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::process;
@@ -177,9 +178,9 @@ pub unsafe extern "C" fn ds_depart(
         fail(w, p, Fault::EmptyContainer, location);
         return null_mut();
     }
-    let interface = unfinished_with_holder(instance);
-    if !interface.is_null() {
-        violation(w, p, interface, location);
+    let c = unfinished_with_holder(instance);
+    if !c.is_null() {
+        violation(w, p, c, interface_of(c), Act::End, location);
         return null_mut();
     }
     close_holders_end(w, instance);

@@ -6,7 +6,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ptr::null;
+use core::ptr::{null, null_mut};
 use core::sync::atomic::Ordering::Relaxed;
 
 use drystone_component::Interface;
@@ -41,6 +41,8 @@ pub struct Failure {
     pub interface: *const Interface,
     /// The key of the element that is not there; empty if there is none.
     pub key: String,
+    /// What was wrong, in a line; empty if that follows from the rest.
+    pub reason: String,
 }
 
 impl Failure {
@@ -49,8 +51,13 @@ impl Failure {
     /// # Safety
     /// The process is alive.
     pub unsafe fn of(process: *mut Process, fault: Fault, location: u32) -> Failure {
-        let (instance, interface) = ((*process).instance, null());
-        Failure { process, instance, fault, location, interface, key: String::new() }
+        Failure { process, ..Failure::of_end((*process).instance, fault, location) }
+    }
+
+    /// The end of a component has failed.
+    pub fn of_end(instance: *mut Instance, fault: Fault, location: u32) -> Failure {
+        let (process, interface) = (null_mut(), null());
+        Failure { process, instance, fault, location, interface, key: String::new(), reason: String::new() }
     }
 }
 

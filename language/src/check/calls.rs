@@ -327,7 +327,7 @@ impl<'a> Checker<'a> {
             (Type::Real, Basic::Text) => Builtin::RealToText,
             (Type::Boolean, Basic::Text) => Builtin::BooleanToText,
             _ => {
-                self.mismatch(argument.span, &ty, &argument.ty);
+                self.mismatch(&argument, &ty);
                 return None;
             }
         };

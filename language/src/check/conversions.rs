@@ -73,18 +73,22 @@ impl<'a> Checker<'a> {
     pub(super) fn converted(&mut self, expression: Expression, ty: &Type) -> Option<Expression> {
         let expression = convert(expression, ty);
         if expression.ty != *ty {
-            self.mismatch(expression.span, ty, &expression.ty);
+            self.mismatch(&expression, ty);
             return None;
         }
         Some(expression)
     }
 
     /// Reports a value of the wrong type.
-    pub(super) fn mismatch(&mut self, span: Span, expected: &Type, found: &Type) {
+    pub(super) fn mismatch(&mut self, value: &Expression, expected: &Type) {
+        let (span, found) = (value.span, &value.ty);
         let (wanted, given) = (self.type_name(expected), self.type_name(found));
         let error = Diagnostic::new("type-mismatch", span, format!("expected {wanted}, found {given}"))
             .label(format!("is {given}"));
         let help = match (found, expected) {
+            _ if matches!(value.kind, ExpressionKind::ReceiveTest(..)) => Some(
+                "in an expression it tells whether the message comes next: x?M(n), a statement, receives it into n",
+            ),
             (Type::Real, Type::Integer) => Some("INTEGER(x) rounds down to an INTEGER"),
             (Type::Character | Type::Boolean, Type::Integer) => Some("INTEGER(x) gives its number"),
             (Type::Integer, Type::Character) => Some("CHARACTER(n) gives the character with that number"),

@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
             (UnaryOperator::Minus, Type::Real) => Unary::NegateReal,
             (UnaryOperator::Not, Type::Boolean) => Unary::Not,
             (UnaryOperator::Not, _) => {
-                self.mismatch(operand.span, &Type::Boolean, &operand.ty);
+                self.mismatch(&operand, &Type::Boolean);
                 return None;
             }
             _ => {

@@ -91,7 +91,13 @@ impl<'a> Checker<'a> {
         };
         if place.ty.is_component() {
             let error = Diagnostic::new("component-assigned", place.span, "a component cannot be assigned");
-            self.report(error.label("holds a component").help("a component is moved: use MOVE(from, to)"));
+            let help = match &value.kind {
+                ast::ExpressionKind::Call(call) if call.name.text == "NEW" => {
+                    "NEW(x) makes a component in its place, x"
+                }
+                _ => "a component is moved: use MOVE(from, to)",
+            };
+            self.report(error.label("holds a component").help(help));
             return None;
         }
         let value = self.expression_of(value, &place.ty)?;

@@ -194,13 +194,26 @@ impl Parser<'_> {
         let word = &self.text[opening.start as usize..opening.end as usize];
         let found = if closes_unit { format!("`END {}`", self.text_of(next)) } else { self.found() };
         let message = format!("expected `END` of this `{word}`, found {found}");
-        let diagnostic = Diagnostic::new("unexpected-token", self.token().span, message);
+        let mut diagnostic = Diagnostic::new("unexpected-token", self.token().span, message);
+        if word == "IF" && self.has_else_if_since(opening) {
+            diagnostic = diagnostic.help("`ELSE IF` opens an IF inside, with an END of its own: write ELSIF");
+        }
         self.report(diagnostic.note(opening, format!("this `{word}` is not closed")));
         self.lost_statements += 1;
         if !closes_unit {
             self.lose_units();
         }
         Ok(())
+    }
+}
+
+impl Parser<'_> {
+    fn has_else_if_since(&self, opening: Span) -> bool {
+        let read = &self.tokens[..self.position];
+        let since = read.iter().rev().take_while(|token| token.span.start > opening.start);
+        let pairs = since.clone().zip(since.skip(1));
+        let (r#else, r#if) = (Keyword::Else.into(), Keyword::If.into());
+        pairs.into_iter().any(|(later, earlier)| earlier.kind == r#else && later.kind == r#if)
     }
 }
 

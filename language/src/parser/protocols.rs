@@ -17,8 +17,7 @@ impl Parser<'_> {
             Ok(protocol) if self.at(Keyword::End) => protocol,
             result => {
                 if result.is_ok() {
-                    let _: Parsed<()> =
-                        self.unexpected("`IN`, `OUT`, a parenthesis or `END` in this protocol");
+                    self.not_in_a_protocol();
                 }
                 self.lose_unit();
                 self.skip_until(|parser| {
@@ -30,6 +29,25 @@ impl Parser<'_> {
         let lost = self.end_of_unit();
         let read = Interface { name, protocol, span: self.since(first) };
         Ok(lost.unwrap_or(Declaration::Interface(read)))
+    }
+
+    /// Reports what stands behind a whole protocol; signs of other notations are known.
+    fn not_in_a_protocol(&mut self) {
+        let help = match self.kind() {
+            TokenKind::Symbol(Symbol::Times | Symbol::Plus) => {
+                "what may be repeated stands in braces: { IN A OUT B }"
+            }
+            TokenKind::Symbol(Symbol::Receive) => "what may be left out stands in brackets: [ IN A ]",
+            TokenKind::Symbol(Symbol::Comma | Symbol::Semicolon) => {
+                "messages follow one another with nothing between them; `|` stands between alternatives"
+            }
+            _ => "",
+        };
+        let expected = "`IN`, `OUT`, a parenthesis or `END` in this protocol";
+        let _: Parsed<()> = match help {
+            "" => self.unexpected(expected),
+            help => self.unexpected_with_help(expected, help),
+        };
     }
 
     fn protocol(&mut self) -> Parsed<Protocol> {

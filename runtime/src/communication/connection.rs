@@ -19,8 +19,8 @@ pub use self::slots::*;
 pub use self::waiting::wait;
 use self::waiting::{wake_holder, wake_instance};
 pub use self::ways::*;
-use super::make_gone;
-use crate::failure::{ds_fail, violation};
+use super::{Act, interface_of, make_gone, violation};
+use crate::failure::ds_fail;
 use crate::layout::*;
 
 /// `CONNECT`
@@ -104,8 +104,9 @@ pub unsafe extern "C" fn ds_disconnect(
     if (*slot).target == 0 && (*slot).communication.is_null() {
         return Status::Done;
     }
-    if !may_close_through(slot) {
-        violation(w, p, interface_of_slot(slot), location);
+    let c = unfinished_through(slot);
+    if !c.is_null() {
+        violation(w, p, c, interface_of(c), Act::End, location);
         return Status::Leave;
     }
     close_all_through(w, slot);

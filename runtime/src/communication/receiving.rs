@@ -8,8 +8,7 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::{next, payload, sender, wait};
-use crate::failure::violation;
+use super::{Act, next, payload, sender, violation, wait};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -49,7 +48,7 @@ pub unsafe extern "C" fn ds_receive(
         wait(c, p, NEWS);
         return null_mut();
     }
-    violation(w, p, interface, location);
+    violation(w, p, c, interface, Act::Receive(message), location);
     null_mut()
 }
 

@@ -8,8 +8,7 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::{connection, drop_words, free, may_end, next, payload, sender, wait, wake};
-use crate::failure::violation;
+use super::{Act, connection, drop_words, free, may_end, next, payload, sender, violation, wait, wake};
 use crate::layout::*;
 use crate::process::restart_service;
 use crate::queue::ready;
@@ -94,12 +93,12 @@ unsafe fn send_as_client(
         return unless_slice_is_over(w, p, payload(c));
     }
     if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
-        violation(w, p, interface, location);
+        violation(w, p, c, interface, Act::Send(message), location);
         return null_mut();
     }
     if word.flags & SERVICE_ENDED != 0 {
         if next(interface, 0, message).is_none() {
-            violation(w, p, interface, location);
+            violation(w, p, c, interface, Act::Send(message), location);
             return null_mut();
         }
         let instance = (*c).process.instance;
@@ -121,7 +120,7 @@ unsafe fn send_as_client(
     if next(interface, word.state, message).is_none()
         && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
     {
-        violation(w, p, interface, location);
+        violation(w, p, c, interface, Act::Send(message), location);
         return null_mut();
     }
     // The buffer is full, or only the next communication can begin with this message.
@@ -140,7 +139,7 @@ unsafe fn send_as_server(
 ) -> *mut u64 {
     let word = (*c).word;
     if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
-        violation(w, p, interface, location);
+        violation(w, p, c, interface, Act::Send(message), location);
         return null_mut();
     }
     if word.tag == 0 {

@@ -10,11 +10,10 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 
-use drystone_component::{Interface, Template};
+use drystone_component::Template;
 
 use super::burial::bury;
 use super::children::Children;
@@ -23,7 +22,8 @@ use super::leaving;
 use super::owned::{containers_of, drop_in_slice};
 use super::record::{Customer, Deletion, Stage, begin, begin_for, deletion_of};
 use crate::communication::connection::*;
-use crate::failure::{self, violation};
+use crate::communication::{Act, interface_of, refused_end, violation};
+use crate::failure;
 use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
@@ -108,9 +108,9 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         if !main.is_null() && !(*main).is_null() {
             return Step::Wait;
         }
-        let interface = unfinished_with_holder(instance);
-        if !interface.is_null() {
-            return refuse_holder(w, d, interface);
+        let c = unfinished_with_holder(instance);
+        if !c.is_null() {
+            return refuse_holder(w, d, c);
         }
         close_holders_end(w, instance);
         (*d).stage = Stage::Services;
@@ -125,7 +125,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         if finally != Template::NO_BODY {
             (*d).finalizer = process::start(w, instance, finally);
             if (*d).finalizer.is_null() {
-                return fail(w, instance, Fault::OutOfMemory, null());
+                return fail(w, Failure::of_end(instance, Fault::OutOfMemory, location_of(instance)));
             }
         }
     }
@@ -143,9 +143,9 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         Step::Done => {}
         step => return step,
     }
-    let interface = unfinished(instance);
-    if !interface.is_null() {
-        return fail(w, instance, Fault::ProtocolViolation, interface);
+    let c = unfinished_of(instance);
+    if !c.is_null() {
+        return fail(w, refused_end(c, instance, location_of(instance)));
     }
     if !drop_in_slice(w, instance.cast(), (*template_of(instance)).owned.get()) {
         return Step::Pause;
@@ -254,25 +254,27 @@ pub unsafe fn overtaken(w: *mut Worker, d: *mut Deletion) {
 }
 
 /// A communication of its holder with what is deleted may not end now: the error of who deletes it.
-unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, interface: *const Interface) -> Step {
+unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, c: *mut Communication) -> Step {
     let parent = (*d).parent;
     if !parent.is_null() && !(*parent).instance.is_null() {
-        return fail(w, (*parent).instance, Fault::ProtocolViolation, interface);
+        return fail(w, refused_end(c, (*parent).instance, location_of((*parent).instance)));
     }
     let customer = if parent.is_null() { (*d).customer } else { (*parent).customer };
     let Customer::Process(p, location, _) = customer else {
-        return fail(w, (*d).instance, Fault::ProtocolViolation, interface);
+        return fail(w, refused_end(c, (*d).instance, location_of((*d).instance)));
     };
-    violation(w, p, interface, location);
+    violation(w, p, c, interface_of(c), Act::End, location);
     Step::Wait
 }
 
 /// The end of a component fails.
-unsafe fn fail(w: *mut Worker, instance: *mut Instance, fault: Fault, interface: *const Interface) -> Step {
-    let location = (*template_of(instance)).location;
-    let failure = Failure { process: null_mut(), instance, fault, location, interface, key: String::new() };
+unsafe fn fail(w: *mut Worker, failure: Failure) -> Step {
     failure::record(w, failure);
     Step::Wait
+}
+
+unsafe fn location_of(instance: *mut Instance) -> u32 {
+    (*template_of(instance)).location
 }
 
 /// Deletes a component that has nothing to wait for; the block is left, dead. `false`: it lives, though some of what it

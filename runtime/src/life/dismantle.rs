@@ -25,7 +25,7 @@ unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
     if template.finally != Template::NO_BODY {
         return false;
     }
-    holds_no_component(instance.cast(), template.owned.get()) && unfinished(instance).is_null()
+    holds_no_component(instance.cast(), template.owned.get()) && unfinished_of(instance).is_null()
 }
 
 /// Whether components of a template have nothing but services for their holders: no variables to see to, no connections,

@@ -4,9 +4,9 @@
 //! See the connection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 
-use drystone_component::{Interface, Offered};
+use drystone_component::Offered;
 
 use super::slots::interfaces_of;
 use super::ways::{first_client, leaves_through, unlink};
@@ -14,22 +14,28 @@ use crate::communication::{close, detach, may_close};
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
-/// The interface of a communication through one of the component's slots that may not end now; null if all may.
-pub unsafe fn unfinished(instance: *mut Instance) -> *const Interface {
-    let mut found = null();
-    interfaces_of(instance, |slot, interface| {
-        if !may_close_through(slot) {
-            found = interface;
+/// A communication through one of the component's slots that may not end now; null if all may.
+pub unsafe fn unfinished_of(instance: *mut Instance) -> *mut Communication {
+    let mut found = null_mut();
+    interfaces_of(instance, |slot, _| {
+        let c = unfinished_through(slot);
+        if !c.is_null() {
+            found = c;
         }
     });
     found
 }
 
-/// Whether the protocols of all communications through a slot may end now.
-pub unsafe fn may_close_through(slot: *mut RequiredSlot) -> bool {
-    let mut allowed = true;
-    leaves_through(slot, |leaf| allowed &= (*leaf.cell).is_null() || may_close(*leaf.cell));
-    allowed
+/// A communication through a slot that may not end now; null if all may.
+pub unsafe fn unfinished_through(slot: *mut RequiredSlot) -> *mut Communication {
+    let mut found = null_mut();
+    leaves_through(slot, |leaf| {
+        let c = *leaf.cell;
+        if !c.is_null() && !may_close(c) {
+            found = c;
+        }
+    });
+    found
 }
 
 /// Closes all communications through a slot.
@@ -70,14 +76,12 @@ pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: 
     }
 }
 
-/// The interface of a communication of the holder with a component that may not end now; null if all may.
-pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *const Interface {
-    let mut offered = (*template_of(instance)).offered.get().iter();
-    let found = offered.find(|offered| unsafe {
-        let c = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
-        !c.is_null() && !may_close(c)
-    });
-    found.map_or(null(), |offered| offered.interface)
+/// A communication of the holder with a component that may not end now; null if all may.
+pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *mut Communication {
+    let offered = (*template_of(instance)).offered.get().iter();
+    let mut held =
+        offered.map(|offered| unsafe { (*slot_at::<OfferedSlot>(instance, offered.offset)).holder });
+    held.find(|&c| unsafe { !c.is_null() && !may_close(c) }).unwrap_or(null_mut())
 }
 
 /// Closes the holder's own communications with a component, which may end.

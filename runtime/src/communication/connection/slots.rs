@@ -4,7 +4,7 @@
 //! See the connection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::ptr::{self, null, null_mut};
+use core::ptr::{self, null_mut};
 
 use drystone_component::{Interface, Offered, Required};
 
@@ -181,17 +181,6 @@ pub unsafe extern "C" fn ds_count(_w: *mut Worker, instance: *mut Instance, requ
         count += ((*slot).target != 0) as i64;
     });
     count
-}
-
-/// The interface of a slot; null if it is none of its instance's any more.
-pub unsafe fn interface_of_slot(slot: *mut RequiredSlot) -> *const Interface {
-    let mut found = null();
-    interfaces_of((*slot).instance, |of, interface| {
-        if of == slot {
-            found = interface;
-        }
-    });
-    found
 }
 
 /// Calls `each` for all slots of a component, inward ones too, with their interfaces.

@@ -1,0 +1,112 @@
+//! A protocol is violated: what was tried, and what the protocol expects instead, said to people.
+//!
+//! # Why this is sound
+//! See the communication module.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::format;
+use alloc::string::String;
+
+use drystone_component::{Interface, Side};
+
+use super::{interface_of, next, sender};
+use crate::failure::fail;
+use crate::layout::*;
+use crate::worker::Failure;
+
+/// What a side tried. A number is a message's in the interface.
+#[derive(Clone, Copy)]
+pub enum Act {
+    /// To send a message.
+    Send(u32),
+    /// To receive a message.
+    Receive(u32),
+    /// To end its part.
+    End,
+}
+
+/// A process has violated the protocol of a communication.
+///
+/// # Safety
+/// As for [`fail`]; `c` is a communication of this interface.
+#[cold]
+pub unsafe fn violation(
+    w: *mut Worker,
+    p: *mut Process,
+    c: *mut Communication,
+    interface: &Interface,
+    act: Act,
+    location: u32,
+) {
+    let reason = reason(&(*c).word, interface, act);
+    fail(w, Failure { interface, reason, ..Failure::of(p, Fault::ProtocolViolation, location) });
+}
+
+/// The end of a component, or of its connection, meets a communication that may not end now: the failure of `instance`.
+///
+/// # Safety
+/// `c` is a communication, `instance` alive.
+#[cold]
+pub unsafe fn refused_end(c: *mut Communication, instance: *mut Instance, location: u32) -> Failure {
+    let interface = interface_of(c);
+    let reason = reason(&(*c).word, interface, Act::End);
+    Failure { interface, reason, ..Failure::of_end(instance, Fault::ProtocolViolation, location) }
+}
+
+fn reason(word: &CommunicationWord, interface: &Interface, act: Act) -> String {
+    let unread = (word.tag as u32).checked_sub(1);
+    match (act, unread) {
+        (Act::Receive(wanted), Some(sent)) if next(interface, word.seen, wanted).is_some() => {
+            format!(
+                "{} was to be received, but {} has come",
+                spelled(interface, wanted),
+                spelled(interface, sent)
+            )
+        }
+        (Act::Receive(wanted), None) if next(interface, word.state, wanted).is_some() => {
+            format!("{} was to be received, but the other side has ended", spelled(interface, wanted))
+        }
+        (Act::Receive(wanted), _) => {
+            format!("{} can't come here: {}", spelled(interface, wanted), expects(interface, word.seen))
+        }
+        (Act::Send(message), Some(sent)) if sender(interface, sent) != sender(interface, message) => {
+            format!(
+                "{} has come and is to be received before {} is sent",
+                spelled(interface, sent),
+                spelled(interface, message)
+            )
+        }
+        (Act::Send(message), _) => {
+            format!("{} can't be sent here: {}", spelled(interface, message), expects(interface, word.state))
+        }
+        (Act::End, Some(sent)) => {
+            format!("it can't end here: {} has been sent, and not received", spelled(interface, sent))
+        }
+        (Act::End, None) => format!("it can't end here: {}", expects(interface, word.state)),
+    }
+}
+
+/// A message as interfaces declare it.
+fn spelled(interface: &Interface, message: u32) -> String {
+    let direction = match sender(interface, message) {
+        Side::Client => "IN",
+        Side::Server => "OUT",
+    };
+    format!("{direction} {}", interface.messages.get()[message as usize].name.get())
+}
+
+/// What may follow in a state.
+fn expects(interface: &Interface, state: u16) -> String {
+    let messages = 0..interface.messages.length as u32;
+    let allowed = messages.filter(|&message| next(interface, state, message).is_some());
+    let mut all = String::new();
+    for message in allowed {
+        all += if all.is_empty() { "" } else { " or " };
+        all += &spelled(interface, message);
+    }
+    if all.is_empty() {
+        "the protocol has come to its end".into()
+    } else {
+        format!("the protocol expects {all}")
+    }
+}
