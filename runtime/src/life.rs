@@ -19,7 +19,7 @@ pub mod survey;
 
 use core::ptr::{self, null_mut};
 
-use drystone_component::{AnyType, Interface, Offered, Template};
+use drystone_component::{AnyType, Interface, Offered, Side, Template};
 
 use crate::communication::connection::{
     close_holders_end, find_offered, init_offered, unfinished_with_holder,
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn ds_depart(
     }
     let c = unfinished_with_holder(instance);
     if !c.is_null() {
-        violation(w, p, c, interface_of(c), Act::End, location);
+        violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
         return null_mut();
     }
     close_holders_end(w, instance);

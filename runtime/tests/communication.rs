@@ -177,7 +177,9 @@ fn receiving_out_of_turn_is_a_protocol_violation() {
         ])
         .done();
     let ran = run(main);
-    assert_eq!(ran.errors, "error: protocol violation at test.dry:6:1 in Main, interface Echo\n");
+    let wanted = "error: protocol violation at test.dry:6:1 in Main, interface Echo\n  \
+                  OUT Heard can't come here: the protocol expects IN Say\n";
+    assert_eq!(ran.errors, wanted);
     assert_eq!(ran.outcome.status, 1);
 }
 

@@ -111,7 +111,8 @@ fn a_receive_from_what_was_ended_is_the_receivers_error() {
     assert_eq!(
         ran.errors,
         "error: assertion failed at test.dry:42:1 in Main.a, interface Echo\n\
-         error: protocol violation at test.dry:6:1 in Main, interface Echo\n"
+         error: protocol violation at test.dry:6:1 in Main, interface Echo\n  \
+         OUT Heard was to be received, but the other side has ended\n"
     );
     assert_eq!(ran.outcome.status, 1);
 }
@@ -196,7 +197,7 @@ fn a_deadlock_is_reported() {
         ]).done();
     }
     let ran = run(*MAIN);
-    assert_eq!(ran.errors, "error: deadlock in Main.a\n");
+    assert_eq!(ran.errors, "error: deadlock in Main.a, for a connection\n");
     assert_eq!(ran.outcome.status, 1);
 }
 

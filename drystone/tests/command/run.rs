@@ -141,12 +141,12 @@ fn a_run_time_error_names_what_is_missing() {
         (
             "b: B; x: BOOLEAN",
             "NEW(b); IF ~x THEN b!M END; DELETE(b)",
-            "protocol violation at program.dry:4:29 in A, interface I\n",
+            "protocol violation at program.dry:4:29 in A, interface I\n  it can't end here: the protocol expects OUT N\n",
         ),
         (
             "x: BOOLEAN",
             "Arguments!GetArguments; IF x THEN Arguments?End END",
-            "protocol violation at program.dry:3:11 in A, interface Arguments\n",
+            "protocol violation at program.dry:3:11 in A, interface Arguments\n  it can't end here: the protocol expects OUT Argument or OUT End\n",
         ),
     ] {
         let folder = folder_with(&format!(

@@ -11,7 +11,7 @@ mod slots;
 mod waiting;
 mod ways;
 
-use drystone_component::Offered;
+use drystone_component::{Offered, Side};
 
 pub use self::closing::*;
 pub use self::reach::*;
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn ds_disconnect(
     }
     let c = unfinished_through(slot);
     if !c.is_null() {
-        violation(w, p, c, interface_of(c), Act::End, location);
+        violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
         return Status::Leave;
     }
     close_all_through(w, slot);

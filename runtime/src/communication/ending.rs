@@ -6,7 +6,7 @@
 
 use core::ptr::null_mut;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Side};
 
 use super::{Act, drop_buffered, free, interface_of, may_end, next, violation, wake};
 use crate::home::home;
@@ -39,7 +39,7 @@ pub unsafe fn finish(
         // What it leaves unreceived begins the next communication.
         let next = next(interface, 0, word.tag as u32 - 1);
         let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
-            violation(w, p, c, interface, Act::End, location);
+            violation(w, p, c, interface, Act::End(Side::Server), location);
             return Finished::Failed;
         };
         (*c).word.seen = 0;
@@ -48,7 +48,7 @@ pub unsafe fn finish(
         return Finished::Ended;
     }
     if !may_end(interface, word.state) {
-        violation(w, p, c, interface, Act::End, location);
+        violation(w, p, c, interface, Act::End(Side::Server), location);
         return Finished::Failed;
     }
     if word.flags & CLIENT_CLOSED == 0 {

@@ -21,8 +21,8 @@ pub enum Act {
     Send(u32),
     /// To receive a message.
     Receive(u32),
-    /// To end its part.
-    End,
+    /// To end its part: which side.
+    End(Side),
 }
 
 /// A process has violated the protocol of a communication.
@@ -49,7 +49,7 @@ pub unsafe fn violation(
 #[cold]
 pub unsafe fn refused_end(c: *mut Communication, instance: *mut Instance, location: u32) -> Failure {
     let interface = interface_of(c);
-    let reason = reason(&(*c).word, interface, Act::End);
+    let reason = reason(&(*c).word, interface, Act::End(Side::Client));
     Failure { interface, reason, ..Failure::of_end(instance, Fault::ProtocolViolation, location) }
 }
 
@@ -79,10 +79,10 @@ fn reason(word: &CommunicationWord, interface: &Interface, act: Act) -> String {
         (Act::Send(message), _) => {
             format!("{} can't be sent here: {}", spelled(interface, message), expects(interface, word.state))
         }
-        (Act::End, Some(sent)) => {
+        (Act::End(side), Some(sent)) if sender(interface, sent) != side => {
             format!("it can't end here: {} has been sent, and not received", spelled(interface, sent))
         }
-        (Act::End, None) => format!("it can't end here: {}", expects(interface, word.state)),
+        (Act::End(_), _) => format!("it can't end here: {}", expects(interface, word.state)),
     }
 }
 

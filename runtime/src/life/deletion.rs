@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
-use drystone_component::Template;
+use drystone_component::{Side, Template};
 
 use super::burial::bury;
 use super::children::Children;
@@ -263,7 +263,7 @@ unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, c: *mut Communication)
     let Customer::Process(p, location, _) = customer else {
         return fail(w, refused_end(c, (*d).instance, location_of((*d).instance)));
     };
-    violation(w, p, c, interface_of(c), Act::End, location);
+    violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
     Step::Wait
 }
 
