@@ -191,6 +191,33 @@ impl Heap {
         self.credit += more;
     }
 
+    /// Puts something into a block of its own, whatever the limit says: see [`Heap::overdraw`].
+    pub fn keep<T>(&mut self, value: T) -> *mut T {
+        const { assert!(align_of::<T>() <= STEP) };
+        loop {
+            let block = self.allocate(size_of::<T>()).cast::<T>();
+            if !block.is_null() {
+                // SAFETY: the block is ours and that large.
+                unsafe { block.write(value) };
+                return block;
+            }
+            self.overdraw();
+        }
+    }
+
+    /// Takes back what was put into a block of its own.
+    ///
+    /// # Safety
+    /// It comes from [`Heap::keep`] of the same memory, and nobody uses it any more.
+    pub unsafe fn take_back<T>(&mut self, block: *mut T) -> T {
+        // SAFETY: as above.
+        unsafe {
+            let value = block.read();
+            self.free(block.cast(), size_of::<T>());
+            value
+        }
+    }
+
     /// There is no free block at hand, or no credit left. The block's size has been taken from the credit.
     #[cold]
     #[inline(never)]

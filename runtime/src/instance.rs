@@ -9,7 +9,6 @@
 pub mod awaiting;
 pub mod monitor;
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::ffi::c_void;
 use core::ptr::{self, null_mut};
@@ -20,11 +19,12 @@ use self::awaiting::Awaiting;
 use crate::home::home;
 use crate::layout::*;
 use crate::queue::Queue;
-use crate::worker::want_attention;
+use crate::worker::{heap_of, want_attention};
 
 /// What most instances never need.
+#[repr(C)]
 pub struct Rare {
-    /// What the instance is.
+    /// What the instance is: see [`Instance::kind`].
     template: *const Template,
     /// Processes that wait for the lock alone.
     pub exclusive: Queue,
@@ -84,48 +84,79 @@ impl Orphans {
 /// Its block is still there; on the home worker's thread.
 #[inline]
 pub unsafe fn template_of(instance: *mut Instance) -> *const Template {
-    let rare = rare_if_any(instance);
-    if rare.is_null() { (*instance).kind.cast() } else { (*rare).template }
+    let kind = (*instance).kind;
+    if kind.addr() & KIND_TAG == 0 { kind.cast() } else { *untagged(kind).cast::<*const Template>() }
+}
+
+/// Bits of [`Instance::kind`] that say what it leads to.
+const KIND_TAG: usize = KIND_RARE | KIND_DELETION;
+
+/// Without the bits that say what it leads to.
+unsafe fn untagged(kind: *const u8) -> *mut u8 {
+    kind.map_addr(|address| address & !KIND_TAG).cast_mut()
 }
 
 /// The rare part; null if it has none.
 #[inline]
 pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
     let kind = (*instance).kind;
-    if kind.addr() & 1 == 0 { null_mut() } else { kind.map_addr(|address| address & !1).cast_mut().cast() }
+    if kind.addr() & KIND_RARE == 0 { null_mut() } else { untagged(kind).cast() }
 }
 
 /// The rare part, made on first need.
 #[inline]
-pub unsafe fn rare_of(instance: *mut Instance) -> *mut Rare {
+pub unsafe fn rare_of(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
     let rare = rare_if_any(instance);
-    if rare.is_null() { make_rare(instance) } else { rare }
+    if rare.is_null() { make_rare(w, instance) } else { rare }
 }
 
 #[cold]
-unsafe fn make_rare(instance: *mut Instance) -> *mut Rare {
-    let rare = Box::into_raw(Box::new(Rare {
-        template: (*instance).kind.cast(),
+unsafe fn make_rare(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
+    let rare = (*heap_of(w)).keep(Rare {
+        template: template_of(instance),
         exclusive: Queue::EMPTY,
         shared: Queue::EMPTY,
         awaiting: Awaiting::new(),
         granted: null_mut(),
         connecting: Queue::EMPTY,
         unbegun: Queue::EMPTY,
-        deletion: null_mut(),
+        deletion: deletion_in(instance),
         orphans: Orphans::default(),
-    }));
-    (*instance).kind = rare.cast_const().cast::<u8>().map_addr(|address| address | 1);
+    });
+    (*instance).kind = rare.cast_const().cast::<u8>().map_addr(|address| address | KIND_RARE);
     rare
 }
 
-/// Frees the rare part.
+/// Frees the rare part, and forgets the deletion.
 #[inline]
-pub unsafe fn free_rare(instance: *mut Instance) {
+pub unsafe fn free_rare(w: *mut Worker, instance: *mut Instance) {
+    let kind = (*instance).kind;
+    if kind.addr() & KIND_TAG != 0 {
+        let rare = rare_if_any(instance);
+        (*instance).kind = template_of(instance).cast();
+        if !rare.is_null() {
+            drop((*heap_of(w)).take_back(rare));
+        }
+    }
+}
+
+/// How far its deletion is, as the life module knows; null if there is none, or no more to say.
+pub unsafe fn deletion_in(instance: *mut Instance) -> *mut c_void {
+    let kind = (*instance).kind;
+    match kind.addr() & KIND_TAG {
+        0 => null_mut(),
+        KIND_DELETION => untagged(kind).cast(),
+        _ => (*rare_if_any(instance)).deletion,
+    }
+}
+
+/// It is being deleted, and `deletion` says how far: that begins with the instance's template.
+pub unsafe fn set_deletion(instance: *mut Instance, deletion: *mut c_void) {
     let rare = rare_if_any(instance);
-    if !rare.is_null() {
-        (*instance).kind = (*rare).template.cast();
-        drop(Box::from_raw(rare));
+    if rare.is_null() {
+        (*instance).kind = deletion.cast_const().cast::<u8>().map_addr(|address| address | KIND_DELETION);
+    } else {
+        (*rare).deletion = deletion;
     }
 }
 

@@ -154,8 +154,8 @@ pub const GONE: u16 = 8;
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
 pub struct Instance {
-    /// What it is: a [`Template`]; or, with bit 0 set, what is rare about it ([`crate::instance::Rare`]), which knows
-    /// its template. Most instances need no more than the one word.
+    /// What it is: a [`Template`]; or, with [`KIND_RARE`] or [`KIND_DELETION`] set, something that begins with its
+    /// template's address. Most instances need no more than the one word.
     pub kind: *const u8,
     /// Who holds it: an instance, or a process if bit 0 is set; null while it is in a message, and for the
     /// program's entry. With [`LEAVING`] set, an address of a communication instead.
@@ -166,6 +166,11 @@ pub struct Instance {
     pub live: u32,
 }
 
+/// [`Instance::kind`]: what is rare about it, a [`crate::instance::Rare`].
+pub const KIND_RARE: usize = 1;
+/// [`Instance::kind`]: nothing is rare about it but that it is being deleted: how far that is.
+pub const KIND_DELETION: usize = 2;
+
 /// [`Instance::lock`]: one process holds it alone.
 pub const EXCLUSIVE_BIT: u32 = 1 << 31;
 /// [`Instance::lock`]: some process is queued (for entry, or for a condition): releasing takes the long way.
@@ -175,7 +180,7 @@ pub const QUEUED_BIT: u32 = 1 << 30;
 pub const COUNT: u32 = (1 << 28) - 1;
 /// [`Instance::live`]: BEGIN has ended: services may answer.
 pub const BEGUN: u32 = 1 << 28;
-/// [`Instance::live`]: it is being deleted; [`crate::instance::Rare::deletion`] says how far.
+/// [`Instance::live`]: it is being deleted; [`crate::instance::deletion_in`] says how far.
 pub const DELETING: u32 = 1 << 29;
 /// [`Instance::live`]: no service starts any more.
 pub const CLOSED: u32 = 1 << 30;

@@ -184,15 +184,15 @@ pub unsafe extern "C" fn ds_depart(
         return null_mut();
     }
     close_holders_end(w, instance);
-    set_holder(instance, 0);
+    set_holder(w, instance, 0);
     *container = null_mut();
     instance
 }
 
 /// Whoever waits for its deletion waits on, though it has another holder now.
-unsafe fn set_holder(instance: *mut Instance, holder: usize) {
+unsafe fn set_holder(w: *mut Worker, instance: *mut Instance, holder: usize) {
     if (*instance).live & DELETING != 0 {
-        leaving::record_of(instance);
+        leaving::record_of(w, instance);
     }
     (*instance).holder = holder;
 }
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn ds_arrive(
         return fail(w, p, Fault::FullContainer, location);
     }
     if !instance.is_null() {
-        set_holder(instance, holder);
+        set_holder(w, instance, holder);
     }
     *container = instance;
     Status::Done

@@ -87,7 +87,7 @@ unsafe fn launch(w: *mut Worker, p: *mut Process, body: &'static Body) {
     (*home(w)).live += 1;
     if (*instance).live & BEGUN == 0 && !body.interface.is_null() {
         (*p).status = UNBEGUN;
-        (*rare_of(instance)).unbegun.push(p);
+        (*rare_of(w, instance)).unbegun.push(p);
     } else if (*home(w)).parallel.is_candidate(body) {
         (*home(w)).parallel.keep(p);
     } else {

@@ -139,6 +139,68 @@ fn very_deep_nesting_costs_no_stack() {
     assert_eq!(output_of(*MAIN), "deepest");
 }
 
+#[test]
+fn a_deep_nest_is_deleted_with_no_more_memory_than_it_takes() {
+    once! {
+        // Before and behind what leads on there is something else.
+        NEST: Template = template("Nest").holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { c.create(c.container(0), *PLAIN) },
+            |c| unsafe { if *c.v(3) == 0 { End } else { c.create(c.container(1), *NEST) } },
+            |c| unsafe {
+                let child = C { w: c.w, p: *drystone_main(*c.container(1)) };
+                *child.v(3) = *c.v(3) - 1;
+                Go
+            },
+            |c| unsafe { c.create(c.container(2), *PLAIN) },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *NEST) },
+            |c| unsafe {
+                let child = C { w: c.w, p: *drystone_main(*c.container(0)) };
+                *child.v(3) = MANY;
+                Go
+            },
+            |c| unsafe { c.pause() },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert_eq!((ran.errors.as_str(), ran.outcome.live_bytes), ("", 0));
+    // What stands in the components, and a part of what all workers keep at hand.
+    let nest = (NEST.size + 2 * PLAIN.size) as usize;
+    let most = MANY as usize * nest + (256 << 10);
+    assert!(ran.outcome.peak_bytes < most, "{} for {MANY} of {nest}", ran.outcome.peak_bytes);
+}
+
+#[test]
+fn what_is_deleted_in_a_deep_nest_may_be_ended_by_force() {
+    once! {
+        FAILS: Template = template("Fails").main(&[
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.fail(Fault::AssertionFailed, 42) },
+        ]).done();
+        ISOLATED: Template = template("Isolated").isolated().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *FAILS) },
+        ]).done();
+        INNER: Template = template("Inner").holds(0).holds(1).main(&[
+            |c| unsafe { c.create(c.container(0), *ISOLATED) },
+            |c| unsafe { c.create(c.container(1), *AFTER) },
+        ]).done();
+        AFTER: Template = template("After").finally(&[|c| unsafe { c.write("after ") }]).done();
+        OUTER: Template = template("Outer").holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *INNER) },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *OUTER) },
+            |c| unsafe { c.passivate(2) },
+            |c| unsafe { c.delete(c.container(0)) },
+            |c| unsafe { c.write("deleted") },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert_eq!((ran.output.as_str(), ran.errors.lines().count()), ("after deleted", 1));
+    assert_eq!((ran.outcome.live_processes, ran.outcome.live_bytes), (0, 0));
+}
+
 /// Where an instance keeps its main process.
 unsafe fn drystone_main(instance: *mut Instance) -> *mut *mut Process {
     unsafe { instance.cast::<u8>().add((*template_of(instance)).main_process as usize).cast() }

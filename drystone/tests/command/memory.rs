@@ -1,8 +1,12 @@
 //! A process becomes as small again as its program.
 
+use std::fs;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use crate::{drystone, printed, status};
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 #[test]
 fn memory_that_a_program_needs_no_more_is_given_back() {
@@ -11,5 +15,45 @@ fn memory_that_a_program_needs_no_more_is_given_back() {
         let output = drystone(&folder, &["run", "--cores", cores, "memory.dry"]);
         let expected = "components: given back\ntexts: given back\nkeys: given back\n";
         assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "{cores} cores");
+    }
+}
+
+/// A component holds another one in it, and so on without end: here in a variable, among others, and in a procedure.
+const ENDLESS: [&str; 3] = [
+    "COMPONENT A; VARIABLE b: B; BEGIN NEW(b) END A; COMPONENT B; VARIABLE a: A; BEGIN NEW(a) END B;",
+    "COMPONENT A; VARIABLE x, a[i: INTEGER]: A; BEGIN NEW(a[1]); NEW(x); NEW(a[2]) FINALLY DELETE(x) END A;",
+    "COMPONENT A; PROCEDURE P; VARIABLE a: A; BEGIN NEW(a) END P; BEGIN P END A;",
+];
+
+#[test]
+fn a_program_without_end_needs_little_more_memory_than_it_may() {
+    for endless in ENDLESS {
+        let text = format!("{endless} COMPONENT {{ENTRYPOINT}} Main; VARIABLE a: A; BEGIN NEW(a) END Main;");
+        let folder = folder_with(&text);
+        let mut command = Command::new(DRYSTONE);
+        command.args(["run", "--memory", "200M", "program.dry"]).current_dir(folder.path());
+        let child = command.stderr(Stdio::piped()).spawn().expect("the command runs");
+        let most = most_resident(&child);
+        let output = child.wait_with_output().expect("it ends");
+        let said = complaint(&output);
+        assert!(said.starts_with("error: out of memory at program.dry:1:"), "{endless}: {said}");
+        assert!(said.contains("with the memory limit of 200M"), "{endless}: {said}");
+        assert_eq!(status(&output), 1, "{endless}");
+        // 15 % more, for the command itself too.
+        assert!(most < 230 << 10, "{endless}: {most} kilobytes");
+    }
+}
+
+/// How many kilobytes of a process were resident at the same time, as seen shortly before its end.
+fn most_resident(process: &Child) -> u64 {
+    let path = format!("/proc/{}/status", process.id());
+    let mut most = 0;
+    loop {
+        let text = fs::read_to_string(&path).expect("nobody has waited for it");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        // Afterwards it has no memory.
+        let Some(line) = line else { return most };
+        most = line.trim().trim_end_matches(" kB").parse().expect("a number of kilobytes");
+        thread::sleep(Duration::from_millis(1));
     }
 }

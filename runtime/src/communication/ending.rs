@@ -58,7 +58,7 @@ pub unsafe fn finish(
     }
     let deleting = (*c).waiter;
     if deleting.is_null() {
-        (*rare_of((*p).instance)).orphans.remove(c as usize);
+        (*rare_of(w, (*p).instance)).orphans.remove(c as usize);
     }
     free(w, c);
     if deleting.is_null() { Finished::Ended } else { Finished::Left(deleting) }
@@ -85,7 +85,7 @@ pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
         return free(w, c);
     }
     let_go(w, c);
-    (*rare_of((*c).process.instance)).orphans.insert(c as usize);
+    (*rare_of(w, (*c).process.instance)).orphans.insert(c as usize);
 }
 
 /// The client of a service that runs lets go, and sees to it that somebody knows the service still.

@@ -21,7 +21,7 @@ use crate::queue::ready;
 /// # Safety
 /// `p` runs on `w`, the home worker.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_lock(_w: *mut Worker, p: *mut Process, exclusive: u32) -> Status {
+pub unsafe extern "C" fn ds_lock(w: *mut Worker, p: *mut Process, exclusive: u32) -> Status {
     if (*p).lock != LOCK_NONE {
         return Status::Done;
     }
@@ -33,16 +33,16 @@ pub unsafe extern "C" fn ds_lock(_w: *mut Worker, p: *mut Process, exclusive: u3
             (*p).lock = LOCK_EXCLUSIVE;
             return Status::Done;
         }
-        (*rare_of(instance)).exclusive.push(p);
+        (*rare_of(w, instance)).exclusive.push(p);
     } else {
         if lock & (EXCLUSIVE_BIT | QUEUED_BIT) == 0
-            || lock & EXCLUSIVE_BIT == 0 && may_share(rare_of(instance))
+            || lock & EXCLUSIVE_BIT == 0 && may_share(rare_of(w, instance))
         {
             (*instance).lock = lock + 1;
             (*p).lock = LOCK_SHARED;
             return Status::Done;
         }
-        (*rare_of(instance)).shared.push(p);
+        (*rare_of(w, instance)).shared.push(p);
     }
     (*p).status = ENTRY;
     (*instance).lock |= QUEUED_BIT;
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64)
         ds_unlock(w, p, written);
     }
     (*p).status = status;
-    awaiting::add(w, rare_of(instance), p);
+    awaiting::add(w, rare_of(w, instance), p);
     (*instance).lock |= QUEUED_BIT;
     Status::Leave
 }
@@ -106,15 +106,15 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64)
 pub unsafe fn overdue(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let exclusive = (*p).status == AWAITS_EXCLUSIVE;
-    if !exclusive && (*p).status != AWAITS_SHARED || (*rare_of(instance)).granted == p {
+    if !exclusive && (*p).status != AWAITS_SHARED || (*rare_of(w, instance)).granted == p {
         // The lock is its own by now, or will be.
         return;
     }
-    (*rare_of(instance)).awaiting.remove(p);
+    (*rare_of(w, instance)).awaiting.remove(p);
     if ds_lock(w, p, u32::from(exclusive)) == Status::Done {
         ready(w, p);
     }
-    settle(instance, rare_of(instance));
+    settle(instance, rare_of(w, instance));
 }
 
 unsafe fn enter_alone(w: *mut Worker, instance: *mut Instance, p: *mut Process) {

@@ -6,6 +6,7 @@
 //! The containers stay where they are while what holds them ends, and what they hold lives until it is deleted.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -15,16 +16,22 @@ use super::owned::{Cell, Range};
 use crate::communication::connection::{direct_server, required_slots};
 use crate::layout::{Instance, RequiredSlot};
 
+/// So many siblings at most are few.
+const FEW: usize = 8;
+
 /// Siblings that are to be deleted: again and again the first that no remaining one is a client of, or just the
 /// first.
 pub struct Children {
-    ranges: Vec<Range>,
+    /// Usually there are no others, so that they need no memory.
+    first: Range,
+    others: Box<[Range]>,
     /// The container that comes next: in which of the ranges, and where there.
     place: (usize, usize),
     stage: Stage,
     /// The one that is being deleted now.
     pub current: Cell,
-    joints: Joints,
+    /// Made where it is needed.
+    joints: Option<Box<Joints>>,
 }
 
 /// What is done for the next of them.
@@ -56,10 +63,34 @@ struct Joints {
 
 impl Children {
     /// Those in these containers.
-    pub fn new(ranges: Vec<Range>) -> Children {
+    pub fn new(mut ranges: Vec<Range>) -> Children {
         let is_alone = matches!(ranges[..], [] | [(_, 1)]);
         let stage = if is_alone { Stage::Delete } else { Stage::Search };
-        Children { ranges, place: (0, 0), stage, current: null_mut(), joints: Joints::default() }
+        let others = if ranges.len() > 1 { ranges.split_off(1) } else { Vec::new() }.into_boxed_slice();
+        let first = ranges.first().copied().unwrap_or((null_mut(), 0));
+        Children { first, others, place: (0, 0), stage, current: null_mut(), joints: None }
+    }
+
+    /// Whether so few containers are in question that it costs little to begin anew after each.
+    pub fn are_few(&self) -> bool {
+        self.others.len() < FEW
+            && self.first.1 + self.others.iter().map(|range| range.1).sum::<usize>() <= FEW
+    }
+
+    /// The current one is this one, which is among them, and nothing has been done yet.
+    pub unsafe fn find(&mut self, instance: *mut Instance) {
+        let stage = self.stage;
+        while let Some(cell) = self.following() {
+            if *cell == instance {
+                self.current = cell;
+                break;
+            }
+        }
+        self.begin_again(stage);
+    }
+
+    fn range(&self, index: usize) -> Option<Range> {
+        if index == 0 { Some(self.first) } else { self.others.get(index - 1).copied() }
     }
 
     /// One step towards knowing who is a client of whom; `false`: that is known.
@@ -71,19 +102,17 @@ impl Children {
                 None => self.begin_again(Stage::Delete),
             },
             Stage::Number => match self.following() {
-                Some(cell) => self.joints.number(cell),
+                Some(cell) => self.joints.get_or_insert_default().number(cell),
                 None => self.begin_again(Stage::Count(0)),
             },
-            Stage::Count(number) if number < self.joints.cells.len() => {
-                self.joints.count(number);
-                self.stage = Stage::Count(number + 1);
+            Stage::Count(number) => {
+                let has_counted = self.joints.as_mut().is_some_and(|joints| joints.count(number));
+                self.stage = if has_counted { Stage::Count(number + 1) } else { Stage::Choose(0) };
             }
-            Stage::Count(_) => self.stage = Stage::Choose(0),
-            Stage::Choose(number) if number < self.joints.cells.len() => {
-                self.joints.choose(number);
-                self.stage = Stage::Choose(number + 1);
+            Stage::Choose(number) => {
+                let has_chosen = self.joints.as_mut().is_some_and(|joints| joints.choose(number));
+                self.stage = if has_chosen { Stage::Choose(number + 1) } else { Stage::Delete };
             }
-            Stage::Choose(_) => self.stage = Stage::Delete,
             Stage::Delete => return false,
         }
         true
@@ -95,7 +124,7 @@ impl Children {
 
     /// The next container that is not empty.
     unsafe fn following(&mut self) -> Option<Cell> {
-        while let Some(&(first, count)) = self.ranges.get(self.place.0) {
+        while let Some((first, count)) = self.range(self.place.0) {
             while self.place.1 < count {
                 let cell = first.add(self.place.1);
                 self.place.1 += 1;
@@ -110,10 +139,10 @@ impl Children {
 
     /// The next to be deleted, which is then the current one.
     pub unsafe fn next(&mut self) -> Option<Cell> {
-        while let Some(Reverse(number)) = self.joints.free.pop() {
-            self.current = self.joints.cells[number as usize];
-            if !(*self.current).is_null() {
-                return Some(self.current);
+        while let Some(cell) = self.joints.as_mut().and_then(|joints| joints.next()) {
+            if !(*cell).is_null() {
+                self.current = cell;
+                return Some(cell);
             }
         }
         self.current = self.following()?;
@@ -122,8 +151,8 @@ impl Children {
 
     /// A sibling is about to lose its connections.
     pub unsafe fn leave(&mut self, instance: *mut Instance) {
-        if !self.joints.cells.is_empty() {
-            self.joints.leave(instance);
+        if let Some(joints) = &mut self.joints {
+            joints.leave(instance);
         }
     }
 }
@@ -142,18 +171,28 @@ impl Joints {
         self.clients.push(0);
     }
 
-    unsafe fn count(&mut self, number: usize) {
-        required_slots(*self.cells[number], |slot| {
+    /// Counts whose client this one is; `false`: there is none of that number.
+    unsafe fn count(&mut self, number: usize) -> bool {
+        let Some(&cell) = self.cells.get(number) else { return false };
+        required_slots(*cell, |slot| {
             if let Some(server) = self.server(slot) {
                 self.clients[server] += 1;
             }
         });
+        true
     }
 
-    fn choose(&mut self, number: usize) {
-        if self.clients[number] == 0 {
+    /// This one is free if it has no clients; `false`: there is none of that number.
+    fn choose(&mut self, number: usize) -> bool {
+        if self.clients.get(number) == Some(&0) {
             self.free.push(Reverse(number as u32));
         }
+        number < self.clients.len()
+    }
+
+    /// The first without clients.
+    fn next(&mut self) -> Option<Cell> {
+        self.free.pop().map(|Reverse(number)| self.cells[number as usize])
     }
 
     /// The sibling that a slot of another one is connected to.

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn ds_delete(
     if leaving::leave(w, p, instance) {
         return Status::Leave;
     }
-    let d = begin(instance, null_mut(), Customer::Process(p, location, false));
+    let d = begin(w, instance, null_mut(), Customer::Process(p, location, false));
     if drive(w, d) {
         free_dead(w, instance);
         return Status::Done;
@@ -102,6 +102,6 @@ unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, loca
         [(cell, 1)] if leaving::leave(w, p, *cell) => return Status::Leave,
         _ => {}
     }
-    let d = begin_several(p, location, storage, ranges);
+    let d = begin_several(w, p, location, storage, ranges);
     if drive(w, d) { Status::Done } else { wait(d, p, location) }
 }

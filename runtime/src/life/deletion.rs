@@ -9,8 +9,6 @@
 //! frame that ends holds. One that pauses is forgotten there when it ends in another way (`forget_paused`).
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ptr::null_mut;
 
 use drystone_component::{Side, Template};
@@ -19,8 +17,8 @@ use super::burial::bury;
 use super::children::Children;
 use super::dismantle::{dismantle, free_dead, needs_nothing_more};
 use super::leaving;
-use super::owned::{containers_of, drop_in_slice};
-use super::record::{Customer, Deletion, Stage, begin, begin_for, deletion_of};
+use super::owned::drop_in_slice;
+use super::record::*;
 use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
@@ -35,13 +33,14 @@ enum Step {
     Wait,
     /// The time slice is over.
     Pause,
-    Child(*mut Deletion),
+    /// This component is deleted first.
+    Child(*mut Instance),
     Done,
 }
 
 /// The program's end is the deletion of its entry, which begins at once and waits for all there is to do.
 pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
-    let d = begin(instance, null_mut(), Customer::Program);
+    let d = begin(w, instance, null_mut(), Customer::Program);
     drive(w, d);
 }
 
@@ -56,7 +55,7 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
             close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
         }
         (*home(w)).detached += 1;
-        let d = begin(instance, null_mut(), Customer::Nobody);
+        let d = begin(w, instance, null_mut(), Customer::Nobody);
         drive(w, d);
         if slice_is_over(w) {
             return want_attention(w);
@@ -84,7 +83,7 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
                 (*home(w)).paused.push_back(d.cast());
                 return false;
             }
-            Step::Child(child) => d = child,
+            Step::Child(child) => d = descend(w, d, child),
             Step::Done => {
                 d = conclude(w, d);
                 if d.is_null() {
@@ -134,10 +133,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
             return Step::Wait;
         }
         (*d).finalizer = null_mut();
-        (*d).stage = Stage::Children;
-        let mut ranges = Vec::new();
-        containers_of(instance.cast(), (*template_of(instance)).owned.get(), |range| ranges.push(range));
-        (*d).children = Children::new(ranges);
+        begin_children(d);
     }
     match next_child(w, d) {
         Step::Done => {}
@@ -163,25 +159,27 @@ unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
             return Step::Pause;
         }
     }
-    while let Some(cell) = (*children).next() {
+    while !slice_is_over(w) {
+        let Some(cell) = (*children).next() else { return Step::Done };
         let child = *cell;
         if (*child).live & DEAD == 0 && !delete_at_once(w, child, Some(&mut *children)) {
-            return Step::Child(begin(child, d, Customer::Parent));
+            return Step::Child(child);
         }
         *cell = null_mut();
         free_dead(w, child);
-        if slice_is_over(w) {
-            return Step::Pause;
-        }
     }
-    Step::Done
+    Step::Pause
 }
 
 /// A deletion is done: tells whoever wants to know, and answers the deletion that it is part of.
 unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
-    let Deletion { instance, parent, customer, .. } = *Box::from_raw(d);
+    let Deletion { instance, mut parent, customer, .. } = end_record(w, d);
     match customer {
         Customer::Parent => {
+            if parent.is_null() {
+                parent = again(w, holder_of(instance));
+                (*parent).children.find(instance);
+            }
             *(*parent).children.current = null_mut();
             free_dead(w, instance);
         }
@@ -226,7 +224,7 @@ pub unsafe fn forget_paused(w: *mut Worker) {
         if (*(*p).instance).live & DEAD == 0 {
             return true;
         }
-        drop(Box::from_raw(d));
+        end_record(w, d);
         false
     });
 }
@@ -241,7 +239,7 @@ pub unsafe fn left(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
         dismantle(w, instance, None);
         ready(w, p);
     } else {
-        drive(w, begin_for(instance, p));
+        drive(w, begin_for(w, instance, p));
     }
 }
 
@@ -256,8 +254,9 @@ pub unsafe fn overtaken(w: *mut Worker, d: *mut Deletion) {
 /// A communication of its holder with what is deleted may not end now: the error of who deletes it.
 unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, c: *mut Communication) -> Step {
     let parent = (*d).parent;
-    if !parent.is_null() && !(*parent).instance.is_null() {
-        return fail(w, refused_end(c, (*parent).instance, location_of((*parent).instance)));
+    if (*d).customer == Customer::Parent && is_of_component(parent) {
+        let holder = holder_of((*d).instance);
+        return fail(w, refused_end(c, holder, location_of(holder)));
     }
     let customer = if parent.is_null() { (*d).customer } else { (*parent).customer };
     let Customer::Process(p, location, _) = customer else {

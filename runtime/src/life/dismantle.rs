@@ -60,7 +60,7 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
             release_clients(w, instance, offered);
         }
     }
-    free_rare(instance);
+    free_rare(w, instance);
     (*instance).live = DEAD;
 }
 

@@ -10,7 +10,6 @@
 //! (ready, timers, failures), the slots and communications of live neighbours, and the deletions under way.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
@@ -19,7 +18,7 @@ use drystone_component::{Template, Type};
 use super::burial::{bury, free_frames, retain_ready};
 use super::dismantle::free_dead;
 use super::owned::drop_owned;
-use super::record::{Customer, deletion_of};
+use super::record::{Customer, Deletion, deletion_of, end_record};
 use super::survey::*;
 use super::{deletion, leaving};
 use crate::communication::connection::*;
@@ -97,7 +96,7 @@ impl Condemned {
 
 /// Ends a component by force. All processes are at home.
 pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
-    let deletion = leaving::record_of(root);
+    let deletion = leaving::record_of(w, root);
     let condemned = Condemned::find(root);
     let mut bereaved = Vec::new();
     leave_queues(w, &condemned);
@@ -124,10 +123,11 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         }
     }
     for &instance in &condemned.instances {
-        if instance != root {
-            forget_deletion(instance);
+        let deletion = deletion_of(instance);
+        free_rare(w, instance);
+        if instance != root && !deletion.is_null() {
+            forget(w, deletion);
         }
-        free_rare(instance);
         end_native(w, instance);
         drop_owned(w, instance.cast(), (*template_of(instance)).owned.get());
         (*instance).live = DEAD;
@@ -303,11 +303,11 @@ unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<
     }
     if (*p).status == DELETION {
         // What its frame holds must stay until that is deleted; then comes the rest.
-        let d = leaving::record(p);
+        let d = leaving::record(w, p);
         (*c).word.flags |= GONE;
         (*c).waiter = null_mut();
         (*d).customer = Customer::Burial(p);
-        (*rare_of((*p).instance)).orphans.insert(c.expose_provenance());
+        (*rare_of(w, (*p).instance)).orphans.insert(c.expose_provenance());
         return;
     }
     bereaved.push((*p).instance);
@@ -333,15 +333,11 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
     }
 }
 
-/// Frees the deletion of a dead instance.
-unsafe fn forget_deletion(instance: *mut Instance) {
-    let deletion = deletion_of(instance);
-    if deletion.is_null() {
-        return;
-    }
-    let parent = Box::from_raw(deletion).parent;
+/// Frees the record of a dead instance, which doesn't lead to it any more.
+unsafe fn forget(w: *mut Worker, deletion: *mut Deletion) {
+    let parent = end_record(w, deletion).parent;
     // What a dead process wanted to have deleted has no instance of its own.
     if !parent.is_null() && (*parent).instance.is_null() {
-        drop(Box::from_raw(parent));
+        end_record(w, parent);
     }
 }

@@ -61,25 +61,26 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
 }
 
 /// The record of the deletion that a process waits for.
-pub unsafe fn record(p: *mut Process) -> *mut Deletion {
+pub unsafe fn record(w: *mut Worker, p: *mut Process) -> *mut Deletion {
     let awaited = (*p).next;
     if awaited.addr() & 1 == 0 {
         awaited.cast()
     } else {
-        record_of(awaited.map_addr(|address| address & !1).cast())
+        record_of(w, awaited.map_addr(|address| address & !1).cast())
     }
 }
 
 /// The record of an instance's deletion, null if it isn't being deleted.
-pub unsafe fn record_of(instance: *mut Instance) -> *mut Deletion {
+pub unsafe fn record_of(w: *mut Worker, instance: *mut Instance) -> *mut Deletion {
     let service = leaving(instance);
     if service.is_null() {
-        return record::deletion_of(instance);
+        let is_deleted = (*instance).live & DELETING != 0;
+        return if is_deleted { record::again(w, instance) } else { null_mut() };
     }
     let p = core::mem::replace(&mut (*service).waiter, null_mut());
     restore_holder(instance, p);
-    (*rare_of(instance)).orphans.insert(service.expose_provenance());
-    record::begin_for(instance, p)
+    (*rare_of(w, instance)).orphans.insert(service.expose_provenance());
+    record::begin_for(w, instance, p)
 }
 
 /// The holder is what it was before the process began to wait.

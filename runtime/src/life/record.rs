@@ -1,24 +1,31 @@
-//! What is known of a deletion that may have to wait: a record, one for each component that is being deleted now, each
-//! pointing at the one that it is part of.
+//! What is known of a deletion that may have to wait: a record for each component that is being deleted now. But of one
+//! that waits for a component that it holds, and holds few others, nothing is kept, for a chain of components may be
+//! millions of them long: what its record says is found out again when it goes on ([`descend`], [`again`]).
 //!
 //! # Why this is sound
-//! A record is in `Rare::deletion` of its live instance, or belongs to a waiting process.
+//! The live instance leads to its record, or a waiting process does. An instance without one has no processes, so only
+//! the end of what it holds makes anybody look for it.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
+
+use drystone_component::Template;
 
 use super::children::Children;
-use super::owned::{Range, Storage};
-use crate::instance::{rare_if_any, rare_of};
-use crate::layout::{DELETING, Instance, Process};
+use super::owned::{Range, Storage, containers_of};
+use crate::instance::{self, free_rare, holder_of, set_deletion, template_of};
+use crate::layout::{DELETING, Instance, Process, Worker};
+use crate::worker::heap_of;
 
 /// A deletion under way: of a component, or of what a process or collection holds.
+#[repr(C)]
 pub struct Deletion {
+    /// What the instance is: see [`Instance::kind`].
+    template: *const Template,
     /// What is deleted; null: only what `children` says.
     pub instance: *mut Instance,
-    /// The deletion that this one is part of, or null.
+    /// The record of the deletion that this one is part of, or null.
     pub parent: *mut Deletion,
     /// Whom it tells when all is done.
     pub customer: Customer,
@@ -61,8 +68,14 @@ pub enum Stage {
 }
 
 /// A new record for a component.
-pub unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Customer) -> *mut Deletion {
-    let d = Box::into_raw(Box::new(Deletion {
+pub unsafe fn begin(
+    w: *mut Worker,
+    instance: *mut Instance,
+    parent: *mut Deletion,
+    customer: Customer,
+) -> *mut Deletion {
+    let d = (*heap_of(w)).keep(Deletion {
+        template: template_of(instance),
         instance,
         parent,
         customer,
@@ -70,15 +83,70 @@ pub unsafe fn begin(instance: *mut Instance, parent: *mut Deletion, customer: Cu
         children: Children::new(Vec::new()),
         storage: None,
         finalizer: null_mut(),
-    }));
+    });
     (*instance).live |= DELETING;
-    (*rare_of(instance)).deletion = d.cast();
+    set_deletion(instance, d.cast());
     d
 }
 
+/// A record is needed no more; its instance doesn't lead to it.
+pub unsafe fn end_record(w: *mut Worker, d: *mut Deletion) -> Deletion {
+    (*heap_of(w)).take_back(d)
+}
+
+/// The record of a component that is deleted as a part of `d`, whose own record goes if it can be made again.
+pub unsafe fn descend(w: *mut Worker, d: *mut Deletion, child: *mut Instance) -> *mut Deletion {
+    let parent = if can_be_made_again(d) {
+        free_rare(w, (*d).instance);
+        end_record(w, d);
+        null_mut()
+    } else {
+        d
+    };
+    begin(w, child, parent, Customer::Parent)
+}
+
+/// Whether all that a record says is known without it.
+unsafe fn can_be_made_again(d: *mut Deletion) -> bool {
+    (*d).customer == Customer::Parent && is_of_component((*d).parent) && (*d).children.are_few()
+}
+
+/// Whether the deletion that a component's is part of is a component's too; there may be no record of it.
+pub unsafe fn is_of_component(parent: *mut Deletion) -> bool {
+    parent.is_null() || !(*parent).instance.is_null()
+}
+
+/// The record of a component that is being deleted: the one that it has; or one made again, where it waits for what it
+/// holds.
+pub unsafe fn again(w: *mut Worker, instance: *mut Instance) -> *mut Deletion {
+    let d = deletion_of(instance);
+    if !d.is_null() {
+        return d;
+    }
+    let d = begin(w, instance, deletion_of(holder_of(instance)), Customer::Parent);
+    begin_children(d);
+    d
+}
+
+/// The deletion of what a component holds begins.
+pub unsafe fn begin_children(d: *mut Deletion) {
+    let instance = (*d).instance;
+    let mut ranges = Vec::new();
+    containers_of(instance.cast(), (*template_of(instance)).owned.get(), |range| ranges.push(range));
+    (*d).children = Children::new(ranges);
+    (*d).stage = Stage::Children;
+}
+
 /// A new record for what a process deletes, with components in these containers.
-pub fn begin_several(p: *mut Process, location: u32, storage: Storage, ranges: Vec<Range>) -> *mut Deletion {
-    Box::into_raw(Box::new(Deletion {
+pub unsafe fn begin_several(
+    w: *mut Worker,
+    p: *mut Process,
+    location: u32,
+    storage: Storage,
+    ranges: Vec<Range>,
+) -> *mut Deletion {
+    (*heap_of(w)).keep(Deletion {
+        template: null(),
         instance: null_mut(),
         parent: null_mut(),
         customer: Customer::Process(p, location, false),
@@ -86,19 +154,18 @@ pub fn begin_several(p: *mut Process, location: u32, storage: Storage, ranges: V
         children: Children::new(ranges),
         storage: Some(storage),
         finalizer: null_mut(),
-    }))
+    })
 }
 
 /// The record of a deletion that a process waits for already, from where services end.
-pub unsafe fn begin_for(instance: *mut Instance, p: *mut Process) -> *mut Deletion {
-    let d = begin(instance, null_mut(), Customer::Process(p, u32::MAX, true));
+pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process) -> *mut Deletion {
+    let d = begin(w, instance, null_mut(), Customer::Process(p, u32::MAX, true));
     (*d).stage = Stage::Services;
     (*p).next = d.cast();
     d
 }
 
-/// The deletion of an instance that is under way, or null.
+/// The record of an instance's deletion, or null.
 pub unsafe fn deletion_of(instance: *mut Instance) -> *mut Deletion {
-    let rare = rare_if_any(instance);
-    if rare.is_null() { null_mut() } else { (*rare).deletion.cast() }
+    instance::deletion_in(instance).cast()
 }

@@ -31,12 +31,12 @@ pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Pr
     if !leaving.is_null() {
         each(leaving.cast());
     }
+    let deletion = deletion_of(instance);
+    if !deletion.is_null() && !(*deletion).finalizer.is_null() {
+        each((*deletion).finalizer);
+    }
     let rare = rare_if_any(instance);
     if !rare.is_null() {
-        let deletion = deletion_of(instance);
-        if !deletion.is_null() && !(*deletion).finalizer.is_null() {
-            each((*deletion).finalizer);
-        }
         for orphan in (*rare).orphans.iter() {
             each(core::ptr::with_exposed_provenance_mut(orphan));
         }

@@ -9,9 +9,9 @@ use crate::layout::*;
 use crate::queue::{Queue, ready_all};
 
 /// A process waits until something about its component's connections changes.
-pub unsafe fn wait(_w: *mut Worker, p: *mut Process) {
+pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
     (*p).status = CONNECTION;
-    (*rare_of((*p).instance)).connecting.push(p);
+    (*rare_of(w, (*p).instance)).connecting.push(p);
 }
 
 pub unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
