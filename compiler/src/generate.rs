@@ -10,6 +10,7 @@ use crate::classify::BodyKey;
 use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
 use crate::emit::{self, Functions, TimeSlices};
 use crate::entries;
+use crate::invariants;
 use crate::lower::{self, Unit};
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
@@ -32,7 +33,8 @@ impl<'a> Lowered<'a> {
     pub(crate) fn of(program: &'a Program, files: &'a [SourceFile]) -> Lowered<'a> {
         let mut unit = Unit::new(program, files);
         let keys = body_keys(program);
-        let codes = codes(&mut unit, &keys);
+        let mut codes = codes(&mut unit, &keys);
+        codes.iter_mut().for_each(invariants::hoist);
         verify::codes(&codes, keys.len()).unwrap_or_else(|broken| panic!("{broken}"));
         let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
         verify::cuts(&cuts).unwrap_or_else(|broken| panic!("{broken}"));

@@ -12,6 +12,7 @@ mod emit;
 mod entries;
 mod fairness;
 mod generate;
+mod invariants;
 mod layout;
 mod liveness;
 mod lower;

@@ -7,7 +7,9 @@
 //! instruction writes has what that instruction gives, computed from operands that lay within their ranges then. A
 //! counter that is written inside its loop by the loop's own step alone lies between the loop's bounds in every block
 //! of the loop, also when a process is resumed there; the bounds are registers of that kind, evaluated before the loop.
-//! Nothing else has a range. The code must not change after [`Ranges::new`], which remembers where it writes.
+//! What comes from memory lies where everything of its kind does. Nothing else has a range. The code must not change after [`Ranges::new`], which remembers where it writes.
+
+mod limits;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,8 +23,19 @@ pub type Range = (i64, i64);
 /// Instructions after which a time slice should be looked at, at the latest: some microseconds.
 const SHORT: u64 = 4096;
 
+/// No text has more bytes: an address has 47 bits.
+const LONGEST_TEXT: i64 = 1 << 47;
+
 /// What a call of the runtime counts for.
 const CALL: u64 = 100;
+
+/// On which side of 0 a value lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Sign {
+    Negative,
+    NotNegative,
+}
 
 /// See the head of this file.
 pub struct Ranges {
@@ -65,36 +78,38 @@ impl Ranges {
 
     /// Where a register's value lies whenever it is used in a block.
     pub fn of(&self, code: &Code, reg: Reg, block: BlockId) -> Option<Range> {
-        let mut inside = code.block(block).in_loop;
-        while let Some(number) = inside {
-            if let Some(counter) = &code.loops[number].counter
-                && counter.variable == reg
-            {
-                return self.of_counter(code, number, counter);
-            }
-            inside = code.loops[number].outer;
+        if let Some((number, counter)) = counter(code, reg, block) {
+            return self.of_counter(code, number, counter);
         }
         if let Some(&known) = self.known.borrow().get(&reg) {
             return known;
         }
         self.known.borrow_mut().insert(reg, None);
-        let range = match self.writes.get(&reg).map(Vec::as_slice) {
-            Some(&[Write { block, instruction: Some(number) }]) => {
-                self.of_result(code, &code.block(block).instructions[number], block)
-            }
-            _ => None,
-        };
+        let range = self
+            .only_write(code, reg)
+            .and_then(|(instruction, block)| self.of_result(code, instruction, block));
         self.known.borrow_mut().insert(reg, range);
         range
     }
 
+    /// The only instruction that writes a register, and its block.
+    fn only_write<'c>(&self, code: &'c Code, reg: Reg) -> Option<(&'c Inst, BlockId)> {
+        match self.writes.get(&reg).map(Vec::as_slice) {
+            Some(&[Write { block, instruction: Some(number) }]) => {
+                Some((&code.block(block).instructions[number], block))
+            }
+            _ => None,
+        }
+    }
+
     /// A counter is as the loop says if nothing in the loop assigns it but the loop itself.
+    fn counts_alone(&self, code: &Code, number: usize, counter: &Counter) -> bool {
+        let writes = self.writes[&counter.variable].iter();
+        writes.filter(|write| code.is_inside(code.block(write.block).in_loop, number)).count() == 1
+    }
+
     fn of_counter(&self, code: &Code, number: usize, counter: &Counter) -> Option<Range> {
-        let inside = self.writes[&counter.variable]
-            .iter()
-            .filter(|write| code.is_inside(code.block(write.block).in_loop, number))
-            .count();
-        if inside != 1 {
+        if !self.counts_alone(code, number, counter) {
             return None;
         }
         let of = |reg| self.of(code, reg, counter.before);
@@ -108,6 +123,20 @@ impl Ranges {
             Inst::Int(_, value) => Some((value, value)),
             Inst::Copy { from, .. } => of(from),
             Inst::Checked { operator, a, b, .. } => arithmetic(operator, of(a), of(b)),
+            Inst::Op { op: Op::Min, a, b, .. } => least(of(a), of(b)),
+            Inst::Op { op: Op::Max, a, b, .. } => greatest(of(a), of(b)),
+            Inst::Op { op, .. } if op.compares() => Some((0, 1)),
+            Inst::Load { from: Address { byte: true, .. }, .. } => Some((0, u8::MAX.into())),
+            Inst::Length { .. } => Some((0, LONGEST_TEXT)),
+            _ => None,
+        }
+    }
+
+    /// Of a register's value whenever it is used in a block.
+    pub fn sign(&self, code: &Code, reg: Reg, block: BlockId) -> Option<Sign> {
+        match self.of(code, reg, block)? {
+            (0.., _) => Some(Sign::NotNegative),
+            (_, ..0) => Some(Sign::Negative),
             _ => None,
         }
     }
@@ -153,6 +182,20 @@ impl Ranges {
     }
 }
 
+/// The FOR loop around a block, and its number, that counts in that register.
+fn counter(code: &Code, reg: Reg, block: BlockId) -> Option<(usize, &Counter)> {
+    let mut inside = code.block(block).in_loop;
+    while let Some(number) = inside {
+        if let Some(counter) = &code.loops[number].counter
+            && counter.variable == reg
+        {
+            return Some((number, counter));
+        }
+        inside = code.loops[number].outer;
+    }
+    None
+}
+
 fn weight(block: &Block) -> u64 {
     let waits = block.suspension.is_some() || matches!(block.end, Terminator::CallProcedure { .. });
     if waits {
@@ -165,6 +208,22 @@ fn weight(block: &Block) -> u64 {
         _ => 1,
     });
     instructions.sum::<u64>() + 1
+}
+
+/// Of two values, of which one may lie anywhere.
+fn least(a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (a, b) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.min(d))),
+        (a, b) => a.or(b).map(|(_, high)| (i64::MIN, high)),
+    }
+}
+
+/// The same.
+fn greatest(a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (a, b) {
+        (Some((a, b)), Some((c, d))) => Some((a.max(c), b.max(d))),
+        (a, b) => a.or(b).map(|(low, _)| (low, i64::MAX)),
+    }
 }
 
 /// What a checked operation gives, if it does not fault.

@@ -29,6 +29,11 @@ fn loops_over_arrays_do_the_same_everywhere() {
     check_all(1, "arrays", |seed, _| generate::arrays::program(seed));
 }
 
+#[test]
+fn loops_over_texts_do_the_same_everywhere() {
+    check_all(1, "texts", |seed, _| generate::texts::program(seed));
+}
+
 /// Makes programs of this size; of those that fail, smaller ones too.
 fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
     let cases = number("DRYSTONE_CASES", 500);

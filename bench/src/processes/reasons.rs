@@ -47,8 +47,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              a table; Go's mirror, which does the same, takes longer"
         }
         "parallel job" => {
-            "some 45 instructions for two letters that are compared: the indices of text and array are tested, three sums \
-             may overflow, and the text's length is read again each time"
+            "some 30 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \
+             of the time slice are tested, and more is kept than there are registers"
         }
         "delay first FOREACH of 65000 numbers" | "delay first FOREACH of 65000 texts" => {
             "a hash table is sorted all at once when its order is asked for the first time"

@@ -7,6 +7,7 @@ use drystone_runtime::layout::Fault;
 
 use super::Build;
 use crate::mir::{Checked, LocationId, Op, Unary};
+use crate::ranges::Sign;
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn operation(&mut self, op: Op, a: Value, b: Value) -> Value {
@@ -60,12 +61,35 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    pub(super) fn checked(&mut self, operator: Checked, a: Value, b: Value, location: LocationId) -> Value {
-        let (value, overflow) = match operator {
-            Checked::Add => self.builder.ins().sadd_overflow(a, b),
-            Checked::Subtract => self.builder.ins().ssub_overflow(a, b),
-            Checked::Multiply => self.builder.ins().smul_overflow(a, b),
-            Checked::Div | Checked::Mod => return self.divide(operator, a, b, location),
+    /// Faults on overflow. A sum or difference of which one operand's sign is known has overflowed if it lies on the
+    /// wrong side of the other: one comparison, which is also the jump.
+    pub(super) fn checked(
+        &mut self,
+        operator: Checked,
+        a: Value,
+        b: Value,
+        signs: [Option<Sign>; 2],
+        location: LocationId,
+    ) -> Value {
+        use IntCC::{SignedGreaterThan as Above, SignedLessThan as Below};
+        let wrong = match (operator, signs) {
+            (Checked::Add, [_, Some(Sign::NotNegative)]) => Some((a, Below)),
+            (Checked::Add, [_, Some(Sign::Negative)]) => Some((a, Above)),
+            (Checked::Add, [Some(Sign::NotNegative), None]) => Some((b, Below)),
+            (Checked::Add, [Some(Sign::Negative), None]) => Some((b, Above)),
+            (Checked::Subtract, [_, Some(Sign::NotNegative)]) => Some((a, Above)),
+            (Checked::Subtract, [_, Some(Sign::Negative)]) => Some((a, Below)),
+            _ => None,
+        };
+        let (value, overflow) = match (operator, wrong) {
+            (_, Some((other, side))) => {
+                let value = self.exact(operator, a, b);
+                (value, self.builder.ins().icmp(side, value, other))
+            }
+            (Checked::Add, None) => self.builder.ins().sadd_overflow(a, b),
+            (Checked::Subtract, None) => self.builder.ins().ssub_overflow(a, b),
+            (Checked::Multiply, _) => self.builder.ins().smul_overflow(a, b),
+            (Checked::Div | Checked::Mod, _) => return self.divide(operator, a, b, location),
         };
         self.fail_if(overflow, Fault::Overflow, location);
         value

@@ -30,11 +30,13 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(*to, value);
             }
             Inst::Checked { to, operator, a, b, location } => {
-                let is_exact = self.the_cut().ranges.cannot_overflow(self.code(), *operator, *a, *b, self.at);
+                let (ranges, code) = (&self.the_cut().ranges, self.code());
+                let is_exact = ranges.cannot_overflow(code, *operator, *a, *b, self.at);
+                let signs = [*a, *b].map(|reg| ranges.sign(code, reg, self.at));
                 let (a, b) = (self.get(*a), self.get(*b));
                 let value = match is_exact {
                     true => self.exact(*operator, a, b),
-                    false => self.checked(*operator, a, b, *location),
+                    false => self.checked(*operator, a, b, signs, *location),
                 };
                 self.set(*to, value);
             }
@@ -52,6 +54,11 @@ impl<M: Module> Build<'_, '_, M> {
                     self.builder.ins().load(ty, trusted(), base, address.offset)
                 };
                 self.set(*to, value);
+            }
+            Inst::Length { to, text } => {
+                let text = self.get(*text);
+                let length = self.text_length(text);
+                self.set(*to, length);
             }
             Inst::Store { to: address, value } => {
                 let base = self.base(address.base);
@@ -75,6 +82,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.symbol(symbol);
                 self.set(*to, value);
             }
+            Inst::Require(reg, ..) if self.the_cut().ranges.is_true(self.code(), *reg, self.at) => {}
             Inst::Require(reg, fault, location) => {
                 let value = self.get(*reg);
                 self.require(value, *fault, *location);
@@ -109,6 +117,18 @@ impl<M: Module> Build<'_, '_, M> {
             Inst::Sent { payload, interface, message } => self.sent(*payload, *interface, *message),
             Inst::Received(payload) => self.received(*payload),
         }
+    }
+
+    fn text_length(&mut self, text: Value) -> Value {
+        let (some, done) = (self.builder.create_block(), self.builder.create_block());
+        let length = self.builder.append_block_param(done, types::I64);
+        let none = self.builder.ins().iconst(types::I64, 0);
+        self.builder.ins().brif(text, some, &[], done, &[none.into()]);
+        self.builder.switch_to_block(some);
+        let loaded = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_LENGTH);
+        self.builder.ins().jump(done, &[loaded.into()]);
+        self.builder.switch_to_block(done);
+        length
     }
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> Value {

@@ -3,7 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use drystone_runtime::layout::{
-    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, Worker,
+    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, TextHead, Worker,
 };
 
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
@@ -28,5 +28,6 @@ pub(crate) const HOLDER: i32 = offset_of!(OfferedSlot, holder) as i32;
 pub(crate) const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as i32;
 pub(crate) const SLOTS_LENGTH: i32 = offset_of!(SlotTable, length) as i32;
 pub(crate) const SLOTS: i32 = size_of::<SlotTable>() as i32;
+pub(crate) const TEXT_LENGTH: i32 = offset_of!(TextHead, length) as i32;
 pub(crate) const RETURN_TO: i32 = offset_of!(FrameHead, return_to) as i32;
 pub(crate) const OUTER: i32 = offset_of!(FrameHead, outer) as i32;

@@ -59,9 +59,9 @@ impl Lower<'_, '_> {
         let last = self.value(to);
         let last = self.hold(last);
         let constant = if let ExpressionKind::Integer(step) = by.kind { Some(step) } else { None };
-        let step = self.value(by);
-        let step = self.hold(step);
+        let mut step = self.value(by);
         if constant.is_none() {
+            step = self.hold(step);
             let location = self.location(by.span);
             self.inst(Inst::Require(step, Fault::InvalidArgument, location));
         }
@@ -78,6 +78,8 @@ impl Lower<'_, '_> {
             Terminator::Branch { condition: runs, yes: before, no: outside };
         self.block_of_statements(body);
         let current = self.load_target(&target, &Type::Integer, variable.span);
+        // A constant isn't kept for the whole loop.
+        let step = constant.map_or(step, |step| self.int(step));
         let goes_on = self.room_for_step(current, last, step, constant);
         let next = self.new_block();
         if let (Target::Register(variable), Some(step)) = (&target, constant) {

@@ -303,13 +303,7 @@ impl Lower<'_, '_> {
     /// The length of a text, which may be the null pointer.
     pub(super) fn text_length(&mut self, text: Reg) -> Reg {
         let length = self.reg(RegType::Int);
-        let (some, done) = (self.new_block(), self.new_block());
-        self.inst(Inst::Int(length, 0));
-        self.end(Terminator::Branch { condition: text, yes: some, no: done });
-        self.start(some);
-        self.inst(Inst::Load { to: length, from: Address { base: Base::Reg(text), offset: 8, byte: false } });
-        self.go(done);
-        self.start(done);
+        self.inst(Inst::Length { to: length, text });
         length
     }
 

@@ -39,6 +39,17 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it gives 0 or 1.
+    pub fn compares(self) -> bool {
+        use Op::*;
+        match self {
+            Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LessUnsigned => true,
+            EqualReal | NotEqualReal | LessReal | LessEqualReal | GreaterReal | GreaterEqualReal => true,
+            Add | Subtract | Min | Max | And | Or | Xor | AddReal | SubtractReal | MultiplyReal
+            | DivideReal | MinReal | MaxReal => false,
+        }
+    }
+
     /// What it takes, and what it gives.
     pub fn types(self) -> (RegType, RegType) {
         use Op::*;
@@ -172,6 +183,8 @@ pub enum Inst {
     Unary { to: Reg, operator: Unary, from: Reg },
     /// Reads memory; bytes are zero-extended.
     Load { to: Reg, from: Address },
+    /// `to :=` how many bytes a text has (0 if the pointer is).
+    Length { to: Reg, text: Reg },
     /// Writes memory.
     Store { to: Address, value: Reg },
     /// `to :=` the address itself.

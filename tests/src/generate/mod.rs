@@ -18,6 +18,7 @@ mod procedures;
 mod protocols;
 mod relays;
 mod scenario;
+pub mod texts;
 mod watchers;
 mod wiring;
 

@@ -1,0 +1,205 @@
+//! Texts that stay the same in a loop: pointer and length are loaded before it.
+//!
+//! # Why this is sound
+//! A text changes only through the variable that holds it alone. So it stays the same in a loop in which nothing
+//! writes that variable: no instruction of the loop does, none of this code takes its address, and nobody else can.
+//! A procedure's frame can be reached by others through an address only. A body's variables, and its component's, can
+//! be reached by procedures, so none is called in the loop; other processes write there only where the body waits, or
+//! what it does not use. Loops that wait are left alone: what they hold in registers would have to be saved.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::liveness::{self, Access};
+use crate::mir::*;
+
+/// Instructions that are looked at before a loop for what has been loaded there.
+const LOOKED_AT: usize = 64;
+
+/// Where a variable lies.
+type Slot = (Base, i32);
+
+/// A text and its length in registers.
+#[derive(Clone, Copy)]
+struct Held {
+    text: Reg,
+    length: Reg,
+}
+
+/// Loads before each loop what stays the same in it.
+pub fn hoist(code: &mut Code) {
+    if code.native || code.loops.is_empty() {
+        return;
+    }
+    let facts = Facts::of(code);
+    // A loop stands behind the loop around it.
+    for number in 0..code.loops.len() {
+        if let Some((before, blocks)) = facts.calm_loop(code, number) {
+            for slot in facts.steady(code, &blocks) {
+                let held = facts.hold(code, before, slot);
+                facts.replace(code, &blocks, slot, held);
+            }
+        }
+    }
+}
+
+/// What is the same before and after loads are moved.
+struct Facts {
+    predecessors: Vec<Vec<BlockId>>,
+    /// Registers that one instruction writes.
+    written_once: HashSet<Reg>,
+    /// Variables whose address is taken anywhere.
+    exposed: HashSet<Slot>,
+}
+
+impl Facts {
+    fn of(code: &Code) -> Facts {
+        let mut writes: HashMap<Reg, usize> = HashMap::new();
+        let mut exposed = HashSet::new();
+        for block in &code.blocks {
+            liveness::visit(block, &mut |reg, access| {
+                *writes.entry(reg).or_default() += usize::from(access == Access::Write);
+            });
+            for instruction in &block.instructions {
+                if let Inst::Address { of, .. } = instruction {
+                    exposed.insert((of.base, of.offset));
+                }
+            }
+        }
+        let written_once = writes.into_iter().filter(|&(_, times)| times == 1).map(|(reg, _)| reg).collect();
+        Facts { predecessors: liveness::predecessors(code), written_once, exposed }
+    }
+
+    /// The block before a loop that never waits, and the blocks from which the loop goes on.
+    fn calm_loop(&self, code: &Code, number: usize) -> Option<(BlockId, HashSet<BlockId>)> {
+        let header = code.loops[number].header;
+        let is_inside = |id: &BlockId| code.is_inside(code.block(*id).in_loop, number);
+        let (mut open, outside): (Vec<BlockId>, Vec<BlockId>) =
+            self.predecessors[header.0 as usize].iter().partition(|id| is_inside(id));
+        let [before] = outside[..] else { return None };
+        let mut blocks = HashSet::from([header]);
+        while let Some(id) = open.pop() {
+            if blocks.insert(id) {
+                open.extend(&self.predecessors[id.0 as usize]);
+            }
+        }
+        let goes_on = matches!(code.block(before).end, Terminator::Goto(_));
+        let waits = |id: &BlockId| {
+            let block = code.block(*id);
+            block.must_begin() || matches!(block.end, Terminator::CallProcedure { .. })
+        };
+        (goes_on && blocks.iter().all(is_inside) && !blocks.iter().any(waits)).then_some((before, blocks))
+    }
+
+    /// Variables with texts whose lengths are asked in these blocks, and which stay the same there.
+    fn steady(&self, code: &Code, blocks: &HashSet<BlockId>) -> Vec<Slot> {
+        let mut loaded = HashMap::new();
+        let (mut asked, mut calls) = (Vec::new(), false);
+        let (mut changed, mut changed_bases) = (HashSet::new(), HashSet::new());
+        let mut ordered: Vec<&BlockId> = blocks.iter().collect();
+        ordered.sort();
+        for id in ordered {
+            for instruction in &code.block(*id).instructions {
+                match instruction {
+                    Inst::Load { to, from } if self.written_once.contains(to) => {
+                        loaded.insert(*to, (from.base, from.offset));
+                    }
+                    Inst::Length { text, .. } => asked.push(*text),
+                    Inst::Store { to, .. } => _ = changed.insert((to.base, to.offset)),
+                    // The runtime finds all of it there.
+                    Inst::Base(_, base) => _ = changed_bases.insert(*base),
+                    Inst::CallNative { .. } => calls = true,
+                    _ => {}
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        let slots = asked.iter().filter_map(|text| loaded.get(text).copied());
+        let steady = |slot: &Slot| {
+            let is_changed = changed.contains(slot) || changed_bases.contains(&slot.0);
+            !is_changed && self.is_own(code, *slot, calls) && seen.insert(*slot)
+        };
+        slots.filter(steady).collect()
+    }
+
+    /// Whether nobody but this code's own stores can write a variable.
+    fn is_own(&self, code: &Code, slot: Slot, calls: bool) -> bool {
+        let reachable = match slot.0 {
+            Base::Frame => self.exposed.contains(&(Base::Frame, 0)),
+            Base::Process | Base::Instance => calls || code.procedure.is_some(),
+            Base::Reg(_) => true,
+        };
+        !reachable && !self.exposed.contains(&slot)
+    }
+
+    /// Has a text and its length in registers at the end of a block; in those where they are already, if they are.
+    fn hold(&self, code: &mut Code, before: BlockId, slot: Slot) -> Held {
+        let (text, length) = self.loaded_before(code, before, slot);
+        let mut append = |inst: &dyn Fn(Reg) -> Inst| {
+            code.registers.push(RegType::Int);
+            let to = Reg(code.registers.len() as u32 - 1);
+            code.blocks[before.0 as usize].instructions.push(inst(to));
+            to
+        };
+        let from = Address { base: slot.0, offset: slot.1, byte: false };
+        let text = text.unwrap_or_else(|| append(&|to| Inst::Load { to, from }));
+        let length = length.unwrap_or_else(|| append(&|to| Inst::Length { to, text }));
+        Held { text, length }
+    }
+
+    /// The registers that a text and its length were loaded to on the only way to the end of a block.
+    fn loaded_before(&self, code: &Code, mut id: BlockId, slot: Slot) -> (Option<Reg>, Option<Reg>) {
+        let mut lengths = HashMap::new();
+        let mut left = LOOKED_AT;
+        loop {
+            let block = code.block(id);
+            for instruction in block.instructions.iter().rev() {
+                left -= 1;
+                match instruction {
+                    Inst::Load { to, from }
+                        if (from.base, from.offset) == slot && self.written_once.contains(to) =>
+                    {
+                        return (Some(*to), lengths.get(to).copied());
+                    }
+                    Inst::Length { to, text } if self.written_once.contains(to) => {
+                        lengths.insert(*text, *to);
+                    }
+                    Inst::Store { to, .. } if (to.base, to.offset) == slot => return (None, None),
+                    Inst::CallNative { .. } if slot.0 != Base::Frame => return (None, None),
+                    _ => {}
+                }
+                if left == 0 {
+                    return (None, None);
+                }
+            }
+            match self.predecessors[id.0 as usize][..] {
+                [only] if !block.must_begin() && block.header_of.is_none() => id = only,
+                _ => return (None, None),
+            }
+        }
+    }
+
+    /// Copies what is held instead of loading it again.
+    fn replace(&self, code: &mut Code, blocks: &HashSet<BlockId>, slot: Slot, held: Held) {
+        let mut copies = HashSet::new();
+        let each = |code: &mut Code, change: &mut dyn FnMut(&mut Inst)| {
+            blocks
+                .iter()
+                .for_each(|id| code.blocks[id.0 as usize].instructions.iter_mut().for_each(&mut *change));
+        };
+        each(code, &mut |instruction| match *instruction {
+            Inst::Load { to, from }
+                if (from.base, from.offset) == slot && self.written_once.contains(&to) =>
+            {
+                copies.insert(to);
+                *instruction = Inst::Copy { to, from: held.text };
+            }
+            _ => {}
+        });
+        each(code, &mut |instruction| match *instruction {
+            Inst::Length { to, text } if copies.contains(&text) => {
+                *instruction = Inst::Copy { to, from: held.length };
+            }
+            _ => {}
+        });
+    }
+}
