@@ -47,7 +47,7 @@ pub fn of(row: &str) -> Option<&'static str> {
              a table; Go's mirror, which does the same, takes longer"
         }
         "parallel job" => {
-            "some 30 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \
+            "some 28 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \
              of the time slice are tested, and more is kept than there are registers"
         }
         "delay first FOREACH of 65000 numbers" | "delay first FOREACH of 65000 texts" => {

@@ -16,7 +16,7 @@ impl<M: Module> Build<'_, '_, M> {
         let integer = |cc| (cc, None);
         let real = |cc| (IntCC::Equal, Some(cc));
         let (int_cc, real_cc) = match op {
-            Add => return ins.iadd(a, b),
+            Add => return self.sum(a, b),
             Subtract => return ins.isub(a, b),
             Min => return ins.smin(a, b),
             Max => return ins.smax(a, b),
@@ -97,13 +97,29 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// What cannot overflow.
     pub(super) fn exact(&mut self, operator: Checked, a: Value, b: Value) -> Value {
-        let ins = self.builder.ins();
         match operator {
-            Checked::Add => ins.iadd(a, b),
-            Checked::Subtract => ins.isub(a, b),
-            Checked::Multiply => ins.imul(a, b),
+            Checked::Add => self.builder.ins().iadd(a, b),
+            Checked::Subtract => match self.constant(b) {
+                Some(b) => self.builder.ins().iadd_imm_s(a, b.wrapping_neg()),
+                None => self.builder.ins().isub(a, b),
+            },
+            Checked::Multiply => self.builder.ins().imul(a, b),
             Checked::Div | Checked::Mod => unreachable!("division is always checked"),
         }
+    }
+
+    /// A constant that is part of `b` is added last: so it becomes part of the instruction that reads memory there.
+    fn sum(&mut self, a: Value, b: Value) -> Value {
+        use cranelift_codegen::ir::{InstructionData, Opcode, ValueDef};
+        let dfg = &self.builder.func.dfg;
+        if let ValueDef::Result(inst, 0) = dfg.value_def(dfg.resolve_aliases(b))
+            && let InstructionData::Binary { opcode: Opcode::Iadd, args: [index, by] } = dfg.insts[inst]
+            && let Some(by) = self.constant(by)
+        {
+            let start = self.builder.ins().iadd(a, index);
+            return self.builder.ins().iadd_imm_s(start, by);
+        }
+        self.builder.ins().iadd(a, b)
     }
 
     /// Division that floors; by powers of two a shift or mask.

@@ -40,7 +40,10 @@ impl<M: Module> Build<'_, '_, M> {
             let block = self.builder.create_block();
             self.blocks.insert(id, block);
         }
-        let first = self.blocks[&blocks[0]];
+        let first = match self.looks_at_time_slice(blocks[0]) {
+            true => self.builder.create_block(),
+            false => self.blocks[&blocks[0]],
+        };
         self.builder.ins().jump(first, &[]);
         for &id in blocks {
             self.at = id;
@@ -50,11 +53,18 @@ impl<M: Module> Build<'_, '_, M> {
                 self.builder.ins().jump(self.blocks[&id], &[]);
             }
             self.builder.switch_to_block(self.blocks[&id]);
-            if self.code().block(id).header_of.is_some() && self.form == Form::Resume {
-                self.check_time_slice(id);
+            if self.looks_at_time_slice(id) {
+                // Whoever comes from the function's beginning has looked already.
+                let go_on = if id == blocks[0] { first } else { self.builder.create_block() };
+                self.check_time_slice(id, go_on);
             }
             self.instructions(id);
         }
+    }
+
+    /// Whether a loop begins there in which a time slice may end.
+    pub(super) fn looks_at_time_slice(&self, id: BlockId) -> bool {
+        self.code().block(id).header_of.is_some() && self.form == Form::Resume
     }
 
     /// What a block does behind its suspension point.

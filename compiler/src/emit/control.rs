@@ -81,27 +81,41 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), address, self.process, offset::RESUME);
     }
 
-    /// At loop headers and procedure entries: lets others run if the time slice is over.
-    pub(super) fn check_time_slice(&mut self, at: BlockId) {
+    /// In a loop: goes on with the segment that begins there, which lets others run, if the time slice is over.
+    pub(super) fn check_time_slice(&mut self, at: BlockId, go_on: Block) {
+        let over = self.look_for_attention(go_on);
+        if let Some(over) = over {
+            self.builder.switch_to_block(over);
+            // It looks again, so nothing here is kept in registers for a call.
+            self.go_to_segment(at);
+        }
+        self.builder.switch_to_block(go_on);
+    }
+
+    /// At the beginning of the segment of a loop or procedure: lets others run if the time slice is over.
+    pub(super) fn give_way(&mut self) {
+        let go_on = self.builder.create_block();
+        if let Some(over) = self.look_for_attention(go_on) {
+            self.builder.switch_to_block(over);
+            self.set_resume(self.entry);
+            let status = self.call_unusual(&entries::PREEMPT, &[]).expect("a status");
+            let leave = self.leave_block();
+            self.builder.ins().brif(status, leave, &[], go_on, &[]);
+        }
+        self.builder.switch_to_block(go_on);
+    }
+
+    /// Gives the block for when somebody wants the process to stop, if it ever has to.
+    fn look_for_attention(&mut self, go_on: Block) -> Option<Block> {
         if self.functions.time_slices == TimeSlices::LeftOut {
-            return;
+            self.builder.ins().jump(go_on, &[]);
+            return None;
         }
         let attention = attention(&mut self.builder, self.worker);
-        let (over, go_on) = (self.builder.create_block(), self.builder.create_block());
+        let over = self.builder.create_block();
         self.builder.set_cold_block(over);
         self.builder.ins().brif(attention, over, &[], go_on, &[]);
-        self.builder.switch_to_block(over);
-        if at != self.entry {
-            // The segment that begins there looks again, and nothing here is kept in registers for that.
-            self.go_to_segment(at);
-            return self.builder.switch_to_block(go_on);
-        }
-        self.save_for(at);
-        self.set_resume(at);
-        let status = self.call_unusual(&entries::PREEMPT, &[]).expect("a status");
-        let leave = self.leave_block();
-        self.builder.ins().brif(status, leave, &[], go_on, &[]);
-        self.builder.switch_to_block(go_on);
+        Some(over)
     }
 
     pub(super) fn jump_to_address(&mut self, resume: Value, process: Value) {

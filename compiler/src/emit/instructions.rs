@@ -122,8 +122,8 @@ impl<M: Module> Build<'_, '_, M> {
     fn text_length(&mut self, text: Value) -> Value {
         let (some, done) = (self.builder.create_block(), self.builder.create_block());
         let length = self.builder.append_block_param(done, types::I64);
-        let none = self.builder.ins().iconst(types::I64, 0);
-        self.builder.ins().brif(text, some, &[], done, &[none.into()]);
+        // If it is not there, it is 0 itself.
+        self.builder.ins().brif(text, some, &[], done, &[text.into()]);
         self.builder.switch_to_block(some);
         let loaded = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_LENGTH);
         self.builder.ins().jump(done, &[loaded.into()]);

@@ -267,8 +267,9 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
     fn segment(&mut self, segment: &Segment) {
         let code = self.code();
         let block = code.block(segment.entry);
-        if code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume {
-            self.check_time_slice(segment.entry);
+        let begins = code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume;
+        if begins || self.looks_at_time_slice(segment.entry) {
+            self.give_way();
         }
         if let Some(point) = &block.suspension {
             self.suspend(point);
