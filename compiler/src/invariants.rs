@@ -1,4 +1,4 @@
-//! Texts that stay the same in a loop: pointer and length are loaded before it.
+//! Texts that stay the same in a loop: pointer, length and the place of the bytes are loaded before it.
 //!
 //! # Why this is sound
 //! A text changes only through the variable that holds it alone. So it stays the same in a loop in which nothing
@@ -18,11 +18,13 @@ const LOOKED_AT: usize = 64;
 /// Where a variable lies.
 type Slot = (Base, i32);
 
-/// A text and its length in registers.
+/// A text, its length and where its bytes are in registers.
 #[derive(Clone, Copy)]
 struct Held {
     text: Reg,
     length: Reg,
+    /// Not if nobody asks.
+    bytes: Option<Reg>,
 }
 
 /// Loads before each loop what stays the same in it.
@@ -35,7 +37,7 @@ pub fn hoist(code: &mut Code) {
     for number in 0..code.loops.len() {
         if let Some((before, blocks)) = facts.calm_loop(code, number) {
             for slot in facts.steady(code, &blocks) {
-                let held = facts.hold(code, before, slot);
+                let held = facts.hold(code, before, slot, asks_for_bytes(code, &blocks));
                 facts.replace(code, &blocks, slot, held);
             }
         }
@@ -131,8 +133,8 @@ impl Facts {
         !reachable && !self.exposed.contains(&slot)
     }
 
-    /// Has a text and its length in registers at the end of a block; in those where they are already, if they are.
-    fn hold(&self, code: &mut Code, before: BlockId, slot: Slot) -> Held {
+    /// Has what is asked of a text in registers at the end of a block; in those where it is already, if it is.
+    fn hold(&self, code: &mut Code, before: BlockId, slot: Slot, with_bytes: bool) -> Held {
         let (text, length) = self.loaded_before(code, before, slot);
         let mut append = |inst: &dyn Fn(Reg) -> Inst| {
             code.registers.push(RegType::Int);
@@ -143,7 +145,8 @@ impl Facts {
         let from = Address { base: slot.0, offset: slot.1, byte: false };
         let text = text.unwrap_or_else(|| append(&|to| Inst::Load { to, from }));
         let length = length.unwrap_or_else(|| append(&|to| Inst::Length { to, text }));
-        Held { text, length }
+        let bytes = with_bytes.then(|| append(&|to| Inst::Bytes { to, text }));
+        Held { text, length, bytes }
     }
 
     /// The registers that a text and its length were loaded to on the only way to the end of a block.
@@ -199,7 +202,16 @@ impl Facts {
             Inst::Length { to, text } if copies.contains(&text) => {
                 *instruction = Inst::Copy { to, from: held.length };
             }
+            Inst::Bytes { to, text } if copies.contains(&text) => {
+                let from = held.bytes.expect("somebody asks");
+                *instruction = Inst::Copy { to, from };
+            }
             _ => {}
         });
     }
+}
+
+fn asks_for_bytes(code: &Code, blocks: &HashSet<BlockId>) -> bool {
+    let asks = |instruction: &Inst| matches!(instruction, Inst::Bytes { .. });
+    blocks.iter().any(|id| code.block(*id).instructions.iter().any(asks))
 }

@@ -129,7 +129,10 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
         Inst::Int(to, _) | Inst::Real(to, _) | Inst::Base(to, _) | Inst::Symbol(to, _) | Inst::Result(to) => {
             touch(*to, Write);
         }
-        Inst::Copy { to, from } | Inst::Unary { to, from, .. } | Inst::Length { to, text: from } => {
+        Inst::Copy { to, from }
+        | Inst::Unary { to, from, .. }
+        | Inst::Length { to, text: from }
+        | Inst::Bytes { to, text: from } => {
             touch(*from, Read);
             touch(*to, Write);
         }

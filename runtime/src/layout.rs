@@ -263,8 +263,21 @@ pub struct TextHead {
     /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module knows).
     /// Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
+    /// *inline* Number of bytes; 0: this is a [`TextSlice`].
+    pub length: u64,
+}
+
+/// A text that is a part of another one and shares its bytes.
+#[repr(C)]
+pub struct TextSlice {
+    /// Of length 0.
+    pub head: TextHead,
+    /// *inline* The first byte.
+    pub bytes: *const u8,
     /// *inline* Number of bytes, more than 0.
     pub length: u64,
+    /// Where they are: it is held, and no slice itself.
+    pub whole: *mut TextHead,
 }
 
 /// Bytes before a text's first character.

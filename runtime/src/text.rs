@@ -1,25 +1,31 @@
 //! Texts: immutable byte strings that count their holders, so that assigning one copies nothing. The only holder of a
 //! text may change it in place, and make it longer: then it gets room for more than it needs, so that putting a text
-//! together piece by piece costs no more than its bytes. Knows nothing of processes; generated code comes in through
-//! [`entries`].
+//! together piece by piece costs no more than its bytes ([`changes`]). A large part of a text shares its bytes
+//! ([`slices`]). Knows nothing of processes; generated code comes in through [`entries`].
 //!
 //! # Why this is sound
 //! A text is freed when its last holder drops it, and each pointer handed in belongs to a holder who stays while
-//! the call lasts. Bytes change only through [`make_unique`], when there is no other holder who could look. While
+//! the call lasts. Bytes change only in [`changes`], when there is no other holder who could look; a slice is a holder of the text whose
+//! bytes it shares. While
 //! the heap is shared between workers ([`Heap::is_shared`]), counts change atomically, and the last one to drop a
 //! text has seen all that the others did with it. Where others run within a call (see the long module), no reference to
 //! the heap is held.
 
+mod changes;
 pub mod entries;
 mod room;
 mod short;
+mod slices;
 
 use core::cmp::Ordering;
+use core::hint::assert_unchecked;
 use core::ptr::null_mut;
 use core::slice;
-use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
 
+pub use self::changes::{append, append_byte, set};
 use self::room::Room;
+pub use self::slices::slice;
 use crate::heap::{Heap, SMALL};
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
 use crate::long::Caller;
@@ -35,7 +41,24 @@ pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
         return &[];
     }
     // SAFETY: as above.
-    unsafe { slice::from_raw_parts(first_byte(text), (*text).length as usize) }
+    unsafe { some_bytes(text) }
+}
+
+/// The bytes of a text that is not empty.
+///
+/// # Safety
+/// As for [`bytes`]; it isn't null.
+#[inline(always)]
+unsafe fn some_bytes<'a>(text: *const TextHead) -> &'a [u8] {
+    // SAFETY: as above; no other text is empty.
+    unsafe {
+        let bytes = match (*text).length {
+            0 => slices::bytes(text),
+            length => slice::from_raw_parts(first_byte(text), length as usize),
+        };
+        assert_unchecked(!bytes.is_empty());
+        bytes
+    }
 }
 
 /// A new text with one holder.
@@ -85,8 +108,8 @@ pub fn make_zeroed(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Faul
 /// `heap` is the worker's of this thread.
 #[inline(always)]
 unsafe fn join(by: Caller, heap: *mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
-    let text = allocate(unsafe { &mut *heap }, a.len().saturating_add(b.len()))?;
+    // SAFETY: as above. Two slices may be longer than memory, but their length is a number.
+    let text = allocate(unsafe { &mut *heap }, a.len() + b.len())?;
     if !text.is_null() {
         // SAFETY: fresh and of the length of both.
         unsafe {
@@ -141,7 +164,12 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
     };
     if was_last {
         // SAFETY: nobody holds it any more.
-        unsafe { heap.free(text.cast(), Room::of(text).bytes_of_live((*text).length as usize)) };
+        unsafe {
+            match Room::of(text) {
+                Room::SLICE => slices::free(heap, text),
+                room => heap.free(text.cast(), room.bytes_of_live((*text).length as usize)),
+            }
+        }
     }
 }
 
@@ -161,125 +189,8 @@ pub unsafe fn concat(
         match (a.is_null(), b.is_null()) {
             (_, true) => Ok(copy(&*heap, a)),
             (true, _) => Ok(copy(&*heap, b)),
-            _ => join(by, heap, bytes(a), bytes(b)),
+            _ => join(by, heap, some_bytes(a), some_bytes(b)),
         }
-    }
-}
-
-/// `t := t + x` for the text in `cell`, in its place if nobody else holds it.
-///
-/// # Safety
-/// `cell` holds a live text or null; `more` is live or null, and may be the same.
-#[inline]
-pub unsafe fn append(
-    by: Caller,
-    heap: *mut Heap,
-    cell: *mut *mut TextHead,
-    more: *mut TextHead,
-) -> Result<(), Fault> {
-    // SAFETY: as above.
-    unsafe {
-        let text = *cell;
-        if text.is_null() {
-            *cell = copy(&*heap, more);
-            return Ok(());
-        }
-        // The text itself moves when it grows, and is then what is appended.
-        let more = if more == text { None } else { Some(bytes(more)) };
-        let old = (*text).length as usize;
-        let added = more.map_or(old, <[u8]>::len);
-        let text = make_room(by, heap, cell, old.saturating_add(added))?;
-        let from = more.map_or(first_byte(text).cast_const(), <[u8]>::as_ptr);
-        by.copy(from, first_byte(text).add(old), added);
-        (*text).length = (old + added) as u64;
-    }
-    Ok(())
-}
-
-/// `t := t + TEXT(c)` likewise.
-///
-/// # Safety
-/// `cell` holds a live text or null.
-pub unsafe fn append_byte(
-    by: Caller,
-    heap: *mut Heap,
-    cell: *mut *mut TextHead,
-    byte: u8,
-) -> Result<(), Fault> {
-    // SAFETY: as above.
-    unsafe {
-        if (*cell).is_null() {
-            *cell = make(&mut *heap, &[byte])?;
-            return Ok(());
-        }
-        let old = (**cell).length as usize;
-        let text = make_room(by, heap, cell, old.saturating_add(1))?;
-        first_byte(text).add(old).write(byte);
-        (*text).length = (old + 1) as u64;
-    }
-    Ok(())
-}
-
-/// Makes sure that the text in `cell` has no other holder, and room for so many bytes in all.
-///
-/// # Safety
-/// `cell` holds a live text that is not empty.
-#[inline]
-unsafe fn make_room(
-    by: Caller,
-    heap: *mut Heap,
-    cell: *mut *mut TextHead,
-    length: usize,
-) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above; a text with one holder is that holder's alone.
-    unsafe {
-        let text = *cell;
-        let old = (*text).length as usize;
-        let is_alone = is_one(holders(text).load(Acquire));
-        let before = Room::of(text).bytes(old);
-        if is_alone && TEXT_BYTES.saturating_add(length) <= before {
-            return Ok(text);
-        }
-        let grown = Room::for_growing(length);
-        let wanted = grown.bytes(length);
-        let moved = match is_alone {
-            true => (*heap).reallocate(text.cast(), before, wanted),
-            false => (*heap).allocate(wanted),
-        } as *mut TextHead;
-        if moved.is_null() {
-            return Err(Fault::OutOfMemory);
-        }
-        if !is_alone {
-            by.copy(first_byte(text), first_byte(moved), old);
-            drop(&mut *heap, text);
-        }
-        moved.write(TextHead { count: HOLDER | i64::from(grown.0), length: old as u64 });
-        *cell = moved;
-        Ok(moved)
-    }
-}
-
-/// `SLICE(t, from, n)`
-///
-/// # Safety
-/// `text` is live or null.
-#[inline(always)]
-pub unsafe fn slice(
-    by: Caller,
-    heap: *mut Heap,
-    text: *mut TextHead,
-    from: i64,
-    n: i64,
-) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
-    let all = unsafe { bytes(text) };
-    // What is negative is too large.
-    let part = all.get(from as usize..).and_then(|rest| rest.get(..n as usize));
-    match part.ok_or(Fault::IndexOutOfBounds)? {
-        // SAFETY: as above.
-        part if part.len() == all.len() => Ok(unsafe { copy(&*heap, text) }),
-        // SAFETY: as above.
-        part => unsafe { make_in_parts(by, heap, part) },
     }
 }
 
@@ -298,43 +209,6 @@ pub unsafe fn find(
     let (all, part) = unsafe { (bytes(text), bytes(part)) };
     let rest = position(from).and_then(|from| all.get(from..)).ok_or(Fault::IndexOutOfBounds)?;
     Ok(by.find(rest, part).map_or(-1, |found| from + found as i64))
-}
-
-/// `t[i] := x`
-///
-/// # Safety
-/// `cell` holds a live text or null.
-pub unsafe fn set(
-    by: Caller,
-    heap: *mut Heap,
-    cell: *mut *mut TextHead,
-    index: i64,
-    byte: u8,
-) -> Result<(), Fault> {
-    // SAFETY: as above.
-    unsafe {
-        let length = bytes(*cell).len();
-        let index = position(index).filter(|&index| index < length).ok_or(Fault::IndexOutOfBounds)?;
-        let text = make_unique(by, heap, cell)?;
-        first_byte(text).add(index).write(byte);
-    }
-    Ok(())
-}
-
-/// Makes sure that the text in `cell` has no other holder, so that it may be changed.
-///
-/// # Safety
-/// `cell` holds a live text that is not empty.
-unsafe fn make_unique(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above; a text with one holder is that holder's alone.
-    unsafe {
-        let text = *cell;
-        if !is_one(holders(text).load(Acquire)) {
-            *cell = make_in_parts(by, heap, bytes(text))?;
-            drop(&mut *heap, text);
-        }
-        Ok(*cell)
-    }
 }
 
 /// Order by unsigned bytes.
@@ -356,8 +230,8 @@ pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ord
 /// Both are live or null.
 #[inline]
 pub unsafe fn equal(by: Caller, a: *const TextHead, b: *const TextHead) -> bool {
-    // SAFETY: as above.
-    a == b || unsafe { short::equal(by, bytes(a), bytes(b)) }
+    // SAFETY: as above; of two texts at most one is the empty one.
+    a == b || !a.is_null() && !b.is_null() && unsafe { short::equal(by, some_bytes(a), some_bytes(b)) }
 }
 
 fn position(n: i64) -> Option<usize> {
@@ -377,8 +251,12 @@ fn allocate(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Fault> {
     if length.wrapping_sub(1) >= SHORT {
         return allocate_other(heap, length);
     }
-    // SAFETY: that is no length at which anything overflows.
-    let text = heap.allocate(unsafe { Room::NONE.bytes_of_live(length) }) as *mut TextHead;
+    // SAFETY: that is no length at which anything overflows, nor one of a large block.
+    let text = unsafe {
+        let bytes = Room::NONE.bytes_of_live(length);
+        assert_unchecked(bytes <= SMALL);
+        heap.allocate(bytes) as *mut TextHead
+    };
     if text.is_null() {
         return Err(Fault::OutOfMemory);
     }
@@ -429,3 +307,7 @@ unsafe fn holders<'a>(text: *mut TextHead) -> &'a AtomicI64 {
 #[cfg(test)]
 #[path = "text_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "slice_tests.rs"]
+mod slice_tests;

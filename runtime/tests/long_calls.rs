@@ -67,7 +67,12 @@ fn what_takes_long_with_texts_gives_way() {
             Go
         },
         |c| unsafe {
-            keep(c, ds_text_slice(c.w, c.p, text(c, 2), 1, LONG - 1, 1));
+            // So small a part of it is copied.
+            let (all, part) = (2 * LONG, LONG / 9 * 4);
+            let mut whole = ds_text_new(c.w, c.p, all, 1);
+            assert!(ds_text_set(c.w, c.p, &mut whole, all - 1, u32::from(b'y'), 1) == Status::Done);
+            keep(c, ds_text_slice(c.w, c.p, whole, all - part, part, 1));
+            ds_text_drop(c.w, whole);
             Go
         },
         |c| unsafe {

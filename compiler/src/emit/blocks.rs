@@ -6,6 +6,7 @@ use cranelift_codegen::ir::InstBuilder;
 use cranelift_module::Module;
 
 use super::collections::KnownElements;
+use super::texts::asks_for_bytes;
 use super::{Build, Form};
 use crate::mir::BlockId;
 
@@ -72,7 +73,9 @@ impl<M: Module> Build<'_, '_, M> {
         let block = self.code().block(id);
         self.at = id;
         self.elements = self.known_elements(id);
-        for instruction in &block.instructions {
+        self.bytes = None;
+        for (index, instruction) in block.instructions.iter().enumerate() {
+            self.wants_bytes = asks_for_bytes(&block.instructions[index..]);
             self.instruction(instruction);
         }
         if !self.elements.is_empty() {

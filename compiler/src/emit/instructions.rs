@@ -55,11 +55,8 @@ impl<M: Module> Build<'_, '_, M> {
                 };
                 self.set(*to, value);
             }
-            Inst::Length { to, text } => {
-                let text = self.get(*text);
-                let length = self.text_length(text);
-                self.set(*to, length);
-            }
+            Inst::Length { to, text } => self.text_length(*to, *text),
+            Inst::Bytes { to, text } => self.text_bytes(*to, *text),
             Inst::Store { to: address, value } => {
                 let base = self.base(address.base);
                 let value = self.get(*value);
@@ -117,18 +114,6 @@ impl<M: Module> Build<'_, '_, M> {
             Inst::Sent { payload, interface, message } => self.sent(*payload, *interface, *message),
             Inst::Received(payload) => self.received(*payload),
         }
-    }
-
-    fn text_length(&mut self, text: Value) -> Value {
-        let (some, done) = (self.builder.create_block(), self.builder.create_block());
-        let length = self.builder.append_block_param(done, types::I64);
-        // If it is not there, it is 0 itself.
-        self.builder.ins().brif(text, some, &[], done, &[text.into()]);
-        self.builder.switch_to_block(some);
-        let loaded = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_LENGTH);
-        self.builder.ins().jump(done, &[loaded.into()]);
-        self.builder.switch_to_block(done);
-        length
     }
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> Value {

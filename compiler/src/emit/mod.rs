@@ -13,6 +13,7 @@ mod reach;
 mod receiving;
 mod signatures;
 mod suspension;
+mod texts;
 
 use std::collections::HashMap;
 
@@ -116,6 +117,10 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     elements: KnownElements,
     /// The same at the end of each block that has been translated.
     elements_after: HashMap<BlockId, KnownElements>,
+    /// Where a text's bytes are, found with its length in this block.
+    bytes: Option<(Reg, Value)>,
+    /// The block goes on to ask for the bytes of the text whose length is asked.
+    wants_bytes: bool,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
     /// Where suspension points that this segment tries on its way begin; `blocks` has what follows them.
@@ -203,6 +208,8 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
             arrays: HashMap::new(),
             elements: HashMap::new(),
             elements_after: HashMap::new(),
+            bytes: None,
+            wants_bytes: false,
             variables: HashMap::new(),
             blocks: HashMap::new(),
             inlined: HashMap::new(),
@@ -289,6 +296,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
 
     fn set(&mut self, reg: Reg, value: Value) {
         self.elements.retain(|(_, _, keys), _| !keys.contains(&reg));
+        self.bytes = self.bytes.filter(|&(text, _)| text != reg);
         let variable = self.variable(reg);
         self.builder.def_var(variable, value);
     }

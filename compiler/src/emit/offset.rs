@@ -3,7 +3,8 @@
 use std::mem::{offset_of, size_of};
 
 use drystone_runtime::layout::{
-    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, TextHead, Worker,
+    Communication, FrameHead, Instance, OfferedSlot, Process, RequiredSlot, SlotTable, TEXT_BYTES, TextHead,
+    TextSlice, Worker,
 };
 
 pub(crate) const READY_HEAD: i32 = offset_of!(Worker, ready_head) as i32;
@@ -29,5 +30,8 @@ pub(crate) const COMMUNICATION: i32 = offset_of!(RequiredSlot, communication) as
 pub(crate) const SLOTS_LENGTH: i32 = offset_of!(SlotTable, length) as i32;
 pub(crate) const SLOTS: i32 = size_of::<SlotTable>() as i32;
 pub(crate) const TEXT_LENGTH: i32 = offset_of!(TextHead, length) as i32;
+pub(crate) const TEXT: i64 = TEXT_BYTES as i64;
+pub(crate) const SLICE_BYTES: i32 = offset_of!(TextSlice, bytes) as i32;
+pub(crate) const SLICE_LENGTH: i32 = offset_of!(TextSlice, length) as i32;
 pub(crate) const RETURN_TO: i32 = offset_of!(FrameHead, return_to) as i32;
 pub(crate) const OUTER: i32 = offset_of!(FrameHead, outer) as i32;

@@ -3,7 +3,7 @@
 use drystone_component::Kind;
 use drystone_language::program::*;
 use drystone_language::source::Span;
-use drystone_runtime::layout::{Fault, TEXT_BYTES};
+use drystone_runtime::layout::Fault;
 
 use super::{Lower, OUTER, Runs, is_byte, reg_type};
 use crate::effects::has_effects;
@@ -296,8 +296,10 @@ impl Lower<'_, '_> {
         let length = self.text_length(text);
         let inside = self.op(Op::LessUnsigned, index, length);
         self.inst(Inst::Require(inside, Fault::IndexOutOfBounds, location));
-        let byte = self.op(Op::Add, text, index);
-        Address { base: Base::Reg(byte), offset: TEXT_BYTES as i32, byte: true }
+        let bytes = self.reg(RegType::Int);
+        self.inst(Inst::Bytes { to: bytes, text });
+        let byte = self.op(Op::Add, bytes, index);
+        Address { base: Base::Reg(byte), offset: 0, byte: true }
     }
 
     /// The length of a text, which may be the null pointer.

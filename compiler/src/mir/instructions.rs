@@ -185,6 +185,8 @@ pub enum Inst {
     Load { to: Reg, from: Address },
     /// `to :=` how many bytes a text has (0 if the pointer is).
     Length { to: Reg, text: Reg },
+    /// `to :=` where the first byte of a text is (anything if there is none).
+    Bytes { to: Reg, text: Reg },
     /// Writes memory.
     Store { to: Address, value: Reg },
     /// `to :=` the address itself.

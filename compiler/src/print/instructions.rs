@@ -51,6 +51,7 @@ impl Printer<'_> {
             Inst::Unary { to, operator, from } => format!("{to} = {operator:?} {from}"),
             Inst::Load { to, from } => format!("{to} = load {}", address(from)),
             Inst::Length { to, text } => format!("{to} = length of text {text}"),
+            Inst::Bytes { to, text } => format!("{to} = bytes of text {text}"),
             Inst::Store { to, value } => format!("store {value} to {}", address(to)),
             Inst::Address { to, of } => format!("{to} = address of {}", address(of)),
             Inst::Base(to, of) => format!("{to} = {}", base(*of)),

@@ -77,7 +77,7 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
         Inst::Int(to, _) | Inst::Base(to, _) | Inst::Symbol(to, _) => is(spot, *to, Int),
         Inst::Real(to, _) => is(spot, *to, Real),
         Inst::Copy { to, from } => is(spot, *to, type_of(spot, *from)),
-        Inst::Length { to, text } => all(spot, &[*to, *text], Int),
+        Inst::Length { to, text } | Inst::Bytes { to, text } => all(spot, &[*to, *text], Int),
         Inst::Op { to, op, a, b } => {
             let (takes, gives) = op.types();
             all(spot, &[*a, *b], takes)?;

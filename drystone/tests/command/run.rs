@@ -190,6 +190,22 @@ END Grows;
 }
 
 #[test]
+fn slices_share_the_memory_of_their_text() {
+    const CUTS: &str = "
+COMPONENT Cuts;
+VARIABLE t, rest: TEXT; part[i: INTEGER]: TEXT; i: INTEGER;
+BEGIN
+  NEW(t, 10000000); rest := t;
+  FOR i := 1 TO 100000 DO rest := SLICE(rest, 1, LENGTH(rest) - 1); part[i] := rest END;
+  WRITE(LENGTH(part[100000]))
+END Cuts;
+";
+    let folder = folder_with(CUTS);
+    let output = drystone(folder.path(), &["run", "--memory", "32M", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), complaint(&output).as_str(), status(&output)), ("9900000", "", 0));
+}
+
+#[test]
 fn figures_come_on_request() {
     let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");
     let output = drystone(folder.path(), &["run", "--stats", "program.dry"]);

@@ -126,15 +126,15 @@ fn mix(word: u64) -> u64 {
 
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let Some(last) = bytes.last_chunk::<8>() else {
-            let ends = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
-            return mix(start ^ ends);
-        };
+    if let Some(last) = bytes.last_chunk::<8>() {
         // All words that end before the last byte; the last one may begin among them.
         let words = bytes[..bytes.len() - 1].as_chunks::<8>().0;
         let hash = words.iter().fold(start, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));
         return mix(hash ^ u64::from_le_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let ends = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+        return mix(start ^ ends);
     }
     let few = match *bytes {
         [] => [0; 3],

@@ -18,6 +18,9 @@ impl Room {
     /// Just enough.
     pub const NONE: Room = Room(0);
 
+    /// The text is a slice, which has a block of its own kind; no other has a block that is so small and room.
+    pub const SLICE: Room = Room(1);
+
     /// That of a text.
     ///
     /// # Safety
@@ -81,6 +84,7 @@ mod tests {
             assert_eq!(bytes % STEP, 0);
             assert!(bytes >= needed && bytes < needed * 8 / 5 + STEP, "{bytes} for {needed}");
             assert!(needed <= SMALL || bytes >= needed + needed / 4);
+            assert_ne!(Room::for_growing(length), Room::SLICE);
             for room in [Room::NONE, Room::for_growing(length)] {
                 // SAFETY: nothing overflows.
                 assert_eq!(unsafe { room.bytes_of_live(length) }, room.bytes(length));

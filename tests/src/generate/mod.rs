@@ -3,12 +3,13 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`exchanges`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`cuts`, `exchanges`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
 pub mod arrays;
 mod computations;
+mod cuts;
 mod endings;
 mod exchanges;
 mod holdings;
@@ -111,7 +112,7 @@ impl Generator {
         }
         // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
         let alone = if depth == 0 { 8 } else { 0 };
-        let step = match self.random.below(20 + alone) {
+        let step = match self.random.below(22 + alone) {
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -130,10 +131,11 @@ impl Generator {
             15 => self.results(),
             16 | 17 => self.watchers(),
             18 | 19 => self.protocol(),
-            20 | 21 => self.names(),
-            22 => self.changes(),
-            23 => self.containers(),
-            24 | 25 => return self.farewells(),
+            20 | 21 => self.cuts(),
+            22 | 23 => self.names(),
+            24 => self.changes(),
+            25 => self.containers(),
+            26 | 27 => return self.farewells(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

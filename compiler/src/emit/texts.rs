@@ -1,0 +1,70 @@
+//! What is read of texts without a call. A null pointer is the empty text; one whose length is 0 is a slice, which says
+//! how long it is and where its bytes are.
+
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use cranelift_module::Module;
+
+use super::{Build, offset, trusted};
+use crate::mir::{Inst, Reg};
+
+/// Instructions behind a length that are looked at for what is asked of the same text.
+const LOOKED_AT: usize = 8;
+
+/// Whether the first instruction asks for a text's length, and one soon behind it for its bytes.
+pub(super) fn asks_for_bytes(instructions: &[Inst]) -> bool {
+    let Some((Inst::Length { text: of, .. }, rest)) = instructions.split_first() else { return false };
+    rest.iter().take(LOOKED_AT).any(|next| matches!(next, Inst::Bytes { text, .. } if text == of))
+}
+
+impl<M: Module> Build<'_, '_, M> {
+    /// The number of bytes; also where they are, if that is asked next.
+    pub(super) fn text_length(&mut self, to: Reg, of: Reg) {
+        let text = self.get(of);
+        let found = self.look_at_text(text, true, self.wants_bytes);
+        self.set(to, found[0]);
+        if let Some(&bytes) = found.get(1) {
+            self.bytes = Some((of, bytes));
+        }
+    }
+
+    /// Where the bytes are.
+    pub(super) fn text_bytes(&mut self, to: Reg, of: Reg) {
+        let known = self.bytes.filter(|&(text, _)| text == of).map(|(_, bytes)| bytes);
+        let bytes = known.unwrap_or_else(|| {
+            let text = self.get(of);
+            self.look_at_text(text, false, true)[0]
+        });
+        self.set(to, bytes);
+    }
+
+    /// A text's length, where its bytes are, or both.
+    fn look_at_text(&mut self, text: Value, length: bool, bytes: bool) -> Vec<Value> {
+        let [some, slice, done] = [(); 3].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(slice);
+        let wanted = usize::from(length) + usize::from(bytes);
+        let found = (0..wanted).map(|_| self.builder.append_block_param(done, types::I64)).collect();
+        // The null pointer is its length, too.
+        self.builder.ins().brif(text, some, &[], done, &vec![text.into(); wanted]);
+
+        self.builder.switch_to_block(some);
+        let own = self.builder.ins().load(types::I64, trusted(), text, offset::TEXT_LENGTH);
+        let first = self.builder.ins().iadd_imm_s(text, offset::TEXT);
+        self.builder.ins().brif(own, done, &both((length, own), (bytes, first)), slice, &[]);
+
+        self.in_slice(slice, text, done, (length, bytes));
+        self.builder.switch_to_block(done);
+        found
+    }
+
+    fn in_slice(&mut self, slice: Block, text: Value, done: Block, (length, bytes): (bool, bool)) {
+        self.builder.switch_to_block(slice);
+        let part = self.builder.ins().load(types::I64, trusted(), text, offset::SLICE_LENGTH);
+        let first = self.builder.ins().load(types::I64, trusted(), text, offset::SLICE_BYTES);
+        self.builder.ins().jump(done, &both((length, part), (bytes, first)));
+    }
+}
+
+/// Those that are wanted.
+fn both(length: (bool, Value), bytes: (bool, Value)) -> Vec<BlockArg> {
+    [length, bytes].into_iter().filter(|(wanted, _)| *wanted).map(|(_, value)| value.into()).collect()
+}
