@@ -11,6 +11,7 @@ use crate::descriptors::{BodyCode, Descriptors, FrameDescription};
 use crate::emit::{self, Functions, TimeSlices};
 use crate::entries;
 use crate::invariants;
+use crate::lookups;
 use crate::lower::{self, Unit};
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
@@ -34,6 +35,7 @@ impl<'a> Lowered<'a> {
         let mut unit = Unit::new(program, files);
         let keys = body_keys(program);
         let mut codes = codes(&mut unit, &keys);
+        codes.iter_mut().for_each(lookups::reuse);
         codes.iter_mut().for_each(invariants::hoist);
         verify::codes(&codes, keys.len()).unwrap_or_else(|broken| panic!("{broken}"));
         let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();

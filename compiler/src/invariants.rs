@@ -175,7 +175,7 @@ impl Facts {
                 }
             }
             match self.predecessors[id.0 as usize][..] {
-                [only] if !block.must_begin() && block.header_of.is_none() => id = only,
+                [only] if !block.must_begin() && code.block(only).goes_to().any(|to| to == id) => id = only,
                 _ => return (None, None),
             }
         }

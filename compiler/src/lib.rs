@@ -15,6 +15,7 @@ mod generate;
 mod invariants;
 mod layout;
 mod liveness;
+mod lookups;
 mod lower;
 mod mir;
 mod naming;

@@ -34,6 +34,11 @@ fn loops_over_texts_do_the_same_everywhere() {
     check_all(1, "texts", |seed, _| generate::texts::program(seed));
 }
 
+#[test]
+fn elements_that_are_asked_for_again_are_what_they_are_everywhere() {
+    check_all(1, "lookups", |seed, _| generate::lookups::program(seed));
+}
+
 /// Makes programs of this size; of those that fail, smaller ones too.
 fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
     let cases = number("DRYSTONE_CASES", 500);

@@ -13,6 +13,7 @@ mod cuts;
 mod endings;
 mod exchanges;
 mod holdings;
+pub mod lookups;
 mod monitors;
 mod namesakes;
 mod procedures;
