@@ -4,7 +4,7 @@
 //! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
 //! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
 //! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long. So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
+//! for long (`sorting`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
 //! what the elements need at most.
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
@@ -28,6 +28,7 @@ mod hash;
 mod keys;
 pub mod named;
 mod rest;
+mod sorting;
 mod store;
 mod tree;
 
@@ -155,7 +156,8 @@ pub unsafe fn make_array(
 ///
 /// # Safety
 /// See [`make_array`].
-#[inline]
+// Within its callers it would have fewer registers, and take a tenth more.
+#[inline(never)]
 pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
     let shape = Shape::of(collection);
     match content(cell, collection, shape) {
@@ -179,10 +181,33 @@ pub unsafe fn insert(
     match try_insert(heap, cell, collection, key) {
         Err(_) if !is_settled(cell, collection) => {
             while !settle(heap, cell, collection) {}
-            Ok(find(cell, collection, key))
+            insert_settled(heap, cell, collection, key)
         }
         done => done,
     }
+}
+
+/// The same where all has settled, out of the way of those that have no need of that.
+#[cold]
+#[inline(never)]
+unsafe fn insert_settled(
+    heap: &mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *const u64,
+) -> Result<*mut u8, Fault> {
+    try_insert(heap, cell, collection, key)
+}
+
+/// Whether elements have no order yet in which they could be visited.
+#[inline]
+unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
+    !collection.array && !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered()
+}
+
+/// Begins to bring them in order; it isn't settled then.
+unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
+    (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection));
 }
 
 /// Whether no elements shall move.
@@ -195,8 +220,8 @@ unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -
     (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection))
 }
 
-/// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: the element is there
-/// when [`settle`] has been called as often as is needed.
+/// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: it succeeds when
+/// [`settle`] has been called as often as is needed.
 #[inline]
 unsafe fn try_insert(
     heap: &mut Heap,

@@ -70,7 +70,7 @@ entry_points! {
         FIND = ds_find(w; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
         #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
-        NEXT = ds_next(w; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
+        #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
         REMOVE = ds_remove(w; *mut *mut u8, *const Collection, *const u64) -> u32;
     }
     crate::collection::named {

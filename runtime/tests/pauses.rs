@@ -221,3 +221,96 @@ fn an_insertion_that_makes_many_elements_dense_gives_way() {
     }
     assert_eq!(output_of(*MAIN), "other dense");
 }
+
+/// What a collection variable of the component holds by a key, or null.
+unsafe fn found(c: C, key: u64) -> *mut u64 {
+    unsafe {
+        let description = (*template_of(c.me())).owned.get()[0].collection;
+        ds_find(c.w, c.v(0).cast(), description, &key).cast()
+    }
+}
+
+/// How many keys a visit of all elements finds, in ascending order.
+unsafe fn visit(c: C) -> u64 {
+    unsafe {
+        let description = (*template_of(c.me())).owned.get()[0].collection;
+        let (mut key, mut last, mut count) = (0, None, 0);
+        while ds_next(c.w, c.p, c.v(0).cast(), description, &mut key, u32::from(count == 0)) != 0 {
+            assert!(last < Some(key));
+            (last, count) = (Some(key), count + 1);
+        }
+        count
+    }
+}
+
+/// Makes elements that are in a hash table, in no order.
+unsafe fn scatter(c: C, from: u64, to: u64) -> Next {
+    unsafe {
+        let description = (*template_of(c.me())).owned.get()[0].collection;
+        for index in from..to {
+            let key = index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2;
+            *ds_insert(c.w, c.p, c.v(0).cast(), description, &key, 1).cast() = index;
+        }
+        Go
+    }
+}
+
+#[test]
+fn the_first_visit_of_many_elements_gives_way_to_others_who_may_ask_for_them() {
+    once! {
+        // Has a service beside its main process: both use its elements, which nobody changes.
+        SHARED: Template = template("Shared").collects(0, Kind::Word).offers(*TELL, &[
+            |c| unsafe { c.receive(c.client(), *TELL, 0, &[]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe {
+                for index in 0..MANY {
+                    let key = index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2;
+                    assert_eq!(*found(c, key), index);
+                }
+                assert!(found(c, 1).is_null());
+                assert_eq!(visit(c), MANY);
+                c.write("other ")
+            },
+        ]).main(&[
+            |c| unsafe { scatter(c, 0, MANY) },
+            |c| unsafe { c.begun() },
+            // At that time the service is ready too, after this one.
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { end_slice(c); assert_eq!(visit(c), MANY); c.write("visited") },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *SHARED) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), *TELL, 0, &[]) },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "other visited");
+}
+
+#[test]
+fn an_insertion_that_turns_a_full_table_into_a_tree_gives_way() {
+    /// A table with more elements grows no more.
+    const FULL: u64 = 1 << 16;
+    once! {
+        MAIN: Template = template("Main").collects(0, Kind::Word).holds(1).main(&[
+            |c| unsafe { scatter(c, 0, FULL) },
+            |c| unsafe { c.create(c.container(1), *OTHER) },
+            |c| unsafe {
+                // One of them finds no room.
+                let made = &raw mut (*c.w).switches;
+                let before = *made;
+                for index in FULL..2 * FULL {
+                    end_slice(c);
+                    scatter(c, index, index + 1);
+                    if *made > before {
+                        return c.write("tree");
+                    }
+                }
+                c.write("no tree")
+            },
+            |c| unsafe { assert!(visit(c) > FULL); Go },
+        ]).done();
+    }
+    if !cfg!(miri) {
+        assert_eq!(output_of(*MAIN), "other tree");
+    }
+}

@@ -50,9 +50,6 @@ pub fn of(row: &str) -> Option<&'static str> {
             "some 28 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \
              of the time slice are tested, and more is kept than there are registers"
         }
-        "delay first FOREACH of 65000 numbers" | "delay first FOREACH of 65000 texts" => {
-            "a hash table is sorted all at once when its order is asked for the first time"
-        }
         "time slices average" => {
             "the check is three instructions; loops in which every iteration sends, receives or sleeps have none, the \
              others do"

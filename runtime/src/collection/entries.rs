@@ -10,7 +10,10 @@ use core::slice;
 
 use drystone_component::Collection;
 
-use super::{From, find, is_settled, make_array, next, remove, settle, try_insert};
+use super::{
+    From, begin_sorting, find, insert_settled, is_settled, is_unordered, make_array, next, remove, settle,
+    try_insert,
+};
 use crate::failure::{ds_fail, fail};
 use crate::layout::{Fault, Process, Status, Worker};
 use crate::worker::{Failure, heap_of, let_others_run};
@@ -74,7 +77,7 @@ pub unsafe extern "C" fn ds_insert(
 }
 
 /// The same. If many elements have to move, others run in between: the collection is as good as ever then, and nobody else
-/// may look at it.
+/// may change it.
 #[inline]
 pub(super) unsafe fn insert_in_parts(
     w: *mut Worker,
@@ -85,13 +88,27 @@ pub(super) unsafe fn insert_in_parts(
 ) -> Result<*mut u8, Fault> {
     match try_insert(&mut *heap_of(w), cell, collection, keys) {
         Err(_) if !is_settled(cell, collection) => {
-            while !settle(&mut *heap_of(w), cell, collection) {
-                let_others_run(w, p);
-            }
-            Ok(find(cell, collection, keys))
+            settle_in_parts(w, p, cell, collection);
+            insert_settled(&mut *heap_of(w), cell, collection, keys)
         }
         done => done,
     }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn settle_in_parts(w: *mut Worker, p: *mut Process, cell: *mut *mut u8, collection: &Collection) {
+    while !settle(&mut *heap_of(w), cell, collection) {
+        let_others_run(w, p);
+    }
+}
+
+/// The elements get the order in which they are visited; others run in between, and may visit them too.
+#[cold]
+#[inline(never)]
+unsafe fn sort_in_parts(w: *mut Worker, p: *mut Process, cell: *mut *mut u8, collection: &Collection) {
+    begin_sorting(&mut *heap_of(w), cell, collection);
+    settle_in_parts(w, p, cell, collection);
 }
 
 /// The element with this key of one or two words is not there, but should be.
@@ -129,15 +146,19 @@ pub unsafe extern "C" fn ds_remove(
 /// Sets the keys to the first, or the next ones; 0 if there are none.
 ///
 /// # Safety
-/// As for [`ds_find`]; `w` is the worker of this thread, and the keys hold their texts unless `first` is set.
+/// As for [`ds_find`]; `p` runs on `w`, the worker of this thread, and the keys hold their texts unless `first` is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_next(
     w: *mut Worker,
+    p: *mut Process,
     cell: *mut *mut u8,
     collection: *const Collection,
     keys: *mut u64,
     first: u32,
 ) -> u32 {
+    if first != 0 && is_unordered(cell, &*collection) {
+        sort_in_parts(w, p, cell, &*collection);
+    }
     let from = if first == 0 { From::Key } else { From::Start };
     u32::from(!next(&mut *heap_of(w), cell, &*collection, keys, from).is_null())
 }

@@ -224,7 +224,7 @@ impl Hash {
     }
 
     /// The slot where a key is; else the one to put it, if there is one.
-    #[inline]
+    #[inline(always)]
     unsafe fn slot_of(&self, keys: Keys, key: Key, hash: u64) -> Result<usize, Option<usize>> {
         let groups = (*self.table).groups;
         let mut number = home(hash, groups);

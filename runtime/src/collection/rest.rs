@@ -5,11 +5,13 @@
 //! See the collection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use super::hash::{Hash, Rebuilding};
 use super::keys::{Key, Keys};
+use super::sorting::{Progress, Sorting};
 use super::tree::Tree;
 use super::{Inserted, Shape};
 use crate::heap::Heap;
@@ -17,6 +19,8 @@ use crate::heap::Heap;
 /// The rest of a collection.
 pub struct Rest {
     form: Form,
+    /// How a hash table becomes a tree. While others run it may be asked; whoever changes it makes it a tree before.
+    sorting: Option<Box<Sorting>>,
     /// Somebody has asked for the order: there will be no hash table any more.
     is_ordered: bool,
     /// There may be keys next to the dense part, whose elements shall move there.
@@ -31,6 +35,13 @@ enum Form {
     Hash(Hash),
 }
 
+/// Whether what takes long is done at once, or begins only: then it goes on with [`Rest::sort_some`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Haste {
+    AtOnce,
+    InParts,
+}
+
 /// More elements than that are not few.
 const FEW: usize = 8;
 /// A hash table with more elements than that doesn't grow: moving them all would take milliseconds.
@@ -38,7 +49,8 @@ const MANY: usize = 1 << 16;
 
 impl Rest {
     /// No elements.
-    pub const EMPTY: Rest = Rest { form: Form::Empty, is_ordered: false, has_neighbours: false, paid: 0 };
+    pub const EMPTY: Rest =
+        Rest { form: Form::Empty, sorting: None, is_ordered: false, has_neighbours: false, paid: 0 };
 
     /// Whether there are none.
     #[inline]
@@ -61,16 +73,16 @@ impl Rest {
         self.find(keys, key).is_some()
     }
 
-    /// Finds or makes the element with a key. `None`: there is no memory.
-    pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
-        let inserted = self.place(heap, keys, key)?;
+    /// Finds or makes the element with a key. `None`: there is no memory, or elements have begun to be sorted.
+    pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key, haste: Haste) -> Option<Inserted> {
+        let inserted = self.place(heap, keys, key, haste)?;
         if inserted.is_new {
             keys.hold(heap, key);
         }
         Some(inserted)
     }
 
-    unsafe fn place(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
+    unsafe fn place(&mut self, heap: &mut Heap, keys: Keys, key: Key, haste: Haste) -> Option<Inserted> {
         match &mut self.form {
             Form::Empty => {
                 let mut tree = Tree::new(heap, keys)?;
@@ -87,20 +99,28 @@ impl Rest {
                 match &mut self.form {
                     Form::Hash(hash) => hash.insert(keys, key),
                     Form::Tree(tree) => tree.insert(heap, keys, key),
-                    Form::Empty => None,
+                    _ => None,
                 }
             }
-            Form::Hash(hash) => match hash.insert(keys, key) {
-                None => self.place_after_change(heap, keys, key),
+            Form::Hash(hash) if self.sorting.is_none() => match hash.insert(keys, key) {
+                None => self.place_after_change(heap, keys, key, haste),
                 inserted => inserted,
             },
+            Form::Hash(_) => self.place_after_change(heap, keys, key, haste),
         }
     }
 
     /// Inserts into a hash table that has refused.
     #[cold]
-    unsafe fn place_after_change(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
+    unsafe fn place_after_change(
+        &mut self,
+        heap: &mut Heap,
+        keys: Keys,
+        key: Key,
+        haste: Haste,
+    ) -> Option<Inserted> {
         if let Form::Hash(hash) = &mut self.form
+            && self.sorting.is_none()
             && hash.count() < MANY
         {
             match hash.rebuild(heap, keys) {
@@ -113,7 +133,10 @@ impl Rest {
                 }
             }
         }
-        self.become_tree(heap, keys)?;
+        self.begin_sorting(heap, keys);
+        if haste == Haste::AtOnce {
+            while !self.sort_some(heap, keys) {}
+        }
         match &mut self.form {
             Form::Tree(tree) => tree.insert(heap, keys, key),
             _ => None,
@@ -137,32 +160,61 @@ impl Rest {
         }
     }
 
-    /// Turns a hash table into a tree, for good. `None`: there is no memory.
-    unsafe fn become_tree(&mut self, heap: &mut Heap, keys: Keys) -> Option<()> {
-        if !matches!(self.form, Form::Hash(_)) {
-            return Some(());
+    /// A hash table begins to become a tree, for good. If there is no memory, it stays one.
+    #[cold]
+    pub unsafe fn begin_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+        if let Form::Hash(hash) = &self.form
+            && self.sorting.is_none()
+            && let Some(tree) = Tree::new(heap, keys)
+        {
+            self.sorting = Some(Box::new(Sorting::new(hash, keys, tree)));
         }
-        let mut tree = Tree::new(heap, keys)?;
-        let moved = self.visit_in_order(keys, &mut |key, cell| match tree.insert(heap, keys, key) {
-            Some(inserted) => {
-                *inserted.cell = *cell;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        });
-        if moved.is_break() {
-            tree.free(heap, keys);
-            return None;
+    }
+
+    /// Whether a hash table is becoming a tree.
+    #[inline]
+    pub fn is_sorting(&self) -> bool {
+        self.sorting.is_some()
+    }
+
+    /// Whether the order of what is in a hash table isn't known yet.
+    #[inline]
+    pub fn is_unordered(&self) -> bool {
+        matches!(self.form, Form::Hash(_))
+    }
+
+    /// Goes on with sorting; whether all is done, or there is no memory.
+    #[cold]
+    pub unsafe fn sort_some(&mut self, heap: &mut Heap, keys: Keys) -> bool {
+        let Some(sorting) = &mut self.sorting else { return true };
+        match sorting.go_on(heap, keys) {
+            Progress::More => return false,
+            Progress::NoMemory => self.stop_sorting(heap, keys),
+            Progress::Done => self.end_sorting(heap, keys),
         }
-        if let Form::Hash(hash) = core::mem::replace(&mut self.form, Form::Tree(tree)) {
+        true
+    }
+
+    /// The table becomes the tree that it has been sorted into.
+    unsafe fn end_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+        let Some(sorting) = self.sorting.take() else { return };
+        if let Form::Hash(hash) = core::mem::replace(&mut self.form, Form::Tree(sorting.finish())) {
             hash.free(heap, keys);
         }
         self.is_ordered = true;
-        Some(())
+    }
+
+    /// A hash table becomes a tree at once, if there is memory.
+    unsafe fn become_tree(&mut self, heap: &mut Heap, keys: Keys) {
+        self.begin_sorting(heap, keys);
+        while !self.sort_some(heap, keys) {}
     }
 
     /// Removes the element with a key and answers what it held.
     pub unsafe fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
+        if self.is_sorting() {
+            while !self.sort_some(heap, keys) {}
+        }
         let (word, is_empty) = match &mut self.form {
             Form::Empty => return None,
             Form::Tree(tree) => (tree.remove(heap, keys, key)?, tree.is_empty()),
@@ -177,11 +229,14 @@ impl Rest {
     /// The entry with the smallest key above `key`, or of all. A hash table becomes a tree.
     pub unsafe fn after(&mut self, heap: &mut Heap, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
         self.is_ordered = true;
-        // If there is no memory for the tree, all is searched each time.
-        let _ = self.become_tree(heap, keys);
+        if let Form::Tree(tree) = &mut self.form {
+            return tree.after(keys, key);
+        }
+        self.become_tree(heap, keys);
         match &mut self.form {
             Form::Empty => None,
             Form::Tree(tree) => tree.after(keys, key),
+            // There is no memory for the tree, so all is searched each time.
             Form::Hash(hash) => hash.after(keys, key),
         }
     }
@@ -266,6 +321,7 @@ impl Rest {
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
         let keys = shape.keys;
+        self.stop_sorting(heap, keys);
         match &mut self.form {
             Form::Empty => {}
             Form::Tree(tree) => {
@@ -288,7 +344,15 @@ impl Rest {
         true
     }
 
+    /// A hash table that is becoming a tree stays one.
+    unsafe fn stop_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+        if let Some(sorting) = self.sorting.take() {
+            sorting.finish().free(heap, keys);
+        }
+    }
+
     unsafe fn free_form(&mut self, heap: &mut Heap, keys: Keys) {
+        self.stop_sorting(heap, keys);
         match core::mem::replace(&mut self.form, Form::Empty) {
             Form::Empty => {}
             Form::Tree(tree) => tree.free(heap, keys),

@@ -11,7 +11,7 @@ use core::slice;
 use super::Shape;
 use super::dense::{self, Dense, End};
 use super::keys::Key;
-use super::rest::Rest;
+use super::rest::{Haste, Rest};
 use crate::heap::Heap;
 
 /// A collection.
@@ -66,12 +66,11 @@ impl Store {
         self.dense.index(*key as i64).map(|index| self.dense.at(index, shape.size))
     }
 
-    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled (the element has been made
-    /// then, but others shall move).
+    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled.
     #[inline]
     pub unsafe fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if !shape.keys.is_number() {
-            return Some(self.rest.insert(heap, shape.keys, key)?.cell.cast());
+            return Some(self.rest.insert(heap, shape.keys, key, Haste::InParts)?.cell.cast());
         }
         if let Some(element) = self.find_dense(shape, key) {
             return Some(element);
@@ -128,21 +127,29 @@ impl Store {
                 return self.insert_at_end(heap, shape, key, end);
             }
         }
-        let inserted = self.rest.insert(heap, shape.keys, key)?;
+        let inserted = self.rest.insert(heap, shape.keys, key, Haste::InParts)?;
         if inserted.is_new {
             self.rest.paid = self.rest.paid.saturating_add(PAID);
         }
         Some(inserted.cell.cast())
     }
 
-    /// Whether there may be elements that shall move to the dense part.
+    /// Whether no elements shall move, neither to the dense part nor to where they are in order.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        !self.rest.has_neighbours
+        !self.rest.has_neighbours && !self.rest.is_sorting()
     }
 
-    /// Moves some of them there; whether that is all.
+    /// Moves some that shall; whether that is all.
     pub unsafe fn settle(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+        if self.rest.is_sorting() {
+            self.rest.sort_some(heap, shape.keys);
+            return self.is_settled();
+        }
+        if self.is_settled() {
+            // Another process has done it meanwhile.
+            return true;
+        }
         self.dense.open(shape.size);
         self.absorb(heap, shape);
         self.dense.close(shape.size);
@@ -196,7 +203,7 @@ impl Store {
     unsafe fn retreat(&mut self, heap: &mut Heap, shape: Shape, end: End) -> bool {
         let index = if end == End::Front { 0 } else { self.dense.len() - 1 };
         let key = self.dense.low().wrapping_add(index as i64) as u64;
-        let Some(inserted) = self.rest.insert(heap, shape.keys, &key) else { return false };
+        let Some(inserted) = self.rest.insert(heap, shape.keys, &key, Haste::AtOnce) else { return false };
         *inserted.cell = self.dense.take(heap, shape.size, end);
         true
     }
@@ -246,6 +253,17 @@ impl Store {
         let word = self.dense.take(heap, shape.size, if index == 0 { End::Front } else { End::Back });
         self.dense.close(shape.size);
         Some(word)
+    }
+
+    /// Whether the order of some elements isn't known yet.
+    #[inline]
+    pub fn is_unordered(&self) -> bool {
+        self.rest.is_unordered()
+    }
+
+    /// Begins to bring them in order: see [`Store::settle`].
+    pub unsafe fn begin_sorting(&mut self, heap: &mut Heap, shape: Shape) {
+        self.rest.begin_sorting(heap, shape.keys);
     }
 
     /// Sets `to` to the smallest key above `after`, or of all, and answers its element.

@@ -112,14 +112,7 @@ impl Tree {
     pub unsafe fn drop_last_leaf(&mut self, heap: &mut Heap, shape: Shape) -> bool {
         let keys = shape.keys;
         self.last = None;
-        let mut path = Path { steps: [(self.root, 0); LEVELS], length: 0 };
-        let mut node = self.root;
-        while !node.is_leaf() {
-            let index = node.count() - 1;
-            path.steps[path.length] = (node, index);
-            path.length += 1;
-            node = node.child(keys, index);
-        }
+        let (mut path, node) = self.descend_to_last(keys);
         for index in 0..node.count() {
             keys.drop(heap, node.key(keys, index));
             shape.drop_word(heap, *node.cell(keys, index));
@@ -147,11 +140,22 @@ impl Tree {
     }
 
     /// Goes down to the leaf where a key belongs.
+    #[inline]
     unsafe fn descend(&self, keys: Keys, key: Key) -> (Path, Node) {
+        self.descend_by(keys, |node| node.child_for(keys, key))
+    }
+
+    /// Goes down to the last leaf.
+    unsafe fn descend_to_last(&self, keys: Keys) -> (Path, Node) {
+        self.descend_by(keys, |node| node.count() - 1)
+    }
+
+    #[inline]
+    unsafe fn descend_by(&self, keys: Keys, choose: impl Fn(Node) -> usize) -> (Path, Node) {
         let mut path = Path { steps: [(self.root, 0); LEVELS], length: 0 };
         let mut node = self.root;
         while !node.is_leaf() {
-            let index = node.child_for(keys, key);
+            let index = choose(node);
             path.steps[path.length] = (node, index);
             path.length += 1;
             node = node.child(keys, index);

@@ -25,18 +25,40 @@ impl Tree {
     /// Finds or makes the element with a key. The caller sees to it that a new key holds its texts. `None`: there is
     /// no memory.
     pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
-        let (mut path, mut leaf) = self.descend(keys, key);
-        let index = match leaf.position(keys, key) {
-            Ok(index) => return Some(Inserted { cell: leaf.cell(keys, index), is_new: false }),
-            Err(index) => index,
-        };
+        let (path, leaf) = self.descend(keys, key);
+        match leaf.position(keys, key) {
+            Ok(index) => Some(Inserted { cell: leaf.cell(keys, index), is_new: false }),
+            Err(index) => {
+                let cell = self.insert_at(heap, keys, key, path, leaf, index)?;
+                Some(Inserted { cell, is_new: true })
+            }
+        }
+    }
+
+    /// Makes the element with a key that is greater than all others, likewise.
+    pub unsafe fn append(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<*mut u64> {
+        let (path, leaf) = self.descend_to_last(keys);
+        self.insert_at(heap, keys, key, path, leaf, leaf.count())
+    }
+
+    /// Makes a new element in a leaf, to which the path leads.
+    #[inline]
+    unsafe fn insert_at(
+        &mut self,
+        heap: &mut Heap,
+        keys: Keys,
+        key: Key,
+        mut path: Path,
+        mut leaf: Node,
+        index: usize,
+    ) -> Option<*mut u64> {
         let full = Node::full(keys);
         if leaf.is_full() && leaf.capacity() < full {
             leaf = self.resize_leaf(heap, keys, full.min(2 * leaf.capacity()))?;
         }
         self.last = None;
         if !leaf.is_full() {
-            return Some(Inserted { cell: put(leaf, keys, index, key, 0u64), is_new: true });
+            return Some(put(leaf, keys, index, key, 0u64));
         }
         let mut supply = Supply::new(heap, keys, &path, leaf)?;
         let cut = cut_for(&path, leaf, index);
@@ -58,7 +80,7 @@ impl Tree {
                 }
             };
         }
-        Some(Inserted { cell, is_new: true })
+        Some(cell)
     }
 
     /// Gives the only leaf another capacity. `None`: there is no memory.

@@ -1,0 +1,115 @@
+//! A hash table becomes a tree, a part after the other: its entries are sorted in runs, and these are merged into the tree.
+//! Until that is done the table is as it was, and may be asked.
+//!
+//! # Why this is sound
+//! Nobody changes the table meanwhile, so its entries stay where they are; the rest's own module sees to that.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::ops::{ControlFlow, Range};
+
+use super::hash::Hash;
+use super::keys::{Key, Keys};
+use super::tree::Tree;
+use crate::heap::Heap;
+
+/// The way of a hash table to a tree.
+pub struct Sorting {
+    entries: Vec<(Key, *mut u64)>,
+    /// So many of them are in sorted runs.
+    sorted: usize,
+    /// What is left of the runs; as soon as all are sorted, a heap: each begins with a smaller key than the two behind it.
+    runs: Vec<Range<usize>>,
+    /// Those that have been merged.
+    tree: Tree,
+}
+
+/// How far it is.
+pub enum Progress {
+    /// There is more to do.
+    More,
+    /// All elements are in the tree.
+    Done,
+    /// There is no memory for the tree.
+    NoMemory,
+}
+
+/// So many entries are a run.
+const RUN: usize = 1 << 10;
+/// So many are merged at once.
+const MERGED: usize = 1 << 8;
+
+impl Sorting {
+    /// Begins. `tree` is empty.
+    pub unsafe fn new(hash: &Hash, keys: Keys, tree: Tree) -> Sorting {
+        let mut entries = Vec::with_capacity(hash.count());
+        let _ = hash.visit::<()>(keys, &mut |key, cell| {
+            entries.push((key, cell));
+            ControlFlow::Continue(())
+        });
+        Sorting { entries, sorted: 0, runs: Vec::new(), tree }
+    }
+
+    /// Does a part of it.
+    pub unsafe fn go_on(&mut self, heap: &mut Heap, keys: Keys) -> Progress {
+        if self.sorted < self.entries.len() {
+            self.sort_run(keys);
+            return Progress::More;
+        }
+        for _ in 0..MERGED {
+            let Some(first) = self.runs.first_mut() else { return Progress::Done };
+            let (key, cell) = self.entries[first.start];
+            let Some(to) = self.tree.append(heap, keys, key) else { return Progress::NoMemory };
+            *to = *cell;
+            first.start += 1;
+            if first.start == first.end {
+                self.runs.swap_remove(0);
+            }
+            self.sink(keys, 0);
+        }
+        Progress::More
+    }
+
+    /// The tree, as far as it has got.
+    pub fn finish(self) -> Tree {
+        self.tree
+    }
+
+    unsafe fn sort_run(&mut self, keys: Keys) {
+        let run = self.sorted..self.entries.len().min(self.sorted + RUN);
+        let entries = &mut self.entries[run.clone()];
+        if keys.is_number() {
+            entries.sort_unstable_by_key(|&(key, _)| *key as i64);
+        } else {
+            entries.sort_unstable_by(|&(a, _), &(b, _)| keys.compare(a, b));
+        }
+        self.sorted = run.end;
+        self.runs.push(run);
+        if self.sorted == self.entries.len() {
+            (0..self.runs.len() / 2).rev().for_each(|index| self.sink(keys, index));
+        }
+    }
+
+    /// A run may begin with a greater key than those behind it.
+    unsafe fn sink(&mut self, keys: Keys, mut index: usize) {
+        loop {
+            let mut least = index;
+            for behind in [2 * index + 1, 2 * index + 2] {
+                if behind < self.runs.len() && self.is_before(keys, behind, least) {
+                    least = behind;
+                }
+            }
+            if least == index {
+                return;
+            }
+            self.runs.swap(index, least);
+            index = least;
+        }
+    }
+
+    unsafe fn is_before(&self, keys: Keys, a: usize, b: usize) -> bool {
+        let (a, b) = (self.entries[self.runs[a].start].0, self.entries[self.runs[b].start].0);
+        if keys.is_number() { (*a as i64) < *b as i64 } else { keys.compare(a, b) == Ordering::Less }
+    }
+}
