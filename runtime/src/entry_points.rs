@@ -179,6 +179,8 @@ entry_points! {
             -> Status where NotZero leaves;
         #[lets_others_run] TEXT_COMPARE = ds_text_compare(w, p; *const TextHead, *const TextHead) -> i32;
         #[lets_others_run] TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_CONCAT_ALL = ds_text_concat_all(w, p; *mut TextHead, *mut TextHead, *mut TextHead, *mut TextHead, u32)
+            -> *mut TextHead where MinusOne leaves;
         TEXT_COPY = ds_text_copy(w; *mut TextHead) -> *mut TextHead;
         TEXT_DROP = ds_text_drop(w; *mut TextHead);
         #[lets_others_run] TEXT_EQUAL = ds_text_equal(w, p; *const TextHead, *const TextHead) -> u32;

@@ -194,6 +194,34 @@ pub unsafe fn concat(
     }
 }
 
+/// `a + b + c + d`, without what would lie between; null texts are empty.
+///
+/// # Safety
+/// All are live or null.
+pub unsafe fn concat_all(
+    by: Caller,
+    heap: *mut Heap,
+    parts: [*mut TextHead; 4],
+) -> Result<*mut TextHead, Fault> {
+    // SAFETY: as above; the new text has room for all of them.
+    unsafe {
+        let mut filled = parts.iter().filter(|part| !part.is_null());
+        let first = filled.next().copied().unwrap_or(null_mut());
+        if filled.next().is_none() {
+            return Ok(copy(&*heap, first));
+        }
+        let length = parts.iter().fold(0_usize, |sum, &part| sum.saturating_add(bytes(part).len()));
+        let text = allocate(&mut *heap, length)?;
+        let mut end = first_byte(text);
+        for part in parts {
+            let part = bytes(part);
+            short::copy(by, part, end);
+            end = end.add(part.len());
+        }
+        Ok(text)
+    }
+}
+
 /// `FIND(t, part, from)`
 ///
 /// # Safety

@@ -55,6 +55,23 @@ proptest! {
     }
 
     #[test]
+    fn several_at_once_are_what_they_are_one_by_one(parts in prop::array::uniform4(short())) {
+        let mut heap = heap();
+        // SAFETY: every text is dropped once, at the end.
+        unsafe {
+            let texts = parts.each_ref().map(|part| make(&mut heap, part).unwrap());
+            let all = concat_all(Caller::HASTY, &raw mut heap, texts).unwrap();
+            prop_assert_eq!(bytes(all), parts.concat());
+            for text in texts {
+                drop(&mut heap, text);
+            }
+            prop_assert_eq!(bytes(all), parts.concat());
+            drop(&mut heap, all);
+            prop_assert_eq!(heap.live(), 0);
+        }
+    }
+
+    #[test]
     fn appending_is_what_concatenating_is(
         start in short(),
         steps in prop::collection::vec((0usize..5, prop::collection::vec(any::<u8>(), 0..90)), 0..20),

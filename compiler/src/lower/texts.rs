@@ -15,6 +15,9 @@ pub(super) struct TextValue {
     pub slot: Option<u32>,
 }
 
+/// Texts that one call of the runtime puts together.
+const MOST_AT_ONCE: usize = 4;
+
 impl Lower<'_, '_> {
     /// Evaluates an expression of type TEXT.
     pub(super) fn text(&mut self, expression: &Expression) -> TextValue {
@@ -35,9 +38,8 @@ impl Lower<'_, '_> {
                 let result = self.call_procedure(*procedure, arguments, expression.span);
                 self.keep(result.expect("a function has a result"))
             }
-            Binary(drystone_language::program::Binary::Concatenate, a, b) => {
-                let (a, b) = self.two_texts(a, b);
-                self.make(&entries::TEXT_CONCAT, vec![a.reg, b.reg], vec![a, b], expression)
+            Binary(drystone_language::program::Binary::Concatenate, ..) => {
+                self.concatenated(&parts_of(expression), expression)
             }
             Locked(mode, inner) => self.locked(*mode, inner, |lower| {
                 let text = lower.text(inner);
@@ -83,6 +85,30 @@ impl Lower<'_, '_> {
         kept
     }
 
+    /// Puts two or more texts together, as many at once as the runtime can.
+    pub(super) fn concatenated(&mut self, parts: &[&Expression], whole: &Expression) -> TextValue {
+        let (first, mut others) = parts.split_first().expect("there are two texts");
+        let mut joined = self.text(first);
+        while !others.is_empty() {
+            let (next, rest) = others.split_at(others.len().min(MOST_AT_ONCE - 1));
+            others = rest;
+            let mut texts = vec![joined];
+            for part in next {
+                if has_effects(part) {
+                    texts = texts.into_iter().map(|text| self.own(text)).collect();
+                }
+                texts.push(self.text(part));
+            }
+            let mut operands: Vec<Reg> = texts.iter().map(|text| text.reg).collect();
+            let entry = if texts.len() == 2 { &entries::TEXT_CONCAT } else { &entries::TEXT_CONCAT_ALL };
+            if texts.len() > 2 {
+                operands.resize_with(MOST_AT_ONCE, || self.int(0));
+            }
+            joined = self.make(entry, operands, texts, whole);
+        }
+        joined
+    }
+
     /// Evaluates two texts; the first is held if the second may disturb it.
     pub(super) fn two_texts(&mut self, a: &Expression, b: &Expression) -> (TextValue, TextValue) {
         let first = self.text(a);
@@ -120,4 +146,19 @@ impl Lower<'_, '_> {
             self.give_slot(slot, Kind::Text);
         }
     }
+}
+
+/// What `a + b + c` puts together.
+fn parts_of(whole: &Expression) -> Vec<&Expression> {
+    let mut parts = Vec::new();
+    let mut rest = whole;
+    while let ExpressionKind::Binary(drystone_language::program::Binary::Concatenate, first, last) =
+        &rest.kind
+    {
+        parts.push(&**last);
+        rest = first;
+    }
+    parts.push(rest);
+    parts.reverse();
+    parts
 }

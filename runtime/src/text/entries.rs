@@ -5,7 +5,8 @@
 //! all of these functions rely on.
 
 use super::{
-    append, append_byte, bytes, compare, concat, copy, drop, equal, find, make, make_zeroed, set, slice,
+    append, append_byte, bytes, compare, concat, concat_all, copy, drop, equal, find, make, make_zeroed, set,
+    slice,
 };
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
@@ -79,6 +80,23 @@ pub unsafe extern "C" fn ds_text_concat(
     location: u32,
 ) -> *mut TextHead {
     unsafe { At(w, p, location).or_fail(concat(Caller::new(w, p), heap_of(w), a, b), FAILED) }
+}
+
+/// `a + b + c + d`
+///
+/// # Safety
+/// As for [`ds_text_concat`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_text_concat_all(
+    w: *mut Worker,
+    p: *mut Process,
+    a: *mut TextHead,
+    b: *mut TextHead,
+    c: *mut TextHead,
+    d: *mut TextHead,
+    location: u32,
+) -> *mut TextHead {
+    unsafe { At(w, p, location).or_fail(concat_all(Caller::new(w, p), heap_of(w), [a, b, c, d]), FAILED) }
 }
 
 /// `t := t + x`
