@@ -18,3 +18,28 @@ fn all_errors_are_shown_with_their_places() {
     }
     assert!(!complaint.contains('\x1b'), "no colours unless for a terminal");
 }
+
+#[test]
+fn a_part_of_programs_needs_no_entry() {
+    let part = "INTERFACE I; IN M END I; COMPONENT A REQUIRES I; BEGIN I!M END A;";
+    let folder = folder_with(part);
+    let output = drystone(folder.path(), &["check", "program.dry"]);
+    assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
+    for (text, command) in
+        [(part, "run"), (&part.replace("COMPONENT A", "COMPONENT {ENTRYPOINT} A"), "check")]
+    {
+        let folder = folder_with(text);
+        let output = drystone(folder.path(), &[command, "program.dry"]);
+        assert!(complaint(&output).contains("the system does not offer I"), "{}", complaint(&output));
+        assert_eq!(status(&output), 2);
+    }
+}
+
+#[test]
+fn no_more_errors_are_shown_than_anybody_reads() {
+    let folder = folder_with(&format!("COMPONENT A; BEGIN {} END A;", "WRITE(x);\n".repeat(130)));
+    let output = drystone(folder.path(), &["check", "program.dry"]);
+    let complaint = complaint(&output);
+    assert_eq!(complaint.matches("[unknown-name]").count(), 100, "{complaint}");
+    assert!(complaint.ends_with("\nand 30 more\n"), "{complaint}");
+}

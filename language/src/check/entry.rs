@@ -29,6 +29,8 @@ impl<'a> Checker<'a> {
         };
         self.check_virtual(&own, entry.filter(|_| name.is_none()), name.is_some());
         match entry {
+            // A part of programs may well end with a component that their entry connects.
+            Some(entry) if start == Start::IfAny && marked.is_none() && self.wants_others(entry) => (),
             Some(entry) => {
                 self.program.entry = Some(entry);
                 self.check_entry(entry);
@@ -134,6 +136,12 @@ impl<'a> Checker<'a> {
     }
 
     /// What the entry requires, the system offers.
+    /// Whether a component requires what the system does not offer.
+    fn wants_others(&self, id: ComponentId) -> bool {
+        let offered = self.offered_by_system();
+        self.program.components[id.index()].requires.iter().any(|facet| !offered.contains(&facet.interface))
+    }
+
     fn check_entry(&mut self, id: ComponentId) {
         let tree = self.components[id.index()].tree;
         let offered = self.offered_by_system();

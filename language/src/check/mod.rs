@@ -59,7 +59,7 @@ pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Pro
     check_with_start(files, entry.map_or(Start::Usual, Start::Named))
 }
 
-/// Like [`check`], but files without components will do too: what others import need not be a program.
+/// Like [`check`], but files without a component to start with will do too: what others import need not be a program.
 pub fn check_part(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
     check_with_start(files, Start::IfAny)
 }
@@ -69,7 +69,7 @@ pub fn check_part(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
 enum Start<'a> {
     /// As its text says.
     Usual,
-    /// As its text says, if it has any.
+    /// As its text says, if it has any that the system can give what it requires.
     IfAny,
     Named(&'a str),
 }
