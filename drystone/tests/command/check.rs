@@ -37,7 +37,8 @@ fn a_part_of_programs_needs_no_entry() {
 
 #[test]
 fn no_more_errors_are_shown_than_anybody_reads() {
-    let folder = folder_with(&format!("COMPONENT A; BEGIN {} END A;", "WRITE(x);\n".repeat(130)));
+    let statements: String = (0..130).map(|i| format!("WRITE(x{i});\n")).collect();
+    let folder = folder_with(&format!("COMPONENT A; BEGIN {statements} END A;"));
     let output = drystone(folder.path(), &["check", "program.dry"]);
     let complaint = complaint(&output);
     assert_eq!(complaint.matches("[unknown-name]").count(), 100, "{complaint}");
