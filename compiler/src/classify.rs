@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use drystone_language::program::*;
 
 use crate::naming::Naming;
+use crate::reaching::Reaching;
 use crate::walk::{self, Visitor};
 
 /// Facts about a whole program.
@@ -21,6 +22,8 @@ pub struct Facts {
     pub connected: HashSet<(ComponentId, usize)>,
     /// What is passed by name.
     pub naming: Naming,
+    /// What procedures may do to variables.
+    pub reaching: Reaching,
     bodies: HashMap<BodyKey, CodeFacts>,
 }
 
@@ -114,7 +117,8 @@ impl Facts {
             servers.into_iter().flat_map(|(ty, interface)| offering(program, ty, *interface)).collect();
         let procedures = classify(program, &codes);
         let naming = Naming::of(program, |id| !procedures[id.index()].native);
-        Facts { procedures, in_memory, sizes, connected, naming, bodies }
+        let reaching = Reaching::of(program);
+        Facts { procedures, in_memory, sizes, connected, naming, reaching, bodies }
     }
 
     /// Whether a body calls procedures that keep frames, and whether anything in it awaits.

@@ -22,6 +22,7 @@ mod naming;
 mod print;
 mod processor;
 mod ranges;
+mod reaching;
 mod regions;
 mod segments;
 mod shims;

@@ -10,6 +10,8 @@ use crate::heap::Memory;
 use crate::layout::TextSlice;
 
 const CELLS: usize = 5;
+/// Bytes of a text that is made, about.
+const MOST: usize = if cfg!(miri) { 200 } else { 2000 };
 
 fn heap() -> Heap {
     Heap::new(Memory::new(1 << 30, None))
@@ -53,7 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if cfg!(miri) { 12 } else { 3000 },
+        cases: if cfg!(miri) { 6 } else { 3000 },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -83,7 +85,7 @@ proptest! {
                         put(heap, &mut cells[to], part);
                         model[to] = model[of][from..from + n].to_vec();
                     }
-                    Step::Append(to, more) if model[to].len() + model[more].len() < 2000 => {
+                    Step::Append(to, more) if model[to].len() + model[more].len() < MOST => {
                         let more_text = cells[more];
                         append(Caller::HASTY, heap, &raw mut cells[to], more_text).unwrap();
                         let more = model[more].clone();
@@ -98,7 +100,7 @@ proptest! {
                         let place = model[to].get_mut(index).map(|place| *place = byte);
                         prop_assert_eq!(done, place.ok_or(Fault::IndexOutOfBounds));
                     }
-                    Step::Concat(to, a, b) if model[a].len() + model[b].len() < 2000 => {
+                    Step::Concat(to, a, b) if model[a].len() + model[b].len() < MOST => {
                         let both = concat(Caller::HASTY, heap, cells[a], cells[b]).unwrap();
                         put(heap, &mut cells[to], both);
                         model[to] = [&model[a][..], &model[b]].concat();
@@ -112,14 +114,14 @@ proptest! {
                 for (&cell, model) in cells.iter().zip(&model) {
                     prop_assert_eq!(bytes(cell), &model[..]);
                 }
-                for (a, of_a) in cells.iter().zip(&model) {
-                    for (b, of_b) in cells.iter().zip(&model) {
-                        prop_assert_eq!(compare(Caller::HASTY, *a, *b), of_a.cmp(of_b));
-                        prop_assert_eq!(equal(Caller::HASTY, *a, *b), of_a == of_b);
-                        let found = (0..=of_a.len()).find(|&i| of_a[i..].starts_with(of_b));
-                        let found = found.map_or(-1, |place| place as i64);
-                        prop_assert_eq!(find(Caller::HASTY, *a, *b, 0), Ok(found));
-                    }
+            }
+            for (a, of_a) in cells.iter().zip(&model) {
+                for (b, of_b) in cells.iter().zip(&model) {
+                    prop_assert_eq!(compare(Caller::HASTY, *a, *b), of_a.cmp(of_b));
+                    prop_assert_eq!(equal(Caller::HASTY, *a, *b), of_a == of_b);
+                    let found = (0..=of_a.len()).find(|&i| of_a[i..].starts_with(of_b));
+                    let found = found.map_or(-1, |place| place as i64);
+                    prop_assert_eq!(find(Caller::HASTY, *a, *b, 0), Ok(found));
                 }
             }
             for cell in cells {

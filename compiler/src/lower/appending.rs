@@ -9,50 +9,72 @@ use crate::entries;
 use crate::mir::*;
 use crate::walk::{self, Visitor};
 
+/// Where the variable is that holds the text.
+enum Cell {
+    Known(Address),
+    Found(Reg),
+}
+
 impl Lower<'_, '_> {
     /// Lowers an assignment that puts something behind the text that is there; tells whether it is one.
     pub(super) fn append(&mut self, place: &Place, value: &Expression) -> bool {
         let Some((read, parts)) = appended(place, value) else { return false };
+        if !parts.iter().all(|part| is_quiet(part)) && !self.stays(place, &parts) {
+            return false;
+        }
         let target = self.prepare(place);
-        // What is put behind it doesn't wait and makes no elements, and who may change this text has its lock: the text's
-        // cell stays where it is.
+        // What is put behind it doesn't change it; if it waits or makes elements, this is a variable. And who may change
+        // this text has its lock: the text's cell stays where it is.
         let cell = match &target {
-            Target::Memory(address) => {
-                let cell = self.reg(RegType::Int);
-                self.inst(Inst::Address { to: cell, of: *address });
-                cell
-            }
+            Target::Memory(address) => Cell::Known(*address),
             Target::Element { variable, collection, keys } => {
                 self.wrote(*variable, *collection, keys);
-                self.find_present(&target, read)
+                Cell::Found(self.find_present(&target, read))
             }
-            Target::Named(_) => self.find_present(&target, read),
+            Target::Named(_) => Cell::Found(self.find_present(&target, read)),
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
         // Constants at the end needn't be put together with what is before them.
         let constants = parts.iter().rev().take_while(|part| matches!(part.kind, ExpressionKind::Text(_)));
         let (joined, alone) = parts.split_at(parts.len() - constants.count());
-        self.append_joined(cell, joined, value);
-        alone.iter().for_each(|part| self.append_joined(cell, &[part], value));
+        self.append_joined(&cell, joined, value);
+        alone.iter().for_each(|part| self.append_joined(&cell, &[part], value));
         self.drop_target(&target);
         true
     }
 
+    /// Whether a text stays as it is while what is put behind it is evaluated.
+    fn stays(&self, place: &Place, parts: &[&Expression]) -> bool {
+        let PlaceKind::Variable(variable) = place.kind else { return false };
+        let facts = &self.unit.facts;
+        let awaits = |id: ProcedureId| facts.procedures[id.index()].awaits;
+        facts.reaching.is_out_of_reach(self.unit.program, variable, self.code.procedure, parts, awaits)
+    }
+
     /// Puts parts, if there are any, behind the text in a cell.
-    fn append_joined(&mut self, cell: Reg, parts: &[&Expression], value: &Expression) {
-        let Some((first, others)) = parts.split_first() else { return };
-        let at = self.location_register(value.span);
+    fn append_joined(&mut self, cell: &Cell, parts: &[&Expression], value: &Expression) {
+        if parts.is_empty() {
+            return;
+        }
         if let Some(character) = self.character_of(parts) {
+            let (cell, at) = (self.cell(cell), self.location_register(value.span));
             self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
             return;
         }
-        let mut more = self.text(first);
-        for part in others {
-            let part = self.text(part);
-            more = self.make(&entries::TEXT_CONCAT, vec![more.reg, part.reg], vec![more, part], value);
-        }
+        let more = match parts {
+            [part] => self.text(part),
+            _ => self.concatenated(parts, value),
+        };
+        let (cell, at) = (self.cell(cell), self.location_register(value.span));
         self.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
         self.drop_text(more);
+    }
+
+    fn cell(&mut self, cell: &Cell) -> Reg {
+        match *cell {
+            Cell::Known(address) => self.address(address),
+            Cell::Found(register) => register,
+        }
     }
 
     /// The character that is all these parts are, if it is one.
@@ -76,7 +98,7 @@ fn appended<'e>(place: &Place, value: &'e Expression) -> Option<(Span, Vec<&'e E
     }
     parts.reverse();
     let ExpressionKind::Read(read) = &rest.kind else { return None };
-    let grows = !parts.is_empty() && is_same(read, place) && parts.iter().all(|part| is_quiet(part));
+    let grows = !parts.is_empty() && is_same(read, place);
     grows.then_some((read.span, parts))
 }
 

@@ -205,6 +205,33 @@ END Cuts;
     assert_eq!((printed(&output).as_str(), complaint(&output).as_str(), status(&output)), ("9900000", "", 0));
 }
 
+/// It must do so within seconds of the processor's time: to move all that is there each time would take minutes.
+#[test]
+fn a_text_grows_by_what_functions_give() {
+    const GROWS: &str = "
+COMPONENT Grows;
+VARIABLE t: TEXT; i: INTEGER;
+PROCEDURE Line(n: INTEGER): TEXT;
+BEGIN RETURN TEXT(n) + \" is a line of about fifty characters, or so\"
+END Line;
+PROCEDURE Local(n: INTEGER): INTEGER;
+VARIABLE s: TEXT; i: INTEGER;
+BEGIN
+  FOR i := 1 TO n DO s := s + \"(\" + Line(i) + \")\" END;
+  RETURN LENGTH(s)
+END Local;
+BEGIN
+  FOR i := 1 TO 400000 DO t := t + Line(i) + \"!\" END;
+  WRITE(LENGTH(t)); WRITE(\" \"); WRITE(Local(400000))
+END Grows;
+";
+    let folder = folder_with(GROWS);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -t 20; exec \"$0\" run program.dry", DRYSTONE]).current_dir(folder.path());
+    let output = command.output().expect("a shell runs");
+    assert_eq!((printed(&output).as_str(), complaint(&output).as_str()), ("19888895 20288895", ""));
+}
+
 #[test]
 fn figures_come_on_request() {
     let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");

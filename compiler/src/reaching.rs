@@ -1,0 +1,119 @@
+//! Whether a variable may be read or changed while expressions are evaluated, by the procedures that they call, or by others
+//! who run meanwhile.
+//!
+//! # Why this is right
+//! A variable is reached by its name, which its own procedure and those inside it use, or by a name that it was passed
+//! under. What belongs to the code that evaluates, and is passed to nobody there, only procedures inside it can reach:
+//! its own code uses another one when it is called again. A variable of a component may have been passed before, by
+//! anybody; and others may change it where its lock is given up, which an AWAIT does.
+
+use std::collections::HashSet;
+
+use drystone_language::program::*;
+
+use crate::walk::{self, Visitor};
+
+/// What all procedures use.
+pub struct Reaching {
+    procedures: Vec<Uses>,
+    /// Variables that are passed under another name anywhere.
+    passed: HashSet<VariableId>,
+}
+
+/// What one piece of code does itself.
+#[derive(Default)]
+struct Uses {
+    variables: HashSet<VariableId>,
+    /// Variables that are passed, or set by `NUMBER`.
+    passed: HashSet<VariableId>,
+    calls: Vec<ProcedureId>,
+    /// It does more than compute and call procedures.
+    waits: bool,
+}
+
+impl Reaching {
+    /// Looks at all code.
+    pub fn of(program: &Program) -> Reaching {
+        let uses = |block: &Block| {
+            let mut uses = Uses::default();
+            walk::block(&mut uses, block);
+            uses
+        };
+        let procedures: Vec<Uses> =
+            program.procedures.iter().map(|procedure| uses(&procedure.body)).collect();
+        let mut passed: HashSet<_> = procedures.iter().flat_map(|uses| &uses.passed).copied().collect();
+        for component in &program.components {
+            let parts = component.begin.iter().chain(&component.activity).chain(&component.finally);
+            let bodies = component.implementations.iter().map(|implementation| &implementation.body);
+            parts.chain(bodies).for_each(|block| passed.extend(uses(block).passed));
+        }
+        Reaching { procedures, passed }
+    }
+
+    /// Whether a variable stays as it is, and nobody looks at it but these expressions themselves, while a procedure
+    /// (or a body) evaluates them. `awaits` says of a procedure whether it, or one that it calls, awaits anything.
+    pub fn is_out_of_reach(
+        &self,
+        program: &Program,
+        variable: VariableId,
+        evaluated_by: Option<ProcedureId>,
+        expressions: &[&Expression],
+        awaits: impl Fn(ProcedureId) -> bool,
+    ) -> bool {
+        let mut own = Uses::default();
+        expressions.iter().for_each(|expression| walk::expression(&mut own, expression));
+        let Variable { owner, parameter, .. } = program.variables[variable.index()];
+        let called = self.called(&own.calls);
+        let is_used = |id: &ProcedureId| self.procedures[id.index()].variables.contains(&variable);
+        if own.passed.contains(&variable) || parameter == Some(Passing::Reference) {
+            return false;
+        }
+        if evaluated_by.is_some_and(|id| owner == Owner::Procedure(id)) {
+            return !called.iter().any(|id| owner != Owner::Procedure(*id) && is_used(id));
+        }
+        let may_change = own.waits || self.passed.contains(&variable) || called.iter().any(|id| awaits(*id));
+        !may_change && !called.iter().any(is_used)
+    }
+
+    /// These procedures and all that they call.
+    fn called(&self, first: &[ProcedureId]) -> HashSet<ProcedureId> {
+        let mut open = first.to_vec();
+        let mut called = HashSet::new();
+        while let Some(id) = open.pop() {
+            if called.insert(id) {
+                open.extend(&self.procedures[id.index()].calls);
+            }
+        }
+        called
+    }
+}
+
+impl Visitor for Uses {
+    fn statement(&mut self, statement: &Statement) {
+        if let StatementKind::Call(procedure, _) = statement.kind {
+            self.calls.push(procedure);
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Call(procedure, _) => self.calls.push(*procedure),
+            Number(_, place) => self.reference(place),
+            ReceiveTest(..) | Input(..) | Await(..) | Locked(..) => self.waits = true,
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        if let PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) = place.kind {
+            self.variables.insert(variable);
+        }
+    }
+
+    fn reference(&mut self, place: &Place) {
+        if let PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) = place.kind {
+            self.passed.insert(variable);
+        }
+    }
+}
