@@ -241,9 +241,11 @@ fn a_component_in_a_message_that_nobody_reads_is_deleted() {
             |c| unsafe { c.passivate(2) },
             |c| unsafe { c.create(c.container(0), *GIFT) },
             |c| unsafe {
-                let gift = ds_depart(c.w, c.p, c.container(0), 1);
-                c.send(c.client(), *GIVE, 0, &[gift.expose_provenance() as u64])
+                *c.v(1) = ds_depart(c.w, c.p, c.container(0), 1).expose_provenance() as u64;
+                Go
             },
+            // It may be repeated.
+            |c| unsafe { c.send(c.client(), *GIVE, 0, &[*c.v(1)]) },
         ]).done();
         GIFT: Template = template("Gift").main(&[|c| unsafe { c.passivate(2) }])
             .finally(&[|c| unsafe { c.write("gift") }]).done();

@@ -5,7 +5,7 @@ use super::trial::{Trial, figure, repeated};
 use crate::row::Row;
 
 /// In the order of the program, which has them as numbers.
-const OPERATIONS: [&str; 17] = [
+const OPERATIONS: [&str; 22] = [
     "nothing",
     "delete 10^6 servers",
     "delete a holder of 10^6",
@@ -23,6 +23,11 @@ const OPERATIONS: [&str; 17] = [
     "compare 100 MB",
     "SLICE of 100 MB",
     "NEW of a text of 100 MB",
+    "end a holder of 10^6 by force",
+    "delete 10^6 clients of a server",
+    "delete a client with 10^6 slots",
+    "find by a text of 100 MB",
+    "free a text of 100 MB",
 ];
 
 /// Milliseconds: a time slice, and what the clock rounds.
