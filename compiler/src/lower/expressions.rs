@@ -215,25 +215,6 @@ impl Lower<'_, '_> {
         to
     }
 
-    fn compare_texts(&mut self, comparison: Comparison, a: &Expression, b: &Expression) -> Reg {
-        let (a, b) = self.two_texts(a, b);
-        let zero = self.int(0);
-        let result = match comparison {
-            Comparison::Equal => self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]),
-            Comparison::NotEqual => {
-                let equal = self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]);
-                self.op(Op::Equal, equal, zero)
-            }
-            _ => {
-                let order = self.call(&entries::TEXT_COMPARE, vec![a.reg, b.reg]);
-                self.op(comparison_op(comparison, false), order, zero)
-            }
-        };
-        self.drop_text(a);
-        self.drop_text(b);
-        result
-    }
-
     fn builtin(&mut self, builtin: Builtin, arguments: &[Expression], span: Span) -> Reg {
         use drystone_language::program::Builtin::*;
         match builtin {
@@ -405,7 +386,7 @@ impl Lower<'_, '_> {
     }
 }
 
-fn comparison_op(comparison: Comparison, real: bool) -> Op {
+pub(super) fn comparison_op(comparison: Comparison, real: bool) -> Op {
     match (comparison, real) {
         (Comparison::Equal, false) => Op::Equal,
         (Comparison::NotEqual, false) => Op::NotEqual,

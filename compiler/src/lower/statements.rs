@@ -193,7 +193,7 @@ impl Lower<'_, '_> {
         let mut text = None;
         let mut result = None;
         match value {
-            Some(value) if value.ty == Type::Text => text = Some(self.owned_text(value)),
+            Some(value) if value.ty == Type::Text => text = Some(self.returned_text(value)),
             Some(value) => {
                 let value = self.value(value);
                 let copy = self.reg(self.code.registers[value.0 as usize]);

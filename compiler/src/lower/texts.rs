@@ -3,8 +3,9 @@
 use drystone_component::Kind;
 use drystone_language::program::*;
 
-use super::Lower;
+use super::expressions::comparison_op;
 use super::places::Target;
+use super::{Lower, Runs};
 use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::*;
@@ -130,8 +131,40 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn own_register(&mut self, reg: Reg) -> TextValue {
+        if self.is_literal(reg) {
+            return self.keep(reg);
+        }
         let copy = self.call(&entries::TEXT_COPY, vec![reg]);
         self.keep(copy)
+    }
+
+    /// Whether a register has just got a literal, whose holders nobody counts.
+    fn is_literal(&self, reg: Reg) -> bool {
+        match self.code.blocks[self.current.0 as usize].instructions.last() {
+            Some(Inst::Symbol(to, Symbol::Text(_)) | Inst::Int(to, 0)) => *to == reg,
+            _ => false,
+        }
+    }
+
+    /// Evaluates the result of a procedure into a temporary that owns it. A variable that goes with the frame gives its
+    /// text away.
+    pub(super) fn returned_text(&mut self, expression: &Expression) -> u32 {
+        let Some(variable) = self.going(expression) else { return self.owned_text(expression) };
+        let reg = self.load(variable, RegType::Int);
+        let kept = self.keep(reg);
+        let zero = self.int(0);
+        self.store(variable, zero);
+        kept.slot.expect("it is kept in a temporary")
+    }
+
+    /// Where the variable lies that an expression reads, if it is this procedure's own.
+    fn going(&mut self, expression: &Expression) -> Option<Address> {
+        let ExpressionKind::Read(place) = &expression.kind else { return None };
+        let PlaceKind::Variable(id) = place.kind else { return None };
+        let variable = self.unit.variable(id);
+        let Owner::Procedure(owner) = variable.owner else { return None };
+        let is_own = self.runs == Runs::Procedure(owner);
+        (is_own && variable.parameter != Some(Passing::Reference)).then(|| self.address_of(id))
     }
 
     /// Evaluates a text into a temporary that owns it.
@@ -146,6 +179,33 @@ impl Lower<'_, '_> {
             self.give_slot(slot, Kind::Text);
         }
     }
+
+    pub(super) fn compare_texts(&mut self, comparison: Comparison, a: &Expression, b: &Expression) -> Reg {
+        let with_empty = is_empty(a) || is_empty(b);
+        let (a, b) = self.two_texts(a, b);
+        let zero = self.int(0);
+        let result = match comparison {
+            // The empty text has no block.
+            Comparison::Equal if with_empty => self.op(Op::Equal, a.reg, b.reg),
+            Comparison::NotEqual if with_empty => self.op(Op::NotEqual, a.reg, b.reg),
+            Comparison::Equal => self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]),
+            Comparison::NotEqual => {
+                let equal = self.call(&entries::TEXT_EQUAL, vec![a.reg, b.reg]);
+                self.op(Op::Equal, equal, zero)
+            }
+            _ => {
+                let order = self.call(&entries::TEXT_COMPARE, vec![a.reg, b.reg]);
+                self.op(comparison_op(comparison, false), order, zero)
+            }
+        };
+        self.drop_text(a);
+        self.drop_text(b);
+        result
+    }
+}
+
+fn is_empty(text: &Expression) -> bool {
+    matches!(&text.kind, ExpressionKind::Text(bytes) if bytes.is_empty())
 }
 
 /// What `a + b + c` puts together.

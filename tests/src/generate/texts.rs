@@ -48,6 +48,18 @@ PROCEDURE Cut(VARIABLE x: TEXT);
 BEGIN
 IF LENGTH(x) > 0 THEN x := SLICE(x, 1, LENGTH(x) - 1) END
 END Cut;
+PROCEDURE Kept(x: TEXT; n: INTEGER): TEXT;
+VARIABLE y: TEXT; i: INTEGER;
+BEGIN
+y := x + \"k\";
+IF x = \"\" THEN RETURN y END;
+IF (y # \"\") AND (n > 3) THEN RETURN Kept(SLICE(y, 1, LENGTH(y) - 1), n - 3) END;
+FOR i := 0 TO LENGTH(x) - 1 DO
+IF x[i] = \"l\" THEN RETURN x END;
+IF i > n THEN RETURN u END
+END;
+RETURN \"kept\"
+END Kept;
 IMPLEMENTATION Go;
 VARIABLE t, own: TEXT; i, j, k, s, n, fuel, big, small: INTEGER;
 PROCEDURE Look(p: TEXT; VARIABLE v: TEXT): INTEGER;
@@ -144,7 +156,12 @@ fn statement(random: &mut Random, place: &Place, depth: usize) -> String {
 
 fn changed(random: &mut Random, place: &Place) -> String {
     let text = random.pick(place.texts);
-    match random.below(4) {
+    match random.below(6) {
+        4 => format!("{text} := Kept({}, {})", random.pick(place.texts), random.range(0, 5)),
+        5 => {
+            let other = random.pick(place.texts);
+            format!("IF ({text} = \"\") OR (\"\" # {other}) THEN {text} := \"\" ELSE {other} := {text} END")
+        }
         0 => format!("IF LENGTH({text}) < 40 THEN {text} := {text} + \"x\" END"),
         1 => format!("{} := \"y\"", character(random, place)),
         2 => format!("{text} := {}", random.pick(place.texts)),
