@@ -165,8 +165,8 @@ entry_points! {
         GO_HOME = ds_go_home(w, p;);
     }
     crate::process {
-        FRAME_END = ds_frame_end(w, p;);
-        FRAME_NEW = ds_frame_new(w, p; *const Frame, u32) -> *mut FrameHead where Zero leaves;
+        FRAME_END = ds_frame_end(w, p; *mut *mut FrameHead);
+        FRAME_NEW = ds_frame_new(w, p; *mut *mut FrameHead, *const Frame, u32) -> *mut FrameHead where Zero leaves;
     }
     crate::scheduler {
         PREEMPT = ds_preempt(w, p;) -> Status where NotZero leaves;

@@ -105,25 +105,23 @@ const FRAMES_LIMIT: usize = 64 << 20;
 /// Enters a procedure that may wait.
 ///
 /// # Safety
-/// `p` runs on `w`; its body has a place for frames, and `frame` describes one.
+/// `p` runs on `w`; `innermost` is where it keeps its innermost procedure's frame, and `frame` describes one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_frame_new(
     w: *mut Worker,
     p: *mut Process,
+    innermost: *mut *mut FrameHead,
     frame: *const drystone_component::Frame,
     location: u32,
 ) -> *mut FrameHead {
     let size = (*frame).size as usize;
-    let innermost = innermost_frame(p);
     let depth = ((*p).score & DEPTH) as usize + size.div_ceil(8);
     if depth > FRAMES_LIMIT / 8 {
-        ds_fail(w, p, Fault::StackLimit as u32, location);
-        return null_mut();
+        return no_frame(w, p, Fault::StackLimit, location);
     }
     let head = (*heap_of(w)).allocate_zeroed(size) as *mut FrameHead;
     if head.is_null() {
-        ds_fail(w, p, Fault::OutOfMemory as u32, location);
-        return null_mut();
+        return no_frame(w, p, Fault::OutOfMemory, location);
     }
     (*p).score = (*p).score & !DEPTH | depth as u32;
     (*head).caller = *innermost;
@@ -132,13 +130,20 @@ pub unsafe extern "C" fn ds_frame_new(
     head
 }
 
+#[cold]
+#[inline(never)]
+unsafe fn no_frame(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> *mut FrameHead {
+    ds_fail(w, p, fault as u32, location);
+    null_mut()
+}
+
 /// Leaves it.
 ///
 /// # Safety
-/// `p` runs on `w` and is in a procedure with a frame, which owns nothing any more and is not touched again.
+/// `p` runs on `w` and is in a procedure with a frame, which owns nothing any more and is not touched again; `innermost` is
+/// as for [`ds_frame_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process) {
-    let innermost = innermost_frame(p);
+pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process, innermost: *mut *mut FrameHead) {
     let head = *innermost;
     *innermost = (*head).caller;
     let size = (*(*head).frame).size as usize;
@@ -147,7 +152,7 @@ pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process) {
 }
 
 /// Where a process keeps its innermost procedure's frame.
-unsafe fn innermost_frame(p: *mut Process) -> *mut *mut FrameHead {
+pub unsafe fn innermost_frame(p: *mut Process) -> *mut *mut FrameHead {
     p.cast::<u8>().add(body_of(p).frame as usize).cast()
 }
 

@@ -224,12 +224,12 @@ fn endless_recursion_is_ended() {
     static FRAME: Frame = Frame { size: 1 << 20, name: Str::new("Recurse"), owned: Table::new(&[]) };
     once! {
         MAIN: Template = template("Main").main(&[
-            |c| unsafe { if ds_frame_new(c.w, c.p, &FRAME, 8).is_null() { Leave } else { To(0) } },
+            |c| unsafe { if ds_frame_new(c.w, c.p, c.frames(), &FRAME, 8).is_null() { Leave } else { To(0) } },
         ]).done();
         FINE: Template = template("Main").main(&[
             |c| unsafe {
-                (0..3).for_each(|_| assert!(!ds_frame_new(c.w, c.p, &FRAME, 8).is_null()));
-                (0..3).for_each(|_| ds_frame_end(c.w, c.p));
+                (0..3).for_each(|_| assert!(!ds_frame_new(c.w, c.p, c.frames(), &FRAME, 8).is_null()));
+                (0..3).for_each(|_| ds_frame_end(c.w, c.p, c.frames()));
                 Go
             },
         ]).done();

@@ -1,7 +1,7 @@
 //! Calls of procedures, on the processor's stack and in frames of the process.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_runtime::layout::Fault;
 
@@ -38,7 +38,8 @@ impl<M: Module> Build<'_, '_, M> {
         let cut = self.functions.first_variant + variant;
         let description = self.symbol(&Symbol::Frame(cut));
         let location = self.builder.ins().iconst(types::I32, location as i64);
-        let frame = self.call_entry(&entries::FRAME_NEW, &[description, location]);
+        let innermost = self.innermost_frame();
+        let frame = self.call_entry(&entries::FRAME_NEW, &[innermost, description, location]);
         self.check_failure(Failure::Zero, frame);
         let frame = frame.expect("a frame");
         let cuts = self.functions.cuts;
@@ -76,8 +77,15 @@ impl<M: Module> Build<'_, '_, M> {
             self.builder.ins().store(trusted(), value, self.worker, offset::RESULT);
         }
         let return_to = self.builder.ins().load(types::I64, trusted(), self.frame, offset::RETURN_TO);
-        self.call_entry(&entries::FRAME_END, &[]);
+        let innermost = self.innermost_frame();
+        self.call_entry(&entries::FRAME_END, &[innermost]);
         self.jump_to_address(return_to, self.process);
+    }
+
+    /// Where the process keeps its innermost procedure's frame.
+    fn innermost_frame(&mut self) -> Value {
+        let place = self.code().shape.frame;
+        self.builder.ins().iadd_imm_s(self.process, i64::from(place))
     }
 
     /// Counts the calls that are nested on the processor's stack.

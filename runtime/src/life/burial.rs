@@ -76,6 +76,6 @@ pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> boo
 pub unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
     frames_of(p, |base, owned| drop_owned(w, base, owned));
     while !process::frames(p).is_null() {
-        process::ds_frame_end(w, p);
+        process::ds_frame_end(w, p, process::innermost_frame(p));
     }
 }

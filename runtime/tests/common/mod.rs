@@ -87,6 +87,11 @@ impl C {
         }
     }
 
+    /// Where the process keeps its innermost procedure's frame.
+    pub unsafe fn frames(self) -> *mut *mut FrameHead {
+        unsafe { self.p.cast::<u8>().add(self.body().frame as usize).cast() }
+    }
+
     /// A register of the process.
     pub unsafe fn r(self, index: usize) -> *mut u64 {
         unsafe { self.word(3 + index) }
