@@ -39,8 +39,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              longer"
         }
         "key-value pipelined" => {
-            "some 3200 instructions for a command: six of its procedures have frames because they own texts or may wait \
-             (720), texts are cut, copied and dropped (610), and the store is a process of its own"
+            "some 3150 instructions for a command: six of its procedures have frames because they own texts or may wait \
+             (630), texts are cut, copied and dropped (610), and the store is a process of its own"
         }
         "word count" => {
             "each character passes a loop that can be interrupted, and each word is a text of its own that is looked up in \
