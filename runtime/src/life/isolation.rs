@@ -11,7 +11,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::vec::Vec;
-use core::ptr::null_mut;
+use core::ptr::{null_mut, with_exposed_provenance_mut};
 
 use drystone_component::{Template, Type};
 
@@ -36,50 +36,77 @@ unsafe fn is_dead(instance: *mut Instance) -> bool {
 
 /// What is to be ended.
 struct Condemned {
-    /// The component itself first.
-    instances: Vec<*mut Instance>,
+    /// The component itself.
+    root: *mut Instance,
+    /// The first and the last of the others: each leads to the next one where its holder stood, for they may be millions.
+    first: *mut Instance,
+    last: *mut Instance,
     processes: Vec<*mut Process>,
     /// Blocks of components that were dead before.
     remains: Vec<*mut Instance>,
 }
 
 impl Condemned {
-    unsafe fn add(&mut self, instance: *mut Instance) {
+    unsafe fn add(&mut self, w: *mut Worker, instance: *mut Instance) {
         if instance.is_null() {
             return;
         }
         // Nothing is found twice, for containers are emptied.
         if is_dead(instance) {
-            self.remains.push(instance);
+            return self.remains.push(instance);
+        }
+        if !leaving(instance).is_null() {
+            leaving::record_of(w, instance);
+        }
+        (*instance).live |= DEAD;
+        (*instance).holder = 0;
+        if self.last.is_null() {
+            self.first = instance;
         } else {
-            (*instance).live |= DEAD;
-            self.instances.push(instance);
+            (*self.last).holder = instance.expose_provenance();
+        }
+        self.last = instance;
+    }
+
+    /// The component after this one, or null.
+    unsafe fn after(&self, instance: *mut Instance) -> *mut Instance {
+        if instance == self.root { self.first } else { with_exposed_provenance_mut((*instance).holder) }
+    }
+
+    /// Calls `each` for all components, the one itself first. It may free the others.
+    unsafe fn each(&self, mut each: impl FnMut(*mut Instance)) {
+        let mut instance = self.root;
+        while !instance.is_null() {
+            let next = self.after(instance);
+            each(instance);
+            instance = next;
         }
     }
 
     /// Finds everyone.
-    unsafe fn find(root: *mut Instance) -> Condemned {
-        let mut all = Condemned { instances: Vec::new(), processes: Vec::new(), remains: Vec::new() };
-        all.add(root);
-        let mut index = 0;
-        while let Some(&instance) = all.instances.get(index) {
-            index += 1;
+    unsafe fn find(w: *mut Worker, root: *mut Instance) -> Condemned {
+        let (processes, remains) = (Vec::new(), Vec::new());
+        let mut all = Condemned { root, first: null_mut(), last: null_mut(), processes, remains };
+        (*root).live |= DEAD;
+        let mut instance = root;
+        while !instance.is_null() {
             let first = all.processes.len();
             processes_of(instance, |p| all.processes.push(p));
-            children_of(instance, |cell| all.add(core::mem::replace(&mut *cell, null_mut())));
+            children_of(instance, |cell| all.add(w, core::mem::replace(&mut *cell, null_mut())));
             for index in first..all.processes.len() {
                 let p = all.processes[index];
-                children_of_process(p, |cell| all.add(core::mem::replace(&mut *cell, null_mut())));
+                children_of_process(p, |cell| all.add(w, core::mem::replace(&mut *cell, null_mut())));
                 if is_service(p) {
-                    all.add_message(p.cast());
+                    all.add_message(w, p.cast());
                 }
             }
+            instance = all.after(instance);
         }
         all
     }
 
     /// What is in the buffer of a service goes with it.
-    unsafe fn add_message(&mut self, c: *mut Communication) {
+    unsafe fn add_message(&mut self, w: *mut Worker, c: *mut Communication) {
         let tag = (*c).word.tag as usize;
         if tag == 0 {
             return;
@@ -89,7 +116,7 @@ impl Condemned {
             parameters.iter().enumerate().filter(|(_, parameter)| parameter.ty == Type::Component);
         for (index, _) in components {
             let word = payload(c).add(index);
-            self.add(core::mem::replace(&mut *word, 0) as *mut Instance);
+            self.add(w, core::mem::replace(&mut *word, 0) as *mut Instance);
         }
     }
 }
@@ -97,7 +124,7 @@ impl Condemned {
 /// Ends a component by force. All processes are at home.
 pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     let deletion = leaving::record_of(w, root);
-    let condemned = Condemned::find(root);
+    let condemned = Condemned::find(w, root);
     let mut bereaved = Vec::new();
     leave_queues(w, &condemned);
     for &p in &condemned.processes {
@@ -106,12 +133,8 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         }
         free_frames(w, p);
     }
-    for &instance in &condemned.instances {
-        close_as_client(w, instance, &mut bereaved);
-    }
-    for &instance in &condemned.instances {
-        close_as_server(w, instance, root, &mut bereaved);
-    }
+    condemned.each(|instance| close_as_client(w, instance, &mut bereaved));
+    condemned.each(|instance| close_as_server(w, instance, root, &mut bereaved));
     for &p in &condemned.processes {
         (*home(w)).live -= 1;
         // A client that lives on keeps the block until it lets go.
@@ -122,7 +145,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
             (*heap_of(w)).free(p.cast(), body_of(p).size as usize);
         }
     }
-    for &instance in &condemned.instances {
+    condemned.each(|instance| {
         let deletion = deletion_of(instance);
         free_rare(w, instance);
         if instance != root && !deletion.is_null() {
@@ -131,10 +154,13 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         end_native(w, instance);
         drop_owned(w, instance.cast(), (*template_of(instance)).owned.get());
         (*instance).live = DEAD;
-    }
-    for &instance in condemned.instances[1..].iter().chain(&condemned.remains) {
-        free_dead(w, instance);
-    }
+    });
+    condemned.each(|instance| {
+        if instance != root {
+            free_dead(w, instance);
+        }
+    });
+    condemned.remains.iter().for_each(|&instance| free_dead(w, instance));
     (*root).lock = 0;
     let main = main_process(root);
     if !main.is_null() {
@@ -154,11 +180,11 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
 /// Nobody waits for anything any more, except at communications.
 unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     let lives = |p: *mut Process| !is_dead((*p).instance);
-    for &instance in &condemned.instances {
+    condemned.each(|instance| {
         if !rare_if_any(instance).is_null() {
             (*rare_if_any(instance)).connecting = Queue::EMPTY;
         }
-    }
+    });
     let mut sleeps = false;
     for &p in &condemned.processes {
         sleeps |= (*p).status == SLEEPS;
