@@ -68,10 +68,13 @@ impl Heap {
         self.memory.chunk_bytes().saturating_sub(small)
     }
 
-    /// Whether much more is unused than used, and more than there was after the last sweep, which left that much.
-    pub fn has_surplus(&self, left: usize) -> bool {
+    /// Whether much more is unused than used, and another sweep may give more back than the last one, which left that much:
+    /// either there is more by now, or much is gone of what was in use when that began, and kept other blocks' chunks.
+    pub fn has_surplus(&self, left: usize, live: usize) -> bool {
         let unused = self.unused();
-        unused > self.memory.chunk_bytes() / 2 + SLACK / 2 && unused > left + left / 4 + SLACK / 2
+        let is_more = unused > left + left / 4 + SLACK / 2;
+        let is_less_used = self.live() < live / 4 * 3;
+        unused > self.memory.chunk_bytes() / 2 + SLACK / 2 && (is_more || is_less_used)
     }
 
     /// Whether a sweep is going on.

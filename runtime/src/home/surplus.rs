@@ -28,6 +28,8 @@ pub struct Surplus {
     taken: u64,
     /// Processes that had gone away when it was first too much.
     departures: usize,
+    /// Bytes in use when the last sweep began: it has not seen all that was freed later.
+    live: usize,
     /// Something has been given back since the platform was last asked to do so.
     is_untrimmed: bool,
 }
@@ -46,7 +48,7 @@ pub enum Advice {
 impl Surplus {
     /// Nothing is known.
     pub const fn new() -> Surplus {
-        Surplus { since: None, left: 0, rest: 0, taken: 0, departures: 0, is_untrimmed: false }
+        Surplus { since: None, left: 0, rest: 0, taken: 0, departures: 0, live: 0, is_untrimmed: false }
     }
 
     /// Looks at the memory, and gives some back if it is time; that takes `most` nanoseconds.
@@ -56,7 +58,7 @@ impl Surplus {
             return self.sweep(heap, threads, most);
         }
         self.left = self.left.min(heap.unused());
-        if !heap.has_surplus(self.left) {
+        if !heap.has_surplus(self.left, self.live) {
             if self.since.take().is_some() {
                 heap.memory().end_gathering();
             }
@@ -76,6 +78,9 @@ impl Surplus {
 
     fn sweep(&mut self, heap: &mut Heap, threads: &dyn Threads, most: u64) -> Advice {
         let begin = threads.clock();
+        if !heap.is_swept() {
+            self.live = heap.live();
+        }
         let has_ended = heap.sweep(&mut || threads.clock() - begin >= most);
         let end = threads.clock();
         // Not the time in which the processor had others to run.
@@ -86,9 +91,15 @@ impl Surplus {
         let is_quiet = heap.memory().is_quiet_since(self.departures);
         heap.memory().end_gathering();
         let (left, part) = if is_quiet { (heap.unused(), PART) } else { (0, DISTURBED_PART) };
-        *self = Surplus { left, rest: end + part * self.taken, is_untrimmed: true, ..Surplus::new() };
+        *self = Surplus {
+            left,
+            live: self.live,
+            rest: end + part * self.taken,
+            is_untrimmed: true,
+            ..Surplus::new()
+        };
         self.trim(threads, most);
-        Advice::None
+        if heap.has_surplus(left, self.live) { Advice::Later(self.rest - end) } else { Advice::None }
     }
 
     /// The platform can't do that in portions, so it does when nobody else has anything to do.
@@ -98,3 +109,7 @@ impl Surplus {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "surplus_tests.rs"]
+mod tests;
