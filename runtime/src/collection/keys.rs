@@ -124,6 +124,8 @@ fn mix(word: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
+/// Apart, so that hashing a number is short enough to be inlined.
+#[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);
     if let Some(last) = bytes.last_chunk::<8>() {
