@@ -38,6 +38,15 @@ pub fn of(row: &str) -> Option<&'static str> {
             "a run takes less than a millisecond, so one interruption by the machine is many of them; the peers' runs are \
              longer"
         }
+        "http keep-alive 50" | "http keep-alive 1000" => {
+            "some 19 400 instructions outside the kernel for a request, which are more than half of the time: twenty \
+             procedures with frames (2500), texts that are cut, searched, joined and dropped (4200), five turns of native \
+             components (1700); the rest is spread thin"
+        }
+        "delay delete 10^6 servers" => {
+            "the program takes a million answers first: within one time slice ten thousand servers become ready to end, and \
+             they run before who wakes later, first in, first out"
+        }
         "key-value pipelined" => {
             "some 3150 instructions for a command: six of its procedures have frames because they own texts or may wait \
              (630), texts are cut, copied and dropped (610), and the store is a process of its own"
