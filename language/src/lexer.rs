@@ -230,7 +230,7 @@ impl Lexer<'_> {
         }
         let rest = self.text[start..].chars();
         self.position += rest.take_while(|&other| is_foreign(other)).map(char::len_utf8).sum::<usize>();
-        let found: String = self.text[start..self.position].chars().flat_map(spelled).collect();
+        let found: String = self.text[start..self.position].chars().map(spelled).collect();
         let message = format!("`{found}` means nothing outside strings and comments");
         let error = Diagnostic::new("bad-character", self.span(start), message);
         self.report(match instead_of(&self.text[start..self.position]) {
@@ -258,10 +258,8 @@ fn instead_of(foreign: &str) -> Option<&'static str> {
 }
 
 /// A character as messages show it: a quote needs no escape.
-fn spelled(character: char) -> impl Iterator<Item = char> {
-    let quote = (character == '\'').then_some(character);
-    let others = (character != '\'').then(|| character.escape_debug());
-    quote.into_iter().chain(others.into_iter().flatten())
+fn spelled(character: char) -> String {
+    if character == '\'' { "'".into() } else { character.escape_debug().to_string() }
 }
 
 /// Whether no token begins with this character, and it is no white space either.

@@ -202,13 +202,13 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
 /// What a process that can't go on waits for.
 unsafe fn waits_for(p: *mut Process) -> &'static str {
     match (*p).status {
-        ROOM => ", until its message is received",
-        NEWS => ", for a message",
-        ENTRY => ", for the component's lock",
-        AWAITS_SHARED | AWAITS_EXCLUSIVE => ", for its condition",
-        CONNECTION => ", for a connection",
-        UNBEGUN => ", for the component's BEGIN",
-        DELETION => ", for the end of a deletion",
+        ROOM => ", which waits for its message to be received",
+        NEWS => ", which waits for a message",
+        ENTRY => ", which waits for the component's lock",
+        AWAITS_SHARED | AWAITS_EXCLUSIVE => ", which waits for its condition",
+        CONNECTION => ", which waits for a connection",
+        UNBEGUN => ", which waits for the component's BEGIN",
+        DELETION => ", which waits for the end of a deletion",
         _ => "",
     }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::heap::Memory;
 use crate::layout::TextSlice;
+use crate::text::slices::PARTS;
 
 const CELLS: usize = 5;
 /// Bytes of a text that is made, about.
@@ -179,7 +180,8 @@ fn what_is_small_beside_the_whole_is_copied() {
     // SAFETY: each text is dropped once.
     unsafe {
         let whole = make(&mut heap, &[b'x'; 1000]).unwrap();
-        for (n, shares) in [(249, false), (250, true)] {
+        // The whole's head counts, too.
+        for (n, shares) in [(250, false), (260, true)] {
             let part = slice(Caller::HASTY, &raw mut heap, whole, 3, n).unwrap();
             assert_eq!(is_slice(part), shares);
             drop(&mut heap, part);
@@ -207,6 +209,27 @@ fn a_text_that_is_cut_and_grows_by_turns_stays_in_its_place() {
         }
         assert!(places.iter().all(|&place| place == places[0]));
         assert_eq!((bytes(cell)[98], bytes(cell)[99], bytes(cell).len()), (b'x', b'y', 100));
+        drop(&mut heap, cell);
+    }
+    assert_eq!(heap.live(), 0);
+}
+
+#[test]
+fn a_text_that_is_cut_again_and_again_keeps_no_block_of_another_size() {
+    let mut heap = heap();
+    let mut cell = null_mut();
+    // SAFETY: the text is dropped once, at the end.
+    unsafe {
+        for _ in 0..MOST {
+            append_byte(Caller::HASTY, &raw mut heap, &raw mut cell, b'x').unwrap();
+        }
+        while bytes(cell).len() > 40 {
+            let less = bytes(cell).len() / PARTS + 2;
+            let part = slice(Caller::HASTY, &raw mut heap, cell, 0, less as i64).unwrap();
+            put(&raw mut heap, &mut cell, part);
+            append_byte(Caller::HASTY, &raw mut heap, &raw mut cell, b'y').unwrap();
+        }
+        assert!(heap.live() < 2 * PARTS * 40, "{} bytes for {}", heap.live(), bytes(cell).len());
         drop(&mut heap, cell);
     }
     assert_eq!(heap.live(), 0);

@@ -197,7 +197,7 @@ fn a_deadlock_is_reported() {
         ]).done();
     }
     let ran = run(*MAIN);
-    assert_eq!(ran.errors, "error: deadlock in Main.a, for a connection\n");
+    assert_eq!(ran.errors, "error: deadlock in Main.a, which waits for a connection\n");
     assert_eq!(ran.outcome.status, 1);
 }
 

@@ -53,7 +53,7 @@ pub fn of(row: &str) -> Option<&'static str> {
         }
         "word count" => {
             "each character passes a loop that can be interrupted, and each word is a text of its own that is looked up in \
-             a table, once, more than half of the time; Go's mirror, which makes texts too, takes twice as long"
+             a table, once, more than half of the time; Go's mirror, which makes texts too, takes longer"
         }
         "parallel job" => {
             "some 28 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \

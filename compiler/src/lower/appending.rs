@@ -1,10 +1,11 @@
 //! `t := t + x`: the text grows in its place.
 
-use drystone_language::program::{Binary as B, *};
+use drystone_language::program::*;
 use drystone_language::source::Span;
 
 use super::Lower;
 use super::places::Target;
+use super::texts::parts_of;
 use crate::entries;
 use crate::mir::*;
 use crate::walk::{self, Visitor};
@@ -90,14 +91,8 @@ impl Lower<'_, '_> {
 
 /// Where `value` reads the text in `place`, and what it puts behind it, if that is all it does.
 fn appended<'e>(place: &Place, value: &'e Expression) -> Option<(Span, Vec<&'e Expression>)> {
-    let mut parts = Vec::new();
-    let mut rest = value;
-    while let ExpressionKind::Binary(B::Concatenate, first, last) = &rest.kind {
-        parts.push(&**last);
-        rest = first;
-    }
-    parts.reverse();
-    let ExpressionKind::Read(read) = &rest.kind else { return None };
+    let mut parts = parts_of(value);
+    let ExpressionKind::Read(read) = &parts.remove(0).kind else { return None };
     let grows = !parts.is_empty() && is_same(read, place);
     grows.then_some((read.span, parts))
 }

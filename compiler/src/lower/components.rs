@@ -10,6 +10,14 @@ use super::places::Target;
 use crate::entries;
 use crate::mir::{Address, Base, Inst, Op, Reg, RegType, Symbol, Terminator};
 
+/// An end of a connection, of which the indices have been evaluated.
+struct End {
+    /// Which of several connections, if that is said.
+    k: Option<Reg>,
+    /// Where the component is, if it isn't this one.
+    target: Option<Target>,
+}
+
 impl Lower<'_, '_> {
     pub(super) fn own_instance(&mut self) -> Reg {
         let to = self.reg(RegType::Int);
@@ -20,6 +28,11 @@ impl Lower<'_, '_> {
     /// The component in a container, which must not be empty.
     pub(super) fn instance_in(&mut self, place: &Place) -> Reg {
         let target = self.prepare(place);
+        self.instance_at(place, target)
+    }
+
+    /// The same, for a place that has been prepared.
+    fn instance_at(&mut self, place: &Place, target: Target) -> Reg {
         let instance = self.load_target(&target, &place.ty, place.span);
         self.drop_target(&target);
         let at = self.location(place.span);
@@ -285,11 +298,30 @@ impl Lower<'_, '_> {
     }
 
     /// The slot that a connection starts from.
-    fn required_end(&mut self, end: &ConnectEnd, span: Span) -> Reg {
+    /// Evaluates the indices of an end. Its slot is looked for when those of both ends are known, for they may delete
+    /// components.
+    fn prepare_end(&mut self, end: &ConnectEnd) -> End {
         match end {
-            ConnectEnd::Of { component, interface, index } => {
-                let k = index.as_ref().map(|index| self.value(index));
-                let instance = self.instance_in(component);
+            ConnectEnd::Of { component, index, .. } => {
+                let k = index.as_ref().map(|index| self.value(index)).map(|k| self.snapshot(k));
+                let mut target = self.prepare(component);
+                self.hold_target(&mut target);
+                End { k, target: Some(target) }
+            }
+            ConnectEnd::OwnRequired(_, k) => {
+                let k = k.as_ref().map(|k| self.value(k)).map(|k| self.snapshot(k));
+                End { k, target: None }
+            }
+            ConnectEnd::OwnOffered(_) => End { k: None, target: None },
+        }
+    }
+
+    fn required_end(&mut self, end: &ConnectEnd, prepared: End, span: Span) -> Reg {
+        let k = prepared.k;
+        match end {
+            ConnectEnd::Of { component, interface, .. } => {
+                let target = prepared.target.expect("the place of a component was prepared");
+                let instance = self.instance_at(component, target);
                 match (k, self.required_offset(&component.ty, *interface)) {
                     (None, Some(offset)) => self.add(instance, offset),
                     (k, _) => {
@@ -306,36 +338,35 @@ impl Lower<'_, '_> {
                     inward.expect("an interface that is connected inward has no implementation"),
                 )
             }
-            ConnectEnd::OwnRequired(index, k) => self.own_required(*index, k.as_ref(), span),
+            ConnectEnd::OwnRequired(index, _) => self.own_required(*index, k, span),
         }
     }
 
-    fn own_required(&mut self, index: usize, k: Option<&Expression>, span: Span) -> Reg {
+    fn own_required(&mut self, index: usize, k: Option<Reg>, span: Span) -> Reg {
         let facet = &self.unit.program.components[self.component().index()].requires[index];
         let instance = self.own_instance();
         if facet.cardinality.is_none() {
             let offset = self.unit.layouts.instances[self.component().index()].required[index];
             return self.add(instance, offset);
         }
-        let k = match k {
-            Some(k) => self.value(k),
-            None => self.int(1),
-        };
+        let k = k.unwrap_or_else(|| self.int(1));
         self.find_required(instance, facet.interface, k, span)
     }
 
     pub(super) fn connect(&mut self, from: &ConnectEnd, to: &ConnectEnd, span: Span) {
-        let slot = self.required_end(from, span);
+        let (first, second) = (self.prepare_end(from), self.prepare_end(to));
+        let slot = self.required_end(from, first, span);
         let target = match to {
             ConnectEnd::Of { component, interface, .. } => {
-                let instance = self.instance_in(component);
+                let target = second.target.expect("the place of a component was prepared");
+                let instance = self.instance_at(component, target);
                 match self.offered_offset(&component.ty, *interface) {
                     Some(offset) => self.add(instance, offset),
                     None => self.find_offered(instance, *interface, span),
                 }
             }
-            ConnectEnd::OwnRequired(index, k) => {
-                let slot = self.own_required(*index, k.as_ref(), span);
+            ConnectEnd::OwnRequired(index, _) => {
+                let slot = self.own_required(*index, second.k, span);
                 let one = self.int(1);
                 self.op(Op::Or, slot, one)
             }
@@ -347,7 +378,8 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
-        let slot = self.required_end(end, span);
+        let prepared = self.prepare_end(end);
+        let slot = self.required_end(end, prepared, span);
         let location = self.location(span);
         let at = self.int(location as i64);
         self.suspending_call(&entries::DISCONNECT, vec![slot, at], location);

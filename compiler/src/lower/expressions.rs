@@ -209,7 +209,7 @@ impl Lower<'_, '_> {
     }
 
     /// A variable's register may be assigned before its value is used: takes a copy.
-    fn snapshot(&mut self, value: Reg) -> Reg {
+    pub(super) fn snapshot(&mut self, value: Reg) -> Reg {
         let to = self.reg(self.code.registers[value.0 as usize]);
         self.inst(Inst::Copy { to, from: value });
         to
@@ -226,7 +226,10 @@ impl Lower<'_, '_> {
                 length
             }
             Find => {
-                let (text, part) = self.two_texts(&arguments[0], &arguments[1]);
+                let (mut text, mut part) = self.two_texts(&arguments[0], &arguments[1]);
+                if has_effects(&arguments[2]) {
+                    (text, part) = (self.own(text), self.own(part));
+                }
                 let from = self.value(&arguments[2]);
                 let at = self.location_register(span);
                 let found = self.call(&entries::TEXT_FIND, vec![text.reg, part.reg, from, at]);

@@ -209,7 +209,7 @@ fn is_empty(text: &Expression) -> bool {
 }
 
 /// What `a + b + c` puts together.
-fn parts_of(whole: &Expression) -> Vec<&Expression> {
+pub(super) fn parts_of(whole: &Expression) -> Vec<&Expression> {
     let mut parts = Vec::new();
     let mut rest = whole;
     while let ExpressionKind::Binary(drystone_language::program::Binary::Concatenate, first, last) =

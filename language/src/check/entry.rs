@@ -135,13 +135,16 @@ impl<'a> Checker<'a> {
         all.into_iter().filter(|id| !brought.contains(id)).collect()
     }
 
-    /// What the entry requires, the system offers.
-    /// Whether a component requires what the system does not offer.
+    /// Whether a component requires interfaces of which the system has none by that name.
     fn wants_others(&self, id: ComponentId) -> bool {
         let offered = self.offered_by_system();
-        self.program.components[id.index()].requires.iter().any(|facet| !offered.contains(&facet.interface))
+        let is_systems = |name: &str| offered.iter().any(|&id| self.interface_name(id) == name);
+        let requires = &self.program.components[id.index()].requires;
+        let others = requires.iter().filter(|facet| !offered.contains(&facet.interface));
+        others.map(|facet| facet.interface).any(|id| !is_systems(self.interface_name(id)))
     }
 
+    /// What the entry requires, the system offers.
     fn check_entry(&mut self, id: ComponentId) {
         let tree = self.components[id.index()].tree;
         let offered = self.offered_by_system();

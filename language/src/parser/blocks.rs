@@ -205,15 +205,14 @@ impl Parser<'_> {
         }
         Ok(())
     }
-}
 
-impl Parser<'_> {
+    /// Whether `ELSE IF` stands behind this word.
     fn has_else_if_since(&self, opening: Span) -> bool {
-        let read = &self.tokens[..self.position];
-        let since = read.iter().rev().take_while(|token| token.span.start > opening.start);
-        let pairs = since.clone().zip(since.skip(1));
+        let begin = self.tokens.partition_point(|token| token.span.start <= opening.start);
         let (r#else, r#if) = (Keyword::Else.into(), Keyword::If.into());
-        pairs.into_iter().any(|(later, earlier)| earlier.kind == r#else && later.kind == r#if)
+        self.tokens[begin..self.position]
+            .windows(2)
+            .any(|pair| pair[0].kind == r#else && pair[1].kind == r#if)
     }
 }
 

@@ -166,7 +166,9 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     if !main.is_null() {
         *main = null_mut();
     }
-    // Only now others may go on with what they wanted: deletions that waited for those who are gone.
+    // Only now others may go on with what they wanted: deletions that waited for those who are gone. Whoever is not being
+    // deleted yet need not be told, and may be gone itself when the first of them have gone on.
+    bereaved.retain(|&instance| (*instance).live & DELETING != 0);
     if !deletion.is_null() {
         deletion::overtaken(w, deletion);
     }

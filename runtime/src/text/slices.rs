@@ -21,7 +21,7 @@ use crate::long::Caller;
 /// Shorter parts are copied: that takes no longer, and less memory.
 const LEAST: usize = if cfg!(any(test, feature = "exact-memory")) { 4 } else { 256 };
 /// A part that is smaller than one of so many of the whole is copied.
-const PARTS: usize = 4;
+pub(super) const PARTS: usize = 4;
 
 /// `SLICE(t, from, n)`
 ///
@@ -68,7 +68,8 @@ unsafe fn share(
     // SAFETY: as above.
     unsafe {
         let whole = if (*text).length == 0 { (*text.cast::<TextSlice>()).whole } else { text };
-        if part.len() < (*whole).length as usize / PARTS {
+        // Its block may be longer than it is, once it has become a text again that was cut.
+        if part.len() < Room::of(whole).bytes_of_live((*whole).length as usize) / PARTS {
             return make_in_parts(by, heap, part);
         }
         let new = (*heap).allocate(size_of::<TextSlice>()) as *mut TextSlice;

@@ -8,8 +8,20 @@ use drystone_language::source::Span;
 use super::Kind;
 use super::connections::{Link, Target};
 use super::process::{Process, Step};
-use super::scope::Scope;
+use super::scope::{Location, Scope};
 use super::world::{Event, InstanceId};
+
+/// An end of a connection, of which the indices have been evaluated.
+struct End {
+    k: i64,
+    component: Option<Location>,
+}
+
+impl End {
+    fn component(&self) -> &Location {
+        self.component.as_ref().expect("the place of a component was prepared")
+    }
+}
 
 impl<'p> Process<'_, 'p> {
     /// `CONNECT(required, offered)`; a new connection takes the place of an old one.
@@ -20,17 +32,17 @@ impl<'p> Process<'_, 'p> {
         offered: &'p ConnectEnd,
         span: Span,
     ) -> Step<()> {
-        let link = self.link(scope, required, span).await?;
+        let (first, second) = (self.prepare(scope, required).await?, self.prepare(scope, offered).await?);
+        let link = self.link_of(required, &first, span)?;
         let target = match offered {
             ConnectEnd::Of { component, interface, .. } => {
-                let location = self.locate(scope, component).await?;
-                let server = self.content(&location, component.span)?;
+                let server = self.content(second.component(), component.span)?;
                 self.facet(&self.world.template(server).offers, *interface, span)?;
                 Target::Offered(server, *interface)
             }
-            ConnectEnd::OwnRequired(index, k) => {
-                let k = self.slot(scope, *index, k.as_ref(), span).await?;
-                Target::Required(self.instance, *index, k)
+            ConnectEnd::OwnRequired(index, _) => {
+                self.check_slot(self.instance, *index, second.k, span)?;
+                Target::Required(self.instance, *index, second.k)
             }
             ConnectEnd::OwnOffered(_) => {
                 unreachable!("checked: the second argument is no own offered interface")
@@ -50,21 +62,40 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
-    /// The first argument of `CONNECT`, or that of `DISCONNECT`.
+    /// The argument of `DISCONNECT`.
     pub async fn link(&self, scope: &Rc<Scope>, end: &'p ConnectEnd, span: Span) -> Step<Link> {
+        let prepared = self.prepare(scope, end).await?;
+        self.link_of(end, &prepared, span)
+    }
+
+    /// Evaluates the indices of an end.
+    async fn prepare(&self, scope: &Rc<Scope>, end: &'p ConnectEnd) -> Step<End> {
+        let (k, component) = match end {
+            ConnectEnd::OwnOffered(_) => (&None, None),
+            ConnectEnd::OwnRequired(_, k) => (k, None),
+            ConnectEnd::Of { component, index, .. } => (index, Some(component)),
+        };
+        let k = match k {
+            Some(k) => self.evaluate(scope, k).await?.integer(),
+            None => 1,
+        };
+        let component = match component {
+            Some(component) => Some(self.locate(scope, component).await?),
+            None => None,
+        };
+        Ok(End { k, component })
+    }
+
+    fn link_of(&self, end: &'p ConnectEnd, prepared: &End, span: Span) -> Step<Link> {
+        let k = prepared.k;
         match end {
             ConnectEnd::OwnOffered(index) => Ok(Link::Inward(self.instance, *index)),
-            ConnectEnd::OwnRequired(index, k) => {
-                let k = self.slot(scope, *index, k.as_ref(), span).await?;
+            ConnectEnd::OwnRequired(index, _) => {
+                self.check_slot(self.instance, *index, k, span)?;
                 Ok(Link::Required(self.instance, *index, k))
             }
-            ConnectEnd::Of { component, interface, index } => {
-                let k = match index {
-                    Some(k) => self.evaluate(scope, k).await?.integer(),
-                    None => 1,
-                };
-                let location = self.locate(scope, component).await?;
-                let of = self.content(&location, component.span)?;
+            ConnectEnd::Of { component, interface, .. } => {
+                let of = self.content(prepared.component(), component.span)?;
                 let facet = self.facet(&self.world.template(of).requires, *interface, span)?;
                 self.check_slot(of, facet, k, span)?;
                 Ok(Link::Required(of, facet, k))
