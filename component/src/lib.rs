@@ -4,14 +4,15 @@
 //! platform is built): plain `repr(C)` data that generated code, the runtime and native components read. This
 //! room knows nothing of processes, scheduling or operating systems.
 //!
-//! `interface` is what components agree on, and could be told to another program; `subtype` is which of them serve which;
-//! `image` is one program, and is
-//! the business of its compiler and its runtime alone.
+//! `interface` is what components agree on, and could be told to another program; `subtype` is which of them
+//! serve which, `calls` which of them consist of requests and replies; `image` is one program, and is the business of
+//! its compiler and its runtime alone.
 
 #![no_std]
 
 extern crate alloc;
 
+pub mod calls;
 mod image;
 mod interface;
 pub mod subtype;
