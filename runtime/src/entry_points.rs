@@ -64,6 +64,16 @@ macro_rules! entry_points {
 // points only, because they may wait or must run at home; `lets_others_run` are those within which others may have run
 // when they take long (the long module).
 entry_points! {
+    crate::binding {
+        #[suspends] BIND = ds_bind(w, p; *mut RequiredSlot, &'static Interface, *const TextHead, *const TextHead, u32)
+            -> Status where NotZero leaves;
+        #[suspends] CONNECT_BY = ds_connect_by(w, p; *mut RequiredSlot, usize, &'static Interface, *const TextHead, u32)
+            -> Status where NotZero leaves;
+        #[suspends] EXPORT = ds_export(w, p; usize, &'static Interface, *const TextHead, *const TextHead, u32)
+            -> Status where NotZero leaves;
+        #[suspends] NEW_AT = ds_new_at(w, p; *mut *mut Instance, &'static Template, usize, *const TextHead, *const TextHead, u32)
+            -> Status where NotZero leaves;
+    }
     crate::collection::entries {
         ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
             -> Status where NotZero leaves;

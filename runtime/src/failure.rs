@@ -10,7 +10,7 @@ use crate::worker::{Failure, ground, want_attention};
 
 impl Fault {
     /// Every fault, by its number.
-    const ALL: [Fault; 16] = [
+    const ALL: [Fault; 17] = [
         Fault::Overflow,
         Fault::DivisionByZero,
         Fault::IndexOutOfBounds,
@@ -27,6 +27,7 @@ impl Fault {
         Fault::WrongType,
         Fault::InvalidArgument,
         Fault::ConnectionCycle,
+        Fault::BindingRefused,
     ];
 }
 

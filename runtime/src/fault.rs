@@ -40,6 +40,7 @@ impl Fault {
             Fault::WrongType => "wrong type",
             Fault::InvalidArgument => "invalid argument",
             Fault::ConnectionCycle => "connection cycle",
+            Fault::BindingRefused => "binding refused",
         }
     }
 }

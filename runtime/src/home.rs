@@ -6,6 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod exchange;
+pub mod names;
 pub mod surplus;
 pub mod timers;
 
@@ -21,6 +22,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64};
 use drystone_component::Program;
 
 use self::exchange::{Exchange, Parallel};
+use self::names::Names;
 use self::surplus::Surplus;
 use self::timers::Timers;
 use crate::layout::{Instance, OTHER, Worker};
@@ -113,6 +115,8 @@ pub struct Home {
     pub entry: *mut Instance,
     /// Components of the system that the entry is connected to.
     pub system: Vec<*mut Instance>,
+    /// What the program exports to itself.
+    pub names: Names,
     /// Processes that sleep.
     pub timers: Timers,
     /// Components from messages that were dropped.

@@ -351,6 +351,7 @@ pub enum Fault {
     WrongType = 13,
     InvalidArgument = 14,
     ConnectionCycle = 15,
+    BindingRefused = 16,
 }
 
 const _: () = {

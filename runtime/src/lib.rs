@@ -10,6 +10,7 @@
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
 //!   Rust;
+//! * [`binding`] joins by names, also what isn't in the program;
 //! * `parallel` lends processes to other workers, `fault` recovers from errors, and `scheduler` drives it all.
 //!
 //! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
@@ -29,6 +30,7 @@ extern crate std;
 
 pub use drystone_component as component;
 
+pub mod binding;
 pub mod collection;
 mod communication;
 pub mod entry_points;

@@ -95,7 +95,7 @@ unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> 
 
 /// Empties a container that counts as empty; `false`: it doesn't.
 #[inline]
-unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
+pub unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
     let old = *container;
     if old.is_null() {
         return true;

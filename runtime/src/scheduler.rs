@@ -25,6 +25,7 @@ use crate::communication::connection::{ds_connect, ds_find_required, find_offere
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
+use crate::home::names::Names;
 use crate::home::surplus::{Advice, Surplus, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::{MILLISECOND, Timers};
 use crate::home::{Home, Shared, WorkerData, home, shared};
@@ -117,6 +118,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             platform,
             entry: null_mut(),
             system: Vec::new(),
+            names: Names::new(),
             timers: Timers::new(),
             dropped: Vec::new(),
             paused: VecDeque::new(),

@@ -6,6 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod closing;
+mod named;
 mod reach;
 mod slots;
 mod waiting;
@@ -14,6 +15,7 @@ mod ways;
 use drystone_component::{Offered, Side};
 
 pub use self::closing::*;
+pub use self::named::*;
 pub use self::reach::*;
 pub use self::slots::*;
 pub use self::waiting::wait;
@@ -21,6 +23,7 @@ use self::waiting::{wake_holder, wake_instance};
 pub use self::ways::*;
 use super::{Act, interface_of, make_gone, violation};
 use crate::failure::ds_fail;
+use crate::home::home;
 use crate::layout::*;
 
 /// `CONNECT`
@@ -39,33 +42,50 @@ pub unsafe extern "C" fn ds_connect(
     if ds_disconnect(w, p, slot, location) == Status::Leave {
         return Status::Leave;
     }
+    match join(w, slot, target) {
+        Joined::Done => return Status::Done,
+        Joined::Full => wait(w, p),
+        Joined::Failed(fault) => ds_fail(w, p, fault as u32, location),
+    }
+    Status::Leave
+}
+
+/// How an attempt to connect has ended.
+pub enum Joined {
+    /// Connected.
+    Done,
+    /// The interface has as many clients as it may have.
+    Full,
+    /// It is an error.
+    Failed(Fault),
+}
+
+/// Connects a slot that is unconnected, if the target has room for one more.
+pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Joined {
     if (*(*slot).instance).live & DEAD != 0 {
         // Its container counts as empty, but that is no error of those who talk to it.
-        return Status::Done;
+        return Joined::Done;
     }
     if let Target::Offered(to) = decode(target) {
         let (instance, offered) = description(to);
         if (*instance).live & DEAD != 0 {
             let gone = make_gone(w, &*offered.interface);
             if gone.is_null() {
-                ds_fail(w, p, Fault::OutOfMemory as u32, location);
-                return Status::Leave;
+                return Joined::Failed(Fault::OutOfMemory);
             }
             (*slot).communication = gone;
-            return Status::Done;
+            return Joined::Done;
         }
         if offered.limit != u32::MAX && has_clients(instance, offered) {
-            wait(w, p);
-            return Status::Leave;
+            return Joined::Full;
         }
     }
     if closes_cycle(slot, target) {
-        ds_fail(w, p, Fault::ConnectionCycle as u32, location);
-        return Status::Leave;
+        return Joined::Failed(Fault::ConnectionCycle);
     }
     link(slot, target);
     wake_through(w, slot);
-    Status::Done
+    Joined::Done
 }
 
 /// Whether no more may be connected.
@@ -102,6 +122,7 @@ pub unsafe extern "C" fn ds_disconnect(
     location: u32,
 ) -> Status {
     if (*slot).target == 0 && (*slot).communication.is_null() {
+        (*home(w)).names.cease(slot);
         return Status::Done;
     }
     let c = unfinished_through(slot);
@@ -110,6 +131,7 @@ pub unsafe extern "C" fn ds_disconnect(
         return Status::Leave;
     }
     close_all_through(w, slot);
+    (*home(w)).names.cease(slot);
     unlink(w, slot);
     Status::Done
 }

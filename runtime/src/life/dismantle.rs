@@ -49,6 +49,7 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
         if let Some(siblings) = siblings {
             siblings.leave(instance);
         }
+        forget_names(w, instance);
         required_slots(instance, |slot| undo(w, slot));
         inward_slots(instance, |slot| undo(w, slot));
         drop_owned(w, instance.cast(), template.owned.get());

@@ -133,6 +133,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         }
         free_frames(w, p);
     }
+    condemned.each(|instance| forget_names(w, instance));
     condemned.each(|instance| close_as_client(w, instance, &mut bereaved));
     condemned.each(|instance| close_as_server(w, instance, root, &mut bereaved));
     for &p in &condemned.processes {

@@ -13,6 +13,7 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::Offered;
 
+use super::named::next_by_name;
 use super::waiting::wake_holder;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
@@ -41,6 +42,15 @@ pub fn decode(target: usize) -> Target {
         0 => Target::Nothing,
         t if t & 1 != 0 => Target::PassedOn(ptr::with_exposed_provenance_mut(t & !1)),
         t => Target::Offered(ptr::with_exposed_provenance_mut(t)),
+    }
+}
+
+/// Whether what a target leads to has been ended by force.
+pub unsafe fn is_dead(target: usize) -> bool {
+    match decode(target) {
+        Target::Offered(slot) => (*owner(slot)).live & DEAD != 0,
+        Target::PassedOn(slot) => (*(*slot).instance).live & DEAD != 0,
+        Target::Nothing => false,
     }
 }
 
@@ -166,12 +176,14 @@ pub unsafe fn link(slot: *mut RequiredSlot, target: usize) {
 /// Takes a slot out of its target's list.
 pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
     let RequiredSlot { target, next, previous, .. } = *slot;
+    let mut is_limited = false;
     let first = match decode(target) {
         Target::Nothing => return,
         Target::PassedOn(to) => &raw mut (*to).clients,
         Target::Offered(to) => {
             let (instance, offered) = description(to);
-            if offered.limit != u32::MAX {
+            is_limited = offered.limit != u32::MAX;
+            if is_limited {
                 wake_holder(w, instance);
             }
             &raw mut (*to).clients
@@ -189,6 +201,9 @@ pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
     (*slot).target = 0;
     (*slot).next = null_mut();
     (*slot).previous = null_mut();
+    if is_limited {
+        next_by_name(w, target);
+    }
 }
 
 /// Where a communication is kept by its client.

@@ -1,0 +1,191 @@
+//! Bindings: a required interface is connected to a name, an offered one is exported by a name, a component is made in
+//! another domain (paper 002, section 3.1; language reference, section 9).
+//!
+//! The names that begin with `local:` are the program's own: what is connected by them is connected as if by CONNECT to
+//! the component itself. All others are the platform's ([`far`]), as are the components that a BY puts into the path.
+//!
+//! # Why this is sound
+//! Each entry point is called by generated code with its own worker and process, texts that it holds while it waits for the
+//! answer, slots of instances whose blocks are there, and descriptions of the program, which live for ever.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+pub mod far;
+mod hints;
+mod name;
+
+use alloc::string::String;
+
+use drystone_component::{Interface, Template};
+
+pub use self::hints::{Factory, Hints};
+use self::name::Name;
+use crate::communication::connection::{
+    Refusal, connect_to_name, ds_connect, ds_disconnect, export_by_name, is_dead,
+};
+use crate::failure::{ds_fail, fail};
+use crate::home::names::{Exported, Waiting};
+use crate::layout::*;
+use crate::life::{ds_new, vacate};
+use crate::text;
+use crate::worker::Failure;
+
+/// Who wants a binding, for errors.
+struct Asker {
+    w: *mut Worker,
+    p: *mut Process,
+    location: u32,
+    /// Null: not about one interface.
+    interface: *const Interface,
+}
+
+impl Asker {
+    /// Says why there is no binding; generated code leaves then.
+    unsafe fn answer(self, outcome: Result<(), Refusal>) -> Status {
+        match outcome {
+            Ok(()) => return Status::Done,
+            Err(Refusal::Fault(fault)) => ds_fail(self.w, self.p, fault as u32, self.location),
+            Err(Refusal::Reason(reason)) => {
+                let failure = Failure::of(self.p, Fault::BindingRefused, self.location);
+                fail(self.w, Failure { interface: self.interface, reason, ..failure });
+            }
+        }
+        Status::Leave
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Refusal {
+        Refusal::Reason(reason)
+    }
+}
+
+/// `CONNECT(I(x), name) BY hints`
+///
+/// # Safety
+/// As this module says; `slot` is for this interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_bind(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    interface: &'static Interface,
+    name: *const TextHead,
+    hints: *const TextHead,
+    location: u32,
+) -> Status {
+    if ds_disconnect(w, p, slot, location) == Status::Leave {
+        return Status::Leave;
+    }
+    if (*(*slot).instance).live & DEAD != 0 {
+        // Its container counts as empty, but that is no error of those who talk to it.
+        return Status::Done;
+    }
+    let bind = || -> Result<(), Refusal> {
+        let name = Name::parse(text::bytes(name))?;
+        let hints = Hints::parse(text::bytes(hints))?;
+        if !name.is_local() {
+            return Ok(far::bind(w, slot, interface, name.whole, &hints)?);
+        }
+        let slot = far::through(w, slot, interface, &hints)?;
+        connect_to_name(w, Waiting { slot, interface, location }, name.whole).map_err(|why| about(name, why))
+    };
+    let outcome = bind();
+    Asker { w, p, location, interface }.answer(outcome)
+}
+
+/// `CONNECT(I(x), y) BY hints`
+///
+/// # Safety
+/// As this module says; `slot` and what `target` leads to are for this interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_connect_by(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    target: usize,
+    interface: &'static Interface,
+    hints: *const TextHead,
+    location: u32,
+) -> Status {
+    if ds_disconnect(w, p, slot, location) == Status::Leave {
+        return Status::Leave;
+    }
+    if (*(*slot).instance).live & DEAD != 0 {
+        return Status::Done;
+    }
+    let through = Hints::parse(text::bytes(hints)).and_then(|hints| far::through(w, slot, interface, &hints));
+    match through {
+        Ok(slot) => ds_connect(w, p, slot, target, location),
+        Err(reason) => Asker { w, p, location, interface }.answer(Err(reason.into())),
+    }
+}
+
+/// `EXPORT(I(y), name) BY hints`
+///
+/// # Safety
+/// As this module says; `target` is as for [`ds_connect`], of this interface, and something can be connected to it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_export(
+    w: *mut Worker,
+    p: *mut Process,
+    target: usize,
+    interface: &'static Interface,
+    name: *const TextHead,
+    hints: *const TextHead,
+    location: u32,
+) -> Status {
+    let export = || -> Result<(), Refusal> {
+        let name = Name::parse(text::bytes(name))?;
+        let hints = Hints::parse(text::bytes(hints))?;
+        if is_dead(target) {
+            // It counts as ended, and its name with it.
+            return Ok(());
+        }
+        if !name.is_local() {
+            return Ok(far::export(w, target, interface, name.whole, &hints)?);
+        }
+        let target = far::before(w, target, interface, &hints)?;
+        export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))
+    };
+    let outcome = export();
+    Asker { w, p, location, interface }.answer(outcome)
+}
+
+/// `NEW(y) AT name BY hints`
+///
+/// # Safety
+/// As this module says; container and holder are as for [`ds_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_new_at(
+    w: *mut Worker,
+    p: *mut Process,
+    container: *mut *mut Instance,
+    template: &'static Template,
+    holder: usize,
+    name: *const TextHead,
+    hints: *const TextHead,
+    location: u32,
+) -> Status {
+    let asker = Asker { w, p, location, interface: core::ptr::null() };
+    let parsed =
+        Name::parse(text::bytes(name)).and_then(|name| Ok((name, Hints::parse(text::bytes(hints))?)));
+    let (name, hints) = match parsed {
+        Ok(both) => both,
+        Err(reason) => return asker.answer(Err(reason.into())),
+    };
+    if name.is_local() {
+        return ds_new(w, p, container, template, holder, location);
+    }
+    if !vacate(w, container) {
+        return asker.answer(Err(Refusal::Fault(Fault::FullContainer)));
+    }
+    let made = far::new_at(w, container, template, holder, name.whole, &hints);
+    asker.answer(made.map_err(Refusal::from))
+}
+
+fn about(name: Name<'_>, why: Refusal) -> Refusal {
+    match why {
+        Refusal::Reason(reason) => Refusal::Reason(alloc::format!("{}: {reason}", name.shown())),
+        fault => fault,
+    }
+}

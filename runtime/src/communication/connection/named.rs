@@ -1,0 +1,115 @@
+//! Connections by names of the program's own (`local:`): at once if the name is exported, else when that happens, or when
+//! the interface has room for one more client. From then on it is a connection like any other.
+//!
+//! # Why this is sound
+//! See the connection module. Slots and targets that the names lead to are of live instances, which forget their names
+//! before they go.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ptr;
+
+use drystone_component::{Interface, subtype};
+
+use super::{Joined, interfaces_of, join};
+use crate::failure::record;
+use crate::home::home;
+use crate::home::names::{Exported, Waiting};
+use crate::instance::{slot_at, template_of};
+use crate::layout::*;
+use crate::worker::Failure;
+
+/// Why a name can't be used so.
+pub enum Refusal {
+    /// In words.
+    Reason(String),
+    /// Another error.
+    Fault(Fault),
+}
+
+/// Connects a slot, which is unconnected, to a name.
+pub unsafe fn connect_to_name(w: *mut Worker, waiting: Waiting, name: &[u8]) -> Result<(), Refusal> {
+    let Some(exported) = (*home(w)).names.exported(name) else {
+        (*home(w)).names.wait(name, waiting);
+        return Ok(());
+    };
+    fits(waiting.interface, exported.interface)?;
+    match join(w, waiting.slot, exported.target) {
+        Joined::Done => {}
+        Joined::Full => (*home(w)).names.wait(name, waiting),
+        Joined::Failed(fault) => return Err(Refusal::Fault(fault)),
+    }
+    Ok(())
+}
+
+/// Exports by a name, and connects those who wait for it.
+pub unsafe fn export_by_name(w: *mut Worker, exported: Exported, name: &[u8]) -> Result<(), Refusal> {
+    if (*home(w)).names.exported(name).is_some() {
+        return Err(Refusal::Reason(String::from(
+            "the name is exported already, by a component that is alive",
+        )));
+    }
+    let mut waiting = (*home(w)).names.waiting(name);
+    waiting.try_for_each(|waiting| fits(waiting.interface, exported.interface))?;
+    (*home(w)).names.export(name, exported);
+    match connect_waiting(w, exported.target, name) {
+        Ok(()) => Ok(()),
+        Err((_, fault)) => Err(Refusal::Fault(fault)),
+    }
+}
+
+/// Connects those who wait for a name, as long as there is room for them.
+unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Result<(), (Waiting, Fault)> {
+    let all: Vec<Waiting> = (*home(w)).names.waiting(name).copied().collect();
+    for waiting in all {
+        match join(w, waiting.slot, target) {
+            Joined::Full => return Ok(()),
+            Joined::Done => (*home(w)).names.cease(waiting.slot),
+            Joined::Failed(fault) => {
+                (*home(w)).names.cease(waiting.slot);
+                return Err((waiting, fault));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An interface with few clients has lost one: who waits for one of its names comes next.
+pub unsafe fn next_by_name(w: *mut Worker, target: usize) {
+    if (*home(w)).names.is_empty() {
+        return;
+    }
+    for name in (*home(w)).names.names_of(target) {
+        if let Err((waiting, fault)) = connect_waiting(w, target, &name) {
+            record(w, Failure::of_end((*waiting.slot).instance, fault, waiting.location));
+        }
+    }
+}
+
+/// A component goes: its interfaces have no names, and wait for none.
+pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
+    let names = &raw mut (*home(w)).names;
+    if (*names).is_empty() {
+        return;
+    }
+    interfaces_of(instance, |slot, _| {
+        (*names).cease(slot);
+        (*names).revoke(slot.expose_provenance() | 1);
+    });
+    for offered in (*template_of(instance)).offered.get() {
+        (*names).revoke(slot_at::<OfferedSlot>(instance, offered.offset).expose_provenance());
+    }
+}
+
+/// Within a program a description is its interface.
+fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(), Refusal> {
+    if ptr::eq(wanted, offered) {
+        return Ok(());
+    }
+    Err(Refusal::Reason(match subtype::serves(offered, wanted) {
+        Err(difference) => format!("{difference}"),
+        Ok(()) => format!("two interfaces {} of this program differ", wanted.name.get()),
+    }))
+}
