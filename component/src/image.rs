@@ -64,7 +64,11 @@ pub struct Offered {
 
 impl Offered {
     /// There is no implementation: the interface is connected inward.
+    /// There is no implementation: the interface is connected inward.
     pub const INWARD: u32 = u32::MAX;
+
+    /// [`Offered::limit`]: as many clients as want, and the component, which nobody holds, goes with the last of them.
+    pub const BINDING: u32 = u32::MAX - 1;
 }
 
 /// One required interface of a template.

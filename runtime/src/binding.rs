@@ -2,17 +2,18 @@
 //! another domain (paper 002, section 3.1; language reference, section 9).
 //!
 //! The names that begin with `local:` are the program's own: what is connected by them is connected as if by CONNECT to
-//! the component itself. All others are the platform's ([`far`]), as are the components that a BY puts into the path.
+//! the component itself. All others are the platform's ([`beyond`]), as are the components that a BY puts into the path.
 //!
 //! # Why this is sound
 //! Each entry point is called by generated code with its own worker and process, texts that it holds while it waits for the
 //! answer, slots of instances whose blocks are there, and descriptions of the program, which live for ever.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-pub mod far;
+mod beyond;
 mod hints;
 mod name;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
 use drystone_component::{Interface, Template};
@@ -23,11 +24,37 @@ use crate::communication::connection::{
     Refusal, connect_to_name, ds_connect, ds_disconnect, export_by_name, is_dead,
 };
 use crate::failure::{ds_fail, fail};
+use crate::far;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::*;
 use crate::life::{ds_new, vacate};
 use crate::text;
 use crate::worker::Failure;
+
+/// What a platform knows about names.
+pub trait Binder {
+    /// What a name stands for, for a client of an interface.
+    ///
+    /// # Errors
+    /// Why that can't be: the name means nothing, its factory doesn't know the hints, or the interface isn't fit for it.
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        name: &[u8],
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn far::Reach>, String>;
+
+    /// Gives an interface a name.
+    ///
+    /// # Errors
+    /// As for [`Binder::bind`]; or the name is taken.
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        name: &[u8],
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn far::Exported>, String>;
+}
 
 /// Who wants a binding, for errors.
 struct Asker {
@@ -84,9 +111,9 @@ pub unsafe extern "C" fn ds_bind(
         let name = Name::parse(text::bytes(name))?;
         let hints = Hints::parse(text::bytes(hints))?;
         if !name.is_local() {
-            return Ok(far::bind(w, slot, interface, name.whole, &hints)?);
+            return Ok(beyond::bind(w, slot, interface, name.whole, &hints)?);
         }
-        let slot = far::through(w, slot, interface, &hints)?;
+        let slot = beyond::through(w, slot, interface, &hints)?;
         connect_to_name(w, Waiting { slot, interface, location }, name.whole).map_err(|why| about(name, why))
     };
     let outcome = bind();
@@ -113,7 +140,8 @@ pub unsafe extern "C" fn ds_connect_by(
     if (*(*slot).instance).live & DEAD != 0 {
         return Status::Done;
     }
-    let through = Hints::parse(text::bytes(hints)).and_then(|hints| far::through(w, slot, interface, &hints));
+    let through =
+        Hints::parse(text::bytes(hints)).and_then(|hints| beyond::through(w, slot, interface, &hints));
     match through {
         Ok(slot) => ds_connect(w, p, slot, target, location),
         Err(reason) => Asker { w, p, location, interface }.answer(Err(reason.into())),
@@ -142,9 +170,9 @@ pub unsafe extern "C" fn ds_export(
             return Ok(());
         }
         if !name.is_local() {
-            return Ok(far::export(w, target, interface, name.whole, &hints)?);
+            return Ok(beyond::export(w, target, interface, name.whole, &hints)?);
         }
-        let target = far::before(w, target, interface, &hints)?;
+        let target = beyond::before(w, target, interface, &hints)?;
         export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))
     };
     let outcome = export();
@@ -179,7 +207,7 @@ pub unsafe extern "C" fn ds_new_at(
     if !vacate(w, container) {
         return asker.answer(Err(Refusal::Fault(Fault::FullContainer)));
     }
-    let made = far::new_at(w, container, template, holder, name.whole, &hints);
+    let made = beyond::new_at(w, container, template, holder, name.whole, &hints);
     asker.answer(made.map_err(Refusal::from))
 }
 

@@ -34,7 +34,7 @@ use crate::queue::ready;
 use crate::worker::heap_of;
 
 #[inline]
-fn next(interface: &Interface, state: u16, message: u32) -> Option<u16> {
+pub fn next(interface: &Interface, state: u16, message: u32) -> Option<u16> {
     // SAFETY: states and messages have the numbers that the checker gave them.
     let next =
         unsafe { *interface.next.first.add(state as usize * interface.messages.length + message as usize) };
@@ -42,18 +42,18 @@ fn next(interface: &Interface, state: u16, message: u32) -> Option<u16> {
 }
 
 #[inline]
-fn may_end(interface: &Interface, state: u16) -> bool {
+pub fn may_end(interface: &Interface, state: u16) -> bool {
     interface.state(state) & Interface::MAY_END != 0
 }
 
 #[inline]
-fn sender(interface: &Interface, message: u32) -> Side {
+pub fn sender(interface: &Interface, message: u32) -> Side {
     // SAFETY: as for `next`.
     unsafe { (*interface.messages.first.add(message as usize)).sender }
 }
 
 #[inline]
-unsafe fn wait(c: *mut Communication, p: *mut Process, status: u8) {
+pub unsafe fn wait(c: *mut Communication, p: *mut Process, status: u8) {
     (*p).status = status;
     (*c).waiter = p;
 }

@@ -50,6 +50,15 @@ pub unsafe fn fail(w: *mut Worker, failure: Failure) {
     record(w, failure);
 }
 
+/// The component of a process, which nobody holds, is to be ended by force: no error of the program's, so that nobody
+/// hears of it.
+///
+/// # Safety
+/// As for [`ds_fail`].
+pub unsafe fn abandon(w: *mut Worker, p: *mut Process) {
+    fail(w, Failure { quiet: true, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
+}
+
 /// The scheduler shall see to a failure.
 ///
 /// # Safety

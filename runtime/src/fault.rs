@@ -13,7 +13,7 @@ use core::ptr::{null, null_mut};
 use drystone_component::Interface;
 
 use crate::home::home;
-use crate::instance::{body_of, holder_of, template_of};
+use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
 use crate::life::{isolation, survey};
 use crate::output;
@@ -53,22 +53,32 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
             parallel::recall(w);
             return true;
         }
-        let location = match failure.location {
-            u32::MAX if !failure.process.is_null() => waiting_location(w, failure.process),
-            location => location_text(w, location),
-        };
-        let whose = whose(failure.process, failure.instance, failure.interface);
-        let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
-        let advice = advice(w, &failure);
-        say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
+        if !failure.quiet {
+            tell(w, &failure);
+        }
         if isolated.is_null() {
             return false;
         }
         (*ground(w)).failures.remove(0);
         isolation::end(w, isolated);
+        if failure.quiet {
+            delete_kept(w, isolated);
+        }
     }
     parallel::release(w);
     true
+}
+
+/// Says what went wrong, where, and what would have been right.
+unsafe fn tell(w: *mut Worker, failure: &Failure) {
+    let location = match failure.location {
+        u32::MAX if !failure.process.is_null() => waiting_location(w, failure.process),
+        location => location_text(w, location),
+    };
+    let whose = whose(failure.process, failure.instance, failure.interface);
+    let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
+    let advice = advice(w, failure);
+    say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
 }
 
 /// The nearest component around that is isolated; null if that would be the program itself.

@@ -11,7 +11,7 @@ pub mod surplus;
 pub mod timers;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -19,7 +19,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicI64};
 
-use drystone_component::Program;
+use drystone_component::{Program, Template};
 
 use self::exchange::{Exchange, Parallel};
 use self::names::Names;
@@ -127,6 +127,8 @@ pub struct Home {
     pub within: u32,
     /// Deletions that nobody waits for.
     pub detached: usize,
+    /// Templates that no compiler made: by what they are for, as the far module knows.
+    pub templates: BTreeMap<(usize, u8), &'static Template>,
     /// Processes for other workers.
     pub parallel: Parallel,
     /// Memory that nobody uses.

@@ -255,6 +255,17 @@ pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
     want_attention(w);
 }
 
+/// A component stays that nobody holds: the program doesn't end before it.
+pub unsafe fn keep_detached(w: *mut Worker) {
+    (*home(w)).detached += 1;
+}
+
+/// One that stayed is deleted.
+pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
+    (*home(w)).detached -= 1;
+    delete_detached(w, instance);
+}
+
 /// A component in a message that nobody will receive: it is deleted, and nobody waits for that.
 pub unsafe fn drop_in_message(w: *mut Worker, instance: *mut Instance) {
     if !instance.is_null() {

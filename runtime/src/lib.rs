@@ -9,8 +9,7 @@
 //! * `queue` and `home` are where processes stand and what the scheduler knows; `instance` is a component with its
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
-//!   Rust;
-//! * [`binding`] joins by names, also what isn't in the program;
+//!   Rust, [`far`] how what is elsewhere takes part, and [`binding`] joins by names;
 //! * `parallel` lends processes to other workers, `fault` recovers from errors, and `scheduler` drives it all.
 //!
 //! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
@@ -35,6 +34,7 @@ pub mod collection;
 mod communication;
 pub mod entry_points;
 mod failure;
+pub mod far;
 mod fault;
 pub mod heap;
 mod home;

@@ -22,14 +22,15 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::marker::PhantomData;
 
-use drystone_component::{Fingerprint, Parameter, Type};
+use drystone_component::{Fingerprint, Parameter, Template, Type};
 
-use crate::layout::{Process, Worker};
+use crate::layout::{Instance, Process, Worker};
 use kind::Binding;
 
 pub use kind::Kind;
 pub use process::{park, platform, unpark, yield_now};
 pub use running::ds_native;
+pub(crate) use running::{drop_word, fits, word_of};
 
 /// The messages of an interface, as the Rust side knows them; made by [`interface!`](crate::interface).
 pub trait Messages: Copy + Eq + 'static {
@@ -105,19 +106,51 @@ pub enum Value<'a> {
     Text(&'a [u8]),
     /// A new component, which the receiver will hold.
     Component(&'static Kind, Box<dyn Component>),
+    /// A component that came in another message.
+    Parcel(Parcel),
 }
 
-/// The values of a request.
+/// The values of a message that has come.
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
-    words: &'a [u64],
+    words: *mut u64,
     parameters: &'a [Parameter],
+    message: PhantomData<&'a ()>,
 }
 
 impl<'a> Values<'a> {
-    fn word(&self, index: usize, types: &[Type]) -> u64 {
+    /// The words of a message's parameters, for as long as it lasts.
+    ///
+    /// # Safety
+    /// There is one for each parameter, of that type, and nobody else touches them meanwhile.
+    pub(crate) unsafe fn new(words: *mut u64, parameters: &'a [Parameter]) -> Values<'a> {
+        Values { words, parameters, message: PhantomData }
+    }
+
+    /// What they are.
+    pub fn parameters(&self) -> &'a [Parameter] {
+        self.parameters
+    }
+
+    fn at(&self, index: usize, types: &[Type]) -> *mut u64 {
         assert!(types.contains(&self.parameters[index].ty));
-        self.words[index]
+        self.words.wrapping_add(index)
+    }
+
+    fn word(&self, index: usize, types: &[Type]) -> u64 {
+        // SAFETY: there is a word for each parameter.
+        unsafe { *self.at(index, types) }
+    }
+
+    /// A component, for whoever asks first; `None` where its container was empty.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker.
+    pub(crate) unsafe fn parcel(&self, index: usize, worker: *mut Worker) -> Option<Parcel> {
+        let word = self.at(index, &[Type::Component]);
+        // SAFETY: there is a word for each parameter; nobody else touches it.
+        let instance = unsafe { word.replace(0) } as *mut Instance;
+        (!instance.is_null()).then_some(Parcel { worker, instance })
     }
 
     /// An INTEGER.
@@ -139,6 +172,31 @@ impl<'a> Values<'a> {
     pub fn text(&self, index: usize) -> &'a [u8] {
         // SAFETY: the word is a text that the caller of `receive` owns until that returns.
         unsafe { crate::text::bytes(self.word(index, &[Type::Text]) as *const _) }
+    }
+}
+
+/// A component that came in a message, and that nobody holds now: it is deleted, unless it is sent on.
+pub struct Parcel {
+    worker: *mut Worker,
+    instance: *mut Instance,
+}
+
+impl Parcel {
+    /// What it is.
+    pub fn template(&self) -> &'static Template {
+        // SAFETY: it is alive, and templates live for ever.
+        unsafe { &*crate::instance::template_of(self.instance) }
+    }
+
+    pub(crate) fn into_word(self) -> u64 {
+        core::mem::ManuallyDrop::new(self).instance as u64
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        // SAFETY: it belongs to the home's thread, and nobody holds the component.
+        unsafe { crate::instance::drop_in_message(self.worker, self.instance) }
     }
 }
 

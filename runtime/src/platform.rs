@@ -22,6 +22,7 @@
 
 use core::any::Any;
 
+use crate::binding::Binder;
 use crate::layout::{Process, Worker};
 
 /// `Body::native`: runs a native process until it has to wait or has ended.
@@ -48,6 +49,11 @@ pub trait Platform {
 
     /// What other threads may use. It lives as long as the program.
     fn threads(&self) -> &'static dyn Threads;
+
+    /// What it knows about names, if it knows any.
+    fn binder(&mut self) -> Option<&mut dyn Binder> {
+        None
+    }
 
     /// The platform itself, for its native components.
     fn as_any(&mut self) -> &mut dyn Any;

@@ -10,7 +10,7 @@
 mod within;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::Program;
 
-use crate::communication::connection::{ds_connect, ds_find_required, find_offered};
+use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
@@ -124,6 +124,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             paused: VecDeque::new(),
             within: 0,
             detached: 0,
+            templates: BTreeMap::new(),
             parallel: Parallel::new(),
             surplus: Surplus::new(),
             created: 0,
@@ -281,11 +282,7 @@ unsafe fn wake(w: *mut Worker, now: i64) {
 
 unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
     let platform = (*home(w)).platform;
-    (*platform).wait(timeout, &mut |p| {
-        if (*p).status == PLATFORM {
-            ready(w, p);
-        }
-    });
+    (*platform).wait(timeout, &mut |p| wake_parked(w, p));
 }
 
 /// Gives memory back that nobody uses; that takes `most` nanoseconds. Answers after how many there may be more to do.

@@ -43,6 +43,8 @@ pub struct Failure {
     pub key: String,
     /// What was wrong, in a line; empty if that follows from the rest.
     pub reason: String,
+    /// It is no error of the program's: see [`crate::failure::abandon`].
+    pub quiet: bool,
 }
 
 impl Failure {
@@ -57,7 +59,16 @@ impl Failure {
     /// The end of a component has failed.
     pub fn of_end(instance: *mut Instance, fault: Fault, location: u32) -> Failure {
         let (process, interface) = (null_mut(), null());
-        Failure { process, instance, fault, location, interface, key: String::new(), reason: String::new() }
+        Failure {
+            process,
+            instance,
+            fault,
+            location,
+            interface,
+            key: String::new(),
+            reason: String::new(),
+            quiet: false,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub use self::closing::*;
 pub use self::named::*;
 pub use self::reach::*;
 pub use self::slots::*;
-pub use self::waiting::wait;
+pub use self::waiting::{tell_disconnected, wait, wake_parked};
 use self::waiting::{wake_holder, wake_instance};
 pub use self::ways::*;
 use super::{Act, interface_of, make_gone, violation};

@@ -51,14 +51,28 @@ pub unsafe fn finish(
         violation(w, p, c, interface, Act::End(Side::Server), location);
         return Finished::Failed;
     }
-    if word.flags & CLIENT_CLOSED == 0 {
-        (*c).word.flags |= SERVICE_ENDED;
+    over(w, c, SERVICE_ENDED)
+}
+
+/// A binding has lost what serves its client: the service has ended, wherever it was. What came before can still be
+/// received; sends are dropped, unless they begin the protocol anew.
+pub unsafe fn lose(w: *mut Worker, c: *mut Communication) -> Finished {
+    if (*c).word.flags & FOR_CLIENT == 0 {
+        drop_buffered(w, c, interface_of(c));
+    }
+    over(w, c, SERVICE_ENDED | GONE)
+}
+
+/// No service runs any more.
+unsafe fn over(w: *mut Worker, c: *mut Communication, flags: u16) -> Finished {
+    if (*c).word.flags & CLIENT_CLOSED == 0 {
+        (*c).word.flags |= flags;
         wake(w, c);
         return Finished::Ended;
     }
     let deleting = (*c).waiter;
     if deleting.is_null() {
-        (*rare_of(w, (*p).instance)).orphans.remove(c as usize);
+        (*rare_of(w, (*c).process.instance)).orphans.remove(c as usize);
     }
     free(w, c);
     if deleting.is_null() { Finished::Ended } else { Finished::Left(deleting) }

@@ -90,6 +90,11 @@ unsafe fn send_as_client(
 ) -> *mut u64 {
     let word = (*c).word;
     if word.flags & GONE != 0 {
+        if begins_anew(c, interface, message) {
+            (*c).word = START;
+            restart_service(w, c);
+            return payload(c);
+        }
         return unless_slice_is_over(w, p, payload(c));
     }
     if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
@@ -126,6 +131,15 @@ unsafe fn send_as_client(
     // The buffer is full, or only the next communication can begin with this message.
     wait(c, p, ROOM);
     null_mut()
+}
+
+/// Whether a message begins another communication where a binding has lost the one before.
+unsafe fn begins_anew(c: *mut Communication, interface: &Interface, message: u32) -> bool {
+    let instance = (*c).process.instance;
+    (*c).word.tag == 0
+        && next(interface, 0, message).is_some()
+        && !instance.is_null()
+        && (*instance).live & CLOSED == 0
 }
 
 #[cold]

@@ -69,7 +69,9 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
 unsafe fn undo(w: *mut Worker, slot: *mut RequiredSlot) {
     close_all_through(w, slot);
     while !(*slot).clients.is_null() {
-        unlink(w, (*slot).clients);
+        let client = (*slot).clients;
+        unlink(w, client);
+        tell_disconnected(w, client);
     }
     unlink(w, slot);
 }

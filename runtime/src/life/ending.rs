@@ -50,13 +50,28 @@ pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u3
         ended(w, instance);
     } else {
         let instance = (*p).instance;
-        match communication::finish(w, p.cast(), &*body.interface, location) {
-            Finished::Failed => {}
-            Finished::Ended => ended(w, instance),
-            Finished::Left(deleting) => {
-                one_less(w, instance);
-                deletion::left(w, instance, deleting);
-            }
+        let finished = communication::finish(w, p.cast(), &*body.interface, location);
+        service_ended(w, instance, finished);
+    }
+}
+
+/// The body of a service process has run to its end because what it stood for is lost.
+///
+/// # Safety
+/// As for [`ds_finish`].
+pub unsafe fn lost(w: *mut Worker, p: *mut Process) {
+    let instance = (*p).instance;
+    let finished = communication::lose(w, p.cast());
+    service_ended(w, instance, finished);
+}
+
+unsafe fn service_ended(w: *mut Worker, instance: *mut Instance, finished: Finished) {
+    match finished {
+        Finished::Failed => {}
+        Finished::Ended => ended(w, instance),
+        Finished::Left(deleting) => {
+            one_less(w, instance);
+            deletion::left(w, instance, deleting);
         }
     }
 }

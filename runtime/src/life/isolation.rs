@@ -265,17 +265,25 @@ unsafe fn close_as_server(
                     *leaf.cell = make_gone(w, &*offered.interface);
                 }
             });
-            unlink(w, client);
+            cut(w, client);
         }
     }
     let undo = |slot: *mut RequiredSlot| {
         while !(*slot).clients.is_null() {
-            unlink(w, (*slot).clients);
+            cut(w, (*slot).clients);
         }
         unlink(w, slot);
     };
     required_slots(instance, undo);
     inward_slots(instance, undo);
+}
+
+/// What a slot was connected to is no more.
+unsafe fn cut(w: *mut Worker, slot: *mut RequiredSlot) {
+    unlink(w, slot);
+    if !is_dead((*slot).instance) {
+        tell_disconnected(w, slot);
+    }
 }
 
 /// Whether a communication's server lives on.

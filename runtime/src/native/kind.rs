@@ -16,9 +16,6 @@ use super::{Component, Declaration};
 use crate::instance::template_of;
 use crate::layout::{Instance, PAYLOAD, Process, Worker};
 
-/// Most parameters that a message may have here.
-pub(super) const PARAMETERS: usize = 8;
-
 /// An interface of a program and the Rust side's idea of it.
 pub(super) struct Binding {
     pub(super) declaration: &'static Declaration,

@@ -9,7 +9,7 @@ use core::ptr;
 use drystone_component::{Body, Interface, Offered, Program, Str, Table, Template};
 
 use super::Declaration;
-use super::kind::{Binding, Kind, PARAMETERS};
+use super::kind::{Binding, Kind};
 use super::running::{finally, run};
 use crate::layout::{Instance, OfferedSlot, Process};
 use crate::platform::NativeBody;
@@ -21,7 +21,6 @@ impl Binding {
         let interface = interfaces
             .find(|interface| interface.fingerprint == declaration.fingerprint)
             .ok_or_else(|| declaration.name.to_string() + ": the program doesn't know the interface so")?;
-        assert!(interface.payload_words <= PARAMETERS, "too many parameters");
         Ok(Binding { declaration, interface })
     }
 }

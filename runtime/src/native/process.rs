@@ -4,6 +4,7 @@
 //! Native bodies run on the home worker's thread; what they pass is their own worker and process.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use crate::communication::connection::wake_parked;
 use crate::home::home;
 use crate::layout::{PLATFORM, Process, READY, Worker};
 use crate::platform::Platform;
@@ -30,9 +31,7 @@ pub unsafe fn park(_w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// On the home worker's thread; `p` is alive.
 pub unsafe fn unpark(w: *mut Worker, p: *mut Process) {
-    if (*p).status == PLATFORM {
-        ready(w, p);
-    }
+    wake_parked(w, p);
 }
 
 /// The running process gives the others a turn.

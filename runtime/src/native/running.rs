@@ -11,13 +11,12 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::ptr;
-use core::slice;
 
 use drystone_component::{Interface, Side, Type};
 
-use super::kind::{PARAMETERS, component_cell, kind_of};
+use super::kind::{component_cell, kind_of};
 use super::{Call, Serve, Value, Values, park, platform};
-use crate::communication::{ANY, ds_receive, ds_received, ds_send, ds_sent, ds_test};
+use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::failure::ds_fail;
 use crate::layout::{
     CLIENT_CLOSED, Communication, CommunicationWord, FAILED, FOR_CLIENT, Fault, GONE, Process, Worker,
@@ -145,8 +144,8 @@ impl Running {
         let call = &mut self.call;
         let (worker, process, interface) = (call.worker, call.process, call.binding.interface);
         let communication = process.cast::<Communication>();
-        let mut words = [0; PARAMETERS];
-        // SAFETY: see the head of this file; the words of the message belong to us once it is received.
+        // SAFETY: see the head of this file; the words of the message belong to us, and stay where they are until the
+        // client is told that it may send again.
         unsafe {
             match ds_test(worker, process, communication, interface, Side::Server as u32, ANY, NO_LOCATION) {
                 0 => return Some(Outcome::Ended),
@@ -159,13 +158,9 @@ impl Running {
                 return Some(Outcome::Waits);
             }
             let parameters = call.binding.parameters(number as usize);
-            let words = &mut words[..parameters.len()];
-            words.copy_from_slice(slice::from_raw_parts(payload, parameters.len()));
+            self.service.receive(call, number as usize, Values::new(payload, parameters));
+            drop_words(worker, payload, interface, number as u32);
             ds_received(worker, communication);
-            self.service.receive(call, number as usize, Values { words, parameters });
-            for (&word, parameter) in words.iter().zip(parameters) {
-                drop_word(worker, word, parameter.ty);
-            }
         }
         None
     }
@@ -233,7 +228,8 @@ impl Call {
             let parameter = parameters.next().expect("too many values");
             // SAFETY: the worker is the one that runs, and so is the process.
             unsafe {
-                let word = word_of(self.worker, parameter.ty, value).unwrap_or_else(|| {
+                assert!(fits(parameter.ty, &value), "a value of another type than the parameter");
+                let word = word_of(self.worker, value).unwrap_or_else(|| {
                     ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_LOCATION);
                     self.halted = true;
                     0
@@ -257,26 +253,43 @@ impl Drop for Call {
     }
 }
 
+/// Whether a parameter of this type may take the value.
+pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
+    match value {
+        Value::Integer(_) => ty == Type::Integer,
+        Value::Real(_) => ty == Type::Real,
+        Value::Byte(_) => matches!(ty, Type::Character | Type::Boolean),
+        Value::Text(_) => ty == Type::Text,
+        Value::Component(..) | Value::Parcel(_) => ty == Type::Component,
+    }
+}
+
 /// A value as a payload word, which owns it. `None`: no memory.
-unsafe fn word_of(worker: *mut Worker, ty: Type, value: Value<'_>) -> Option<u64> {
-    Some(match (ty, value) {
-        (Type::Integer, Value::Integer(x)) => x as u64,
-        (Type::Real, Value::Real(x)) => x.to_bits(),
-        (Type::Character | Type::Boolean, Value::Byte(x)) => x as u64,
+///
+/// # Safety
+/// On the home worker's thread.
+pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
+    Some(match value {
+        Value::Integer(x) => x as u64,
+        Value::Real(x) => x.to_bits(),
+        Value::Byte(x) => x as u64,
         // SAFETY: the caller is on the home worker's thread.
-        (Type::Text, Value::Text(x)) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
+        Value::Text(x) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
         // SAFETY: likewise.
-        (Type::Component, Value::Component(kind, component)) => unsafe {
+        Value::Component(kind, component) => unsafe {
             let instance = kind.instance(worker, component);
             (!instance.is_null()).then_some(instance as u64)?
         },
-        _ => panic!("a value of another type than the parameter"),
+        Value::Parcel(parcel) => parcel.into_word(),
     })
 }
 
 /// Drops what a payload word owns.
-unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
-    // SAFETY: as the caller promises: the word is a parameter of that type, on the home worker's thread.
+///
+/// # Safety
+/// The word is a parameter of that type, on the home worker's thread.
+pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
+    // SAFETY: as the caller promises.
     unsafe {
         match ty {
             Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),

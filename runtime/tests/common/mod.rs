@@ -71,7 +71,7 @@ pub const REGISTERS: usize = 6;
 /// A process's words: the step, the condition, the innermost procedure's frame, the registers.
 const FRAME: usize = 3 + REGISTERS;
 
-fn status(status: Status) -> Next {
+pub fn status(status: Status) -> Next {
     if status == Status::Done { Go } else { Leave }
 }
 

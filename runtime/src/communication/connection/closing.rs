@@ -9,6 +9,7 @@ use core::ptr::null_mut;
 use drystone_component::Offered;
 
 use super::slots::interfaces_of;
+use super::waiting::tell_disconnected;
 use super::ways::{first_client, leaves_through, unlink};
 use crate::communication::{close, detach, may_close};
 use crate::instance::{slot_at, template_of};
@@ -73,6 +74,7 @@ pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: 
             }
         });
         unlink(w, client);
+        tell_disconnected(w, client);
     }
 }
 

@@ -129,6 +129,6 @@ pub unsafe extern "C" fn ds_input_held(
 }
 
 /// Whether a communication could begin at once.
-unsafe fn is_open(server: Option<Server>) -> bool {
+pub unsafe fn is_open(server: Option<Server>) -> bool {
     server.is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
 }

@@ -4,9 +4,12 @@
 //! See the connection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::instance::{holder_of, rare_if_any, rare_of};
+use core::ptr::null_mut;
+
+use super::slots::required_slots;
+use crate::instance::{body_of, holder_of, is_service, main_process, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::queue::{Queue, ready_all};
+use crate::queue::{Queue, ready, ready_all};
 
 /// A process waits until something about its component's connections changes.
 pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
@@ -26,5 +29,38 @@ pub unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
     let holder = holder_of(instance);
     if !holder.is_null() {
         wake_instance(w, holder);
+    }
+}
+
+/// Ends the wait of a process that waits for the platform, and for a communication as well if it is a pump's.
+///
+/// # Safety
+/// On the home worker's thread; `p` is alive.
+pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
+    if (*p).status != PLATFORM {
+        return;
+    }
+    let leave = |c: *mut Communication| {
+        if !c.is_null() && (*c).waiter == p {
+            (*c).waiter = null_mut();
+        }
+    };
+    if is_service(p) {
+        leave(p.cast());
+    } else {
+        required_slots((*p).instance, |slot| leave((*slot).communication));
+    }
+    ready(w, p);
+}
+
+/// Something was disconnected whose component may have a native main process, which would want to know.
+///
+/// # Safety
+/// On the home worker's thread; the slot is of a component that is alive.
+pub unsafe fn tell_disconnected(w: *mut Worker, slot: *mut RequiredSlot) {
+    let instance = (*slot).instance;
+    let main = main_process(instance);
+    if !main.is_null() && !(*main).is_null() && !body_of(*main).native.is_null() {
+        wake_parked(w, *main);
     }
 }

@@ -15,7 +15,7 @@ use drystone_component::Offered;
 
 use super::named::next_by_name;
 use super::waiting::wake_holder;
-use crate::instance::{slot_at, template_of};
+use crate::instance::{delete_kept, slot_at, template_of};
 use crate::layout::*;
 
 pub fn tag<T>(instance: *mut Instance) -> *mut T {
@@ -184,7 +184,7 @@ pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
             let (instance, offered) = description(to);
             is_limited = offered.limit != u32::MAX;
             if is_limited {
-                wake_holder(w, instance);
+                one_less(w, instance, offered, next.is_null() && is_tagged(previous));
             }
             &raw mut (*to).clients
         }
@@ -203,6 +203,15 @@ pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
     (*slot).previous = null_mut();
     if is_limited {
         next_by_name(w, target);
+    }
+}
+
+/// A client less, where there may not be any number of them.
+unsafe fn one_less(w: *mut Worker, instance: *mut Instance, offered: &Offered, was_last: bool) {
+    if offered.limit != Offered::BINDING {
+        wake_holder(w, instance);
+    } else if was_last {
+        delete_kept(w, instance);
     }
 }
 

@@ -1,0 +1,122 @@
+//! What lies beyond this program, and what BY puts before it: names of other schemes are the platform's; factories that
+//! put something into the path are called here, the innermost first.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+use drystone_component::{Interface, Template};
+
+use super::{Binder, Hints};
+use crate::communication::connection::link;
+use crate::far::{door, listen, proxy};
+use crate::home::home;
+use crate::layout::{Instance, RequiredSlot, Worker};
+
+/// Binds a slot that is unconnected to a name.
+///
+/// # Errors
+/// What the platform says.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn bind(
+    w: *mut Worker,
+    slot: *mut RequiredSlot,
+    interface: &'static Interface,
+    name: &[u8],
+    hints: &Hints<'_>,
+) -> Result<(), String> {
+    let reach = binder(w, name)?.bind(interface, name, hints)?;
+    link(slot, proxy(w, interface, reach).ok_or("out of memory")?);
+    Ok(())
+}
+
+/// Exports what `target` leads to by a name.
+///
+/// # Errors
+/// What the platform says.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn export(
+    w: *mut Worker,
+    target: usize,
+    interface: &'static Interface,
+    name: &[u8],
+    hints: &Hints<'_>,
+) -> Result<(), String> {
+    let exported = binder(w, name)?.export(interface, name, hints)?;
+    link(listen(w, interface, exported).ok_or("out of memory")?, target);
+    Ok(())
+}
+
+unsafe fn binder<'a>(w: *mut Worker, name: &[u8]) -> Result<&'a mut dyn Binder, String> {
+    let none = || format!("no such naming context: {}", String::from_utf8_lossy(name));
+    (*(*home(w)).platform).binder().ok_or_else(none)
+}
+
+/// Makes a component in another domain; the container is empty.
+///
+/// # Errors
+/// There is no such domain.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn new_at(
+    _w: *mut Worker,
+    _container: *mut *mut Instance,
+    _template: &'static Template,
+    _holder: usize,
+    name: &[u8],
+    _hints: &Hints<'_>,
+) -> Result<(), String> {
+    Err(format!("no such domain: {}", String::from_utf8_lossy(name)))
+}
+
+/// How many messages a door of a binding within the program keeps, where BY doesn't say.
+const CAPACITY: usize = 16;
+
+/// Puts what BY asks for between a slot that is unconnected and what it is going to be connected to: gives the slot that
+/// is to be connected in its place. Without a BY that is the slot itself.
+///
+/// # Errors
+/// A factory refuses.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn through(
+    w: *mut Worker,
+    slot: *mut RequiredSlot,
+    interface: &'static Interface,
+    hints: &Hints<'_>,
+) -> Result<*mut RequiredSlot, String> {
+    if hints.factories.is_empty() {
+        return Ok(slot);
+    }
+    let (entrance, door) = door(CAPACITY);
+    let behind = listen(w, interface, Box::new(door)).ok_or("out of memory")?;
+    link(slot, proxy(w, interface, Box::new(entrance)).ok_or("out of memory")?);
+    Ok(behind)
+}
+
+/// Puts what BY asks for before what is exported: gives the target that is to be exported in its place. Without a BY that is
+/// the target itself.
+///
+/// # Errors
+/// A factory refuses.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn before(
+    _w: *mut Worker,
+    target: usize,
+    _interface: &'static Interface,
+    hints: &Hints<'_>,
+) -> Result<usize, String> {
+    if hints.factories.is_empty() {
+        Ok(target)
+    } else {
+        Err("nothing can be put before a name of the program's own".into())
+    }
+}

@@ -1,0 +1,119 @@
+//! Templates of the components that are made here, and the word in which an instance of one keeps what it has.
+//!
+//! # Why this is sound
+//! A template lives for ever and never changes; there is one for each interface and role of a program. An instance of it
+//! has the word at its end.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::mem::size_of;
+use core::ptr;
+
+use drystone_component::{Body, Interface, Offered, Required, Table, Template};
+
+use super::{clients, listener, proxy};
+use crate::home::home;
+use crate::instance::template_of;
+use crate::layout::*;
+use crate::platform::NativeBody;
+
+/// What an instance is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Serves near clients.
+    Proxy,
+    /// Is a far client.
+    Client,
+    /// Waits for far clients.
+    Listener,
+}
+
+/// Where the slot of the one interface is.
+pub const SLOT: u32 = size_of::<Instance>() as u32;
+
+/// The template of a role for an interface.
+pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role) -> &'static Template {
+    let key = (ptr::from_ref(interface).addr(), role as u8);
+    (*home(w)).templates.entry(key).or_insert_with(|| {
+        let shim = (*home(w)).program.native_shim;
+        Box::leak(Box::new(match role {
+            Role::Proxy => serving(interface, shim),
+            Role::Client => active(interface, shim, clients::run, true),
+            Role::Listener => active(interface, shim, listener::run, false),
+        }))
+    })
+}
+
+fn leak<T>(entries: Vec<T>) -> Table<T> {
+    Table::new(Box::leak(entries.into_boxed_slice()))
+}
+
+fn body(entry: *const u8, interface: *const Interface, size: usize, native: NativeBody) -> Body {
+    Body {
+        entry,
+        size: size as u32,
+        condition: 0,
+        frame: 0,
+        owned: Table::new(&[]),
+        interface,
+        native: native as *const u8,
+    }
+}
+
+/// Offers the interface; the first body serves it, the second is FINALLY.
+fn serving(interface: &'static Interface, shim: *const u8) -> Template {
+    let offered =
+        Offered { interface, offset: SLOT, body: 0, inward: 0, limit: Offered::BINDING, connectable: true };
+    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve);
+    let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
+    Template {
+        offered: leak(Vec::from([offered])),
+        bodies: leak(Vec::from([service, finally])),
+        finally: 1,
+        ..plain(interface, size_of::<OfferedSlot>())
+    }
+}
+
+/// Requires the interface, and has a main process.
+fn active(interface: &'static Interface, shim: *const u8, run: NativeBody, isolated: bool) -> Template {
+    let main = body(shim, ptr::null(), size_of::<Process>(), run);
+    let slot = size_of::<RequiredSlot>();
+    Template {
+        required: leak(Vec::from([Required { interface, offset: SLOT, slots: 0 }])),
+        bodies: leak(Vec::from([main])),
+        main: 0,
+        main_process: SLOT + slot as u32,
+        isolated,
+        ..plain(interface, slot + size_of::<*mut Process>())
+    }
+}
+
+/// With slots of so many bytes, and behind them the word of its own.
+fn plain(interface: &'static Interface, slots: usize) -> Template {
+    Template {
+        name: interface.name,
+        location: u32::MAX,
+        size: (size_of::<Instance>() + slots + size_of::<usize>()) as u32,
+        isolated: false,
+        virtual_time: false,
+        offered: Table::new(&[]),
+        required: Table::new(&[]),
+        bodies: Table::new(&[]),
+        main: Template::NO_BODY,
+        finally: Template::NO_BODY,
+        main_process: 0,
+        owned: Table::new(&[]),
+    }
+}
+
+/// The word that is an instance's own.
+pub unsafe fn own<T>(instance: *mut Instance) -> *mut *mut T {
+    instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast()
+}
+
+/// Takes what the word owns.
+pub unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
+    let value = core::mem::replace(&mut *cell, ptr::null_mut());
+    if value.is_null() { None } else { Some(Box::from_raw(value)) }
+}

@@ -1,0 +1,73 @@
+//! Far clients of what is exported here: each is a component of its own, which nobody holds and which ends with its
+//! communication.
+//!
+//! # Why this is sound
+//! See the far module, and `cell` for the words.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+
+use drystone_component::{Interface, Side};
+
+use super::Far;
+use super::cell::{Role, SLOT, own, take, template};
+use super::pump::{Outcome, Pump};
+use crate::communication::connection::{ds_reach, is_open, link, resolve};
+use crate::communication::may_close_as;
+use crate::failure;
+use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
+use crate::layout::*;
+use crate::life::{self, ending};
+
+const NO_LOCATION: u32 = u32::MAX;
+
+/// Makes a client that is connected through `to`; `false`: no memory.
+pub unsafe fn make(
+    w: *mut Worker,
+    interface: &'static Interface,
+    far: Box<dyn Far>,
+    to: *mut RequiredSlot,
+) -> bool {
+    let instance = life::make(w, template(w, interface, Role::Client));
+    if instance.is_null() {
+        return false;
+    }
+    link(slot_at(instance, SLOT), to.expose_provenance() | 1);
+    if !life::start(w, instance) {
+        delete_detached(w, instance);
+        return false;
+    }
+    keep_detached(w);
+    *own(instance) = Box::into_raw(Box::new(Pump::new(far, Side::Client, w, *main_process(instance))));
+    true
+}
+
+/// Body of a client's main process.
+pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+    let instance = (*p).instance;
+    let cell = own::<Pump>(instance);
+    if (*p).status == FAILED {
+        return drop(take(cell));
+    }
+    let interface = &*(*template_of(instance)).required.get()[0].interface;
+    let slot = slot_at::<RequiredSlot>(instance, SLOT);
+    let outcome = if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
+        (**cell).near_is_gone()
+    } else {
+        let c = ds_reach(w, p, slot, interface, NO_LOCATION);
+        if c.is_null() {
+            return;
+        }
+        (**cell).go_on(w, p, c, interface)
+    };
+    if outcome == Outcome::Waits {
+        return;
+    }
+    let c = (*slot).communication;
+    if !c.is_null() && !may_close_as(c, interface) {
+        return failure::abandon(w, p);
+    }
+    drop(take(cell));
+    ending::ds_finish(w, p, NO_LOCATION);
+    delete_kept(w, instance);
+}

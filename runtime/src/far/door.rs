@@ -1,0 +1,201 @@
+//! A door within a program: who enters is a far client at the other side. It is what a binding is made of that puts
+//! something between two local components, and the plainest far side there is.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::rc::{Rc, Weak};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::mem::take;
+
+use drystone_component::Type;
+
+use super::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
+use crate::native::{Parcel, Value};
+
+/// Both sides of a new door. Each end of a communication through it keeps as many messages for the other as `capacity`
+/// says.
+pub fn door(capacity: usize) -> (Entrance, Door) {
+    let waiting = Rc::new(RefCell::new(Waiting::default()));
+    (Entrance { waiting: Rc::downgrade(&waiting), capacity: capacity.max(1) }, Door(waiting))
+}
+
+/// Who has entered and was not accepted yet.
+#[derive(Default)]
+struct Waiting {
+    clients: VecDeque<Box<dyn Far>>,
+    listener: Option<Waker>,
+}
+
+/// The near clients' side.
+#[derive(Clone)]
+pub struct Entrance {
+    waiting: Weak<RefCell<Waiting>>,
+    capacity: usize,
+}
+
+/// The other side.
+pub struct Door(Rc<RefCell<Waiting>>);
+
+impl Exported for Door {
+    fn attach(&mut self, listener: Waker) {
+        self.0.borrow_mut().listener = Some(listener);
+    }
+
+    fn accept(&mut self) -> Option<Box<dyn Far>> {
+        self.0.borrow_mut().clients.pop_front()
+    }
+}
+
+impl Reach for Entrance {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let ways = self.enter(VecDeque::new());
+        Box::new(Half { ways, side: CLIENT, entrance: Some(self.clone()) })
+    }
+}
+
+impl Entrance {
+    /// Someone enters who has already said this.
+    fn enter(&self, said: VecDeque<Message>) -> Rc<RefCell<Ways>> {
+        let ways = Rc::new(RefCell::new(Ways { capacity: self.capacity, ends: Default::default() }));
+        ways.borrow_mut().ends[CLIENT].sent = said;
+        let Some(waiting) = self.waiting.upgrade() else {
+            ways.borrow_mut().ends[SERVER].is_gone = true;
+            return ways;
+        };
+        let waiting = &mut *waiting.borrow_mut();
+        waiting.clients.push_back(Box::new(Half { ways: ways.clone(), side: SERVER, entrance: None }));
+        if let Some(listener) = &waiting.listener {
+            listener.wake();
+        }
+        ways
+    }
+}
+
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+
+type Message = (usize, Vec<Word>);
+
+/// A value on its way.
+enum Word {
+    Integer(i64),
+    Real(f64),
+    Byte(u8),
+    Text(Vec<u8>),
+    Component(Option<Parcel>),
+}
+
+/// What one end has done.
+#[derive(Default)]
+struct End {
+    /// What the other has not taken yet.
+    sent: VecDeque<Message>,
+    has_closed: bool,
+    is_gone: bool,
+    pump: Option<Waker>,
+}
+
+struct Ways {
+    capacity: usize,
+    ends: [End; 2],
+}
+
+impl Ways {
+    fn wake(&self, side: usize) {
+        if let Some(pump) = &self.ends[side].pump {
+            pump.wake();
+        }
+    }
+}
+
+struct Half {
+    ways: Rc<RefCell<Ways>>,
+    side: usize,
+    /// The client's.
+    entrance: Option<Entrance>,
+}
+
+impl Half {
+    /// The server has ended before it heard all that was said, which so begins another communication, as it does where
+    /// both are neighbours.
+    fn enter_again(&mut self) {
+        let Some(entrance) = &self.entrance else { return };
+        let (said, pump) = {
+            let client = &mut self.ways.borrow_mut().ends[CLIENT];
+            (take(&mut client.sent), client.pump.clone())
+        };
+        self.ways = entrance.enter(said);
+        self.ways.borrow_mut().ends[CLIENT].pump = pump;
+    }
+}
+
+impl Far for Half {
+    fn attach(&mut self, pump: Waker) {
+        self.ways.borrow_mut().ends[self.side].pump = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        let ways = self.ways.borrow();
+        ways.ends[self.side].sent.len() < ways.capacity || ways.ends[1 - self.side].is_gone
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let words = values.parameters().iter().enumerate().map(|(i, parameter)| match parameter.ty {
+            Type::Integer => Word::Integer(values.integer(i)),
+            Type::Real => Word::Real(values.real(i)),
+            Type::Boolean | Type::Character => Word::Byte(values.byte(i)),
+            Type::Text => Word::Text(values.text(i).into()),
+            Type::Component => Word::Component(values.component(i)),
+        });
+        let mut ways = self.ways.borrow_mut();
+        ways.ends[self.side].sent.push_back((message, words.collect()));
+        ways.wake(1 - self.side);
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let other = 1 - self.side;
+        {
+            let ways = self.ways.borrow();
+            let End { sent, has_closed, is_gone, .. } = &ways.ends[other];
+            match (sent.front(), has_closed, is_gone) {
+                (Some((message, _)), ..) => return Arrival::Message(*message),
+                (None, false, false) => return Arrival::Nothing,
+                (None, false, true) => return Arrival::Lost("the other side has ended by force".into()),
+                (None, true, _) if ways.ends[self.side].sent.is_empty() || self.side == SERVER => {
+                    return Arrival::Closed;
+                }
+                (None, true, _) => {}
+            }
+        }
+        self.enter_again();
+        Arrival::Nothing
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let mut ways = self.ways.borrow_mut();
+        let (_, words) = ways.ends[1 - self.side].sent.pop_front().ok_or("there is no message")?;
+        ways.wake(1 - self.side);
+        words.into_iter().try_for_each(|word| match word {
+            Word::Integer(x) => values.put(Value::Integer(x)),
+            Word::Real(x) => values.put(Value::Real(x)),
+            Word::Byte(x) => values.put(Value::Byte(x)),
+            Word::Text(x) => values.put(Value::Text(&x)),
+            Word::Component(Some(parcel)) => values.put(Value::Parcel(parcel)),
+            Word::Component(None) => values.put_empty(),
+        })
+    }
+
+    fn close(&mut self) {
+        self.ways.borrow_mut().ends[self.side].has_closed = true;
+    }
+}
+
+impl Drop for Half {
+    fn drop(&mut self) {
+        let mut ways = self.ways.borrow_mut();
+        ways.ends[self.side].is_gone = true;
+        ways.wake(1 - self.side);
+    }
+}

@@ -1,0 +1,77 @@
+//! `EXPORT`: a listener is connected to what is exported, and makes a client for each far one that comes. It withdraws
+//! the name when there is nothing behind it any more.
+//!
+//! # Why this is sound
+//! See the far module, and `cell` for the words.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+
+use drystone_component::Interface;
+
+use super::cell::{Role, SLOT, own, take, template};
+use super::clients;
+use super::{Exported, Waker};
+use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
+use crate::layout::*;
+use crate::life::{self, ending};
+
+const NO_LOCATION: u32 = u32::MAX;
+
+struct Listener {
+    exported: Box<dyn Exported>,
+    waker: Waker,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.waker.forget();
+    }
+}
+
+/// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be connected
+/// at once, or it ends.
+///
+/// # Safety
+/// On the home worker's thread.
+pub unsafe fn listen(
+    w: *mut Worker,
+    interface: &'static Interface,
+    mut exported: Box<dyn Exported>,
+) -> Option<*mut RequiredSlot> {
+    let instance = life::make(w, template(w, interface, Role::Listener));
+    if instance.is_null() {
+        return None;
+    }
+    if !life::start(w, instance) {
+        delete_detached(w, instance);
+        return None;
+    }
+    keep_detached(w);
+    let waker = Waker::new(w, *main_process(instance));
+    exported.attach(waker.clone());
+    *own(instance) = Box::into_raw(Box::new(Listener { exported, waker }));
+    Some(slot_at(instance, SLOT))
+}
+
+/// Body of a listener's main process.
+pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+    let instance = (*p).instance;
+    let cell = own::<Listener>(instance);
+    if (*p).status == FAILED {
+        return drop(take(cell));
+    }
+    let interface = &*(*template_of(instance)).required.get()[0].interface;
+    let slot = slot_at::<RequiredSlot>(instance, SLOT);
+    if (*slot).target != 0 {
+        while let Some(far) = (**cell).exported.accept() {
+            // Without memory the client is lost, and learns that by its half being dropped.
+            _ = clients::make(w, interface, far, slot);
+        }
+        (*p).status = PLATFORM;
+        return;
+    }
+    drop(take(cell));
+    ending::ds_finish(w, p, NO_LOCATION);
+    delete_kept(w, instance);
+}

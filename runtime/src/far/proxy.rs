@@ -1,0 +1,74 @@
+//! Near clients of what is elsewhere: `CONNECT` to a name, and the services of the proxies that it makes.
+//!
+//! # Why this is sound
+//! See the far module, and `cell` for the words. A proxy is held by nobody: it goes with the last of its clients, which
+//! `unlink` sees to, because its interface has the limit [`Offered::BINDING`].
+//!
+//! [`Offered::BINDING`]: drystone_component::Offered::BINDING
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+use core::mem::size_of;
+
+use drystone_component::{Interface, Side};
+
+use super::Reach;
+use super::cell::{Role, SLOT, own, take, template};
+use super::pump::{Outcome, Pump};
+use crate::instance::{body_of, keep_detached, slot_at};
+use crate::layout::*;
+use crate::life::{self, ending};
+
+const NO_LOCATION: u32 = u32::MAX;
+
+/// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
+/// connected at once, or it stays for ever.
+///
+/// # Safety
+/// On the home worker's thread.
+pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, reach: Box<dyn Reach>) -> Option<usize> {
+    let instance = life::make(w, template(w, interface, Role::Proxy));
+    if instance.is_null() {
+        return None;
+    }
+    keep_detached(w);
+    *own(instance) = Box::into_raw(Box::new(reach));
+    Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
+}
+
+/// Where a service process keeps its pump: behind the communication's buffer.
+pub fn cell_offset(interface: &Interface) -> usize {
+    PAYLOAD + interface.payload_words * size_of::<u64>()
+}
+
+/// Body of a proxy's service processes.
+pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
+    let interface = &*body_of(p).interface;
+    let cell = p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
+    if (*p).status == FAILED {
+        return drop(take(cell));
+    }
+    if (*cell).is_null() {
+        let reach: *mut Box<dyn Reach> = *own((*p).instance);
+        *cell = Box::into_raw(Box::new(Pump::new((*reach).begin(), Side::Server, w, p)));
+    }
+    match (**cell).go_on(w, p, p.cast(), interface) {
+        Outcome::Waits => {}
+        Outcome::Ended => {
+            drop(take(cell));
+            ending::ds_finish(w, p, NO_LOCATION);
+        }
+        Outcome::Lost | Outcome::Abandoned => {
+            drop(take(cell));
+            ending::lost(w, p);
+        }
+    }
+}
+
+/// Body of a proxy's FINALLY.
+pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
+    drop(take(own::<Box<dyn Reach>>((*p).instance)));
+    if (*p).status != FAILED {
+        ending::ds_finish(w, p, NO_LOCATION);
+    }
+}

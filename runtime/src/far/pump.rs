@@ -1,0 +1,216 @@
+//! A pump: it moves the messages of one communication between the near side and the far one, in both directions, and
+//! tells each when the other has come to its end.
+//!
+//! It waits for both at once: as the communication's waiter, and for the platform ([`PLATFORM`]). Whichever comes first
+//! ends the wait. It is not the waiter while the near side waits itself, which then does nothing that it would have to
+//! be told of.
+//!
+//! # Why this is sound
+//! See the far module. The communication lives while the pump runs: it is the service's own block, or was looked up just
+//! before.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+use core::slice;
+
+use drystone_component::{Interface, Parameter, Side};
+
+use super::{Arrival, Far, Filling, Outgoing, Waker};
+use crate::communication::{
+    drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
+};
+use crate::layout::*;
+use crate::native::Values;
+
+/// What became of a run.
+#[derive(PartialEq)]
+pub enum Outcome {
+    /// It waits.
+    Waits,
+    /// One side has ended where the protocol allows it, and the other may.
+    Ended,
+    /// The far side is lost, or was given up because it broke the protocol.
+    Lost,
+    /// The near side was ended by force, or has let go where it may not.
+    Abandoned,
+}
+
+/// See the head of this file.
+pub struct Pump {
+    far: Box<dyn Far>,
+    /// What it is to the near side: that one's server, or its client.
+    side: Side,
+    /// The near side has taken part.
+    begun: bool,
+    waker: Waker,
+}
+
+const NO_LOCATION: u32 = u32::MAX;
+
+impl Pump {
+    /// For the process that will run it.
+    pub fn new(mut far: Box<dyn Far>, side: Side, w: *mut Worker, p: *mut Process) -> Pump {
+        let waker = Waker::new(w, p);
+        far.attach(waker.clone());
+        Pump { far, side, begun: false, waker }
+    }
+
+    /// Moves what can be moved. The process has to return after it.
+    pub unsafe fn go_on(
+        &mut self,
+        w: *mut Worker,
+        p: *mut Process,
+        c: *mut Communication,
+        interface: &'static Interface,
+    ) -> Outcome {
+        self.begun = true;
+        loop {
+            let word = (*c).word;
+            if word.tag != 0 && self.is_for_us(word) {
+                if !self.far.has_room() {
+                    return park(c, p);
+                }
+                self.forward(w, c, interface, word.tag as usize - 1);
+                continue;
+            }
+            if let Some(outcome) = self.near_end(word, c, interface) {
+                return outcome;
+            }
+            let message = match self.far.receive() {
+                Arrival::Message(message) => message,
+                Arrival::Nothing => return park(c, p),
+                Arrival::Closed if self.may_follow_far_end(c, interface) => return Outcome::Ended,
+                Arrival::Closed | Arrival::Lost(_) => return Outcome::Lost,
+            };
+            if !self.may_come(word, interface, message) {
+                return Outcome::Lost;
+            }
+            if word.tag != 0 {
+                wait(c, p, ROOM);
+                return Outcome::Waits;
+            }
+            if let Some(outcome) = self.deliver(w, p, c, interface, message) {
+                return outcome;
+            }
+        }
+    }
+
+    /// There is no near side, or no more.
+    pub fn near_is_gone(&mut self) -> Outcome {
+        if !self.begun {
+            return Outcome::Abandoned;
+        }
+        self.far.close();
+        Outcome::Ended
+    }
+
+    /// Whether the buffered message is one that the near side has sent.
+    fn is_for_us(&self, word: CommunicationWord) -> bool {
+        (word.flags & FOR_CLIENT != 0) == (self.side == Side::Client)
+    }
+
+    /// Passes on what the near side has sent.
+    unsafe fn forward(
+        &mut self,
+        w: *mut Worker,
+        c: *mut Communication,
+        interface: &'static Interface,
+        number: usize,
+    ) {
+        let parameters = parameters(interface, number);
+        let words = payload(c);
+        self.far.send(number, Outgoing { worker: w, values: Values::new(words, parameters) });
+        drop_words(w, words, interface, number as u32);
+        ds_received(w, c);
+    }
+
+    /// What follows if the near side has ended; all that it sent is passed on.
+    unsafe fn near_end(
+        &mut self,
+        word: CommunicationWord,
+        c: *mut Communication,
+        interface: &Interface,
+    ) -> Option<Outcome> {
+        let ended = match self.side {
+            Side::Server => CLIENT_CLOSED | GONE,
+            Side::Client => SERVICE_ENDED | GONE,
+        };
+        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
+        // A server has nothing to do any more when nobody can send.
+        let is_over = self.side == Side::Server && word.tag == 0 && interface.state(word.state) & sends == 0;
+        if word.flags & ended == 0 && !is_over {
+            return None;
+        }
+        if word.flags & GONE != 0 || !(is_over || may_close_as(c, interface)) {
+            return Some(Outcome::Abandoned);
+        }
+        self.far.close();
+        Some(Outcome::Ended)
+    }
+
+    /// Whether the near side's end may come here too, because the far side's has.
+    unsafe fn may_follow_far_end(&self, c: *mut Communication, interface: &Interface) -> bool {
+        match self.side {
+            Side::Server => may_end(interface, (*c).word.state),
+            Side::Client => may_close_as(c, interface),
+        }
+    }
+
+    /// Whether the protocol allows that the far side sends this now.
+    fn may_come(&self, word: CommunicationWord, interface: &Interface, message: usize) -> bool {
+        if message >= interface.messages.length {
+            return false;
+        }
+        let number = message as u32;
+        let begins_anew = || {
+            self.side == Side::Client
+                && may_end(interface, word.state)
+                && next(interface, 0, number).is_some()
+        };
+        sender(interface, number) == self.side
+            && (next(interface, word.state, number).is_some() || begins_anew())
+    }
+
+    /// Sends on what has come from the far side; `None`: done.
+    unsafe fn deliver(
+        &mut self,
+        w: *mut Worker,
+        p: *mut Process,
+        c: *mut Communication,
+        interface: &'static Interface,
+        message: usize,
+    ) -> Option<Outcome> {
+        let words = ds_send(w, p, c, interface, message as u32, NO_LOCATION);
+        if words.is_null() {
+            return Some(Outcome::Waits);
+        }
+        let parameters = parameters(interface, message);
+        let words = slice::from_raw_parts_mut(words, parameters.len());
+        let mut filling = Filling { worker: w, words, parameters, filled: 0 };
+        if self.far.take(&mut filling).is_err() || !filling.is_whole() {
+            return Some(Outcome::Lost);
+        }
+        drop(filling);
+        ds_sent(w, c, interface, message as u32);
+        None
+    }
+}
+
+fn parameters(interface: &'static Interface, message: usize) -> &'static [Parameter] {
+    interface.messages.get()[message].parameters.get()
+}
+
+/// Waits for both sides.
+unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
+    if (*c).waiter.is_null() {
+        (*c).waiter = p;
+    }
+    (*p).status = PLATFORM;
+    Outcome::Waits
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.waker.forget();
+    }
+}
