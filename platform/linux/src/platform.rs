@@ -6,9 +6,11 @@ use std::process::exit;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Platform, Threads};
 
+use crate::bindings::Bindings;
 use crate::process::write_all;
 use crate::reactor::Reactor;
 use crate::reason::reason;
@@ -27,6 +29,7 @@ pub(crate) enum Output {
 pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
+    bindings: Bindings,
     threads: &'static LinuxThreads,
 }
 
@@ -35,7 +38,8 @@ impl Linux {
     pub(crate) fn new(start: Instant, output: Output) -> io::Result<Linux> {
         let reactor = Reactor::new()?;
         let threads = LinuxThreads::new(start, reactor.waker());
-        Ok(Linux { reactor, output, threads })
+        let bindings = Bindings::new(&reactor);
+        Ok(Linux { reactor, output, bindings, threads })
     }
 
     /// The program has ended; gives where its output went.
@@ -83,6 +87,10 @@ impl Platform for Linux {
 
     fn threads(&self) -> &'static dyn Threads {
         self.threads
+    }
+
+    fn binder(&mut self) -> Option<&mut dyn Binder> {
+        Some(&mut self.bindings)
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

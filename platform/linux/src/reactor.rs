@@ -7,7 +7,9 @@
 //!
 //! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
 
-use std::cell::RefCell;
+mod handlers;
+
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::mem::take;
@@ -18,6 +20,9 @@ use std::time::{Duration, Instant};
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
+
+use self::handlers::Times;
+pub(crate) use self::handlers::{Expectation, Handler, Time};
 
 /// What a process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,8 @@ pub(crate) struct Reactor {
     registry: Registry,
     state: RefCell<State>,
     signals: Arc<Signals>,
+    /// How much may come from outside that no process waits for here.
+    expected: Rc<Cell<usize>>,
     /// Bytes pass through here between the kernel and a connection's own buffer.
     pub(crate) scratch: RefCell<Box<[u8]>>,
 }
@@ -65,6 +72,7 @@ struct State {
     /// In order of time: sources that nobody writes to any more, and until when they may go on.
     leaving: VecDeque<(Instant, usize)>,
     woken: Vec<*mut Process>,
+    times: Times,
     /// How many sources have bytes to write.
     draining: usize,
 }
@@ -73,6 +81,7 @@ struct State {
 struct Source {
     readers: Vec<*mut Process>,
     writers: Vec<*mut Process>,
+    handler: Option<Rc<dyn Handler>>,
     /// All that the kernel spoke of last has been read.
     dry: bool,
     /// Nothing more will come behind what has come.
@@ -119,6 +128,7 @@ impl Reactor {
             poll: RefCell::new((poll, Events::with_capacity(1024))),
             state: RefCell::default(),
             signals: Arc::new(Signals { done: Mutex::default(), waker }),
+            expected: Rc::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
         }))
     }
@@ -233,7 +243,7 @@ impl Reactor {
     /// these will be so for ever only because all processes of the program wait.
     pub(crate) fn pending(&self) -> usize {
         let state = self.state.borrow();
-        state.waits.len() + state.woken.len() + state.draining
+        state.waits.len() + state.woken.len() + state.draining + self.expected.get()
     }
 
     /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.
@@ -259,7 +269,7 @@ impl Reactor {
                 let limit = self.state.borrow().next_deadline(end);
                 limit.map(|limit| limit.saturating_duration_since(Instant::now()))
             };
-            let notified = self.look(limit);
+            let notified = self.look(limit) | self.run_due();
             self.expire();
             let woken = take(&mut self.state.borrow_mut().woken);
             for &process in &woken {
@@ -280,7 +290,7 @@ impl Reactor {
         }
     }
 
-    /// Takes the kernel's events; whether someone wants the program's attention.
+    /// Takes the kernel's events; whether someone wants the program's attention, or a handler may have woken processes.
     fn look(&self, limit: Option<Duration>) -> bool {
         let (poll, events) = &mut *self.poll.borrow_mut();
         if poll.poll(events, limit).is_err() {
@@ -294,15 +304,19 @@ impl Reactor {
                 let done = take(&mut *self.signals.done.lock().unwrap_or_else(PoisonError::into_inner));
                 for source in done {
                     self.state.borrow_mut().wake(source, Direction::Read);
+                    self.run_handler(source);
                 }
                 continue;
             }
             let source = event.token().0;
             if event.is_readable() || event.is_read_closed() || event.is_error() {
-                let state = &mut *self.state.borrow_mut();
-                state.sources[source].dry = false;
-                state.sources[source].read_closed |= event.is_read_closed() || event.is_error();
-                state.wake(source, Direction::Read);
+                {
+                    let state = &mut *self.state.borrow_mut();
+                    state.sources[source].dry = false;
+                    state.sources[source].read_closed |= event.is_read_closed() || event.is_error();
+                    state.wake(source, Direction::Read);
+                }
+                notified |= self.run_handler(source);
             }
             if event.is_writable() || event.is_write_closed() || event.is_error() {
                 self.drain(source);
@@ -392,6 +406,6 @@ impl State {
     fn next_deadline(&self, end: Option<Instant>) -> Option<Instant> {
         let deadline = self.deadlines.first().map(|&(deadline, _)| deadline);
         let leaving = self.leaving.front().map(|&(until, _)| until);
-        [end, deadline, leaving].into_iter().flatten().min()
+        [end, deadline, leaving, self.times.first()].into_iter().flatten().min()
     }
 }
