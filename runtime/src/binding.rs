@@ -54,6 +54,17 @@ pub trait Binder {
         name: &[u8],
         hints: &Hints<'_>,
     ) -> Result<Box<dyn far::Exported>, String>;
+
+    /// Makes a component of a template in the domain of that name.
+    ///
+    /// # Errors
+    /// Why that can't be.
+    fn domain(
+        &mut self,
+        template: &'static Template,
+        name: &[u8],
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn far::Domain>, String>;
 }
 
 /// Who wants a binding, for errors.

@@ -16,6 +16,7 @@
 
 mod cell;
 mod clients;
+mod domain;
 mod door;
 mod listener;
 mod proxy;
@@ -29,6 +30,7 @@ use core::ops::Deref;
 
 use drystone_component::{Parameter, Type};
 
+pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use listener::listen;
 pub use proxy::proxy;
@@ -58,6 +60,12 @@ pub trait Far: 'static {
     /// Why they can't be understood: the communication is lost.
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String>;
 
+    /// At which slot of a required interface with a cardinality it begins, from 1: only for a component's own clients
+    /// ([`Domain::required`]).
+    fn slot(&self) -> usize {
+        1
+    }
+
     /// The near side has come to an end where the protocol allows it.
     fn close(&mut self);
 }
@@ -78,6 +86,10 @@ impl Waker {
             // SAFETY: whose it is forgets it before its process ends; it can't leave the home's thread.
             unsafe { wake_parked(worker, process) }
         }
+    }
+
+    fn is_for(&self, process: *mut Process) -> bool {
+        self.0.get().is_some_and(|(_, p)| p == process)
     }
 
     fn forget(&self) {

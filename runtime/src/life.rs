@@ -279,5 +279,11 @@ pub unsafe extern "C" fn ds_is(
         fail(w, p, Fault::EmptyContainer, location);
         return 2;
     }
-    ptr::eq(template_of(instance), template) as u32
+    is_of(&*template_of(instance), &*template) as u32
+}
+
+/// Whether components of one template are of another, wherever they live: a proxy has a template of its own, declared at
+/// the same place.
+fn is_of(template: &Template, other: &Template) -> bool {
+    ptr::eq(template, other) || (template.location == other.location && other.location != u32::MAX)
 }

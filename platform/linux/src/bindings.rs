@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Template};
 use drystone_runtime::binding::{Binder, Hints};
-use drystone_runtime::far::{Exported, Reach};
+use drystone_runtime::far::{Domain, Exported, Reach};
 
 use crate::reactor::Reactor;
 
@@ -33,6 +33,19 @@ pub(crate) trait Scheme {
         rest: &str,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String>;
+
+    /// Makes a component of a template in the domain of that name.
+    ///
+    /// # Errors
+    /// As for `bind`.
+    fn domain(
+        &mut self,
+        _template: &'static Template,
+        _rest: &str,
+        _hints: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        Err("no components can be made there".into())
+    }
 }
 
 /// The naming contexts of a program, by their schemes.
@@ -76,6 +89,16 @@ impl Binder for Bindings {
     ) -> Result<Box<dyn Exported>, String> {
         let (scheme, rest) = self.scheme(name)?;
         scheme.export(interface, rest, hints).map_err(|why| about(name, why))
+    }
+
+    fn domain(
+        &mut self,
+        template: &'static Template,
+        name: &[u8],
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        let (scheme, rest) = self.scheme(name)?;
+        scheme.domain(template, rest, hints).map_err(|why| about(name, why))
     }
 }
 

@@ -9,7 +9,7 @@ use drystone_component::{Interface, Template};
 
 use super::{Binder, Hints};
 use crate::communication::connection::link;
-use crate::far::{door, listen, proxy};
+use crate::far::{door, listen, proxy, proxy_of};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
 
@@ -59,19 +59,21 @@ unsafe fn binder<'a>(w: *mut Worker, name: &[u8]) -> Result<&'a mut dyn Binder, 
 /// Makes a component in another domain; the container is empty.
 ///
 /// # Errors
-/// There is no such domain.
+/// What the platform says.
 ///
 /// # Safety
 /// As the binding module says.
 pub unsafe fn new_at(
-    _w: *mut Worker,
-    _container: *mut *mut Instance,
-    _template: &'static Template,
-    _holder: usize,
+    w: *mut Worker,
+    container: *mut *mut Instance,
+    template: &'static Template,
+    holder: usize,
     name: &[u8],
-    _hints: &Hints<'_>,
+    hints: &Hints<'_>,
 ) -> Result<(), String> {
-    Err(format!("no such domain: {}", String::from_utf8_lossy(name)))
+    let domain = binder(w, name)?.domain(template, name, hints)?;
+    *container = proxy_of(w, template, holder, domain).ok_or("out of memory")?;
+    Ok(())
 }
 
 /// How many messages a door of a binding within the program keeps, where BY doesn't say.

@@ -12,7 +12,8 @@ use core::ptr;
 
 use drystone_component::{Body, Interface, Offered, Required, Table, Template};
 
-use super::{clients, listener, proxy};
+use super::domain::Remote;
+use super::{Reach, clients, domain, listener, proxy};
 use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::*;
@@ -27,6 +28,16 @@ pub enum Role {
     Client,
     /// Waits for far clients.
     Listener,
+    /// Stands for a component of another domain.
+    Remote,
+}
+
+/// What a proxy has.
+pub struct Served {
+    /// For each interface that it offers.
+    pub reaches: Vec<Box<dyn Reach>>,
+    /// Where its component is, if it stands for one.
+    pub remote: Option<Remote>,
 }
 
 /// Where the slot of the one interface is.
@@ -41,6 +52,7 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
             Role::Proxy => serving(interface, shim),
             Role::Client => active(interface, shim, clients::run, true),
             Role::Listener => active(interface, shim, listener::run, false),
+            Role::Remote => unreachable!("its template is not made for an interface"),
         }))
     })
 }
@@ -86,6 +98,49 @@ fn active(interface: &'static Interface, shim: *const u8, run: NativeBody, isola
         main_process: SLOT + slot as u32,
         isolated,
         ..plain(interface, slot + size_of::<*mut Process>())
+    }
+}
+
+/// The template of proxies for components of a template in other domains: its slots are where that one's are.
+pub unsafe fn remote(w: *mut Worker, of: &'static Template) -> &'static Template {
+    let key = (ptr::from_ref(of).addr(), Role::Remote as u8);
+    (*home(w)).templates.entry(key).or_insert_with(|| {
+        let shim = (*home(w)).program.native_shim;
+        Box::leak(Box::new(standing_for(of, shim)))
+    })
+}
+
+fn standing_for(of: &'static Template, shim: *const u8) -> Template {
+    let services = of.offered.get();
+    let offered = services.iter().enumerate().map(|(i, offered)| Offered {
+        interface: offered.interface,
+        offset: offered.offset,
+        body: i as u32,
+        inward: 0,
+        limit: offered.limit,
+        connectable: offered.connectable,
+    });
+    let service = |offered: &Offered| {
+        // SAFETY: a program's descriptions live for ever.
+        let interface = unsafe { &*offered.interface };
+        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve)
+    };
+    let process = |run| body(shim, ptr::null(), size_of::<Process>(), run);
+    let bodies = services.iter().map(service).chain([process(domain::main), process(domain::finally)]);
+    let own = of.size.next_multiple_of(size_of::<usize>() as u32);
+    Template {
+        name: of.name,
+        location: of.location,
+        size: own + 2 * size_of::<usize>() as u32,
+        isolated: of.isolated,
+        virtual_time: false,
+        offered: leak(offered.collect()),
+        required: Table::new(of.required.get()),
+        bodies: leak(bodies.collect()),
+        main: services.len() as u32,
+        finally: services.len() as u32 + 1,
+        main_process: own,
+        owned: Table::new(&[]),
     }
 }
 

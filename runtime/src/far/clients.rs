@@ -21,12 +21,20 @@ use crate::life::{self, ending};
 
 const NO_LOCATION: u32 = u32::MAX;
 
-/// Makes a client that is connected through `to`; `false`: no memory.
+/// A far client.
+struct Client {
+    pump: Pump,
+    /// It waits for a connection, as a component of this domain would.
+    waits: bool,
+}
+
+/// Makes a client that is connected through `to`, and waits where that leads nowhere yet if it `waits`; `false`: no memory.
 pub unsafe fn make(
     w: *mut Worker,
     interface: &'static Interface,
     far: Box<dyn Far>,
     to: *mut RequiredSlot,
+    waits: bool,
 ) -> bool {
     let instance = life::make(w, template(w, interface, Role::Client));
     if instance.is_null() {
@@ -38,27 +46,29 @@ pub unsafe fn make(
         return false;
     }
     keep_detached(w);
-    *own(instance) = Box::into_raw(Box::new(Pump::new(far, Side::Client, w, *main_process(instance))));
+    let pump = Pump::new(far, Side::Client, w, *main_process(instance));
+    *own(instance) = Box::into_raw(Box::new(Client { pump, waits }));
     true
 }
 
 /// Body of a client's main process.
 pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
-    let cell = own::<Pump>(instance);
+    let cell = own::<Client>(instance);
     if (*p).status == FAILED {
         return drop(take(cell));
     }
     let interface = &*(*template_of(instance)).required.get()[0].interface;
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
-    let outcome = if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
-        (**cell).near_is_gone()
+    let is_unconnected = (*slot).communication.is_null() && !is_open(resolve((*slot).target));
+    let outcome = if is_unconnected && !((**cell).waits && (*slot).target != 0) {
+        (**cell).pump.near_is_gone()
     } else {
         let c = ds_reach(w, p, slot, interface, NO_LOCATION);
         if c.is_null() {
             return;
         }
-        (**cell).go_on(w, p, c, interface)
+        (**cell).pump.go_on(w, p, c, interface)
     };
     if outcome == Outcome::Waits {
         return;

@@ -7,11 +7,12 @@
 
 use alloc::boxed::Box;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Required};
 
 use super::cell::{Role, SLOT, own, take, template};
 use super::clients;
 use super::{Exported, Waker};
+use crate::communication::connection::indexed_slot;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -20,6 +21,8 @@ const NO_LOCATION: u32 = u32::MAX;
 
 struct Listener {
     exported: Box<dyn Exported>,
+    /// Whose required interface it is that far clients use, if it is a component's own.
+    required: Option<(*mut Instance, &'static Required)>,
     waker: Waker,
 }
 
@@ -37,7 +40,17 @@ impl Drop for Listener {
 pub unsafe fn listen(
     w: *mut Worker,
     interface: &'static Interface,
+    exported: Box<dyn Exported>,
+) -> Option<*mut RequiredSlot> {
+    listen_for(w, interface, exported, None)
+}
+
+/// The same for a component's own clients.
+pub unsafe fn listen_for(
+    w: *mut Worker,
+    interface: &'static Interface,
     mut exported: Box<dyn Exported>,
+    required: Option<(*mut Instance, &'static Required)>,
 ) -> Option<*mut RequiredSlot> {
     let instance = life::make(w, template(w, interface, Role::Listener));
     if instance.is_null() {
@@ -50,7 +63,7 @@ pub unsafe fn listen(
     keep_detached(w);
     let waker = Waker::new(w, *main_process(instance));
     exported.attach(waker.clone());
-    *own(instance) = Box::into_raw(Box::new(Listener { exported, waker }));
+    *own(instance) = Box::into_raw(Box::new(Listener { exported, required, waker }));
     Some(slot_at(instance, SLOT))
 }
 
@@ -65,8 +78,10 @@ pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
     if (*slot).target != 0 {
         while let Some(far) = (**cell).exported.accept() {
-            // Without memory the client is lost, and learns that by its half being dropped.
-            _ = clients::make(w, interface, far, slot);
+            // Whoever can't be connected is lost, and learns that by its half being dropped.
+            if let Some(to) = connection_for(w, (**cell).required, far.slot(), slot) {
+                _ = clients::make(w, interface, far, to, (**cell).required.is_some());
+            }
         }
         (*p).status = PLATFORM;
         return;
@@ -74,4 +89,19 @@ pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     drop(take(cell));
     ending::ds_finish(w, p, NO_LOCATION);
     delete_kept(w, instance);
+}
+
+/// What a far client is connected through. `None`: there is no such slot, or no memory for it.
+unsafe fn connection_for(
+    w: *mut Worker,
+    required: Option<(*mut Instance, &'static Required)>,
+    k: usize,
+    own: *mut RequiredSlot,
+) -> Option<*mut RequiredSlot> {
+    match required {
+        Some((instance, required)) if required.slots != 0 => {
+            (1..=required.slots as usize).contains(&k).then(|| indexed_slot(w, instance, required, k - 1))?
+        }
+        _ => Some(own),
+    }
 }

@@ -8,12 +8,13 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::mem::size_of;
 
 use drystone_component::{Interface, Side};
 
 use super::Reach;
-use super::cell::{Role, SLOT, own, take, template};
+use super::cell::{Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
 use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
@@ -32,7 +33,7 @@ pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, reach: Box<dy
         return None;
     }
     keep_detached(w);
-    *own(instance) = Box::into_raw(Box::new(reach));
+    *own(instance) = Box::into_raw(Box::new(Served { reaches: Vec::from([reach]), remote: None }));
     Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
 }
 
@@ -49,8 +50,9 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
         return drop(take(cell));
     }
     if (*cell).is_null() {
-        let reach: *mut Box<dyn Reach> = *own((*p).instance);
-        *cell = Box::into_raw(Box::new(Pump::new((*reach).begin(), Side::Server, w, p)));
+        let served: *mut Served = *own((*p).instance);
+        let far = (&mut (*served).reaches)[(*p).body as usize].begin();
+        *cell = Box::into_raw(Box::new(Pump::new(far, Side::Server, w, p)));
     }
     match (**cell).go_on(w, p, p.cast(), interface) {
         Outcome::Waits => {}
@@ -67,7 +69,7 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
 
 /// Body of a proxy's FINALLY.
 pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
-    drop(take(own::<Box<dyn Reach>>((*p).instance)));
+    drop(take(own::<Served>((*p).instance)));
     if (*p).status != FAILED {
         ending::ds_finish(w, p, NO_LOCATION);
     }

@@ -62,5 +62,6 @@ pub unsafe fn tell_disconnected(w: *mut Worker, slot: *mut RequiredSlot) {
     let main = main_process(instance);
     if !main.is_null() && !(*main).is_null() && !body_of(*main).native.is_null() {
         wake_parked(w, *main);
+        wake_instance(w, instance);
     }
 }
