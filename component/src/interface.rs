@@ -2,6 +2,8 @@
 //! program. Within a program a description is its interface: there is one of each. Across programs, and for components
 //! that are written in Rust, the [`Fingerprint`] tells which interfaces are the same.
 
+use core::fmt;
+
 use crate::table::{Str, Table};
 
 /// Which end of a communication.
@@ -30,6 +32,19 @@ pub enum Type {
     Text = 4,
     /// A component; which may come is the sender's compiler's to check, and part of the fingerprint.
     Component = 5,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Type::Boolean => "BOOLEAN",
+            Type::Character => "CHARACTER",
+            Type::Integer => "INTEGER",
+            Type::Real => "REAL",
+            Type::Text => "TEXT",
+            Type::Component => "a component",
+        })
+    }
 }
 
 /// A parameter of a message.
@@ -70,6 +85,24 @@ impl Fingerprint {
             i += 1;
         }
         Fingerprint([hash as u64, (hash >> 64) as u64])
+    }
+
+    /// The 128 bits, the highest first.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        ((self.0[1] as u128) << 64 | self.0[0] as u128).to_be_bytes()
+    }
+
+    /// Of what [`Fingerprint::to_bytes`] gives.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Fingerprint {
+        let hash = u128::from_be_bytes(bytes);
+        Fingerprint([hash as u64, (hash >> 64) as u64])
+    }
+}
+
+/// As 32 hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}{:016x}", self.0[1], self.0[0])
     }
 }
 
@@ -112,6 +145,12 @@ impl Interface {
     /// The bits of a state.
     pub fn state(&self, state: u16) -> u8 {
         self.states.get()[state as usize]
+    }
+}
+
+impl fmt::Debug for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name.get(), self.fingerprint)
     }
 }
 

@@ -4,9 +4,10 @@
 //! platform is built): plain `repr(C)` data that generated code, the runtime and native components read. This
 //! room knows nothing of processes, scheduling or operating systems.
 //!
-//! `interface` is what components agree on, and could be told to another program; `subtype` is which of them
-//! serve which, `calls` which of them consist of requests and replies; `image` is one program, and is the business of
-//! its compiler and its runtime alone.
+//! `interface` is what components agree on, and is told to other programs; `protocol` is what can be asked of one
+//! wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of requests and replies,
+//! `wire` how two programs talk about them. `image` is one program, and is the business of its compiler and its runtime
+//! alone.
 
 #![no_std]
 
@@ -15,12 +16,15 @@ extern crate alloc;
 pub mod calls;
 mod image;
 mod interface;
+mod protocol;
 pub mod subtype;
 mod table;
+pub mod wire;
 
 pub use image::{
     AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required,
     SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Message, Parameter, Side, Type};
+pub use protocol::Protocol;
 pub use table::{Str, Table};

@@ -5,20 +5,22 @@
 //! server may too; where the server may end, so may the client, unless it is the one to send: then the server begins anew.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
-use crate::interface::{Interface, Message, Side, Type};
+use crate::interface::{Side, Type};
+use crate::protocol::Protocol;
 
-/// Why a server's interface does not serve a client's: after the fewest messages, what may come then.
+/// Why a server's interface does not serve a client's: after the fewest messages, what may come then. Printed, it is the
+/// sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The client's messages that lead there, in order; their numbers are the client's.
     pub after: Vec<u32>,
     /// What may come there.
     pub what: What,
-    client: Names,
-    server: Names,
+    sentence: String,
 }
 
 /// What a server's interface lacks, or has too much.
@@ -42,41 +44,22 @@ pub enum What {
     ServerEnds,
 }
 
-/// An interface, for messages: equal if they are the same description.
-#[derive(Clone, Copy)]
-struct Names(&'static Interface);
-
-impl PartialEq for Names {
-    fn eq(&self, other: &Names) -> bool {
-        core::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for Names {}
-
-impl fmt::Debug for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name.get())
-    }
-}
-
 /// Whether a server's interface serves a client's; if not, the first difference, by the number of messages before it.
-pub fn serves(server: &'static Interface, client: &'static Interface) -> Result<(), Difference> {
-    if server.fingerprint == client.fingerprint {
+pub fn serves(server: &impl Protocol, client: &impl Protocol) -> Result<(), Difference> {
+    if server.fingerprint() == client.fingerprint() {
         return Ok(());
     }
-    let fail = |after, what| Err(Difference { after, what, client: Names(client), server: Names(server) });
-    if server.name.get() != client.name.get() {
-        return fail(Vec::new(), What::Name);
+    let both = Both { server, client, counterparts: Counterparts::new(server, client) };
+    if server.name() != client.name() {
+        return Err(both.difference(Vec::new(), What::Name));
     }
-    let both = Both { server, client };
     // How each pair of states was reached: from which pair, by which message of the client's.
     let mut reached = BTreeMap::from([((0, 0), None)]);
     let mut waiting = VecDeque::from([(0, 0)]);
     while let Some(pair) = waiting.pop_front() {
         let mut follows = Vec::new();
         if let Err(what) = both.compare(pair, &mut follows) {
-            return fail(way_to(pair, &reached), what);
+            return Err(both.difference(way_to(pair, &reached), what));
         }
         for (message, next) in follows {
             reached.entry(next).or_insert_with(|| {
@@ -86,6 +69,29 @@ pub fn serves(server: &'static Interface, client: &'static Interface) -> Result<
         }
     }
     Ok(())
+}
+
+/// Which numbers the messages of two interfaces have that both know, whatever their parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterparts {
+    /// For each message of the client's its number at the server.
+    pub at_server: Vec<Option<u32>>,
+    /// For each message of the server's its number at the client.
+    pub at_client: Vec<Option<u32>>,
+}
+
+impl Counterparts {
+    /// Messages are the same by name and direction.
+    pub fn new(server: &impl Protocol, client: &impl Protocol) -> Counterparts {
+        Counterparts { at_server: numbers(client, server), at_client: numbers(server, client) }
+    }
+}
+
+/// The numbers that the messages of one interface have in another.
+fn numbers(of: &impl Protocol, within: &impl Protocol) -> Vec<Option<u32>> {
+    let key = |(side, name)| (side == Side::Client, name);
+    let known: BTreeMap<_, _> = (0..within.messages()).map(|n| (key(within.message(n)), n as u32)).collect();
+    (0..of.messages()).map(|n| known.get(&key(of.message(n))).copied()).collect()
 }
 
 /// A state of the client's protocol, and one of the server's.
@@ -101,33 +107,36 @@ fn way_to(mut pair: Pair, reached: &BTreeMap<Pair, Option<(Pair, Option<u32>)>>)
     way
 }
 
-struct Both {
-    server: &'static Interface,
-    client: &'static Interface,
+struct Both<'a, S, C> {
+    server: &'a S,
+    client: &'a C,
+    counterparts: Counterparts,
 }
 
-impl Both {
+impl<S: Protocol, C: Protocol> Both<'_, S, C> {
     /// Looks at all that may come while client and server are in these states, and adds where it leads.
     fn compare(&self, (c, s): Pair, follows: &mut Vec<(Option<u32>, Pair)>) -> Result<(), What> {
         let (client, server) = (self.client, self.server);
         let mut waits = false;
-        for (number, message) in numbered(client) {
-            let Some(next) = client.next(c, number as usize) else { continue };
-            waits |= message.sender == Side::Server;
-            if message.sender == Side::Client {
-                let to = server.next(s, self.counterpart(number)? as usize);
-                follows.push((Some(number), (next, to.ok_or(What::ServerRefuses(number))?)));
+        for (number, next) in client.transitions(c) {
+            if client.message(number).0 == Side::Server {
+                waits = true;
+                continue;
             }
+            let number = number as u32;
+            let to = server.next(s, self.counterpart(number)? as usize);
+            follows.push((Some(number), (next, to.ok_or(What::ServerRefuses(number))?)));
         }
-        for (number, message) in numbered(server).filter(|(_, message)| message.sender == Side::Server) {
-            let Some(to) = server.next(s, number as usize) else { continue };
-            let theirs = find(client, message).ok_or(What::ClientRefuses(number))?;
+        for (number, to) in
+            server.transitions(s).filter(|(number, _)| server.message(*number).0 == Side::Server)
+        {
+            let refused = What::ClientRefuses(number as u32);
+            let theirs = self.counterparts.at_client[number].ok_or(refused)?;
             self.counterpart(theirs)?;
-            let next = client.next(c, theirs as usize).ok_or(What::ClientRefuses(number))?;
+            let next = client.next(c, theirs as usize).ok_or(refused)?;
             follows.push((Some(theirs), (next, to)));
         }
-        let ends = |interface: &Interface, state| interface.state(state) & Interface::MAY_END != 0;
-        match (ends(client, c), ends(server, s)) {
+        match (client.may_end(c), server.may_end(s)) {
             (true, false) => Err(What::ClientEnds),
             (false, true) if waits => Err(What::ServerEnds),
             (false, true) => {
@@ -138,46 +147,39 @@ impl Both {
         }
     }
 
-    /// The server's number of a message of the client's.
+    /// The server's number of a message of the client's, if both mean the same by it.
     fn counterpart(&self, number: u32) -> Result<u32, What> {
-        let message = &self.client.messages.get()[number as usize];
-        let found = find(self.server, message).ok_or(What::Unknown(number))?;
-        let types = |message: &'static Message| message.parameters.get().iter().map(|parameter| parameter.ty);
-        if !types(message).eq(types(&self.server.messages.get()[found as usize])) {
+        let found = self.counterparts.at_server[number as usize].ok_or(What::Unknown(number))?;
+        if !self.client.types(number as usize).eq(self.server.types(found as usize)) {
             return Err(What::Parameters(number, found));
         }
-        if types(message).any(|ty| ty == Type::Component) {
+        if self.client.types(number as usize).any(|ty| ty == Type::Component) {
             return Err(What::Carries(number));
         }
         Ok(found)
     }
-}
 
-fn numbered(interface: &'static Interface) -> impl Iterator<Item = (u32, &'static Message)> {
-    (0..).zip(interface.messages.get())
-}
+    fn difference(&self, after: Vec<u32>, what: What) -> Difference {
+        let mut sentence = String::new();
+        // Writing to a string does not fail.
+        let _ = self.say(&mut sentence, &after, what);
+        Difference { after, what, sentence }
+    }
 
-fn find(interface: &'static Interface, wanted: &Message) -> Option<u32> {
-    let is_same =
-        |message: &Message| message.sender == wanted.sender && message.name.get() == wanted.name.get();
-    numbered(interface).find(|(_, message)| is_same(message)).map(|(number, _)| number)
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (client, server) = (self.client.0, self.server.0);
-        let name = client.name.get();
-        if self.what == What::Name {
-            return write!(f, "{name} is wanted, {} is offered", server.name.get());
+    fn say(&self, f: &mut String, after: &[u32], what: What) -> fmt::Result {
+        let (client, server) = (self.client, self.server);
+        let name = client.name();
+        if what == What::Name {
+            return write!(f, "{name} is wanted, {} is offered", server.name());
         }
         write!(f, "{name}: ")?;
-        for (index, &message) in self.after.iter().enumerate() {
+        for (index, &message) in after.iter().enumerate() {
             write!(f, "{}{}", if index == 0 { "after " } else { ", " }, Spelled(client, message))?;
         }
-        if !self.after.is_empty() {
+        if !after.is_empty() {
             write!(f, ", ")?;
         }
-        match self.what {
+        match what {
             What::Name => Ok(()),
             What::Unknown(m) => write!(f, "the client knows {}, the server does not", Spelled(client, m)),
             What::Parameters(m, n) => {
@@ -199,33 +201,29 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A message as interfaces declare it, without its parameters.
-struct Spelled(&'static Interface, u32);
-
-impl fmt::Display for Spelled {
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = &self.0.messages.get()[self.1 as usize];
-        let direction = if message.sender == Side::Client { "IN" } else { "OUT" };
-        write!(f, "{direction} {}", message.name.get())
+        f.write_str(&self.sentence)
+    }
+}
+
+/// A message as interfaces declare it, without its parameters.
+struct Spelled<'a, P>(&'a P, u32);
+
+impl<P: Protocol> fmt::Display for Spelled<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sender, name) = self.0.message(self.1 as usize);
+        write!(f, "{} {name}", if sender == Side::Client { "IN" } else { "OUT" })
     }
 }
 
 /// The types of a message's parameters.
-struct Parameters(&'static Interface, u32);
+struct Parameters<'a, P>(&'a P, u32);
 
-impl fmt::Display for Parameters {
+impl<P: Protocol> fmt::Display for Parameters<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = self.0.messages.get()[self.1 as usize].parameters.get();
         write!(f, "(")?;
-        for (index, parameter) in parameters.iter().enumerate() {
-            let ty = match parameter.ty {
-                Type::Boolean => "BOOLEAN",
-                Type::Character => "CHARACTER",
-                Type::Integer => "INTEGER",
-                Type::Real => "REAL",
-                Type::Text => "TEXT",
-                Type::Component => "a component",
-            };
+        for (index, ty) in self.0.types(self.1 as usize).enumerate() {
             write!(f, "{}{ty}", if index == 0 { "" } else { ", " })?;
         }
         write!(f, ")")

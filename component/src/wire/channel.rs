@@ -1,0 +1,120 @@
+//! One communication, as one end of its connection sees it.
+
+use alloc::rc::Rc;
+use alloc::string::String;
+
+use super::connection::Role;
+use super::inbox::Inbox;
+use crate::interface::{Fingerprint, Interface, Side};
+use crate::subtype::Counterparts;
+
+/// How much may be sent before more is granted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Credit {
+    pub messages: u32,
+    /// The last message may take more than what was left.
+    pub bytes: i64,
+}
+
+impl Credit {
+    pub(super) fn allows(&self) -> bool {
+        self.messages > 0 && self.bytes > 0
+    }
+
+    pub(super) fn spend(&mut self, length: usize) {
+        self.messages -= 1;
+        self.bytes -= length as i64;
+    }
+}
+
+/// How far a communication is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// This side has asked for it, for the first or for the second time, and waits for the answer.
+    Asked { again: bool },
+    /// The other side has asked for it, and waits.
+    Offered,
+    /// Messages come and go.
+    Open,
+}
+
+/// How it was over.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    Closed,
+    Lost(String),
+}
+
+/// In the place of a number: the other side does not know it, or no longer.
+pub(super) const NO_NUMBER: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub(super) struct Channel {
+    /// Which end this is: the client's asked for it.
+    pub side: Side,
+    /// Its number, without the bit that says who gave it, or [`NO_NUMBER`].
+    pub number: u32,
+    /// What is known as its name's server; of a client's end.
+    pub target: u32,
+    pub phase: Phase,
+    /// None: it isn't known yet what serves it.
+    pub interface: Option<&'static Interface>,
+    /// Which one the other side asked for.
+    pub wanted: Fingerprint,
+    /// Of a client's end, if the server's interface has other numbers.
+    pub counterparts: Option<Rc<Counterparts>>,
+    pub inbox: Inbox,
+    /// What the other side may send.
+    pub granted: Credit,
+    /// What has been taken of that, and is to be granted anew.
+    pub taken: Credit,
+    /// What the other side may send at most.
+    pub window: Credit,
+    /// What this side may send.
+    pub credit: Credit,
+    pub end: Option<End>,
+    /// This side has sent the last frame that it sends.
+    pub closed_here: bool,
+    /// The other side has.
+    pub closed_there: bool,
+    /// Somebody here has a handle.
+    pub held: bool,
+    /// Whoever holds it has been told that nothing has come.
+    pub waits_for_message: bool,
+    /// Whoever holds it has been told that there is no room.
+    pub waits_for_room: bool,
+    /// A grant is to be sent.
+    pub owes: bool,
+}
+
+impl Channel {
+    /// Its number with the bit that says who gave it.
+    pub(super) fn on_wire(&self, role: Role) -> u32 {
+        self.number << 1 | u32::from((self.side == Side::Server) != (role == Role::Acceptor))
+    }
+
+    /// The number of a message that this end sends, as the server knows it.
+    pub(super) fn number_to_send(&self, message: usize) -> Option<u16> {
+        let number = match &self.counterparts {
+            Some(counterparts) => (*counterparts.at_server.get(message)?)? as usize,
+            None => message,
+        };
+        u16::try_from(number).ok()
+    }
+
+    /// The number here of a message that has come, if the other side may send it at all.
+    pub(super) fn number_received(&self, number: u16) -> Option<usize> {
+        let number = match &self.counterparts {
+            Some(counterparts) => (*counterparts.at_client.get(usize::from(number))?)? as usize,
+            None => number.into(),
+        };
+        let message = self.interface?.messages.get().get(number)?;
+        (message.sender != self.side).then_some(number)
+    }
+
+    /// Whether enough has been taken that the other side should hear of it.
+    pub(super) fn should_grant(&self) -> bool {
+        !self.closed_there
+            && (self.taken.messages * 2 >= self.window.messages || self.taken.bytes * 2 >= self.window.bytes)
+    }
+}

@@ -1,0 +1,400 @@
+//! One end of a connection between two programs, and the communications that go over it. Here is what this side does;
+//! `beginning` is how communications begin, `reading` what the other side's frames do, `writing` what this side's frames are.
+//!
+//! Whoever asks for a communication is its client. It names what it wants, and the fingerprint of the interface that it
+//! knows. If the server has another interface, it answers with its description, and the client finds out whether that
+//! one serves it too: then it asks again, and from then on speaks of messages by the server's numbers. So a server does
+//! nothing for clients that know less than it does. The next communications with the same name begin without waiting.
+
+mod beginning;
+mod reading;
+mod writing;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::mem::replace;
+
+use super::channel::{Channel, Credit, End, NO_NUMBER, Phase};
+use super::description::Description;
+use super::frame::{Kind, Output, reason};
+use super::numbers::Numbers;
+use crate::interface::{Fingerprint, Interface, Side};
+use crate::subtype::Counterparts;
+use reading::Reading;
+
+/// Which end of a connection this is: both may ask for communications, and must not give them the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// This side has made the connection.
+    Dialer = 0,
+    /// This side was found.
+    Acceptor = 1,
+}
+
+/// What this side takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Messages of one communication that the other side may send before one has been taken; at least 1.
+    pub messages: u32,
+    /// Bytes of such messages, where the last may take more; at least 1.
+    pub bytes: u32,
+    /// Bytes of one message.
+    pub largest: u32,
+    /// Communications that the other side may begin.
+    pub communications: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { messages: 16, bytes: 256 * 1024, largest: 64 * 1024 * 1024, communications: 65536 }
+    }
+}
+
+/// A communication of a connection; whoever has it gives it back with [`Connection::close`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(u32);
+
+/// What has happened; see [`Connection::poll`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The other side asks for a communication: [`Connection::accept`] or [`Connection::refuse`] it.
+    Offered {
+        /// Of the communication.
+        handle: Handle,
+        /// Under which name.
+        name: Vec<u8>,
+    },
+    /// Something has come, or there is room, after this side was told that there isn't.
+    Ready(Handle),
+    /// The other side asks what stands under a name: [`Connection::answer`].
+    Asked {
+        /// Of the request.
+        request: u32,
+        /// Which name.
+        name: Vec<u8>,
+    },
+    /// What the other side says to [`Connection::describe`].
+    Answered {
+        /// Of the request.
+        request: u32,
+        /// The interface, or why there is none.
+        description: Result<Description, String>,
+    },
+    /// The other side has answered [`Connection::ping`].
+    Pong(u64),
+}
+
+/// What has come of a communication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Nothing yet: an event will tell.
+    Nothing,
+    /// A message, by its number in this side's interface: [`Connection::payload`], [`Connection::take`].
+    Message(usize),
+    /// The other side has closed it where the protocol allows that.
+    Closed,
+    /// It is over, and this is why.
+    Lost(String),
+}
+
+/// A name that this side asks for, and what is known of its server.
+#[derive(Debug)]
+struct Target {
+    name: Vec<u8>,
+    interface: &'static Interface,
+    /// The fingerprint of the server's interface, and its numbers if they are others; none before the first answer.
+    known: Option<(Fingerprint, Option<Rc<Counterparts>>)>,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    role: Role,
+    limits: Limits,
+    /// What the other side takes; none before its first frame.
+    theirs: Option<Limits>,
+    channels: Vec<Option<Channel>>,
+    free: Vec<u32>,
+    /// By the numbers that this side gives, and by those that the other side gives.
+    begun: [Numbers; 2],
+    targets: Vec<Target>,
+    targets_by_name: BTreeMap<Vec<u8>, Vec<u32>>,
+    reading: Reading,
+    partial: Vec<u8>,
+    output: Output,
+    events: VecDeque<Event>,
+    /// Communications that are to be asked for when the other side has said what it takes.
+    early: Vec<u32>,
+    /// Who has taken messages and has to grant as many.
+    owing: Vec<u32>,
+    /// Who has to be told when there is room in the output.
+    blocked: Vec<u32>,
+    /// Requests that the other side has not answered.
+    requests: VecDeque<u32>,
+    last_request: u32,
+    failure: Option<String>,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy)]
+enum Waits {
+    Message,
+    Room,
+}
+
+/// Messages are sent only while there are fewer bytes to be sent.
+const FULL: usize = 1024 * 1024;
+
+impl Connection {
+    /// Begins to talk: there is something to send at once.
+    pub fn new(role: Role, limits: Limits) -> Connection {
+        let limits = Limits { messages: limits.messages.max(1), bytes: limits.bytes.max(1), ..limits };
+        let mut connection = Connection {
+            role,
+            limits,
+            theirs: None,
+            channels: Vec::new(),
+            free: Vec::new(),
+            begun: Default::default(),
+            targets: Vec::new(),
+            targets_by_name: BTreeMap::new(),
+            reading: Reading::Header,
+            partial: Vec::new(),
+            output: Output::default(),
+            events: VecDeque::new(),
+            early: Vec::new(),
+            owing: Vec::new(),
+            blocked: Vec::new(),
+            requests: VecDeque::new(),
+            last_request: 0,
+            failure: None,
+        };
+        connection.hello();
+        connection
+    }
+
+    /// Why the connection is over, if it is: nothing more is read, and what is still to be sent tells the other side.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// What has happened since the last call, one after another.
+    pub fn poll(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// How many communications there are, or are not quite over.
+    pub fn communications(&self) -> usize {
+        self.channels.len() - self.free.len()
+    }
+
+    /// What has come of a communication; a message stays until it is taken.
+    pub fn arrival(&mut self, handle: Handle) -> Arrival {
+        let Some(channel) = self.channel(handle) else { return Arrival::Nothing };
+        if channel.phase == Phase::Offered {
+            return Arrival::Nothing;
+        }
+        if let Some((number, _)) = channel.inbox.first() {
+            if let Some(number) = channel.number_received(number) {
+                return Arrival::Message(number);
+            }
+            let why = alloc::format!("message {number} has come, which the other side does not send");
+            channel.inbox.clear();
+            channel.end = Some(End::Lost(why.clone()));
+            self.say_closed(handle.0, reason::LOST, why.as_bytes());
+            return Arrival::Lost(why);
+        }
+        match &channel.end {
+            Some(End::Closed) => Arrival::Closed,
+            Some(End::Lost(why)) => Arrival::Lost(why.clone()),
+            None => {
+                channel.waits_for_message = true;
+                Arrival::Nothing
+            }
+        }
+    }
+
+    /// The bytes of the message that [`Connection::arrival`] tells of: its values, see [`decode`](super::decode).
+    pub fn payload(&self, handle: Handle) -> &[u8] {
+        let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
+        channel.and_then(|channel| channel.inbox.first()).map_or(&[], |(_, bytes)| bytes)
+    }
+
+    /// The message that [`Connection::arrival`] tells of has been taken: the other side may send one more.
+    pub fn take(&mut self, handle: Handle) {
+        let Some(channel) = self.channel(handle).filter(|channel| channel.inbox.first().is_some()) else {
+            return;
+        };
+        let length = channel.inbox.pop();
+        channel.taken.messages += 1;
+        channel.taken.bytes += length as i64;
+        if channel.should_grant() && !channel.owes {
+            channel.owes = true;
+            self.owing.push(handle.0);
+        }
+    }
+
+    /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.
+    pub fn has_room(&mut self, handle: Handle) -> bool {
+        let full = self.output.rest().len() >= FULL;
+        let Some(channel) = self.channel(handle) else { return true };
+        if channel.end.is_some() {
+            return true;
+        }
+        if channel.phase == Phase::Open && channel.credit.allows() && !full {
+            return true;
+        }
+        let waited = replace(&mut channel.waits_for_room, true);
+        if full && !waited {
+            self.blocked.push(handle.0);
+        }
+        false
+    }
+
+    /// Sends a message, by its number in this side's interface; there must be room. `values` appends its values, see
+    /// [`encode`](super::encode). After an error, which says what is wrong with it, nothing has been sent.
+    pub fn send(
+        &mut self,
+        handle: Handle,
+        message: usize,
+        values: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (role, largest) = (self.role, self.theirs.map_or(0, |limits| limits.largest) as usize);
+        let Some(channel) = self.channel(handle).filter(|channel| channel.end.is_none()) else {
+            return Ok(());
+        };
+        if channel.phase != Phase::Open || !channel.credit.allows() {
+            return Err("a message was sent without room for it".to_string());
+        }
+        let number =
+            channel.number_to_send(message).ok_or("the other side does not know this message".to_string())?;
+        let communication = channel.on_wire(role);
+        match self.output.frame(Kind::Message, number, communication, largest, values)? {
+            Ok(length) => {
+                if let Some(channel) = self.channel(handle) {
+                    channel.credit.spend(length);
+                }
+                Ok(())
+            }
+            Err(length) => Err(alloc::format!(
+                "a message of {length} bytes is too long: the other side takes at most {largest}"
+            )),
+        }
+    }
+
+    /// This side is done with a communication, because the protocol allows it; the handle is no more.
+    pub fn close(&mut self, handle: Handle) {
+        self.end(handle, reason::ORDERLY, &[]);
+    }
+
+    /// This side is done with a communication, and says why; the handle is no more.
+    pub fn abandon(&mut self, handle: Handle, why: &str) {
+        self.end(handle, reason::LOST, why.as_bytes());
+    }
+
+    /// Asks the other side to send this number back.
+    pub fn ping(&mut self, number: u64) {
+        self.output.control(Kind::Ping, 0, 0, &number.to_be_bytes());
+    }
+
+    /// The bytes have come to an end, or can't be sent: all communications are lost, for this reason.
+    pub fn lost(&mut self, reason: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.failure = Some(reason.to_string());
+        for index in 0..self.channels.len() as u32 {
+            let Some(channel) = self.channels[index as usize].as_mut() else { continue };
+            (channel.closed_here, channel.closed_there) = (true, true);
+            if channel.end.is_none() {
+                self.lose(index, reason.to_string());
+            }
+            self.settle(index);
+        }
+    }
+
+    /// This side ends the connection, and says why.
+    pub fn farewell(&mut self, why: &str) {
+        if self.failure.is_none() {
+            self.say_farewell(why);
+            self.lost(why);
+        }
+    }
+
+    fn channel(&mut self, handle: Handle) -> Option<&mut Channel> {
+        self.channels.get_mut(handle.0 as usize)?.as_mut().filter(|channel| channel.held)
+    }
+
+    fn add(&mut self, side: Side, number: u32, phase: Phase) -> u32 {
+        let window = Credit { messages: self.limits.messages, bytes: self.limits.bytes.into() };
+        let channel = Channel {
+            side,
+            number,
+            target: 0,
+            phase,
+            interface: None,
+            wanted: Fingerprint([0; 2]),
+            counterparts: None,
+            inbox: Default::default(),
+            granted: window,
+            taken: Credit::default(),
+            window,
+            credit: Credit::default(),
+            end: None,
+            closed_here: false,
+            closed_there: false,
+            held: true,
+            waits_for_message: true,
+            waits_for_room: false,
+            owes: false,
+        };
+        if let Some(index) = self.free.pop() {
+            self.channels[index as usize] = Some(channel);
+            return index;
+        }
+        self.channels.push(Some(channel));
+        self.channels.len() as u32 - 1
+    }
+
+    /// Whoever holds it gives it back.
+    fn end(&mut self, handle: Handle, reason: u16, body: &[u8]) {
+        let Some(channel) = self.channel(handle) else { return };
+        channel.held = false;
+        channel.inbox.clear();
+        self.say_closed(handle.0, reason, body);
+    }
+
+    /// Tells whoever holds it that it should look again, if it was told that there is nothing to see.
+    fn wake(&mut self, index: u32, waits: Waits) {
+        let Some(channel) = self.channels[index as usize].as_mut().filter(|channel| channel.held) else {
+            return;
+        };
+        let flag = match waits {
+            Waits::Message => &mut channel.waits_for_message,
+            Waits::Room => &mut channel.waits_for_room,
+        };
+        if replace(flag, false) {
+            self.events.push_back(Event::Ready(Handle(index)));
+        }
+    }
+
+    /// Forgets the number of a communication when both sides have said their last, and all of it if nobody holds it.
+    fn settle(&mut self, index: u32) {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        if !channel.closed_here || !channel.closed_there {
+            return;
+        }
+        let number = replace(&mut channel.number, NO_NUMBER);
+        match channel.side {
+            _ if number == NO_NUMBER => {}
+            Side::Client => self.begun[0].take_back(number),
+            Side::Server => self.begun[1].end(number),
+        }
+        if !channel.held {
+            self.channels[index as usize] = None;
+            self.free.push(index);
+        }
+    }
+}

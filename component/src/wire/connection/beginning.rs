@@ -1,0 +1,122 @@
+//! How communications begin: this side asks for one, or serves one that the other side has asked for; and what stands under
+//! a name, for those who want to know before.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Connection, End, Handle, Limits, Target, Waits};
+use crate::interface::{Interface, Side};
+use crate::wire::channel::{Channel, Credit, NO_NUMBER, Phase};
+use crate::wire::description::Description;
+use crate::wire::frame::{Kind, reason};
+
+impl Connection {
+    /// Asks for a communication with what stands under a name at the other side.
+    pub fn open(&mut self, name: &[u8], interface: &'static Interface) -> Handle {
+        let target = self.target(name, interface);
+        let index = self.add(Side::Client, NO_NUMBER, Phase::Asked { again: false });
+        if let Some(channel) = self.channels[index as usize].as_mut() {
+            channel.interface = Some(interface);
+            channel.target = target;
+        }
+        match (&self.failure, self.theirs) {
+            (Some(reason), _) => self.lose(index, reason.clone()),
+            (None, Some(limits)) => self.begin(index, limits),
+            (None, None) => self.early.push(index),
+        }
+        Handle(index)
+    }
+
+    /// Gives a communication a number and asks for it, now that it is known what the other side takes.
+    pub(super) fn begin(&mut self, index: u32, limits: Limits) {
+        if self.begun[0].count() >= limits.communications {
+            let limit = limits.communications;
+            return self.lose(index, format!("the other side takes only {limit} communications at once"));
+        }
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        channel.number = self.begun[0].give(index);
+        let target = &self.targets[channel.target as usize];
+        let mut fingerprint = target.interface.fingerprint;
+        if let Some((servers, counterparts)) = &target.known {
+            fingerprint = *servers;
+            channel.counterparts.clone_from(counterparts);
+            channel.phase = Phase::Open;
+            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+        }
+        self.ask(index, fingerprint);
+    }
+
+    /// A communication of this side's is over, of which the other side knows nothing.
+    pub(super) fn lose(&mut self, index: u32, why: String) {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        channel.end = Some(End::Lost(why));
+        (channel.closed_here, channel.closed_there) = (true, true);
+        self.wake(index, Waits::Message);
+        self.wake(index, Waits::Room);
+    }
+
+    /// Serves a communication that the other side has asked for. If it asked for another interface, it is told which one
+    /// this is, and this is over: the answer is false, and the handle is no more.
+    pub fn accept(&mut self, handle: Handle, interface: &'static Interface) -> bool {
+        let (role, limits) = (self.role, self.theirs.unwrap_or_default());
+        let Some(channel) = self.offered(handle) else { return false };
+        if channel.wanted == interface.fingerprint {
+            channel.interface = Some(interface);
+            channel.phase = Phase::Open;
+            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+            // Its client may have sent all that it had to send, and gone.
+            if !channel.closed_here {
+                let communication = channel.on_wire(role);
+                self.output.control(Kind::Accepted, 0, communication, &[]);
+            }
+            return true;
+        }
+        self.end(handle, reason::DIFFERS, &described(interface));
+        false
+    }
+
+    /// Does not serve a communication that the other side has asked for, and says why; the handle is no more.
+    pub fn refuse(&mut self, handle: Handle, why: &str) {
+        if self.offered(handle).is_some() {
+            self.end(handle, reason::REFUSED, why.as_bytes());
+        }
+    }
+
+    fn offered(&mut self, handle: Handle) -> Option<&mut Channel> {
+        self.channel(handle).filter(|channel| channel.phase == Phase::Offered)
+    }
+
+    /// Asks the other side what stands under a name; gives the number of the request.
+    pub fn describe(&mut self, name: &[u8]) -> u32 {
+        self.last_request = self.last_request.wrapping_add(1);
+        self.requests.push_back(self.last_request);
+        self.describe_request(self.last_request, name);
+        self.last_request
+    }
+
+    /// Answers what the other side has asked.
+    pub fn answer(&mut self, request: u32, interface: Result<&'static Interface, &str>) {
+        self.describe_answer(request, interface);
+    }
+
+    /// Finds or adds what is known of a name.
+    fn target(&mut self, name: &[u8], interface: &'static Interface) -> u32 {
+        let known = self.targets_by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let same = |target: &&u32| core::ptr::eq(self.targets[**target as usize].interface, interface);
+        if let Some(target) = known.iter().find(same) {
+            return *target;
+        }
+        let target = self.targets.len() as u32;
+        self.targets.push(Target { name: name.to_vec(), interface, known: None });
+        self.targets_by_name.entry(name.to_vec()).or_default().push(target);
+        target
+    }
+}
+
+/// An interface as bytes.
+pub(super) fn described(interface: &Interface) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Description::of(interface).encode(&mut bytes);
+    bytes
+}

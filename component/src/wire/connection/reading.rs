@@ -1,0 +1,358 @@
+//! What the other side's frames do. They may be anything: what can't be is the end of the connection.
+
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use core::mem::take;
+
+use super::{Connection, Event, Handle, Limits, Waits};
+use crate::interface::{Fingerprint, Side};
+use crate::protocol::Protocol;
+use crate::subtype::{Counterparts, serves};
+use crate::wire::channel::{Channel, Credit, End, NO_NUMBER, Phase};
+use crate::wire::description::Description;
+use crate::wire::frame::{CONTROL, HEADER, Header, Kind, MAGIC, VERSION, reason};
+use crate::wire::xdr::Reader;
+
+/// Whoever asks for more without reading the answers is not answered any more.
+const UNREAD: usize = 8 * 1024 * 1024;
+
+/// What the next bytes belong to.
+#[derive(Debug)]
+pub(super) enum Reading {
+    Header,
+    /// The body of a frame that is looked at when it has come.
+    Body(Header),
+    /// A message of this communication; so many bytes of it are to come.
+    Message(u32, usize),
+}
+
+impl Connection {
+    /// The other side has sent these bytes.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        while self.failure.is_none() && !bytes.is_empty() {
+            bytes = match self.step(bytes) {
+                Ok(rest) => rest,
+                Err(why) => return self.farewell(&why),
+            };
+        }
+    }
+
+    /// Goes on with what the next bytes belong to; gives those that belong to what follows.
+    fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], String> {
+        match self.reading {
+            Reading::Message(index, left) => {
+                let (now, rest) = bytes.split_at(left.min(bytes.len()));
+                self.more_of_message(index, left, now);
+                Ok(rest)
+            }
+            Reading::Header => self.gather(bytes, HEADER, |connection, header| {
+                let mut array = [0; HEADER];
+                array.copy_from_slice(header);
+                connection.header(Header::read(&array))
+            }),
+            Reading::Body(header) => self.gather(bytes, header.length as usize, |connection, body| {
+                connection.reading = Reading::Header;
+                connection.frame(header, body)
+            }),
+        }
+    }
+
+    /// Hands on so many bytes when they have come; those that come in one piece without copying them.
+    fn gather<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        count: usize,
+        then: impl FnOnce(&mut Connection, &[u8]) -> Result<(), String>,
+    ) -> Result<&'a [u8], String> {
+        if self.partial.is_empty() && bytes.len() >= count {
+            let (whole, rest) = bytes.split_at(count);
+            then(self, whole)?;
+            return Ok(rest);
+        }
+        let (now, rest) = bytes.split_at((count - self.partial.len()).min(bytes.len()));
+        self.partial.extend_from_slice(now);
+        if self.partial.len() == count {
+            let whole = take(&mut self.partial);
+            then(self, &whole)?;
+        }
+        Ok(rest)
+    }
+
+    /// A header has come.
+    fn header(&mut self, header: Header) -> Result<(), String> {
+        let kind = Kind::of(header.kind);
+        if self.theirs.is_none() && (kind != Some(Kind::Hello) || header.communication != MAGIC) {
+            return Err("the other side does not speak Drystone's protocol".to_string());
+        }
+        if kind == Some(Kind::Message) {
+            return self.message(header);
+        }
+        if header.length as usize > CONTROL {
+            return Err(alloc::format!("a frame of {} bytes is too long", header.length));
+        }
+        if header.length == 0 {
+            return self.frame(header, &[]);
+        }
+        self.reading = Reading::Body(header);
+        Ok(())
+    }
+
+    /// A message begins to come.
+    fn message(&mut self, header: Header) -> Result<(), String> {
+        if header.length > self.limits.largest {
+            let largest = self.limits.largest;
+            return Err(alloc::format!(
+                "a message of {} bytes has come, of more than {largest}",
+                header.length
+            ));
+        }
+        let index = self.find(header.communication)?;
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        if channel.closed_there || matches!(channel.phase, Phase::Asked { .. }) && !channel.closed_here {
+            return Err("a message has come of a communication that has not begun, or is over".to_string());
+        }
+        if !channel.granted.allows() {
+            return Err("more messages have come than were granted".to_string());
+        }
+        channel.granted.spend(header.length as usize);
+        if channel.held && channel.end.is_none() {
+            channel.inbox.begin(header.number, header.length);
+        }
+        self.reading = Reading::Message(index, header.length as usize);
+        if header.length == 0 {
+            self.more_of_message(index, 0, &[]);
+        }
+        Ok(())
+    }
+
+    fn more_of_message(&mut self, index: u32, left: usize, bytes: &[u8]) {
+        let whole = bytes.len() == left;
+        // Both sides' last frames come between messages only, so the communication is still the same.
+        if let Some(channel) = self.channels[index as usize].as_mut() {
+            channel.inbox.append(bytes);
+            if whole {
+                channel.inbox.end();
+                self.wake(index, Waits::Message);
+            }
+        }
+        self.reading = if whole { Reading::Header } else { Reading::Message(index, left - bytes.len()) };
+    }
+
+    /// Another frame has come.
+    fn frame(&mut self, header: Header, body: &[u8]) -> Result<(), String> {
+        let number = header.communication;
+        match Kind::of(header.kind) {
+            Some(Kind::Hello) => self.greeted(header, body),
+            Some(Kind::Open) => self.asked_for(number, body),
+            Some(Kind::Accepted) => self.accepted(number),
+            Some(Kind::Credit) => self.granted(number, body),
+            Some(Kind::Close) => self.closed(number, header.number, body),
+            Some(Kind::Describe) => {
+                self.owe_an_answer()?;
+                self.events.push_back(Event::Asked { request: number, name: body.to_vec() });
+                Ok(())
+            }
+            Some(Kind::Description) => self.answered(number, header.number, body),
+            Some(Kind::Ping) => {
+                self.owe_an_answer()?;
+                self.output.control(Kind::Pong, 0, 0, body);
+                Ok(())
+            }
+            Some(Kind::Pong) => {
+                let number = Reader::new(body).hyper("a pong's number")?;
+                self.events.push_back(Event::Pong(number));
+                Ok(())
+            }
+            Some(Kind::Farewell) => {
+                self.lost(&sentence(body));
+                Ok(())
+            }
+            // What a later version may add can be left unread.
+            Some(Kind::Message) | None => Ok(()),
+        }
+    }
+
+    fn greeted(&mut self, header: Header, body: &[u8]) -> Result<(), String> {
+        if self.theirs.is_some() {
+            return Err("a second hello has come".to_string());
+        }
+        if header.number < VERSION {
+            return Err(alloc::format!("version {} of the protocol is not spoken here", header.number));
+        }
+        let mut reader = Reader::new(body);
+        let mut next = || reader.word("the hello");
+        let limits = Limits { messages: next()?, bytes: next()?, largest: next()?, communications: next()? };
+        if limits.messages == 0 || limits.bytes == 0 {
+            return Err("the other side takes no messages".to_string());
+        }
+        self.theirs = Some(limits);
+        for index in take(&mut self.early) {
+            // One that was closed meanwhile is no more, and its place may be another's, which is in the list too.
+            let waits =
+                |channel: &Channel| channel.number == NO_NUMBER && channel.held && channel.end.is_none();
+            if self.channels[index as usize].as_ref().is_some_and(waits) {
+                self.begin(index, limits);
+            }
+        }
+        Ok(())
+    }
+
+    /// The other side asks for a communication.
+    fn asked_for(&mut self, number: u32, body: &[u8]) -> Result<(), String> {
+        let mut reader = Reader::new(body);
+        let wanted = Fingerprint::from_bytes(reader.array("the fingerprint")?);
+        let name = reader.opaque("the name")?.to_vec();
+        self.owe_an_answer()?;
+        if number & 1 == self.role as u32 {
+            return Err("the other side gives numbers that are this side's".to_string());
+        }
+        if self.begun[1].count() >= self.limits.communications {
+            return Err(alloc::format!(
+                "more than {} communications have been begun",
+                self.limits.communications
+            ));
+        }
+        let index = self.add(Side::Server, NO_NUMBER, Phase::Offered);
+        if !self.begun[1].given(number >> 1, index) {
+            return Err("a number was given to a communication that it must not have".to_string());
+        }
+        if let Some(channel) = self.channels[index as usize].as_mut() {
+            channel.number = number >> 1;
+            channel.wanted = wanted;
+        }
+        self.events.push_back(Event::Offered { handle: Handle(index), name });
+        Ok(())
+    }
+
+    /// The other side serves a communication.
+    fn accepted(&mut self, number: u32) -> Result<(), String> {
+        let limits = self.theirs.unwrap_or_default();
+        let index = self.find(number)?;
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        if channel.side == Side::Server || channel.closed_there {
+            return Err("a communication was accepted that was not asked for".to_string());
+        }
+        if let Phase::Asked { .. } = channel.phase
+            && !channel.closed_here
+        {
+            channel.phase = Phase::Open;
+            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+            let target = &mut self.targets[channel.target as usize];
+            if target.known.is_none() {
+                target.known = Some((target.interface.fingerprint, None));
+            }
+            self.wake(index, Waits::Room);
+        }
+        Ok(())
+    }
+
+    fn granted(&mut self, number: u32, body: &[u8]) -> Result<(), String> {
+        let mut reader = Reader::new(body);
+        let (messages, bytes) = (reader.word("the credit")?, reader.word("the credit")?);
+        let index = self.find(number)?;
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        let sum = channel.credit.messages.checked_add(messages).ok_or("too much is granted")?;
+        channel.credit.messages = sum;
+        channel.credit.bytes = channel.credit.bytes.saturating_add(bytes.into());
+        if channel.credit.allows() {
+            self.wake(index, Waits::Room);
+        }
+        Ok(())
+    }
+
+    /// The other side has sent its last frame of a communication.
+    fn closed(&mut self, number: u32, why: u16, body: &[u8]) -> Result<(), String> {
+        let index = self.find(number)?;
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        if channel.closed_there {
+            return Err("a communication was closed twice".to_string());
+        }
+        channel.closed_there = true;
+        if why == reason::DIFFERS && channel.side == Side::Client && !channel.closed_here {
+            match self.other_interface(index, body) {
+                Ok(fingerprint) => {
+                    self.say_closed(index, reason::ORDERLY, &[]);
+                    return self.ask_again(index, fingerprint);
+                }
+                Err(why) => self.over(index, End::Lost(why)),
+            }
+        } else {
+            self.over(index, if why == reason::ORDERLY { End::Closed } else { End::Lost(sentence(body)) });
+        }
+        self.say_closed(index, reason::ORDERLY, &[]);
+        self.settle(index);
+        Ok(())
+    }
+
+    fn over(&mut self, index: u32, end: End) {
+        if let Some(channel) = self.channels[index as usize].as_mut() {
+            channel.end.get_or_insert(end);
+            self.wake(index, Waits::Message);
+            self.wake(index, Waits::Room);
+        }
+    }
+
+    /// The server has another interface than the one that was asked for: whether that serves too. Gives its fingerprint.
+    fn other_interface(&mut self, index: u32, body: &[u8]) -> Result<Fingerprint, String> {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Err(String::new()) };
+        let target = &mut self.targets[channel.target as usize];
+        target.known = None;
+        if channel.phase != (Phase::Asked { again: false }) {
+            return Err("the server's interface has changed".to_string());
+        }
+        let description = Description::decode(body)
+            .map_err(|why| "the server's description can't be understood: ".to_string() + &why)?;
+        serves(&description, target.interface).map_err(|difference| difference.to_string())?;
+        let counterparts = Rc::new(Counterparts::new(&description, target.interface));
+        target.known = Some((description.fingerprint(), Some(counterparts)));
+        Ok(description.fingerprint())
+    }
+
+    /// Asks for a communication once more, now for the server's own interface.
+    fn ask_again(&mut self, index: u32, fingerprint: Fingerprint) -> Result<(), String> {
+        let number = self.begun[0].give(index);
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        channel.number = number;
+        (channel.closed_here, channel.closed_there) = (false, false);
+        channel.phase = Phase::Asked { again: true };
+        if let Some((_, counterparts)) = &self.targets[channel.target as usize].known {
+            channel.counterparts.clone_from(counterparts);
+        }
+        self.ask(index, fingerprint);
+        Ok(())
+    }
+
+    fn answered(&mut self, request: u32, failed: u16, body: &[u8]) -> Result<(), String> {
+        if self.requests.pop_front() != Some(request) {
+            return Err("a description has come that was not asked for".to_string());
+        }
+        let description = if failed == 0 { Description::decode(body) } else { Err(sentence(body)) };
+        self.events.push_back(Event::Answered { request, description });
+        Ok(())
+    }
+
+    /// Which communication has this number.
+    fn find(&self, number: u32) -> Result<u32, String> {
+        let theirs = number & 1 != self.role as u32;
+        self.begun[usize::from(theirs)]
+            .get(number >> 1)
+            .ok_or_else(|| alloc::format!("there is no communication {number}"))
+    }
+
+    /// The other side wants an answer; there must be room for it.
+    fn owe_an_answer(&self) -> Result<(), String> {
+        match self.output.rest().len() < UNREAD {
+            true => Ok(()),
+            false => Err("the other side asks without reading the answers".to_string()),
+        }
+    }
+}
+
+/// What the other side says, made fit to be printed.
+fn sentence(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(2 * 1000)]);
+    match text.trim().is_empty() {
+        true => "the other side gave no reason".to_string(),
+        false => text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+    }
+}

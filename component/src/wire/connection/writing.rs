@@ -1,0 +1,119 @@
+//! The frames that this side sends, besides messages.
+
+use alloc::vec::Vec;
+use core::mem::take;
+
+use super::beginning::described;
+use super::{Connection, FULL, Waits};
+use crate::interface::{Fingerprint, Interface};
+use crate::wire::channel::{Credit, NO_NUMBER};
+use crate::wire::frame::{CONTROL, Kind, MAGIC, VERSION, reason};
+use crate::wire::xdr::{put_opaque, put_u32};
+
+/// Longest sentence that is sent to the other side.
+const SENTENCE: usize = 1000;
+
+impl Connection {
+    /// What is to be sent now: the first bytes of it, or all, and then [`Connection::sent`].
+    pub fn output(&mut self) -> &[u8] {
+        for index in take(&mut self.owing) {
+            self.grant(index);
+        }
+        self.output.rest()
+    }
+
+    /// So many bytes of the output have been sent.
+    pub fn sent(&mut self, count: usize) {
+        self.output.sent(count);
+        if self.output.rest().len() < FULL {
+            for index in take(&mut self.blocked) {
+                self.wake(index, Waits::Room);
+            }
+        }
+    }
+
+    /// Whether there is something to be sent.
+    pub fn has_output(&self) -> bool {
+        !self.output.rest().is_empty() || !self.owing.is_empty()
+    }
+
+    pub(super) fn hello(&mut self) {
+        let mut body = Vec::new();
+        put_u32(&mut body, self.limits.messages);
+        put_u32(&mut body, self.limits.bytes);
+        put_u32(&mut body, self.limits.largest);
+        put_u32(&mut body, self.limits.communications);
+        self.output.control(Kind::Hello, VERSION, MAGIC, &body);
+    }
+
+    /// Asks for a communication that has a number.
+    pub(super) fn ask(&mut self, index: u32, fingerprint: Fingerprint) {
+        let Some(channel) = &self.channels[index as usize] else { return };
+        let mut body = Vec::new();
+        body.extend_from_slice(&fingerprint.to_bytes());
+        put_opaque(&mut body, &self.targets[channel.target as usize].name);
+        self.output.control(Kind::Open, 0, channel.on_wire(self.role), &body);
+    }
+
+    /// Lets the other side send as much as has been taken.
+    fn grant(&mut self, index: u32) {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        // Another may have the place now, which owes too when it says so.
+        if !take(&mut channel.owes) || channel.closed_here || channel.closed_there {
+            return;
+        }
+        let Credit { messages, bytes } = take(&mut channel.taken);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        channel.granted.messages += messages;
+        channel.granted.bytes += i64::from(bytes);
+        let mut body = [0; 8];
+        body[..4].copy_from_slice(&messages.to_be_bytes());
+        body[4..].copy_from_slice(&bytes.to_be_bytes());
+        let communication = channel.on_wire(self.role);
+        self.output.control(Kind::Credit, 0, communication, &body);
+    }
+
+    /// Sends the last frame of a communication, unless it has been sent.
+    pub(super) fn say_closed(&mut self, index: u32, why: u16, body: &[u8]) {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        if !channel.closed_here {
+            channel.closed_here = true;
+            match channel.number {
+                NO_NUMBER => channel.closed_there = true,
+                _ if why == reason::DIFFERS && body.len() > CONTROL => {
+                    let (communication, sentence) =
+                        (channel.on_wire(self.role), &b"its description is too long"[..]);
+                    self.output.control(Kind::Close, reason::REFUSED, communication, sentence);
+                }
+                _ => {
+                    let body = if why == reason::DIFFERS { body } else { clip(body) };
+                    self.output.control(Kind::Close, why, channel.on_wire(self.role), body);
+                }
+            }
+        }
+        self.settle(index);
+    }
+
+    pub(super) fn describe_request(&mut self, request: u32, name: &[u8]) {
+        self.output.control(Kind::Describe, 0, request, name);
+    }
+
+    pub(super) fn describe_answer(&mut self, request: u32, interface: Result<&'static Interface, &str>) {
+        match interface.map(described) {
+            Ok(bytes) if bytes.len() <= CONTROL => {
+                self.output.control(Kind::Description, 0, request, &bytes);
+            }
+            Ok(_) => self.output.control(Kind::Description, 1, request, b"its description is too long"),
+            Err(why) => self.output.control(Kind::Description, 1, request, clip(why.as_bytes())),
+        }
+    }
+
+    pub(super) fn say_farewell(&mut self, why: &str) {
+        self.output.control(Kind::Farewell, 0, 0, clip(why.as_bytes()));
+    }
+}
+
+/// The beginning of a sentence; where it ends does not matter to whoever prints it.
+fn clip(sentence: &[u8]) -> &[u8] {
+    &sentence[..sentence.len().min(SENTENCE)]
+}

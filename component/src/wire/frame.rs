@@ -1,0 +1,158 @@
+//! What a connection consists of: frames, each a header of twelve bytes and a body.
+
+use alloc::vec::Vec;
+
+/// The version of the protocol that is spoken here.
+pub(super) const VERSION: u16 = 1;
+
+/// Stands in the first frame in the place of a communication's number: "Drys".
+pub(super) const MAGIC: u32 = 0x4472_7973;
+
+/// Bytes of a header.
+pub(super) const HEADER: usize = 12;
+
+/// Largest body of a frame that isn't a message.
+pub(super) const CONTROL: usize = 256 * 1024;
+
+/// What a frame is for: the numbers on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Hello = 1,
+    Open = 2,
+    Accepted = 3,
+    Message = 4,
+    Credit = 5,
+    Close = 6,
+    Describe = 7,
+    Description = 8,
+    Ping = 9,
+    Pong = 10,
+    Farewell = 11,
+}
+
+impl Kind {
+    const ALL: [Kind; 11] = [
+        Kind::Hello,
+        Kind::Open,
+        Kind::Accepted,
+        Kind::Message,
+        Kind::Credit,
+        Kind::Close,
+        Kind::Describe,
+        Kind::Description,
+        Kind::Ping,
+        Kind::Pong,
+        Kind::Farewell,
+    ];
+
+    pub(super) fn of(number: u16) -> Option<Kind> {
+        Kind::ALL.get(usize::from(number).wrapping_sub(1)).copied()
+    }
+}
+
+/// Why a communication is closed: the number of a `Close` frame.
+pub(super) mod reason {
+    /// The protocol allows it.
+    pub const ORDERLY: u16 = 0;
+    /// Something went wrong; the body says what.
+    pub const LOST: u16 = 1;
+    /// It was never begun; the body says why.
+    pub const REFUSED: u16 = 2;
+    /// It was never begun: the server's interface is another, and its description is the body.
+    pub const DIFFERS: u16 = 3;
+}
+
+/// What stands before a frame's body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    /// Bytes of the body.
+    pub length: u32,
+    /// A [`Kind`], if this version knows it.
+    pub kind: u16,
+    /// Of a message, or what the kind says.
+    pub number: u16,
+    /// Of the communication, or what the kind says.
+    pub communication: u32,
+}
+
+impl Header {
+    pub(super) fn read(bytes: &[u8; HEADER]) -> Header {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
+        Header {
+            length: u32::from_be_bytes([a, b, c, d]),
+            kind: u16::from_be_bytes([e, f]),
+            number: u16::from_be_bytes([g, h]),
+            communication: u32::from_be_bytes([i, j, k, l]),
+        }
+    }
+
+    fn bytes(&self) -> [u8; HEADER] {
+        let [a, b, c, d] = self.length.to_be_bytes();
+        let [e, f] = self.kind.to_be_bytes();
+        let [g, h] = self.number.to_be_bytes();
+        let [i, j, k, l] = self.communication.to_be_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l]
+    }
+}
+
+/// Bytes to be sent: what has been sent is forgotten when all of it has, or much.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    bytes: Vec<u8>,
+    sent: usize,
+}
+
+/// An empty buffer that is larger is given back.
+const KEPT: usize = 16 * 1024;
+
+impl Output {
+    /// What is still to be sent.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// The first bytes of the rest have been sent.
+    pub(super) fn sent(&mut self, count: usize) {
+        self.sent += count.min(self.bytes.len() - self.sent);
+        if self.sent == self.bytes.len() {
+            self.sent = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > KEPT {
+                self.bytes = Vec::new();
+            }
+        } else if self.sent > self.bytes.len() / 2 && self.sent > KEPT {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+
+    /// Appends a frame, whose body is appended by `body`. If that fails, or makes a body of more than `largest` bytes,
+    /// nothing is appended; the body's length is the result.
+    pub(super) fn frame<E>(
+        &mut self,
+        kind: Kind,
+        number: u16,
+        communication: u32,
+        largest: usize,
+        body: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<Result<usize, usize>, E> {
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; HEADER]);
+        let filled = body(&mut self.bytes);
+        let length = self.bytes.len() - at - HEADER;
+        if filled.is_err() || length > largest {
+            self.bytes.truncate(at);
+            return filled.map(|()| Err(length));
+        }
+        let header = Header { length: length as u32, kind: kind as u16, number, communication };
+        self.bytes[at..at + HEADER].copy_from_slice(&header.bytes());
+        Ok(Ok(length))
+    }
+
+    /// Appends a frame with this body.
+    pub(super) fn control(&mut self, kind: Kind, number: u16, communication: u32, body: &[u8]) {
+        let header = Header { length: body.len() as u32, kind: kind as u16, number, communication };
+        self.bytes.extend_from_slice(&header.bytes());
+        self.bytes.extend_from_slice(body);
+    }
+}

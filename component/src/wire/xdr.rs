@@ -1,0 +1,151 @@
+//! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double, BOOLEAN a
+//! bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component has no such form.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::interface::{Parameter, Type};
+
+/// Where the values of a message come from, by the number of the parameter. The types are those of the declaration.
+pub trait Source {
+    /// An INTEGER.
+    fn integer(&self, index: usize) -> i64;
+    /// A REAL.
+    fn real(&self, index: usize) -> f64;
+    /// A CHARACTER, or a BOOLEAN as 0 and 1.
+    fn byte(&self, index: usize) -> u8;
+    /// A TEXT.
+    fn text(&self, index: usize) -> &[u8];
+}
+
+/// Where the values of a message go, in the order of its parameters. The types are those of the declaration. An error,
+/// such as that there is no memory, is that of [`decode`].
+pub trait Sink {
+    /// An INTEGER.
+    fn integer(&mut self, value: i64) -> Result<(), String>;
+    /// A REAL.
+    fn real(&mut self, value: f64) -> Result<(), String>;
+    /// A CHARACTER, or a BOOLEAN as 0 and 1.
+    fn byte(&mut self, value: u8) -> Result<(), String>;
+    /// A TEXT.
+    fn text(&mut self, value: &[u8]) -> Result<(), String>;
+}
+
+/// Appends the values of a message. An error says what has no form outside the program; then nothing is appended.
+pub fn encode(parameters: &[Parameter], values: &impl Source, out: &mut Vec<u8>) -> Result<(), String> {
+    let before = out.len();
+    for (index, parameter) in parameters.iter().enumerate() {
+        match parameter.ty {
+            Type::Integer => out.extend_from_slice(&values.integer(index).to_be_bytes()),
+            Type::Real => out.extend_from_slice(&values.real(index).to_bits().to_be_bytes()),
+            Type::Boolean | Type::Character => put_u32(out, values.byte(index).into()),
+            Type::Text => {
+                let text = values.text(index);
+                if u32::try_from(text.len()).is_err() {
+                    out.truncate(before);
+                    return Err("a text of 4 GB or more cannot leave the program".to_string());
+                }
+                put_opaque(out, text);
+            }
+            Type::Component => {
+                out.truncate(before);
+                return Err("a component cannot leave its program in a message over this binding".to_string());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the values of a message; all the bytes must be used. An error says what is wrong with them.
+pub fn decode(parameters: &[Parameter], bytes: &[u8], values: &mut impl Sink) -> Result<(), String> {
+    let mut reader = Reader::new(bytes);
+    for parameter in parameters {
+        match parameter.ty {
+            Type::Integer => values.integer(reader.hyper("an INTEGER")? as i64)?,
+            Type::Real => values.real(f64::from_bits(reader.hyper("a REAL")?))?,
+            Type::Boolean => match reader.word("a BOOLEAN")? {
+                value @ 0..=1 => values.byte(value as u8)?,
+                _ => return Err("a BOOLEAN is neither 0 nor 1".to_string()),
+            },
+            Type::Character => match u8::try_from(reader.word("a CHARACTER")?) {
+                Ok(value) => values.byte(value)?,
+                Err(_) => return Err("a CHARACTER is above 255".to_string()),
+            },
+            Type::Text => values.text(reader.opaque("a TEXT")?)?,
+            Type::Component => {
+                return Err("a component has come over a binding that carries none".to_string());
+            }
+        }
+    }
+    reader.end()
+}
+
+/// Appends an unsigned int.
+pub(super) fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+/// Appends an opaque of variable length, of less than 4 GB.
+pub(super) fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_u32(out, bytes.len() as u32);
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(&[0; 3][..padding(bytes.len())]);
+}
+
+/// How many bytes follow an opaque, so that what comes next begins at a multiple of four.
+fn padding(length: usize) -> usize {
+    length.wrapping_neg() % 4
+}
+
+/// Reads XDR from bytes that may be anything.
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { rest: bytes }
+    }
+
+    /// How many bytes are left.
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    fn bytes(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
+        let (bytes, rest) =
+            self.rest.split_at_checked(count).ok_or_else(|| what.to_string() + " is cut off")?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], String> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N, what)?);
+        Ok(array)
+    }
+
+    pub(super) fn word(&mut self, what: &str) -> Result<u32, String> {
+        self.array(what).map(u32::from_be_bytes)
+    }
+
+    pub(super) fn hyper(&mut self, what: &str) -> Result<u64, String> {
+        self.array(what).map(u64::from_be_bytes)
+    }
+
+    pub(super) fn opaque(&mut self, what: &str) -> Result<&'a [u8], String> {
+        let length = self.word(what)? as usize;
+        let bytes = self.bytes(length, what)?;
+        match self.bytes(padding(length), what)?.iter().all(|&byte| byte == 0) {
+            true => Ok(bytes),
+            false => Err(what.to_string() + " is not padded with zeros"),
+        }
+    }
+
+    pub(super) fn end(&self) -> Result<(), String> {
+        match self.rest.len() {
+            0 => Ok(()),
+            n => Err(alloc::format!("{n} bytes too many")),
+        }
+    }
+}
