@@ -1,6 +1,15 @@
 //! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the first
 //! `:`, says whose it is (language reference, section 9).
 
+mod bell;
+#[allow(dead_code, reason = "domains are about to use it")]
+mod channel;
+mod patience;
+#[allow(dead_code, reason = "domains are about to use it")]
+mod ring;
+#[allow(dead_code, reason = "domains are about to use it")]
+pub(crate) mod rings;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -5,9 +5,13 @@
 //! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
 //! woken for nothing; it then tries and waits again.
 //!
+//! Channels to other domains are looked at besides: see [`Rings`].
+//!
 //! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
 
 mod handlers;
+#[allow(dead_code, reason = "domains are about to use it")]
+mod served;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -23,6 +27,7 @@ use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
+use crate::bindings::rings::Rings;
 
 /// What a process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,7 @@ const WAKER: Token = Token(usize::MAX);
 
 /// See the head of this file.
 pub(crate) struct Reactor {
+    rings: Rings,
     poll: RefCell<(Poll, Events)>,
     /// Of `poll`; sockets come and go while that is in use.
     registry: Registry,
@@ -124,6 +130,7 @@ impl Reactor {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         Ok(Rc::new(Reactor {
+            rings: Rings::new(),
             registry: poll.registry().try_clone()?,
             poll: RefCell::new((poll, Events::with_capacity(1024))),
             state: RefCell::default(),
@@ -262,14 +269,16 @@ impl Reactor {
             for source in dirty {
                 self.drain(source);
             }
+            let served = self.rings.serve();
             let over = timeout == Some(Duration::ZERO) || (pending > 0 && self.pending() == 0);
-            let limit = if over || !self.state.borrow().woken.is_empty() {
+            let limit = if over || served || !self.state.borrow().woken.is_empty() {
                 Some(Duration::ZERO)
             } else {
                 let limit = self.state.borrow().next_deadline(end);
                 limit.map(|limit| limit.saturating_duration_since(Instant::now()))
             };
-            let notified = self.look(limit) | self.run_due();
+            let left_alone = served && !over && self.rings.have_priority();
+            let notified = served | (!left_alone && self.rest(limit)) | self.run_due();
             self.expire();
             let woken = take(&mut self.state.borrow_mut().woken);
             for &process in &woken {

@@ -1,0 +1,58 @@
+//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds, much more than
+//! a message.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long to look at most: about what it costs two processes to sleep and to be woken, on machines (virtual ones)
+/// where that costs most.
+const LONGEST_LOOK: Duration = Duration::from_micros(100);
+/// How long to look at first, and after a sleep that was short.
+const FIRST_LOOK: Duration = Duration::from_micros(5);
+/// A sleep as short as this would have been better spent looking: most of it went into waking us.
+const SHORT_SLEEP: Duration = Duration::from_micros(200);
+/// So often it looks before it lets others have the processor: the other side may be waiting for just that.
+const LOOKS: u32 = 256;
+
+/// How long it is worth looking: longer after sleeps that were short, shorter after looking in vain.
+pub(crate) struct Patience {
+    look: Duration,
+    /// With one processor nobody can have news for us while we look.
+    alone: bool,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Patience {
+        let alone = thread::available_parallelism().map_or(1, usize::from) == 1;
+        Patience { look: if alone { Duration::ZERO } else { FIRST_LOOK }, alone }
+    }
+
+    /// Looks until there are news, or patience or `limit` have come to their end; whether there were.
+    pub(crate) fn look(&mut self, limit: Option<Duration>, mut has_news: impl FnMut() -> bool) -> bool {
+        let most = limit.map_or(self.look, |limit| limit.min(self.look));
+        if most.is_zero() {
+            return has_news();
+        }
+        let start = Instant::now();
+        loop {
+            for _ in 0..LOOKS {
+                if has_news() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            thread::yield_now();
+            if start.elapsed() >= most {
+                self.look = if self.look < FIRST_LOOK { Duration::ZERO } else { self.look * 3 / 4 };
+                return false;
+            }
+        }
+    }
+
+    /// News have ended a sleep that took so long.
+    pub(crate) fn slept(&mut self, time: Duration) {
+        if !self.alone && time < SHORT_SLEEP {
+            self.look = (self.look * 2).clamp(FIRST_LOOK, LONGEST_LOOK);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A ring in this process' own memory, so that Miri sees every access. Under it: `-Zmiri-many-seeds` tries schedules.
+
+use std::thread;
+
+use super::*;
+
+/// A ring of threads, which isn't mirrored.
+struct Memory {
+    indices: Indices,
+    bytes: Box<[u8]>,
+}
+
+impl Memory {
+    fn new(capacity: usize) -> Memory {
+        Memory { indices: Indices::default(), bytes: vec![0; capacity].into() }
+    }
+
+    fn place(&mut self) -> Place {
+        let (bytes, capacity) = (self.bytes.as_mut_ptr(), self.bytes.len());
+        Place { indices: &raw const self.indices, bytes, capacity, mirrored: false }
+    }
+
+    fn sides(&mut self) -> (Writer, Reader) {
+        let place = self.place();
+        // SAFETY: the memory outlives both in each test.
+        unsafe { (Writer::new(place), Reader::new(place)) }
+    }
+}
+
+/// Goes to another thread.
+struct Sent<T>(T);
+// SAFETY: each side is used by one thread.
+unsafe impl<T> Send for Sent<T> {}
+
+impl<T> Sent<T> {
+    fn open(self) -> T {
+        self.0
+    }
+}
+
+fn read(reader: &mut Reader) -> Vec<u8> {
+    let mut read = Vec::new();
+    while reader.look().unwrap() > 0 {
+        // SAFETY: the writer is in this process.
+        let piece = unsafe { reader.bytes() }.to_vec();
+        reader.skip(piece.len());
+        read.extend(piece);
+    }
+    read
+}
+
+#[test]
+fn what_is_written_is_seen_when_it_is_published() {
+    let mut memory = Memory::new(16);
+    let (mut writer, mut reader) = memory.sides();
+    assert_eq!(writer.write(b"frame").unwrap(), 5);
+    assert_eq!(reader.look(), Ok(0));
+    assert!(writer.publish());
+    assert!(!writer.publish());
+    assert!(reader.has_changed());
+    assert_eq!(read(&mut reader), b"frame");
+    assert!(!reader.has_changed());
+}
+
+#[test]
+fn a_full_ring_takes_no_more_until_it_is_read() {
+    let mut memory = Memory::new(16);
+    let (mut writer, mut reader) = memory.sides();
+    assert_eq!(writer.write(b"0123456789abcdefgh").unwrap(), 16);
+    assert!(writer.room(1).unwrap().is_empty());
+    writer.publish();
+    writer.starve(true);
+    assert!(reader.writer_starves());
+    assert_eq!(reader.look(), Ok(16));
+    reader.skip(10);
+    assert!(writer.has_changed());
+    assert_eq!(writer.write(b"ghijklmnopqrst").unwrap(), 10);
+    writer.publish();
+    assert_eq!(read(&mut reader), b"abcdefghijklmnop");
+}
+
+#[test]
+fn bytes_come_in_order_from_another_thread() {
+    let mut memory = Memory::new(64);
+    let (mut writer, mut reader) = memory.sides();
+    let total = if cfg!(miri) { 600 } else { 4_000_000 };
+    let bytes = |from: usize, to: usize| (from..to).map(|i| (i % 251) as u8).collect::<Vec<u8>>();
+    let sent = Sent(move || {
+        let mut written = 0;
+        while written < total {
+            let batch = bytes(written, (written + written % 97 + 1).min(total));
+            written += writer.write(&batch).unwrap();
+            if written % 3 != 0 || written == total || writer.room(1).unwrap().is_empty() {
+                writer.publish();
+            }
+            thread::yield_now();
+        }
+        writer.publish();
+    });
+    thread::scope(|scope| {
+        scope.spawn(move || sent.open()());
+        let mut got = 0;
+        while got < total {
+            let piece = read(&mut reader);
+            assert_eq!(piece, bytes(got, got + piece.len()));
+            got += piece.len();
+            thread::yield_now();
+        }
+    });
+}
+
+/// Whatever the other side writes into the header: an error, or bytes of the ring.
+#[test]
+fn nonsense_in_the_header_is_found_out() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    for _ in 0..if cfg!(miri) { 100 } else { 100_000 } {
+        let mut memory = Memory::new(32);
+        let (mut writer, mut reader) = memory.sides();
+        let indices = reader.place;
+        let indices = indices.indices();
+        for _ in 0..8 {
+            let wrong = match next() % 4 {
+                0 => next(),
+                1 => next() % 80,
+                2 => u64::MAX - next() % 40,
+                _ => indices.tail.0.load(Relaxed),
+            };
+            let index = if next() % 2 == 0 { &indices.tail } else { &indices.head };
+            index.0.store(wrong, Relaxed);
+            if let Ok(there) = reader.look() {
+                assert!(there <= 32);
+                // SAFETY: the writer is in this process.
+                assert!(unsafe { reader.bytes() }.len() <= there);
+                reader.skip(there);
+            }
+            if let Ok(room) = writer.room(1 + next() as usize % 32) {
+                assert!(room.len() <= 32);
+                let some = room.len() / 2;
+                writer.commit(some);
+                writer.publish();
+            }
+        }
+    }
+}
