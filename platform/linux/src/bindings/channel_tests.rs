@@ -165,7 +165,7 @@ fn a_peer_that_writes_nonsense_is_survived() {
             let word = random as usize % (size_of::<Header>() / 8);
             // SAFETY: inside the mapping, which is all atomic there.
             let word = unsafe { &*other.0.cast::<std::sync::atomic::AtomicU64>().add(word) };
-            word.store(if random % 3 == 0 { random >> 20 & 0x7ffff } else { random }, Relaxed);
+            word.store(if random.is_multiple_of(3) { random >> 20 & 0x7ffff } else { random }, Relaxed);
             let mut bytes = 0;
             let read = end.read(&mut |some| bytes += some.len());
             if read.is_err() || end.write(&[7; 100]).is_err() {
