@@ -18,6 +18,7 @@ mod cell;
 mod clients;
 mod domain;
 mod door;
+mod letter;
 mod listener;
 mod proxy;
 mod pump;
@@ -26,18 +27,15 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 use core::cell::Cell;
-use core::ops::Deref;
-
-use drystone_component::{Parameter, Type};
 
 pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
+pub use letter::{Filling, Letter, Outgoing};
 pub use listener::listen;
 pub use proxy::proxy;
 
 use crate::communication::connection::wake_parked;
 use crate::layout::{Process, Worker};
-use crate::native::{Parcel, Value, Values, drop_word, fits, word_of};
 
 /// A binding's half of one communication. It is dropped when the communication is over; where that comes before
 /// [`Far::close`], the communication has been ended by force.
@@ -123,88 +121,4 @@ pub trait Exported: 'static {
 
     /// The next client that has come.
     fn accept(&mut self) -> Option<Box<dyn Far>>;
-}
-
-/// A message's values, on their way elsewhere.
-pub struct Outgoing<'a> {
-    worker: *mut Worker,
-    values: Values<'a>,
-}
-
-impl Outgoing<'_> {
-    /// The component that a parameter is, for whoever asks first; `None` where its container was empty. One that nobody
-    /// takes is deleted.
-    pub fn component(&self, index: usize) -> Option<Parcel> {
-        // SAFETY: on the home worker's thread, see the head of this file.
-        unsafe { self.values.parcel(index, self.worker) }
-    }
-}
-
-impl<'a> Deref for Outgoing<'a> {
-    type Target = Values<'a>;
-
-    fn deref(&self) -> &Values<'a> {
-        &self.values
-    }
-}
-
-/// A message's values, as they come in from elsewhere.
-pub struct Filling<'a> {
-    worker: *mut Worker,
-    words: &'a mut [u64],
-    parameters: &'static [Parameter],
-    filled: usize,
-}
-
-impl Filling<'_> {
-    /// What they are to be.
-    pub fn parameters(&self) -> &'static [Parameter] {
-        self.parameters
-    }
-
-    /// The next value.
-    ///
-    /// # Errors
-    /// There is no memory for it; or it isn't one of the next parameter's type.
-    pub fn put(&mut self, value: Value<'_>) -> Result<(), String> {
-        let parameter = self.parameters.get(self.filled).ok_or("more values than parameters")?;
-        if !fits(parameter.ty, &value) {
-            return Err("a value of another type than the parameter".into());
-        }
-        // SAFETY: on the home worker's thread, see the head of this file.
-        self.words[self.filled] = unsafe { word_of(self.worker, value) }.ok_or("out of memory")?;
-        self.filled += 1;
-        Ok(())
-    }
-
-    /// The same for a component whose container was empty.
-    ///
-    /// # Errors
-    /// As for [`Filling::put`].
-    pub fn put_empty(&mut self) -> Result<(), String> {
-        match self.parameters.get(self.filled) {
-            Some(parameter) if parameter.ty == Type::Component => {
-                self.words[self.filled] = 0;
-                self.filled += 1;
-                Ok(())
-            }
-            _ => Err("a component in the place of another value".into()),
-        }
-    }
-
-    fn is_whole(&self) -> bool {
-        self.filled == self.parameters.len()
-    }
-}
-
-impl Drop for Filling<'_> {
-    /// What was put into a message that didn't become whole is dropped.
-    fn drop(&mut self) {
-        if !self.is_whole() {
-            for (&word, parameter) in self.words.iter().zip(self.parameters).take(self.filled) {
-                // SAFETY: the word owns what it was made of.
-                unsafe { drop_word(self.worker, word, parameter.ty) }
-            }
-        }
-    }
 }

@@ -67,7 +67,7 @@ pub unsafe fn proxy_of(
     }
     (*instance).holder = holder;
     if !life::start(w, instance) {
-        (*heap_of(w)).free(instance.cast(), (*cell::remote(w, template)).size as usize);
+        (*heap_of(w)).free(instance.cast(), cell::remote(w, template).size as usize);
         return None;
     }
     let waker = Waker::new(w, *main_process(instance));

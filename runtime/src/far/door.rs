@@ -5,14 +5,10 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::rc::{Rc, Weak};
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::mem::take;
 
-use drystone_component::Type;
-
-use super::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
-use crate::native::{Parcel, Value};
+use super::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 /// Both sides of a new door. Each end of a communication through it keeps as many messages for the other as `capacity`
 /// says.
@@ -76,16 +72,7 @@ impl Entrance {
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-type Message = (usize, Vec<Word>);
-
-/// A value on its way.
-enum Word {
-    Integer(i64),
-    Real(f64),
-    Byte(u8),
-    Text(Vec<u8>),
-    Component(Option<Parcel>),
-}
+type Message = (usize, Letter);
 
 /// What one end has done.
 #[derive(Default)]
@@ -142,15 +129,8 @@ impl Far for Half {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        let words = values.parameters().iter().enumerate().map(|(i, parameter)| match parameter.ty {
-            Type::Integer => Word::Integer(values.integer(i)),
-            Type::Real => Word::Real(values.real(i)),
-            Type::Boolean | Type::Character => Word::Byte(values.byte(i)),
-            Type::Text => Word::Text(values.text(i).into()),
-            Type::Component => Word::Component(values.component(i)),
-        });
         let mut ways = self.ways.borrow_mut();
-        ways.ends[self.side].sent.push_back((message, words.collect()));
+        ways.ends[self.side].sent.push_back((message, values.into_letter()));
         ways.wake(1 - self.side);
     }
 
@@ -175,16 +155,9 @@ impl Far for Half {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let mut ways = self.ways.borrow_mut();
-        let (_, words) = ways.ends[1 - self.side].sent.pop_front().ok_or("there is no message")?;
+        let (_, letter) = ways.ends[1 - self.side].sent.pop_front().ok_or("there is no message")?;
         ways.wake(1 - self.side);
-        words.into_iter().try_for_each(|word| match word {
-            Word::Integer(x) => values.put(Value::Integer(x)),
-            Word::Real(x) => values.put(Value::Real(x)),
-            Word::Byte(x) => values.put(Value::Byte(x)),
-            Word::Text(x) => values.put(Value::Text(&x)),
-            Word::Component(Some(parcel)) => values.put(Value::Parcel(parcel)),
-            Word::Component(None) => values.put_empty(),
-        })
+        values.put_letter(letter)
     }
 
     fn close(&mut self) {

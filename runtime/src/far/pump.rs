@@ -20,7 +20,6 @@ use crate::communication::{
     drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
 };
 use crate::layout::*;
-use crate::native::Values;
 
 /// What became of a run.
 #[derive(PartialEq)]
@@ -119,7 +118,7 @@ impl Pump {
     ) {
         let parameters = parameters(interface, number);
         let words = payload(c);
-        self.far.send(number, Outgoing { worker: w, values: Values::new(words, parameters) });
+        self.far.send(number, Outgoing::new(w, words, parameters));
         drop_words(w, words, interface, number as u32);
         ds_received(w, c);
     }
@@ -186,7 +185,7 @@ impl Pump {
         }
         let parameters = parameters(interface, message);
         let words = slice::from_raw_parts_mut(words, parameters.len());
-        let mut filling = Filling { worker: w, words, parameters, filled: 0 };
+        let mut filling = Filling::new(w, words, parameters);
         if self.far.take(&mut filling).is_err() || !filling.is_whole() {
             return Some(Outcome::Lost);
         }

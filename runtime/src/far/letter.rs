@@ -1,0 +1,187 @@
+//! A message's values where they cross from one side to the other: as they go ([`Outgoing`]), as they come
+//! ([`Filling`]), and in between ([`Letter`]).
+//!
+//! # Why this is sound
+//! All of it belongs to the home worker's thread; each word is owned by exactly one of them, or by a communication's buffer.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::mem::take;
+use core::ops::Deref;
+use core::slice;
+
+use drystone_component::{Parameter, Type};
+
+use crate::layout::{TextHead, Worker};
+use crate::native::{Parcel, Value, Values, drop_word, fits, word_of};
+use crate::text;
+use crate::worker::heap_of;
+
+/// A message's values, on their way elsewhere. What nobody takes stays behind and is dropped.
+pub struct Outgoing<'a> {
+    worker: *mut Worker,
+    values: Values<'a>,
+    words: *mut u64,
+    parameters: &'static [Parameter],
+}
+
+impl<'a> Outgoing<'a> {
+    /// The words of a message's parameters.
+    ///
+    /// # Safety
+    /// On the home worker's thread; there is one for each parameter, of that type, and nobody else touches them
+    /// meanwhile.
+    pub(super) unsafe fn new(worker: *mut Worker, words: *mut u64, parameters: &'static [Parameter]) -> Self {
+        // SAFETY: as the caller promises.
+        let values = unsafe { Values::new(words, parameters) };
+        Outgoing { worker, values, words, parameters }
+    }
+
+    /// The component that a parameter is, for whoever asks first; `None` where its container was empty. One that nobody
+    /// takes is deleted.
+    pub fn component(&self, index: usize) -> Option<Parcel> {
+        // SAFETY: see the head of this file.
+        unsafe { self.values.parcel(index, self.worker) }
+    }
+
+    /// All of it, to be kept.
+    pub fn into_letter(self) -> Letter {
+        let parameters = self.parameters;
+        // SAFETY: there is a word for each parameter; what is left owns nothing.
+        let words = unsafe { slice::from_raw_parts_mut(self.words, parameters.len()) };
+        Letter { worker: self.worker, words: words.iter_mut().map(take).collect(), parameters }
+    }
+}
+
+impl<'a> Deref for Outgoing<'a> {
+    type Target = Values<'a>;
+
+    fn deref(&self) -> &Values<'a> {
+        &self.values
+    }
+}
+
+/// A message's values on their own. It keeps them as programs do: texts are shared, not copied.
+pub struct Letter {
+    worker: *mut Worker,
+    words: Box<[u64]>,
+    parameters: &'static [Parameter],
+}
+
+impl Letter {
+    /// The same, to be sent. What the receiver takes is gone from here.
+    pub fn as_outgoing(&mut self) -> Outgoing<'_> {
+        // SAFETY: it has its words for itself.
+        unsafe { Outgoing::new(self.worker, self.words.as_mut_ptr(), self.parameters) }
+    }
+
+    /// Another one with the same values; empty containers for components, of which there can't be two.
+    pub fn copy(&self) -> Letter {
+        let words = self.words.iter().zip(self.parameters).map(|(&word, parameter)| match parameter.ty {
+            // SAFETY: the word is a text that this holds.
+            Type::Text => unsafe { text::copy(&*heap_of(self.worker), word as *mut TextHead) as u64 },
+            Type::Component => 0,
+            _ => word,
+        });
+        Letter { worker: self.worker, words: words.collect(), parameters: self.parameters }
+    }
+}
+
+impl Drop for Letter {
+    fn drop(&mut self) {
+        for (&word, parameter) in self.words.iter().zip(self.parameters) {
+            // SAFETY: the word is this one's own.
+            unsafe { drop_word(self.worker, word, parameter.ty) }
+        }
+    }
+}
+
+/// A message's values, as they come in from elsewhere.
+pub struct Filling<'a> {
+    worker: *mut Worker,
+    words: &'a mut [u64],
+    parameters: &'static [Parameter],
+    filled: usize,
+}
+
+impl<'a> Filling<'a> {
+    /// Nothing has come yet.
+    ///
+    /// # Safety
+    /// On the home worker's thread; there is a word for each parameter.
+    pub(super) unsafe fn new(
+        worker: *mut Worker,
+        words: &'a mut [u64],
+        parameters: &'static [Parameter],
+    ) -> Self {
+        Filling { worker, words, parameters, filled: 0 }
+    }
+
+    /// What they are to be.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    /// The next value.
+    ///
+    /// # Errors
+    /// There is no memory for it; or it isn't one of the next parameter's type.
+    pub fn put(&mut self, value: Value<'_>) -> Result<(), String> {
+        let parameter = self.parameters.get(self.filled).ok_or("more values than parameters")?;
+        if !fits(parameter.ty, &value) {
+            return Err("a value of another type than the parameter".into());
+        }
+        // SAFETY: see the head of this file.
+        self.words[self.filled] = unsafe { word_of(self.worker, value) }.ok_or("out of memory")?;
+        self.filled += 1;
+        Ok(())
+    }
+
+    /// The next value is a component, and its container was empty.
+    ///
+    /// # Errors
+    /// As for [`Filling::put`].
+    pub fn put_empty(&mut self) -> Result<(), String> {
+        match self.parameters.get(self.filled) {
+            Some(parameter) if parameter.ty == Type::Component => {
+                self.words[self.filled] = 0;
+                self.filled += 1;
+                Ok(())
+            }
+            _ => Err("a component in the place of another value".into()),
+        }
+    }
+
+    /// All values at once.
+    ///
+    /// # Errors
+    /// They are of another message.
+    pub fn put_letter(&mut self, mut letter: Letter) -> Result<(), String> {
+        let types = |parameters: &'static [Parameter]| parameters.iter().map(|parameter| parameter.ty);
+        if self.filled != 0 || !types(self.parameters).eq(types(letter.parameters)) {
+            return Err("values of another message".into());
+        }
+        for (to, from) in self.words.iter_mut().zip(letter.words.iter_mut()) {
+            *to = take(from);
+        }
+        self.filled = self.words.len();
+        Ok(())
+    }
+
+    /// All of it is there, and what it consists of is the buffer's.
+    pub(super) fn is_whole(&self) -> bool {
+        self.filled == self.parameters.len()
+    }
+}
+
+impl Drop for Filling<'_> {
+    /// What was put into a message that didn't become whole is dropped.
+    fn drop(&mut self) {
+        if !self.is_whole() {
+            for (&word, parameter) in self.words.iter().zip(self.parameters).take(self.filled) {
+                // SAFETY: the word owns what it was made of.
+                unsafe { drop_word(self.worker, word, parameter.ty) }
+            }
+        }
+    }
+}
