@@ -267,10 +267,13 @@ impl Visitor for Gather<'_> {
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
             NewComponent(..)
+            | NewComponentAt { .. }
             | DeleteComponent(..)
             | DeleteCollection(..)
             | Move(..)
-            | Connect(_, ConnectEnd::OwnOffered(_) | ConnectEnd::OwnRequired(..))
+            | Connect(_, ConnectEnd::OwnOffered(_) | ConnectEnd::OwnRequired(..), _)
+            | Export { offered: ConnectEnd::OwnOffered(_) | ConnectEnd::OwnRequired(..), .. }
+            | Bind { .. }
             | Disconnect(..)
             | Passivate(..)
             | Halt(..) => self.facts.waits = true,
@@ -279,7 +282,8 @@ impl Visitor for Gather<'_> {
                 self.facts.awaits = true;
             }
             Call(procedure, arguments) => self.call(*procedure, arguments),
-            Connect(_, ConnectEnd::Of { component, interface, .. }) => {
+            Connect(_, ConnectEnd::Of { component, interface, .. }, _)
+            | Export { offered: ConnectEnd::Of { component, interface, .. }, .. } => {
                 self.facts.waits = true;
                 self.facts.servers.push((component.ty.clone(), *interface));
             }

@@ -89,9 +89,18 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             place(v, from);
             place(v, to);
         }
-        Connect(from, to) => {
+        NewComponentAt { target, domain, by, .. } => {
+            place(v, target);
+            [domain, by].into_iter().for_each(|e| expression(v, e));
+        }
+        Connect(from, to, by) => {
             connect_end(v, from);
             connect_end(v, to);
+            by.iter().for_each(|e| expression(v, e));
+        }
+        Bind { required: end, name, by, .. } | Export { offered: end, name, by, .. } => {
+            connect_end(v, end);
+            [name, by].into_iter().for_each(|e| expression(v, e));
         }
         Disconnect(end) => connect_end(v, end),
         Await(e) | Halt(e) | Write(e) | WriteHex(e) | Passivate(e) => expression(v, e),

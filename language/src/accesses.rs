@@ -163,9 +163,18 @@ impl Walk<'_> {
                 self.write(from);
                 self.write(to);
             }
-            Connect(required, offered) => {
+            NewComponentAt { target, domain, by, .. } => {
+                self.expressions([domain, by]);
+                self.write(target);
+            }
+            Connect(required, offered, by) => {
                 self.connect_end(required);
                 self.connect_end(offered);
+                self.expressions(by);
+            }
+            Bind { required: end, name, by, .. } | Export { offered: end, name, by, .. } => {
+                self.connect_end(end);
+                self.expressions([name, by]);
             }
             Disconnect(required) => self.connect_end(required),
             Await(condition) => {

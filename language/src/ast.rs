@@ -313,7 +313,7 @@ pub enum StatementKind {
     Block(Block),
     /// `RETURN [value]`
     Return(Option<Expression>),
-    /// `NEW(target [, Type | expressions]) [AT domain]`. A single bare name as second argument is given as
+    /// `NEW(target [, Type | expressions]) [AT domain [BY calls]]`. A single bare name as second argument is given as
     /// an expression; the checker decides whether it names a template.
     New {
         /// The container or array.
@@ -324,30 +324,32 @@ pub enum StatementKind {
         arguments: Vec<Expression>,
         /// After `AT`.
         at: Option<Expression>,
+        /// After `BY`, the outermost first.
+        by: Vec<Call>,
     },
     /// `DELETE(target)`
     Delete(Designator),
     /// `MOVE(from, to)`
     Move(Designator, Designator),
-    /// `CONNECT(required, offered) [BY call]`
+    /// `CONNECT(required, offered) [BY calls]`
     Connect {
         /// `Required(x)`, or a bare interface name.
         required: Designator,
         /// A designator, or an expression (a name) for other domains.
         to: Expression,
-        /// After `BY`.
-        by: Option<Call>,
+        /// After `BY`, the outermost first.
+        by: Vec<Call>,
     },
     /// `DISCONNECT(required)`
     Disconnect(Designator),
-    /// `EXPORT(offered, name) [BY call]`
+    /// `EXPORT(offered, name) [BY calls]`
     Export {
         /// What is exported.
         offered: Designator,
         /// The name.
         name: Expression,
-        /// After `BY`.
-        by: Option<Call>,
+        /// After `BY`, the outermost first.
+        by: Vec<Call>,
     },
     /// `AWAIT(condition)`
     Await(Expression),

@@ -345,6 +345,17 @@ pub enum StatementKind {
     Return(Option<Expression>),
     /// `NEW(container)`: makes a component of the template.
     NewComponent(Place, ComponentId),
+    /// `NEW(container) AT domain`: makes it in another domain.
+    NewComponentAt {
+        /// The container.
+        target: Place,
+        /// The template.
+        template: ComponentId,
+        /// The domain's name: a TEXT.
+        domain: Expression,
+        /// What BY says, see [`StatementKind::Bind`].
+        by: Expression,
+    },
     /// `NEW(a[i])` for an element that is not a component: makes it with its initial value; an error if it
     /// is there.
     NewElement(Place),
@@ -361,8 +372,31 @@ pub enum StatementKind {
     DeleteCollection(VariableId),
     /// `MOVE(from, to)`
     Move(Place, Place),
-    /// `CONNECT(required, offered)`
-    Connect(ConnectEnd, ConnectEnd),
+    /// `CONNECT(required, offered)`, with what BY says, if it is there: see [`StatementKind::Bind`].
+    Connect(ConnectEnd, ConnectEnd, Option<Expression>),
+    /// `CONNECT(required, name)`
+    Bind {
+        /// As in [`StatementKind::Connect`].
+        required: ConnectEnd,
+        /// Its interface.
+        interface: InterfaceId,
+        /// A TEXT.
+        name: Expression,
+        /// What BY says, as a TEXT that is empty without it: for each factory, the outermost first, its name, `;`, the
+        /// number of its options, `;`, then each option as its name, `=`, and its value [`Builtin::Counted`].
+        by: Expression,
+    },
+    /// `EXPORT(offered, name)`
+    Export {
+        /// As the second end of [`StatementKind::Connect`].
+        offered: ConnectEnd,
+        /// Its interface.
+        interface: InterfaceId,
+        /// A TEXT.
+        name: Expression,
+        /// What BY says, see [`StatementKind::Bind`].
+        by: Expression,
+    },
     /// `DISCONNECT(required)`: also of an inward connection.
     Disconnect(ConnectEnd),
     /// `AWAIT(condition)`; the condition uses variables, constants and functions only.
@@ -613,6 +647,8 @@ pub enum Builtin {
     RealToText,
     /// (BOOLEAN) TEXT, as WRITE writes it
     BooleanToText,
+    /// (TEXT) TEXT: its length as WRITE writes it, `:`, then itself
+    Counted,
     /// (TEXT, from, n: INTEGER) TEXT; places outside the text are an error
     Slice,
     /// (TEXT, part: TEXT, from: INTEGER) INTEGER; -1 if absent; `from` outside 0..=length is an error

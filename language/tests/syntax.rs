@@ -167,7 +167,13 @@ fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
         StatementKind::Connect { to: Expression { kind: ExpressionKind::Designator(_), .. }, .. }
     ));
     assert!(
-        matches!(statement("CONNECT(A(x), y) BY F(a: 1, 2)"), StatementKind::Connect { by: Some(call), .. } if call.arguments[0].0.is_some())
+        matches!(statement("CONNECT(A(x), y) BY F(a: 1, 2), G()"), StatementKind::Connect { by, .. } if by.len() == 2 && by[0].arguments[0].0.is_some())
+    );
+    assert!(
+        matches!(statement("EXPORT(A(x), t + u) BY F()"), StatementKind::Export { by, .. } if by.len() == 1)
+    );
+    assert!(
+        matches!(statement("NEW(x, T) AT d BY F(), G(a: 1)"), StatementKind::New { at: Some(_), by, .. } if by.len() == 2)
     );
     assert!(matches!(statement("AWAIT(x)"), StatementKind::Await(_)));
     assert!(matches!(statement("AWAIT := 1"), StatementKind::Assign(..)));

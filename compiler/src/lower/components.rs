@@ -1,4 +1,4 @@
-//! Containers, components and connections.
+//! Containers and components.
 
 use drystone_component::Kind;
 use drystone_language::program::*;
@@ -9,14 +9,6 @@ use super::Lower;
 use super::places::Target;
 use crate::entries;
 use crate::mir::{Address, Base, Inst, Op, Reg, RegType, Symbol, Terminator};
-
-/// An end of a connection, of which the indices have been evaluated.
-struct End {
-    /// Which of several connections, if that is said.
-    k: Option<Reg>,
-    /// Where the component is, if it isn't this one.
-    target: Option<Target>,
-}
 
 impl Lower<'_, '_> {
     pub(super) fn own_instance(&mut self) -> Reg {
@@ -32,7 +24,7 @@ impl Lower<'_, '_> {
     }
 
     /// The same, for a place that has been prepared.
-    fn instance_at(&mut self, place: &Place, target: Target) -> Reg {
+    pub(super) fn instance_at(&mut self, place: &Place, target: Target) -> Reg {
         let instance = self.load_target(&target, &place.ty, place.span);
         self.drop_target(&target);
         let at = self.location(place.span);
@@ -97,7 +89,7 @@ impl Lower<'_, '_> {
     }
 
     /// The address of the container; an element is made if it is wanted.
-    fn container(&mut self, target: &Target, span: Span, make: bool) -> Reg {
+    pub(super) fn container(&mut self, target: &Target, span: Span, make: bool) -> Reg {
         match target {
             Target::Memory(address) => {
                 let to = self.reg(RegType::Int);
@@ -111,7 +103,7 @@ impl Lower<'_, '_> {
     }
 
     /// Who holds what is put into a container: the instance, or this process.
-    fn holder(&mut self, place: &Place, target: &Target) -> Reg {
+    pub(super) fn holder(&mut self, place: &Place, target: &Target) -> Reg {
         let variable = match &place.kind {
             PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
             PlaceKind::Guarded(inner) => return self.holder(inner, target),
@@ -265,7 +257,7 @@ impl Lower<'_, '_> {
         Some(self.unit.layouts.instances[id.index()].offered[index])
     }
 
-    fn required_offset(&self, ty: &Type, interface: InterfaceId) -> Option<u32> {
+    pub(super) fn required_offset(&self, ty: &Type, interface: InterfaceId) -> Option<u32> {
         let Type::Component(id) = ty else { return None };
         let component = &self.unit.program.components[id.index()];
         let index = component.requires.iter().position(|facet| facet.interface == interface)?;
@@ -288,100 +280,12 @@ impl Lower<'_, '_> {
         self.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], location)
     }
 
-    fn add(&mut self, base: Reg, offset: u32) -> Reg {
+    pub(super) fn add(&mut self, base: Reg, offset: u32) -> Reg {
         let to = self.reg(RegType::Int);
         self.inst(Inst::Address {
             to,
             of: Address { base: Base::Reg(base), offset: offset as i32, byte: false },
         });
         to
-    }
-
-    /// The slot that a connection starts from.
-    /// Evaluates the indices of an end. Its slot is looked for when those of both ends are known, for they may delete
-    /// components.
-    fn prepare_end(&mut self, end: &ConnectEnd) -> End {
-        match end {
-            ConnectEnd::Of { component, index, .. } => {
-                let k = index.as_ref().map(|index| self.value(index)).map(|k| self.snapshot(k));
-                let mut target = self.prepare(component);
-                self.hold_target(&mut target);
-                End { k, target: Some(target) }
-            }
-            ConnectEnd::OwnRequired(_, k) => {
-                let k = k.as_ref().map(|k| self.value(k)).map(|k| self.snapshot(k));
-                End { k, target: None }
-            }
-            ConnectEnd::OwnOffered(_) => End { k: None, target: None },
-        }
-    }
-
-    fn required_end(&mut self, end: &ConnectEnd, prepared: End, span: Span) -> Reg {
-        let k = prepared.k;
-        match end {
-            ConnectEnd::Of { component, interface, .. } => {
-                let target = prepared.target.expect("the place of a component was prepared");
-                let instance = self.instance_at(component, target);
-                match (k, self.required_offset(&component.ty, *interface)) {
-                    (None, Some(offset)) => self.add(instance, offset),
-                    (k, _) => {
-                        let k = k.unwrap_or_else(|| self.int(1));
-                        self.find_required(instance, *interface, k, span)
-                    }
-                }
-            }
-            ConnectEnd::OwnOffered(index) => {
-                let inward = self.unit.layouts.instances[self.component().index()].inward[*index];
-                let instance = self.own_instance();
-                self.add(
-                    instance,
-                    inward.expect("an interface that is connected inward has no implementation"),
-                )
-            }
-            ConnectEnd::OwnRequired(index, _) => self.own_required(*index, k, span),
-        }
-    }
-
-    fn own_required(&mut self, index: usize, k: Option<Reg>, span: Span) -> Reg {
-        let facet = &self.unit.program.components[self.component().index()].requires[index];
-        let instance = self.own_instance();
-        if facet.cardinality.is_none() {
-            let offset = self.unit.layouts.instances[self.component().index()].required[index];
-            return self.add(instance, offset);
-        }
-        let k = k.unwrap_or_else(|| self.int(1));
-        self.find_required(instance, facet.interface, k, span)
-    }
-
-    pub(super) fn connect(&mut self, from: &ConnectEnd, to: &ConnectEnd, span: Span) {
-        let (first, second) = (self.prepare_end(from), self.prepare_end(to));
-        let slot = self.required_end(from, first, span);
-        let target = match to {
-            ConnectEnd::Of { component, interface, .. } => {
-                let target = second.target.expect("the place of a component was prepared");
-                let instance = self.instance_at(component, target);
-                match self.offered_offset(&component.ty, *interface) {
-                    Some(offset) => self.add(instance, offset),
-                    None => self.find_offered(instance, *interface, span),
-                }
-            }
-            ConnectEnd::OwnRequired(index, _) => {
-                let slot = self.own_required(*index, second.k, span);
-                let one = self.int(1);
-                self.op(Op::Or, slot, one)
-            }
-            ConnectEnd::OwnOffered(_) => unreachable!("an own offered interface is a first argument"),
-        };
-        let location = self.location(span);
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::CONNECT, vec![slot, target, at], location);
-    }
-
-    pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
-        let prepared = self.prepare_end(end);
-        let slot = self.required_end(end, prepared, span);
-        let location = self.location(span);
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::DISCONNECT, vec![slot, at], location);
     }
 }

@@ -7,6 +7,7 @@
 mod appending;
 mod communication;
 mod components;
+mod connections;
 mod expressions;
 mod frames;
 mod locations;

@@ -67,6 +67,9 @@ impl Lower<'_, '_> {
             Block(block) => self.block_of_statements(block),
             Return(value) => self.return_statement(value.as_ref(), span),
             NewComponent(place, template) => self.new_component(place, *template),
+            NewComponentAt { target, template, domain, by } => {
+                self.new_component_at(target, *template, domain, by)
+            }
             NewElement(place) => self.new_element(place),
             NewText(place, length) => self.new_text(place, length, span),
             NewArray(variable, sizes) => self.new_array(*variable, sizes, span),
@@ -74,7 +77,9 @@ impl Lower<'_, '_> {
             DeleteElement(place) => self.delete_element(place),
             DeleteCollection(variable) => self.delete_collection(*variable, span),
             Move(from, to) => self.move_component(from, to),
-            Connect(from, to) => self.connect(from, to, span),
+            Connect(from, to, by) => self.connect(from, to, by.as_ref(), span),
+            Bind { required, interface, name, by } => self.bind(required, *interface, name, by, span),
+            Export { offered, interface, name, by } => self.export(offered, *interface, name, by, span),
             Disconnect(end) => self.disconnect(end, span),
             Await(condition) => self.await_condition(condition, false, span, |lower| lower.value(condition)),
             Increase(place, by) => self.change(place, by, Checked::Add, span),

@@ -60,6 +60,7 @@ impl Lower<'_, '_> {
                 let length = self.value(&arguments[2]);
                 return self.make(&entries::TEXT_SLICE, vec![text.reg, from, length], vec![text], whole);
             }
+            Builtin::Counted => return self.counted(&arguments[0], whole),
             Builtin::IntegerToText => &entries::TEXT_FROM_INTEGER,
             Builtin::RealToText => &entries::TEXT_FROM_REAL,
             Builtin::BooleanToText => &entries::TEXT_FROM_BOOLEAN,
@@ -68,6 +69,17 @@ impl Lower<'_, '_> {
         };
         let value = self.value(&arguments[0]);
         self.make(entry, vec![value], Vec::new(), whole)
+    }
+
+    /// A text behind its length.
+    fn counted(&mut self, text: &Expression, whole: &Expression) -> TextValue {
+        let text = self.text(text);
+        let length = self.text_length(text.reg);
+        let length = self.make(&entries::TEXT_FROM_INTEGER, vec![length], Vec::new(), whole);
+        let colon = self.symbol(Symbol::Text(b":".to_vec()));
+        let none = self.int(0);
+        let parts = vec![length.reg, colon, text.reg, none];
+        self.make(&entries::TEXT_CONCAT_ALL, parts, vec![length, text], whole)
     }
 
     /// Calls an entry point that makes a text; its operands are dropped, its result kept.

@@ -1,14 +1,15 @@
 //! What a drawing shows: the component that starts, what its variables hold, and what is inside that, with their
-//! interfaces and the connections that `CONNECT` statements make. How it looks is no concern of this file.
+//! interfaces and the connections that `CONNECT` and `EXPORT` statements make. How it looks is no concern of this file.
 //!
 //! A box stands for all variables of one component that hold the same template. What is inside a template is shown
-//! once, in the first of its boxes; so there is an end to components that hold their like.
+//! once, in the first of its boxes; so there is an end to components that hold their like. A name is a box as well, beside
+//! those that are connected to it or exported by it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use drystone_language::program::{
-    Block, ComponentId, ConnectEnd, Facet, InterfaceId, Owner, Place, PlaceKind, Program, Statement,
-    StatementKind, Type, Variable, VariableId,
+    AnyType, Block, ComponentId, ConnectEnd, Expression, ExpressionKind, Facet, InterfaceId, Owner, Place,
+    PlaceKind, Program, Statement, StatementKind, Type, Variable, VariableId,
 };
 use drystone_language::source::{SourceFile, Span};
 
@@ -102,12 +103,14 @@ impl Picture {
 }
 
 /// What a box inside another stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Held {
     /// All variables of the template.
     Template(ComponentId),
     /// A variable that may hold several.
     Any(VariableId),
+    /// A name, as the text has it.
+    Name(String),
 }
 
 struct Painter<'a> {
@@ -174,7 +177,7 @@ impl Painter<'_> {
         };
         let index = if variable.collection.is_some() { "[]" } else { "" };
         let name = format!("{}{index}", variable.name);
-        if let Some(&known) = self.inside.get(&(around, held)) {
+        if let Some(&known) = self.inside.get(&(around, held.clone())) {
             let names = &mut self.picture.boxes[known].name;
             let (variables, _) = names.split_once(": ").expect("it was made below");
             if !variables.split(", ").any(|known| known == name) {
@@ -190,7 +193,17 @@ impl Painter<'_> {
     fn block(&mut self, around: usize, block: &Block) {
         for Statement { kind, span } in &block.statements {
             match kind {
-                StatementKind::Connect(client, server) => {
+                StatementKind::Bind { required, interface, name, .. } => {
+                    let from = self.port(around, required, Side::Required);
+                    let to = self.name_port(around, name, *interface, Side::Offered);
+                    self.connection(from, to, *span);
+                }
+                StatementKind::Export { offered, interface, name, .. } => {
+                    let from = self.name_port(around, name, *interface, Side::Required);
+                    let to = self.port(around, offered, Side::Offered);
+                    self.connection(from, to, *span);
+                }
+                StatementKind::Connect(client, server, _) => {
                     let from = self.port(around, client, Side::Required);
                     let to = self.port(around, server, Side::Offered);
                     self.connection(from, to, *span);
@@ -234,13 +247,33 @@ impl Painter<'_> {
     fn port_inside(&mut self, around: usize, place: &Place, id: InterfaceId, side: Side) -> Port {
         let variable = variable_of(place);
         let owner = self.hold(around, variable, &self.program.variables[variable.index()]);
+        self.port_of(owner, id, side)
+    }
+
+    /// An interface of a name, which leads from its clients to what has it.
+    fn name_port(&mut self, around: usize, name: &Expression, id: InterfaceId, side: Side) -> Port {
+        let text = match &name.kind {
+            ExpressionKind::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            _ => self.files[name.span.file as usize].text[name.span.start as usize..name.span.end as usize]
+                .into(),
+        };
+        let key = (around, Held::Name(text.clone()));
+        let owner = self.inside.get(&key).copied().unwrap_or_else(|| {
+            let nothing = AnyType { offers: Vec::new(), requires: None };
+            self.add(text, Some(around), &Type::Any(nothing))
+        });
+        self.inside.insert(key, owner);
+        self.port_of(owner, id, side)
+    }
+
+    fn port_of(&mut self, owner: usize, id: InterfaceId, side: Side) -> Port {
         let component = &mut self.picture.boxes[owner];
         let list = match side {
             Side::Offered => &mut component.offers,
             Side::Required => &mut component.requires,
         };
         let index = list.iter().position(|known| known.id == id).unwrap_or_else(|| {
-            // The type of a variable for any component need not name it.
+            // A name has none of its own, and the type of a variable for any component need not name it.
             list.push(interface(self.program, &Facet { interface: id, cardinality: None }));
             list.len() - 1
         });

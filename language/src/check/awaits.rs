@@ -128,15 +128,21 @@ impl Doings {
                 self.block(body);
             }
             StatementKind::Block(block) => self.block(block),
-            StatementKind::NewComponent(..) => self.fault("makes a component", span),
+            StatementKind::NewComponent(..) | StatementKind::NewComponentAt { .. } => {
+                self.fault("makes a component", span)
+            }
             StatementKind::DeleteComponent(_) | StatementKind::DeleteCollection(_) => {
                 self.fault("deletes", span);
             }
             StatementKind::Move(..) => self.fault("moves a component", span),
-            StatementKind::Connect(a, b) => {
+            StatementKind::Connect(a, b, _) => {
                 self.fault("changes connections", span);
                 self.end(a);
                 self.end(b);
+            }
+            StatementKind::Bind { required: end, .. } | StatementKind::Export { offered: end, .. } => {
+                self.fault("changes connections", span);
+                self.end(end);
             }
             StatementKind::Disconnect(_) => self.fault("changes connections", span),
             StatementKind::Await(condition) => self.awaits(condition, span),

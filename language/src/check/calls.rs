@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
 }
 
 /// A predeclared function, or its value where the arguments are constant.
-fn builtin(function: Builtin, arguments: Vec<Expression>, ty: Type, span: Span) -> Expression {
+pub(super) fn builtin(function: Builtin, arguments: Vec<Expression>, ty: Type, span: Span) -> Expression {
     if arguments.iter().all(is_literal)
         && let Some(value) = fold(function, &arguments)
     {

@@ -5,29 +5,35 @@ use crate::program::{ConnectEnd, Expression, InterfaceId, Place, StatementKind, 
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::binding_names::Purpose;
+use super::conversions::convert;
 use super::names::similar;
 use super::places::as_designator;
 use super::scopes::{Found, Symbol};
 
 impl<'a> Checker<'a> {
-    /// `CONNECT(required, offered) [BY call]`
+    /// `CONNECT(required, offered) [BY calls]`, also with a name in place of what is offered.
     pub(super) fn connect(
         &mut self,
         required: &ast::Designator,
         to: &ast::Expression,
-        by: Option<&ast::Call>,
+        by: &[ast::Call],
         span: Span,
     ) -> Option<StatementKind> {
-        if let Some(by) = by {
-            self.not_yet(by.span, "CONNECT .. BY a binding factory");
-        }
         let first = self.first_end(required);
         if let Some((ConnectEnd::OwnOffered(index), _)) = first {
             self.context.connected_inward.push((index, span));
         }
         let wanted = first.as_ref().map(|&(_, interface)| interface);
-        let second = self.second_end(&required.name, wanted, to);
-        let ((first, wanted), (second, found)) = (first?, second?);
+        let Some(second) = as_designator(to).filter(|designator| self.is_end(designator)) else {
+            let name = self.name_as_end(to);
+            let by = self.factories(by, span);
+            let ((required, interface), name, by) = (first?, name?, by?);
+            return Some(StatementKind::Bind { required, interface, name, by });
+        };
+        let second = self.second_end(&required.name, wanted, &second);
+        let hints = self.factories(by, span);
+        let ((first, wanted), (second, found), hints) = (first?, second?, hints?);
         if wanted != found {
             let (a, b) = (&self.program.interfaces[wanted.index()], &self.program.interfaces[found.index()]);
             let (message, help) = if a.name == b.name {
@@ -45,7 +51,7 @@ impl<'a> Checker<'a> {
             self.report(error);
             return None;
         }
-        Some(StatementKind::Connect(first, second))
+        Some(StatementKind::Connect(first, second, (!by.is_empty()).then_some(hints)))
     }
 
     /// `DISCONNECT(required)`
@@ -68,19 +74,19 @@ impl<'a> Checker<'a> {
                 Some((ConnectEnd::Of { component: component_place, interface, index }, interface))
             }
             Some(ast::Inner::Type(_)) => {
-                self.which_interface(tree);
+                self.which_interface(tree, "connected");
                 None
             }
             None if self.variable_named(&tree.name).is_some() => {
-                self.which_interface(tree);
+                self.which_interface(tree, "connected");
                 None
             }
             None => self.own_offered(tree),
         }
     }
 
-    fn which_interface(&mut self, tree: &ast::Designator) {
-        let message = "which interface is connected?";
+    pub(super) fn which_interface(&mut self, tree: &ast::Designator, done: &str) {
+        let message = format!("which interface is {done}?");
         let error = Diagnostic::new("which-interface", tree.span, message).label("a component");
         self.report(error.help(format!("write Interface({})", tree.name.text)));
     }
@@ -123,7 +129,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn connected_component(&mut self, tree: &ast::Designator) -> Option<Place> {
+    pub(super) fn connected_component(&mut self, tree: &ast::Designator) -> Option<Place> {
         let place = self.place(tree)?;
         if !place.ty.is_component() {
             self.not_a_component(&place, &tree.name);
@@ -164,28 +170,20 @@ impl<'a> Checker<'a> {
         &mut self,
         interface: &ast::Name,
         wanted: Option<InterfaceId>,
-        tree: &ast::Expression,
+        designator: &ast::Designator,
     ) -> Option<(ConnectEnd, InterfaceId)> {
-        let Some(designator) = as_designator(tree).filter(|designator| self.is_end(designator)) else {
-            return self.domain_name(tree);
-        };
         let plain = designator.inner.as_deref().is_none_or(|inner| self.is_guard(inner));
         if plain && self.variable_named(&designator.name).is_none() {
             let (index, found) = self.own_required(&designator.name)?;
-            let slot = self.slot(index, &designator)?;
+            let slot = self.slot(index, designator)?;
             return Some((ConnectEnd::OwnRequired(index, slot), found));
         }
         let (component, name) = match designator.inner.as_deref() {
             Some(ast::Inner::Designator(component)) if !plain => {
-                if designator.indices.is_some() {
-                    let error =
-                        Diagnostic::new("offered-index", tree.span, "an offered interface has no index");
-                    self.report(error.help("the index k belongs to the required interface: I[k](x)"));
-                    return None;
-                }
+                self.no_index(designator)?;
                 (self.connected_component(component)?, &designator.name)
             }
-            _ => (self.connected_component(&designator)?, interface),
+            _ => (self.connected_component(designator)?, interface),
         };
         let found = match wanted {
             // What the first end was meant to be is not known: that was reported.
@@ -215,16 +213,16 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A name in another domain.
-    fn domain_name(&mut self, tree: &ast::Expression) -> Option<(ConnectEnd, InterfaceId)> {
-        let name = self.expression(tree)?;
-        if name.ty == Type::Text {
-            self.not_yet(tree.span, "CONNECT across domains");
-        } else {
+    /// A name, where a component might stand as well.
+    fn name_as_end(&mut self, tree: &ast::Expression) -> Option<Expression> {
+        let name = convert(self.expression(tree)?, &Type::Text);
+        if name.ty != Type::Text {
             let given = self.type_name(&name.ty);
             let message = format!("a component, or a name in a text, belongs here, not {given}");
             self.report(Diagnostic::new("not-a-component", tree.span, message).label(format!("is {given}")));
+            return None;
         }
-        None
+        self.check_name(&name, Purpose::Connect)?;
+        Some(name)
     }
 }

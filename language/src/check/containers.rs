@@ -5,23 +5,20 @@ use crate::program::{ComponentId, Expression, Place, PlaceKind, StatementKind, T
 use crate::source::{Diagnostic, Span};
 
 use super::Checker;
+use super::binding_names::Purpose;
 use super::conversions::constant_integer;
 use super::places::as_designator;
 use super::scopes::Symbol;
 
 impl<'a> Checker<'a> {
-    /// `NEW(target [, template | sizes]) [AT domain]`
+    /// `NEW(target [, template | sizes])`
     pub(super) fn new_statement(
         &mut self,
         target: &ast::Designator,
         ty: Option<&ast::Type>,
         arguments: &[ast::Expression],
-        at: Option<&ast::Expression>,
         span: Span,
     ) -> Option<StatementKind> {
-        if let Some(at) = at {
-            self.not_yet(at.span, "NEW .. AT another domain");
-        }
         if ty.is_some() {
             let error = Diagnostic::new("new-template", span, "NEW needs a template, ANY is none");
             self.report(error.help("write NEW(v, Template)"));
@@ -59,6 +56,30 @@ impl<'a> Checker<'a> {
             (_, more) => {
                 let message = format!("NEW of {} takes nothing more", target.name.text);
                 self.report(Diagnostic::new("new-size", more[0].span, message).label("too much"));
+                None
+            }
+        }
+    }
+
+    /// What a NEW makes, in another domain: `AT domain [BY ..]`
+    pub(super) fn made_at(
+        &mut self,
+        made: Option<StatementKind>,
+        domain: &ast::Expression,
+        by: &[ast::Call],
+        span: Span,
+    ) -> Option<StatementKind> {
+        let tree = domain.span;
+        let domain = self.binding_name(domain, Purpose::At);
+        let by = self.factories(by, span);
+        match made? {
+            StatementKind::NewComponent(target, template) => {
+                Some(StatementKind::NewComponentAt { target, template, domain: domain?, by: by? })
+            }
+            _ => {
+                let error =
+                    Diagnostic::new("at-value", tree, "only a component can be made in another domain");
+                self.report(error.help("values are where their variables are: write NEW without AT"));
                 None
             }
         }

@@ -12,6 +12,8 @@
 //! the top level of a file is nothing but syntax errors reported.
 
 mod awaits;
+mod binding_names;
+mod bindings;
 mod bodies;
 mod calls;
 mod channels;
@@ -23,6 +25,7 @@ mod declare;
 mod doubts;
 mod entry;
 mod expressions;
+mod factories;
 mod habits;
 mod headers;
 mod imports;

@@ -68,17 +68,18 @@ impl<'a> Checker<'a> {
             Tree::Foreach { variables, collection, body } => self.foreach(variables, collection, body, span),
             Tree::Block(block) => Some(StatementKind::Block(self.block(block))),
             Tree::Return(value) => self.return_statement(value.as_ref(), span),
-            Tree::New { target, ty, arguments, at } => {
-                self.new_statement(target, ty.as_ref(), arguments, at.as_ref(), span)
+            Tree::New { target, ty, arguments, at: None, .. } => {
+                self.new_statement(target, ty.as_ref(), arguments, span)
+            }
+            Tree::New { target, ty, arguments, at: Some(domain), by } => {
+                let made = self.new_statement(target, ty.as_ref(), arguments, span);
+                self.made_at(made, domain, by, span)
             }
             Tree::Delete(target) => self.delete_statement(target, span),
             Tree::Move(from, to) => self.move_statement(from, to, span),
-            Tree::Connect { required, to, by } => self.connect(required, to, by.as_ref(), span),
+            Tree::Connect { required, to, by } => self.connect(required, to, by, span),
             Tree::Disconnect(required) => self.disconnect(required),
-            Tree::Export { .. } => {
-                self.not_yet(span, "EXPORT to other domains");
-                None
-            }
+            Tree::Export { offered, name, by } => self.export(offered, name, by, span),
             Tree::Await(condition) => self.condition(condition).map(StatementKind::Await),
         }
     }

@@ -211,9 +211,20 @@ impl<'p> Flow<'p> {
             NewElement(place) | DeleteElement(place) => self.place(place, here),
             NewArray(_, sizes) => self.values(sizes, here),
             DeleteCollection(_) | WriteLine => Some(here),
-            Connect(required, offered) => {
+            NewComponentAt { target, template, domain, by } => {
+                let here = self.place(target, here)?;
+                let mut here = self.values([domain, by], here)?;
+                self.fresh(target, &Type::Component(*template), &mut here);
+                Some(here)
+            }
+            Connect(required, offered, by) => {
                 let here = self.connect_end(required, here)?;
-                self.connect_end(offered, here)
+                let here = self.connect_end(offered, here)?;
+                self.values(by, here)
+            }
+            Bind { required: end, name, by, .. } | Export { offered: end, name, by, .. } => {
+                let here = self.connect_end(end, here)?;
+                self.values([name, by], here)
             }
             Disconnect(required) => self.connect_end(required, here),
             Await(condition) => {

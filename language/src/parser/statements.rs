@@ -150,7 +150,8 @@ impl Parser<'_> {
         }
         self.expect(Symbol::RightParenthesis)?;
         let at = if self.accept(Keyword::At) { Some(self.expression()?) } else { None };
-        Ok(StatementKind::New { target, ty, arguments, at })
+        let by = if at.is_some() { self.factories()? } else { Vec::new() };
+        Ok(StatementKind::New { target, ty, arguments, at, by })
     }
 
     fn delete_statement(&mut self) -> Parsed<StatementKind> {
@@ -183,14 +184,21 @@ impl Parser<'_> {
         Ok(StatementKind::Export { offered, name, by })
     }
 
-    /// `designator, expression) [BY call]`
-    fn joint(&mut self) -> Parsed<(Designator, Expression, Option<Call>)> {
+    /// `designator, expression) [BY calls]`
+    fn joint(&mut self) -> Parsed<(Designator, Expression, Vec<Call>)> {
         let designator = self.designator()?;
         self.expect(Symbol::Comma)?;
         let expression = self.expression()?;
         self.expect(Symbol::RightParenthesis)?;
-        let by = if self.accept(Keyword::By) { Some(self.call("a binding factory")?) } else { None };
-        Ok((designator, expression, by))
+        Ok((designator, expression, self.factories()?))
+    }
+
+    /// `[BY call {, call}]`
+    fn factories(&mut self) -> Parsed<Vec<Call>> {
+        if !self.accept(Keyword::By) {
+            return Ok(Vec::new());
+        }
+        self.list(|parser| parser.call("a binding factory"))
     }
 
     fn await_statement(&mut self) -> Parsed<StatementKind> {

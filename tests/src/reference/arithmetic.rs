@@ -106,6 +106,10 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
         Builtin::IntegerToText | Builtin::RealToText | Builtin::BooleanToText => {
             Ok(Value::Text(arguments[0].written()))
         }
+        Builtin::Counted => {
+            let text = arguments[0].text();
+            Ok(Value::Text([text.len().to_string().as_bytes(), b":", text].concat()))
+        }
         Builtin::Slice => {
             let (from, count) = (place(&arguments[1])?, place(&arguments[2])?);
             let end = from.checked_add(count).ok_or(Kind::IndexOutOfBounds)?;

@@ -1,4 +1,4 @@
-//! `CONNECT`, and what its arguments and those of `DISCONNECT` mean.
+//! `CONNECT` and `EXPORT`, and what their arguments and those of `DISCONNECT` mean.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use drystone_language::source::Span;
 
 use super::Kind;
 use super::connections::{Link, Target};
+use super::names::Waiting;
 use super::process::{Process, Step};
 use super::scope::{Location, Scope};
 use super::world::{Event, InstanceId};
@@ -30,26 +31,17 @@ impl<'p> Process<'_, 'p> {
         scope: &Rc<Scope>,
         required: &'p ConnectEnd,
         offered: &'p ConnectEnd,
+        by: Option<&'p Expression>,
         span: Span,
     ) -> Step<()> {
         let (first, second) = (self.prepare(scope, required).await?, self.prepare(scope, offered).await?);
+        if let Some(by) = by {
+            self.evaluate(scope, by).await?;
+        }
         let link = self.link_of(required, &first, span)?;
-        let target = match offered {
-            ConnectEnd::Of { component, interface, .. } => {
-                let server = self.content(second.component(), component.span)?;
-                self.facet(&self.world.template(server).offers, *interface, span)?;
-                Target::Offered(server, *interface)
-            }
-            ConnectEnd::OwnRequired(index, _) => {
-                self.check_slot(self.instance, *index, second.k, span)?;
-                Target::Required(self.instance, *index, second.k)
-            }
-            ConnectEnd::OwnOffered(_) => {
-                unreachable!("checked: the second argument is no own offered interface")
-            }
-        };
+        let target = self.target_of(offered, &second, span)?;
         self.close_over(link, span).await?;
-        self.world.state.borrow_mut().disconnect(link);
+        self.world.disconnect(link);
         if let Target::Offered(server, interface) = target {
             while self.world.crowded(server, interface) {
                 self.wait(Event::Connections).await;
@@ -60,6 +52,60 @@ impl<'p> Process<'_, 'p> {
         }
         self.world.state.borrow_mut().connect(link, target);
         Ok(())
+    }
+
+    /// `CONNECT(required, name)`
+    pub async fn bind(
+        &self,
+        scope: &Rc<Scope>,
+        required: &'p ConnectEnd,
+        interface: InterfaceId,
+        [name, by]: [&'p Expression; 2],
+        span: Span,
+    ) -> Step<()> {
+        let end = self.prepare(scope, required).await?;
+        let name = self.evaluate(scope, name).await?.text().to_vec();
+        self.evaluate(scope, by).await?;
+        let link = self.link_of(required, &end, span)?;
+        self.close_over(link, span).await?;
+        self.world.disconnect(link);
+        if !self.world.state.borrow().alive(link.instance()) {
+            return Ok(());
+        }
+        self.check(self.world.connect_to_name(Waiting { name, link, interface, span }), span)
+    }
+
+    /// `EXPORT(offered, name)`
+    pub async fn export(
+        &self,
+        scope: &Rc<Scope>,
+        offered: &'p ConnectEnd,
+        interface: InterfaceId,
+        [name, by]: [&'p Expression; 2],
+        span: Span,
+    ) -> Step<()> {
+        let end = self.prepare(scope, offered).await?;
+        let name = self.evaluate(scope, name).await?.text().to_vec();
+        self.evaluate(scope, by).await?;
+        let target = self.target_of(offered, &end, span)?;
+        self.check(self.world.export(name, target, interface), span)
+    }
+
+    fn target_of(&self, end: &'p ConnectEnd, prepared: &End, span: Span) -> Step<Target> {
+        match end {
+            ConnectEnd::Of { component, interface, .. } => {
+                let server = self.content(prepared.component(), component.span)?;
+                self.facet(&self.world.template(server).offers, *interface, span)?;
+                Ok(Target::Offered(server, *interface))
+            }
+            ConnectEnd::OwnRequired(index, _) => {
+                self.check_slot(self.instance, *index, prepared.k, span)?;
+                Ok(Target::Required(self.instance, *index, prepared.k))
+            }
+            ConnectEnd::OwnOffered(_) => {
+                unreachable!("checked: the second argument is no own offered interface")
+            }
+        }
     }
 
     /// The argument of `DISCONNECT`.

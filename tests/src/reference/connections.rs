@@ -52,7 +52,7 @@ impl Link {
 
 impl Target {
     /// The instance it belongs to.
-    fn instance(self) -> InstanceId {
+    pub fn instance(self) -> InstanceId {
         match self {
             Target::Offered(instance, _) | Target::Required(instance, ..) => instance,
         }

@@ -127,7 +127,7 @@ impl<'p> Process<'_, 'p> {
         };
         for link in links {
             self.close_over(link, template.span).await?;
-            self.world.state.borrow_mut().disconnect(link);
+            self.world.disconnect(link);
         }
         let mut state = self.world.state.borrow_mut();
         state.instances.remove(&self.instance);
@@ -149,6 +149,7 @@ impl<'p> Process<'_, 'p> {
         if !self.world.state.borrow().alive(component) {
             return Ok(());
         }
+        self.world.state.borrow_mut().revoke(component);
         let (links, through) = {
             let state = self.world.state.borrow();
             let instance = &state.instances[&component];
@@ -167,7 +168,7 @@ impl<'p> Process<'_, 'p> {
         self.close_all(through, span)?;
         Box::pin(self.delete_orphans(span)).await?;
         for link in links {
-            self.world.state.borrow_mut().disconnect(link);
+            self.world.disconnect(link);
         }
         self.world.state.borrow_mut().start(component, Role::Finalizer);
         while self.finished(component).is_some() {

@@ -20,6 +20,7 @@ mod expressions;
 mod lifetime;
 mod messages;
 mod monitor;
+mod names;
 mod process;
 mod scheduler;
 mod scope;
@@ -139,6 +140,8 @@ pub enum Kind {
     InvalidArgument,
     /// `CONNECT` of what leads back to itself, with no implementation on the way.
     ConnectionCycle,
+    /// A name that cannot be bound so.
+    BindingRefused,
 }
 
 impl fmt::Display for Kind {
@@ -159,6 +162,7 @@ impl fmt::Display for Kind {
             Kind::WrongType => "wrong type",
             Kind::InvalidArgument => "invalid argument",
             Kind::ConnectionCycle => "connection cycle",
+            Kind::BindingRefused => "binding refused",
         })
     }
 }

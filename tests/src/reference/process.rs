@@ -135,6 +135,7 @@ impl World<'_> {
             Some(isolated) => {
                 self.state.borrow_mut().contain(failure);
                 self.kill(isolated);
+                self.fill_places();
             }
         }
     }

@@ -7,6 +7,7 @@ use drystone_language::program::{
 };
 use drystone_language::source::Span;
 
+use super::names::is_name;
 use super::process::{Process, Step, Stop, Walk};
 use super::scope::Scope;
 use super::value::{Key, Value};
@@ -108,6 +109,18 @@ impl<'p> Process<'_, 'p> {
                     let component = self.world.make(*template, instance, String::new());
                     self.place(&location, component, place.span)?;
                 }
+                StatementKind::NewComponentAt { target, template, domain, by } => {
+                    let location = self.locate(scope, target).await?;
+                    let domain = self.evaluate(scope, domain).await?;
+                    self.evaluate(scope, by).await?;
+                    if !is_name(domain.text()) {
+                        return Err(self.fail(Kind::BindingRefused, target.span));
+                    }
+                    // Wherever it is made, results are the same.
+                    self.check_empty(&location, target.span)?;
+                    let component = self.world.make(*template, location.scope.instance, String::new());
+                    self.place(&location, component, target.span)?;
+                }
                 StatementKind::NewElement(place) => {
                     let location = self.locate(scope, place).await?;
                     if location.exists() {
@@ -152,13 +165,19 @@ impl<'p> Process<'_, 'p> {
                     source.clear_container();
                     self.place(&target, component, to.span)?;
                 }
-                StatementKind::Connect(required, offered) => {
-                    self.connect(scope, required, offered, span).await?;
+                StatementKind::Connect(required, offered, by) => {
+                    self.connect(scope, required, offered, by.as_ref(), span).await?;
+                }
+                StatementKind::Bind { required, interface, name, by } => {
+                    self.bind(scope, required, *interface, [name, by], span).await?;
+                }
+                StatementKind::Export { offered, interface, name, by } => {
+                    self.export(scope, offered, *interface, [name, by], span).await?;
                 }
                 StatementKind::Disconnect(required) => {
                     let link = self.link(scope, required, span).await?;
                     self.close_over(link, span).await?;
-                    self.world.state.borrow_mut().disconnect(link);
+                    self.world.disconnect(link);
                 }
                 StatementKind::Await(condition) => self.await_condition(scope, condition).await?,
                 StatementKind::Increase(place, amount) => {

@@ -14,6 +14,7 @@ use drystone_language::source::Span;
 use super::communication::Communication;
 use super::connections::{End, Link, Target};
 use super::monitor::Monitor;
+use super::names::Names;
 use super::scope::Scope;
 use super::{Failure, Options, Outcome};
 use crate::random::Random;
@@ -116,6 +117,7 @@ pub(super) struct State<'p> {
     pub orphans: Vec<InstanceId>,
     /// Who sleeps until when, in the order of going to sleep.
     pub sleeping: BTreeMap<(i64, usize), ProcessId>,
+    pub names: Names,
     pub time: i64,
     pub steps: u64,
     pub random: Random,
@@ -147,6 +149,7 @@ impl<'p> World<'p> {
             killed: Vec::new(),
             orphans: Vec::new(),
             sleeping: BTreeMap::new(),
+            names: Names::default(),
             time: 0,
             steps: 0,
             random: Random::new(options.seed),

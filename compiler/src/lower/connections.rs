@@ -1,0 +1,210 @@
+//! Connections, to components and to names.
+
+use drystone_language::program::*;
+use drystone_language::source::Span;
+
+use super::Lower;
+use super::places::Target;
+use super::texts::TextValue;
+use crate::entries;
+use crate::mir::{EntryPoint, Op, Reg, Symbol};
+
+/// An end of a connection, of which the indices have been evaluated.
+struct End {
+    /// Which of several connections, if that is said.
+    k: Option<Reg>,
+    /// Where the component is, if it isn't this one.
+    target: Option<Target>,
+}
+
+impl Lower<'_, '_> {
+    /// Evaluates the indices of an end. Its slot is looked for when those of both ends are known, for they may delete
+    /// components.
+    fn prepare_end(&mut self, end: &ConnectEnd) -> End {
+        match end {
+            ConnectEnd::Of { component, index, .. } => {
+                let k = index.as_ref().map(|index| self.value(index)).map(|k| self.snapshot(k));
+                let mut target = self.prepare(component);
+                self.hold_target(&mut target);
+                End { k, target: Some(target) }
+            }
+            ConnectEnd::OwnRequired(_, k) => {
+                let k = k.as_ref().map(|k| self.value(k)).map(|k| self.snapshot(k));
+                End { k, target: None }
+            }
+            ConnectEnd::OwnOffered(_) => End { k: None, target: None },
+        }
+    }
+
+    /// The slot that a connection starts from.
+    fn required_end(&mut self, end: &ConnectEnd, prepared: End, span: Span) -> Reg {
+        let k = prepared.k;
+        match end {
+            ConnectEnd::Of { component, interface, .. } => {
+                let target = prepared.target.expect("the place of a component was prepared");
+                let instance = self.instance_at(component, target);
+                match (k, self.required_offset(&component.ty, *interface)) {
+                    (None, Some(offset)) => self.add(instance, offset),
+                    (k, _) => {
+                        let k = k.unwrap_or_else(|| self.int(1));
+                        self.find_required(instance, *interface, k, span)
+                    }
+                }
+            }
+            ConnectEnd::OwnOffered(index) => {
+                let inward = self.unit.layouts.instances[self.component().index()].inward[*index];
+                let instance = self.own_instance();
+                self.add(
+                    instance,
+                    inward.expect("an interface that is connected inward has no implementation"),
+                )
+            }
+            ConnectEnd::OwnRequired(index, _) => self.own_required(*index, k, span),
+        }
+    }
+
+    fn own_required(&mut self, index: usize, k: Option<Reg>, span: Span) -> Reg {
+        let facet = &self.unit.program.components[self.component().index()].requires[index];
+        let instance = self.own_instance();
+        if facet.cardinality.is_none() {
+            let offset = self.unit.layouts.instances[self.component().index()].required[index];
+            return self.add(instance, offset);
+        }
+        let k = k.unwrap_or_else(|| self.int(1));
+        self.find_required(instance, facet.interface, k, span)
+    }
+
+    /// What a connection leads to, or a name: an offered slot, or a required one with bit 0 set.
+    fn offered_end(&mut self, end: &ConnectEnd, prepared: End, span: Span) -> Reg {
+        match end {
+            ConnectEnd::Of { component, interface, .. } => {
+                let target = prepared.target.expect("the place of a component was prepared");
+                let instance = self.instance_at(component, target);
+                match self.offered_offset(&component.ty, *interface) {
+                    Some(offset) => self.add(instance, offset),
+                    None => self.find_offered(instance, *interface, span),
+                }
+            }
+            ConnectEnd::OwnRequired(index, _) => {
+                let slot = self.own_required(*index, prepared.k, span);
+                let one = self.int(1);
+                self.op(Op::Or, slot, one)
+            }
+            ConnectEnd::OwnOffered(_) => unreachable!("an own offered interface is a first argument"),
+        }
+    }
+
+    fn offered_interface(&self, end: &ConnectEnd) -> InterfaceId {
+        match end {
+            ConnectEnd::Of { interface, .. } => *interface,
+            ConnectEnd::OwnRequired(index, _) => {
+                self.unit.program.components[self.component().index()].requires[*index].interface
+            }
+            ConnectEnd::OwnOffered(_) => unreachable!("an own offered interface is a first argument"),
+        }
+    }
+
+    pub(super) fn connect(
+        &mut self,
+        from: &ConnectEnd,
+        to: &ConnectEnd,
+        by: Option<&Expression>,
+        span: Span,
+    ) {
+        let (first, second) = (self.prepare_end(from), self.prepare_end(to));
+        let by = by.map(|by| self.held_text(by));
+        let slot = self.required_end(from, first, span);
+        let target = self.offered_end(to, second, span);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        let Some(by) = by else {
+            self.suspending_call(&entries::CONNECT, vec![slot, target, at], location);
+            return;
+        };
+        let interface = self.symbol(Symbol::Interface(self.offered_interface(to)));
+        self.suspending_call(&entries::CONNECT_BY, vec![slot, target, interface, by.reg, at], location);
+        self.drop_text(by);
+    }
+
+    pub(super) fn bind(
+        &mut self,
+        required: &ConnectEnd,
+        interface: InterfaceId,
+        name: &Expression,
+        by: &Expression,
+        span: Span,
+    ) {
+        let prepared = self.prepare_end(required);
+        let (name, by) = (self.held_text(name), self.held_text(by));
+        let slot = self.required_end(required, prepared, span);
+        self.by_name(&entries::BIND, slot, interface, name, by, span);
+    }
+
+    pub(super) fn export(
+        &mut self,
+        offered: &ConnectEnd,
+        interface: InterfaceId,
+        name: &Expression,
+        by: &Expression,
+        span: Span,
+    ) {
+        let prepared = self.prepare_end(offered);
+        let (name, by) = (self.held_text(name), self.held_text(by));
+        let target = self.offered_end(offered, prepared, span);
+        self.by_name(&entries::EXPORT, target, interface, name, by, span);
+    }
+
+    fn by_name(
+        &mut self,
+        entry: &'static EntryPoint,
+        end: Reg,
+        interface: InterfaceId,
+        name: TextValue,
+        by: TextValue,
+        span: Span,
+    ) {
+        let interface = self.symbol(Symbol::Interface(interface));
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(entry, vec![end, interface, name.reg, by.reg, at], location);
+        self.drop_text(by);
+        self.drop_text(name);
+    }
+
+    /// `NEW(place) AT domain`
+    pub(super) fn new_component_at(
+        &mut self,
+        place: &Place,
+        template: ComponentId,
+        domain: &Expression,
+        by: &Expression,
+    ) {
+        let mut target = self.prepare(place);
+        self.hold_target(&mut target);
+        let (domain, by) = (self.held_text(domain), self.held_text(by));
+        let container = self.container(&target, place.span, true);
+        let holder = self.holder(place, &target);
+        let template = self.symbol(Symbol::Template(template));
+        let at = self.location(place.span);
+        let number = self.int(at as i64);
+        let arguments = vec![container, template, holder, domain.reg, by.reg, number];
+        self.suspending_call(&entries::NEW_AT, arguments, at);
+        self.drop_text(by);
+        self.drop_text(domain);
+        self.drop_target(&target);
+    }
+
+    /// A text that stays as it is until it is dropped.
+    fn held_text(&mut self, text: &Expression) -> TextValue {
+        let text = self.text(text);
+        self.own(text)
+    }
+
+    pub(super) fn disconnect(&mut self, end: &ConnectEnd, span: Span) {
+        let prepared = self.prepare_end(end);
+        let slot = self.required_end(end, prepared, span);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::DISCONNECT, vec![slot, at], location);
+    }
+}

@@ -1,0 +1,126 @@
+//! The forms of names: a scheme, a colon and the rest, which for known schemes has a form of its own.
+
+/// What a name is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// CONNECT
+    Connect,
+    /// EXPORT
+    Export,
+    /// NEW .. AT
+    At,
+}
+
+/// What is wrong with a name, and what to write.
+type Fault = Option<(String, String)>;
+
+/// The schemes that programs see most, each with a name as it may look.
+const FORMS: &[(&str, Form, &str)] = &[
+    ("local", Form::Name, "local:printer"),
+    ("worker", Form::Number, "worker:1"),
+    ("process", Form::Word, "process:store"),
+    ("tcp", Form::Named, "tcp://host:7000/files"),
+    ("onc", Form::Address, "onc://host:2049/1"),
+    ("http", Form::Address, "http://host:8080/files"),
+    ("https", Form::Address, "https://host:8443/files"),
+    ("nats", Form::Address, "nats://host:4222/files"),
+    ("event", Form::Name, "event:news"),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Anything.
+    Name,
+    /// The number of a processor.
+    Number,
+    /// Letters, digits, `_`, `-` and `.`.
+    Word,
+    /// `//host:port/name`
+    Named,
+    /// `//host[:port][/..]`
+    Address,
+}
+
+/// What is wrong with a constant name, if anything.
+pub(super) fn fault(name: &str, purpose: Purpose) -> Fault {
+    let like = FORMS.iter().find(|(known, _, _)| name.split(':').next() == Some(known));
+    let usual = if purpose == Purpose::At { "process:store" } else { "tcp://host:7000/files" };
+    let example = like.map_or(usual, |(_, _, example)| example);
+    let parts = name.split_once(':').filter(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
+    let Some((scheme, rest)) = parts else {
+        let message = format!("\"{name}\" is no name: that is a scheme, a colon and the rest");
+        return Some((message, bare(name, purpose).unwrap_or_else(|| format!("write it as \"{example}\""))));
+    };
+    if !is_scheme(scheme) {
+        let message = format!("a scheme consists of small letters and digits, {scheme} does not");
+        return Some((message, format!("write it as \"{example}\"")));
+    }
+    let &(_, form, _) = like?;
+    let is_place = matches!(form, Form::Number | Form::Word);
+    if is_place && purpose != Purpose::At {
+        let message = format!("{name} is a place for components, and no name of an interface");
+        return Some((message, format!("make the component there: NEW(y) AT \"{name}\"")));
+    }
+    if !is_place && purpose == Purpose::At && scheme != "local" {
+        let message = format!("no component can be made at {name}");
+        return Some((
+            message,
+            "AT takes \"worker:1\", another processor, or \"process:store\", another process".into(),
+        ));
+    }
+    let why = wrong(form, rest, purpose)?;
+    Some((format!("{name}: {why}"), format!("write it as \"{example}\"")))
+}
+
+/// Help for a word without a scheme.
+fn bare(name: &str, purpose: Purpose) -> Option<String> {
+    let is_word = !name.is_empty() && !name.contains(':');
+    (is_word && purpose != Purpose::At).then(|| format!("within this program it is \"local:{name}\""))
+}
+
+fn is_scheme(word: &str) -> bool {
+    let may_follow = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.');
+    word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(may_follow)
+}
+
+/// What is wrong with what follows the scheme.
+fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
+    match form {
+        Form::Name => None,
+        Form::Number => {
+            let fine = rest.bytes().all(|b| b.is_ascii_digit()) && rest.len() <= 4;
+            (!fine).then(|| "a worker is named by its number".into())
+        }
+        Form::Word => {
+            let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+            let fine = rest.bytes().all(is_part);
+            (!fine).then(|| "the name of a process consists of letters, digits, _, - and .".into())
+        }
+        Form::Named | Form::Address => address(rest, form == Form::Named, purpose),
+    }
+}
+
+/// What is wrong with `//host[:port][/name]`; with `named`, port and name must be there.
+fn address(rest: &str, named: bool, purpose: Purpose) -> Option<String> {
+    let Some(address) = rest.strip_prefix("//") else { return Some("// belongs behind the colon".into()) };
+    let (place, name) = address.split_once('/').map_or((address, ""), |(place, name)| (place, name));
+    let (host, port) = match place.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((host, port)) => (host, port.strip_prefix(':').or((!port.is_empty()).then_some("?"))),
+        None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
+    };
+    if host.is_empty() {
+        return Some("the host is missing".into());
+    }
+    match port {
+        None | Some("") if named => return Some("the port is missing".into()),
+        Some("") => return Some("the port is missing, or : is too much".into()),
+        None => {}
+        // An exporter may leave the choice of a port to the system.
+        Some("0") if purpose == Purpose::Export => {}
+        Some(port) if !port.parse::<u16>().is_ok_and(|port| port > 0) => {
+            return Some(format!("{port} is no port: they are 1 to 65535"));
+        }
+        Some(_) => {}
+    }
+    (named && name.is_empty()).then(|| "the name behind the port is missing".into())
+}

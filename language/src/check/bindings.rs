@@ -1,0 +1,221 @@
+//! Bindings beyond CONNECT of two components: names, EXPORT, AT and BY (language reference, section 9).
+//!
+//! A name is a text, so that most of what can be wrong with it shows only when the program runs; a constant one is
+//! looked at here as far as its form goes. Schemes and factories that are not known here are none of our business: a crate
+//! may bring them.
+
+use crate::ast;
+use crate::program::{
+    Binary, Builtin, ConnectEnd, Expression, ExpressionKind, InterfaceId, StatementKind, Type,
+};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+use super::binding_names::{Purpose, fault};
+use super::calls::builtin;
+use super::conversions::{convert, literal};
+use super::factories::{Factory, factory};
+use super::names::similar;
+
+impl<'a> Checker<'a> {
+    /// `EXPORT(I(y), name) [BY ..]`, `EXPORT(I, name)` for a required interface of the component's own.
+    pub(super) fn export(
+        &mut self,
+        tree: &ast::Designator,
+        name: &ast::Expression,
+        by: &[ast::Call],
+        span: Span,
+    ) -> Option<StatementKind> {
+        let exported = self.exported(tree);
+        let name = self.binding_name(name, Purpose::Export);
+        let by = self.factories(by, span);
+        let ((offered, interface), name, by) = (exported?, name?, by?);
+        Some(StatementKind::Export { offered, interface, name, by })
+    }
+
+    /// What an EXPORT gives a name.
+    fn exported(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
+        match tree.inner.as_deref() {
+            Some(ast::Inner::Designator(component)) => {
+                let component = self.connected_component(component)?;
+                let interface = self.offered_by(&component, &tree.name)?;
+                self.no_index(tree)?;
+                Some((ConnectEnd::Of { component, interface, index: None }, interface))
+            }
+            Some(ast::Inner::Type(_)) => {
+                self.which_interface(tree, "exported");
+                None
+            }
+            None if self.variable_named(&tree.name).is_some() => {
+                self.which_interface(tree, "exported");
+                None
+            }
+            None if self.is_own_offered(&tree.name) => {
+                let message = format!("{} of this component is exported by whoever holds it", tree.name.text);
+                let error =
+                    Diagnostic::new("export-own", tree.span, message).label("its own offered interface");
+                let help = format!("there, write EXPORT({}(x), name) for the component in x", tree.name.text);
+                self.report(error.help(help));
+                None
+            }
+            None => {
+                let (index, interface) = self.own_required(&tree.name)?;
+                let slot = self.slot(index, tree)?;
+                Some((ConnectEnd::OwnRequired(index, slot), interface))
+            }
+        }
+    }
+
+    fn is_own_offered(&self, name: &ast::Name) -> bool {
+        let component = self.context.component.map(|id| &self.program.components[id.index()]);
+        component.is_some_and(|component| {
+            self.facet_named(&component.offers, name).is_some()
+                && self.facet_named(&component.requires, name).is_none()
+        })
+    }
+
+    /// An offered interface has no index; else an error.
+    pub(super) fn no_index(&mut self, tree: &ast::Designator) -> Option<()> {
+        if tree.indices.is_none() {
+            return Some(());
+        }
+        let error = Diagnostic::new("offered-index", tree.span, "an offered interface has no index");
+        self.report(error.help("the index k belongs to the required interface: I[k](x)"));
+        None
+    }
+
+    /// A name: a TEXT, of a form that makes sense if it is constant.
+    pub(super) fn binding_name(&mut self, tree: &ast::Expression, purpose: Purpose) -> Option<Expression> {
+        let name = self.expression_of(tree, &Type::Text)?;
+        self.check_name(&name, purpose)?;
+        Some(name)
+    }
+
+    /// The form of a name that is constant; else an error.
+    pub(super) fn check_name(&mut self, name: &Expression, purpose: Purpose) -> Option<()> {
+        let ExpressionKind::Text(bytes) = &name.kind else { return Some(()) };
+        let Some((message, help)) = fault(&String::from_utf8_lossy(bytes), purpose) else { return Some(()) };
+        self.report(Diagnostic::new("binding-name", name.span, message).help(help));
+        None
+    }
+
+    /// `BY F(option: value), G()`: the text that the runtime reads, empty where there is no BY.
+    pub(super) fn factories(&mut self, trees: &[ast::Call], span: Span) -> Option<Expression> {
+        let mut text = Hints { done: literal(ExpressionKind::Text(Vec::new()), span) };
+        let mut good = true;
+        for tree in trees {
+            let known = factory(&tree.name.text);
+            text.add(format!("{};{};", tree.name.text, tree.arguments.len()).as_bytes());
+            for (index, (name, value)) in tree.arguments.iter().enumerate() {
+                let earlier = &tree.arguments[..index];
+                match self.option(&tree.name, known, name.as_ref(), value, earlier) {
+                    Some((name, value)) => text.option(&name, value),
+                    None => good = false,
+                }
+            }
+        }
+        good.then_some(text.done)
+    }
+
+    /// An option and its value as a TEXT.
+    fn option(
+        &mut self,
+        of: &ast::Name,
+        known: Option<&Factory>,
+        name: Option<&ast::Name>,
+        value: &ast::Expression,
+        earlier: &[(Option<ast::Name>, ast::Expression)],
+    ) -> Option<(String, Expression)> {
+        let given = self.expression(value);
+        let Some(name) = name else {
+            let error =
+                Diagnostic::new("option-name", value.span, "an option of a binding factory has a name");
+            self.report(error.help(format!("write {}(option: value)", of.text)));
+            return None;
+        };
+        if earlier.iter().any(|(known, _)| known.as_ref().is_some_and(|known| known.text == name.text)) {
+            let message = format!("{} has two values", name.text);
+            self.report(Diagnostic::new("option-twice", name.span, message).label("a second time"));
+            return None;
+        }
+        let mut given = given?;
+        if let Some(factory) = known {
+            let Some(ty) = factory.option(&name.text) else {
+                self.unknown_option(factory, name);
+                return None;
+            };
+            given = self.converted(given, &ty)?;
+        }
+        let span = given.span;
+        let text = match given.ty {
+            Type::Text | Type::Character => convert(given, &Type::Text),
+            Type::Integer => builtin(Builtin::IntegerToText, vec![given], Type::Text, span),
+            Type::Real => builtin(Builtin::RealToText, vec![given], Type::Text, span),
+            _ => builtin(Builtin::BooleanToText, vec![given], Type::Text, span),
+        };
+        Some((name.text.clone(), text))
+    }
+
+    fn unknown_option(&mut self, factory: &Factory, name: &ast::Name) {
+        let message = format!("{} has no option {}", factory.name, name.text);
+        let error = Diagnostic::new("unknown-option", name.span, message).label("unknown");
+        let help = match similar(&name.text, factory.options().map(|(option, _)| option)) {
+            Some(similar) => format!("did you mean {similar}?"),
+            None => {
+                let all: Vec<&str> = factory.options().map(|(option, _)| option).collect();
+                format!("its options are {}", all.join(", "))
+            }
+        };
+        self.report(error.help(help));
+    }
+}
+
+/// The text that says what BY says, as the runtime reads it: ENTRY_POINTS.md describes it.
+struct Hints {
+    done: Expression,
+}
+
+impl Hints {
+    fn add(&mut self, more: &[u8]) {
+        let more = literal(ExpressionKind::Text(more.to_vec()), self.done.span);
+        self.append(more);
+    }
+
+    fn option(&mut self, name: &str, value: Expression) {
+        let span = value.span;
+        match &value.kind {
+            ExpressionKind::Text(bytes) => {
+                let mut option = format!("{name}={}:", bytes.len()).into_bytes();
+                option.extend(bytes);
+                self.add(&option);
+            }
+            _ => {
+                self.add(format!("{name}=").as_bytes());
+                self.append(builtin(Builtin::Counted, vec![value], Type::Text, span));
+            }
+        }
+    }
+
+    /// What is constant on both sides becomes one.
+    fn append(&mut self, more: Expression) {
+        let empty = literal(ExpressionKind::Text(Vec::new()), self.done.span);
+        let mut done = std::mem::replace(&mut self.done, empty);
+        if let (Some(last), ExpressionKind::Text(bytes)) = (last_text(&mut done), &more.kind) {
+            last.extend(bytes);
+            self.done = done;
+            return;
+        }
+        let span = done.span;
+        let kind = ExpressionKind::Binary(Binary::Concatenate, Box::new(done), Box::new(more));
+        self.done = Expression { kind, ty: Type::Text, span };
+    }
+}
+
+/// The constant that a text ends with.
+fn last_text(text: &mut Expression) -> Option<&mut Vec<u8>> {
+    match &mut text.kind {
+        ExpressionKind::Text(bytes) => Some(bytes),
+        ExpressionKind::Binary(Binary::Concatenate, _, last) => last_text(last),
+        _ => None,
+    }
+}
