@@ -75,7 +75,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let role = if choice & 1 == 0 { Role::Dialer } else { Role::Acceptor };
     let limits = Limits { messages: 2, bytes: 100, largest: 80, communications: 3 };
     let mut connection = Connection::new(role, limits);
-    let mut handles = vec![connection.open(b"talk", &TALK), connection.open(b"talk", &TALK)];
+    let mut handles = vec![connection.open(b"talk", &TALK, 0), connection.open(b"talk", &TALK, 0)];
     connection.describe(b"talk");
     if choice & 2 == 0 {
         connection.feed(&HELLO);
@@ -86,7 +86,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         while let Some(event) = connection.poll() {
             match event {
                 Event::Offered { handle, name } if name.len() % 4 == 0 => {
-                    if connection.accept(handle, &TALK) {
+                    if connection.accept(handle, &TALK, 0) {
                         handles.push(handle);
                     }
                 }

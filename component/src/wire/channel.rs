@@ -3,7 +3,7 @@
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::connection::Role;
+use super::connection::{Limits, Role};
 use super::inbox::Inbox;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
@@ -19,6 +19,12 @@ pub(super) struct Credit {
 impl Credit {
     pub(super) fn allows(&self) -> bool {
         self.messages > 0 && self.bytes > 0
+    }
+
+    /// What the other side takes of each communication is granted.
+    pub(super) fn add(&mut self, limits: Limits) {
+        self.messages = self.messages.saturating_add(limits.messages);
+        self.bytes = self.bytes.saturating_add(limits.bytes.into());
     }
 
     pub(super) fn spend(&mut self, length: usize) {
@@ -88,6 +94,13 @@ pub(super) struct Channel {
 }
 
 impl Channel {
+    /// The other side may have so many messages on their way at least.
+    pub(super) fn widen(&mut self, capacity: u32) {
+        let more = capacity.saturating_sub(self.window.messages);
+        self.window.messages += more;
+        self.granted.messages += more;
+    }
+
     /// Its number with the bit that says who gave it.
     pub(super) fn on_wire(&self, role: Role) -> u32 {
         self.number << 1 | u32::from((self.side == Side::Server) != (role == Role::Acceptor))

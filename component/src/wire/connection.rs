@@ -56,6 +56,13 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(u32);
 
+impl Handle {
+    /// For tables: the numbers of those that are held are small, and all different.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What has happened; see [`Connection::poll`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {

@@ -38,7 +38,7 @@ impl Pair {
             let moved = self.carry(0, 1000) | self.carry(1, 1000);
             while let Some(event) = self.ends[1].poll() {
                 if let Event::Offered { handle, .. } = event
-                    && self.ends[1].accept(handle, interface)
+                    && self.ends[1].accept(handle, interface, 0)
                 {
                     offered.push(handle);
                 }
@@ -77,7 +77,7 @@ pub fn talk() -> &'static Interface {
 fn a_request_and_its_reply() {
     let talk = talk();
     let mut pair = Pair::new(Limits::default());
-    let client = pair.ends[0].open(b"talk", talk);
+    let client = pair.ends[0].open(b"talk", talk, 0);
     assert!(!pair.ends[0].has_room(client), "it is not known yet whether there is such a server");
     let server = pair.settle(talk)[0];
     assert_eq!(pair.ends[0].poll(), Some(Event::Ready(client)));
@@ -97,9 +97,9 @@ fn a_request_and_its_reply() {
 fn the_next_communication_with_a_name_does_not_wait() {
     let talk = talk();
     let mut pair = Pair::new(Limits::default());
-    let first = pair.ends[0].open(b"talk", talk);
+    let first = pair.ends[0].open(b"talk", talk, 0);
     pair.settle(talk);
-    let next = pair.ends[0].open(b"talk", talk);
+    let next = pair.ends[0].open(b"talk", talk, 0);
     pair.say(0, next, 0, b"and");
     pair.ends[0].close(next);
     let server = pair.settle(talk)[0];
@@ -129,7 +129,7 @@ fn numbers_are_translated_for_a_client_that_knows_less() {
     let (servers, clients) = (silent.interface(), known.interface());
     let mut pair = Pair::new(Limits::default());
     for round in 0..3 {
-        let client = pair.ends[0].open(b"talk", clients);
+        let client = pair.ends[0].open(b"talk", clients, 0);
         let server = pair.settle(servers)[0];
         pair.say(0, client, 0, b"hello");
         pair.settle(servers);
@@ -148,7 +148,7 @@ fn numbers_are_translated_for_a_client_that_knows_less() {
 fn who_is_not_served_is_told_the_difference() {
     let other = Plan::any("Talk", &[("Say", Side::Client, &[Type::Integer][..])]).interface();
     let mut pair = Pair::new(Limits::default());
-    let client = pair.ends[0].open(b"talk", talk());
+    let client = pair.ends[0].open(b"talk", talk(), 0);
     assert_eq!(pair.settle(other), []);
     let why = "Talk: IN Say has (TEXT) for the client and (INTEGER) for the server";
     assert_eq!(pair.ends[0].arrival(client), Arrival::Lost(why.into()));
@@ -161,7 +161,7 @@ fn who_is_not_served_is_told_the_difference() {
 #[test]
 fn who_is_refused_is_told_why() {
     let mut pair = Pair::new(Limits::default());
-    let client = pair.ends[0].open(b"talk", talk());
+    let client = pair.ends[0].open(b"talk", talk(), 0);
     while pair.carry(0, 9) | pair.carry(1, 9) {}
     let Some(Event::Offered { handle, name }) = pair.ends[1].poll() else { panic!("not asked") };
     assert_eq!(name, b"talk");
@@ -198,7 +198,7 @@ fn what_stands_under_a_name_is_told() {
 fn a_slow_receiver_stops_its_sender_only() {
     let talk = talk();
     let mut pair = Pair::new(Limits { messages: 4, bytes: 100, ..Limits::default() });
-    let (slow, quick) = (pair.ends[0].open(b"slow", talk), pair.ends[0].open(b"quick", talk));
+    let (slow, quick) = (pair.ends[0].open(b"slow", talk, 0), pair.ends[0].open(b"quick", talk, 0));
     let servers = pair.settle(talk);
     for _ in 0..4 {
         pair.say(0, slow, 0, &[]);
@@ -216,10 +216,34 @@ fn a_slow_receiver_stops_its_sender_only() {
 }
 
 #[test]
+fn a_communication_may_take_more_than_others() {
+    let talk = talk();
+    let mut pair = Pair::new(Limits { messages: 4, ..Limits::default() });
+    let (plain, wide) = (pair.ends[0].open(b"talk", talk, 0), pair.ends[0].open(b"talk", talk, 10));
+    while pair.carry(0, 1000) | pair.carry(1, 1000) {}
+    for capacity in [0, 7] {
+        let Some(Event::Offered { handle, .. }) = pair.ends[1].poll() else { panic!("not asked") };
+        pair.ends[1].accept(handle, talk, capacity);
+    }
+    while pair.carry(0, 1000) | pair.carry(1, 1000) {}
+    let mut room = |end: usize, handle: Handle| {
+        let mut count = 0;
+        while pair.ends[end].has_room(handle) {
+            pair.say(end, handle, end, &[]);
+            count += 1;
+        }
+        count
+    };
+    assert_eq!([room(0, plain), room(0, wide), room(1, plain), room(1, wide)], [4, 7, 4, 10]);
+    while pair.carry(0, 1000) | pair.carry(1, 1000) {}
+    assert_eq!(pair.ends.map(|end| end.failure().is_some()), [false, false]);
+}
+
+#[test]
 fn an_output_that_nobody_reads_stops_all_senders() {
     let talk = talk();
     let mut pair = Pair::new(Limits { messages: 1000, bytes: u32::MAX, ..Limits::default() });
-    let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk)).collect();
+    let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
     pair.settle(talk);
     while pair.ends[0].poll().is_some() {}
     for _ in 0..16 {
@@ -238,7 +262,7 @@ fn an_output_that_nobody_reads_stops_all_senders() {
 fn a_message_that_is_too_long_is_refused_here() {
     let talk = talk();
     let mut pair = Pair::new(Limits { largest: 10, ..Limits::default() });
-    let client = pair.ends[0].open(b"talk", talk);
+    let client = pair.ends[0].open(b"talk", talk, 0);
     pair.settle(talk);
     let long = pair.ends[0].send(client, 0, |out| {
         out.extend_from_slice(&[0; 11]);
@@ -252,7 +276,7 @@ fn a_message_that_is_too_long_is_refused_here() {
 fn the_end_of_a_connection_is_that_of_its_communications() {
     let talk = talk();
     let mut pair = Pair::new(Limits::default());
-    let client = pair.ends[0].open(b"talk", talk);
+    let client = pair.ends[0].open(b"talk", talk, 0);
     let server = pair.settle(talk)[0];
     pair.say(1, server, 1, b"last");
     pair.settle(talk);
@@ -261,7 +285,7 @@ fn the_end_of_a_connection_is_that_of_its_communications() {
     assert_eq!(pair.heard(0, client, 1), b"last");
     let lost = Arrival::Lost("the program has ended".into());
     assert_eq!((pair.ends[0].arrival(client), pair.ends[1].arrival(server)), (lost.clone(), lost.clone()));
-    let late = pair.ends[0].open(b"talk", talk);
+    let late = pair.ends[0].open(b"talk", talk, 0);
     assert_eq!(pair.ends[0].arrival(late), lost);
     pair.ends[0].close(client);
     pair.ends[0].close(late);
@@ -273,7 +297,7 @@ fn the_end_of_a_connection_is_that_of_its_communications() {
 fn only_so_many_communications_are_begun() {
     let talk = talk();
     let mut pair = Pair::new(Limits { communications: 2, ..Limits::default() });
-    let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk)).collect();
+    let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
     pair.settle(talk);
     let lost = Arrival::Lost("the other side takes only 2 communications at once".into());
     assert_eq!(pair.ends[0].arrival(handles[2]), lost);
@@ -332,7 +356,7 @@ impl Random {
             Step::Open { end } => {
                 let name = format!("{end} {}", self.opened).into_bytes();
                 self.opened += 1;
-                let handle = self.pair.ends[end].open(&name, self.talk);
+                let handle = self.pair.ends[end].open(&name, self.talk, 0);
                 self.add(end, handle, name, Side::Client);
             }
             Step::Send { end, which, length } => {
@@ -369,7 +393,7 @@ impl Random {
                 for end in 0..2 {
                     while let Some(event) = self.pair.ends[end].poll() {
                         let Event::Offered { handle, name } = event else { continue };
-                        assert!(self.pair.ends[end].accept(handle, self.talk));
+                        assert!(self.pair.ends[end].accept(handle, self.talk, 0));
                         self.add(end, handle, name, Side::Server);
                     }
                 }

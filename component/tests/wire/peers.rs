@@ -40,7 +40,7 @@ fn said(frames: &[Vec<u8>]) -> String {
         server.feed(frame);
         while let Some(event) = server.poll() {
             if let Event::Offered { handle, .. } = event {
-                server.accept(handle, talk());
+                server.accept(handle, talk(), 0);
             }
         }
     }
@@ -116,7 +116,7 @@ fn a_message_that_does_not_exist_ends_its_communication() {
         server.feed(&frame);
     }
     let Some(Event::Offered { handle, .. }) = server.poll() else { panic!("not asked") };
-    server.accept(handle, talk());
+    server.accept(handle, talk(), 0);
     let why = "message 1 has come, which the other side does not send";
     assert_eq!(server.arrival(handle), Arrival::Lost(why.into()));
     assert_eq!(server.arrival(handle), Arrival::Lost(why.into()));
@@ -137,7 +137,7 @@ proptest! {
         pieces in 1..50usize,
     ) {
         let mut connection = Connection::new(role, Limits { messages: 2, bytes: 30, largest: 20, communications: 3 });
-        let mut handles = vec![connection.open(b"talk", talk()), connection.open(b"talk", talk())];
+        let mut handles = vec![connection.open(b"talk", talk(), 0), connection.open(b"talk", talk(), 0)];
         let bytes: Vec<u8> = hello().into_iter()
             .chain(frames.iter().flat_map(|(kind, number, communication, body)| frame(*kind, *number, *communication, body)))
             .collect();
@@ -145,7 +145,7 @@ proptest! {
             connection.feed(piece);
             while let Some(event) = connection.poll() {
                 if let Event::Offered { handle, .. } = event {
-                    connection.accept(handle, talk());
+                    connection.accept(handle, talk(), 0);
                     handles.push(handle);
                 }
             }

@@ -7,18 +7,20 @@ use alloc::vec::Vec;
 
 use super::{Connection, End, Handle, Limits, Target, Waits};
 use crate::interface::{Interface, Side};
-use crate::wire::channel::{Channel, Credit, NO_NUMBER, Phase};
+use crate::wire::channel::{Channel, NO_NUMBER, Phase};
 use crate::wire::description::Description;
 use crate::wire::frame::{Kind, reason};
 
 impl Connection {
-    /// Asks for a communication with what stands under a name at the other side.
-    pub fn open(&mut self, name: &[u8], interface: &'static Interface) -> Handle {
+    /// Asks for a communication with what stands under a name at the other side, which may send at least `capacity`
+    /// messages before one has been taken; 0: as many as in others.
+    pub fn open(&mut self, name: &[u8], interface: &'static Interface, capacity: u32) -> Handle {
         let target = self.target(name, interface);
         let index = self.add(Side::Client, NO_NUMBER, Phase::Asked { again: false });
         if let Some(channel) = self.channels[index as usize].as_mut() {
             channel.interface = Some(interface);
             channel.target = target;
+            channel.widen(capacity);
         }
         match (&self.failure, self.theirs) {
             (Some(reason), _) => self.lose(index, reason.clone()),
@@ -42,7 +44,7 @@ impl Connection {
             fingerprint = *servers;
             channel.counterparts.clone_from(counterparts);
             channel.phase = Phase::Open;
-            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+            channel.credit.add(limits);
         }
         self.ask(index, fingerprint);
     }
@@ -57,18 +59,21 @@ impl Connection {
     }
 
     /// Serves a communication that the other side has asked for. If it asked for another interface, it is told which one
-    /// this is, and this is over: the answer is false, and the handle is no more.
-    pub fn accept(&mut self, handle: Handle, interface: &'static Interface) -> bool {
+    /// this is, and this is over: the answer is false, and the handle is no more. `capacity` is as for
+    /// [`Connection::open`].
+    pub fn accept(&mut self, handle: Handle, interface: &'static Interface, capacity: u32) -> bool {
         let (role, limits) = (self.role, self.theirs.unwrap_or_default());
         let Some(channel) = self.offered(handle) else { return false };
         if channel.wanted == interface.fingerprint {
             channel.interface = Some(interface);
             channel.phase = Phase::Open;
-            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+            channel.credit.add(limits);
+            channel.widen(capacity);
             // Its client may have sent all that it had to send, and gone.
             if !channel.closed_here {
                 let communication = channel.on_wire(role);
                 self.output.control(Kind::Accepted, 0, communication, &[]);
+                self.grant_extra(handle.0);
             }
             return true;
         }

@@ -236,7 +236,7 @@ impl Connection {
             && !channel.closed_here
         {
             channel.phase = Phase::Open;
-            channel.credit = Credit { messages: limits.messages, bytes: limits.bytes.into() };
+            channel.credit.add(limits);
             let target = &mut self.targets[channel.target as usize];
             if target.known.is_none() {
                 target.known = Some((target.interface.fingerprint, None));
@@ -314,6 +314,7 @@ impl Connection {
         let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
         channel.number = number;
         (channel.closed_here, channel.closed_there) = (false, false);
+        channel.credit = Credit::default();
         channel.phase = Phase::Asked { again: true };
         if let Some((_, counterparts)) = &self.targets[channel.target as usize].known {
             channel.counterparts.clone_from(counterparts);

@@ -53,6 +53,24 @@ impl Connection {
         body.extend_from_slice(&fingerprint.to_bytes());
         put_opaque(&mut body, &self.targets[channel.target as usize].name);
         self.output.control(Kind::Open, 0, channel.on_wire(self.role), &body);
+        self.grant_extra(index);
+    }
+
+    /// Lets the other side send what this communication takes more than others.
+    pub(super) fn grant_extra(&mut self, index: u32) {
+        let Some(channel) = &self.channels[index as usize] else { return };
+        let messages = channel.window.messages - self.limits.messages;
+        if messages > 0 {
+            let communication = channel.on_wire(self.role);
+            self.say_credit(communication, messages, 0);
+        }
+    }
+
+    fn say_credit(&mut self, communication: u32, messages: u32, bytes: u32) {
+        let mut body = [0; 8];
+        body[..4].copy_from_slice(&messages.to_be_bytes());
+        body[4..].copy_from_slice(&bytes.to_be_bytes());
+        self.output.control(Kind::Credit, 0, communication, &body);
     }
 
     /// Lets the other side send as much as has been taken.
@@ -66,11 +84,8 @@ impl Connection {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         channel.granted.messages += messages;
         channel.granted.bytes += i64::from(bytes);
-        let mut body = [0; 8];
-        body[..4].copy_from_slice(&messages.to_be_bytes());
-        body[4..].copy_from_slice(&bytes.to_be_bytes());
         let communication = channel.on_wire(self.role);
-        self.output.control(Kind::Credit, 0, communication, &body);
+        self.say_credit(communication, messages, bytes);
     }
 
     /// Sends the last frame of a communication, unless it has been sent.
