@@ -55,6 +55,17 @@ pub trait Binder {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn far::Exported>, String>;
 
+    /// Puts what BY asks for before what reaches something in this program.
+    ///
+    /// # Errors
+    /// A factory isn't known, or not fit for the interface.
+    fn compose(
+        &mut self,
+        reach: Box<dyn far::Reach>,
+        interface: &'static Interface,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn far::Reach>, String>;
+
     /// Makes a component of a template in the domain of that name.
     ///
     /// # Errors

@@ -10,13 +10,17 @@ mod ring;
 #[allow(dead_code, reason = "domains are about to use it")]
 pub(crate) mod rings;
 
+mod clock;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Template};
+use drystone_kortex::composed::{Services, compose, compose_exported, is_composed};
 use drystone_runtime::binding::{Binder, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
 
+use crate::bindings::clock::Clock;
 use crate::reactor::Reactor;
 
 /// What gives the names of a scheme a meaning.
@@ -60,12 +64,14 @@ pub(crate) trait Scheme {
 /// The naming contexts of a program, by their schemes.
 pub(crate) struct Bindings {
     schemes: HashMap<&'static str, Box<dyn Scheme>>,
+    services: Services,
 }
 
 impl Bindings {
     /// All that this platform knows.
-    pub(crate) fn new(_reactor: &Rc<Reactor>) -> Bindings {
-        Bindings { schemes: HashMap::new() }
+    pub(crate) fn new(reactor: &Rc<Reactor>) -> Bindings {
+        let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
+        Bindings { schemes: HashMap::new(), services }
     }
 
     fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn Scheme>, &'n str), String> {
@@ -87,7 +93,8 @@ impl Binder for Bindings {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let (scheme, rest) = self.scheme(name)?;
-        scheme.bind(interface, rest, hints).map_err(|why| about(name, why))
+        let reach = scheme.bind(interface, rest, hints).map_err(|why| about(name, why))?;
+        compose(reach, interface, &String::from_utf8_lossy(name), hints, &self.services)
     }
 
     fn export(
@@ -97,7 +104,24 @@ impl Binder for Bindings {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let (scheme, rest) = self.scheme(name)?;
-        scheme.export(interface, rest, hints).map_err(|why| about(name, why))
+        let exported = scheme.export(interface, rest, hints).map_err(|why| about(name, why))?;
+        compose_exported(exported, interface, &String::from_utf8_lossy(name), hints, &self.services)
+    }
+
+    fn compose(
+        &mut self,
+        reach: Box<dyn Reach>,
+        interface: &'static Interface,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        if let Some(factory) = hints
+            .factories
+            .iter()
+            .find(|factory| !is_composed(factory) && !factory.name.eq_ignore_ascii_case("local"))
+        {
+            return Err(format!("{} doesn't join components of one program", factory.name));
+        }
+        compose(reach, interface, "local", hints, &self.services)
     }
 
     fn domain(

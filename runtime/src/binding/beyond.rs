@@ -96,10 +96,21 @@ pub unsafe fn through(
     if hints.factories.is_empty() {
         return Ok(slot);
     }
-    let (entrance, door) = door(CAPACITY);
+    let (entrance, door) = door(capacity(hints)?);
+    let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
+    let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     let behind = listen(w, interface, Box::new(door)).ok_or("out of memory")?;
-    link(slot, proxy(w, interface, Box::new(entrance)).ok_or("out of memory")?);
+    link(slot, proxy(w, interface, entrance).ok_or("out of memory")?);
     Ok(behind)
+}
+
+fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
+    match hints.integer("capacity")? {
+        None => Ok(CAPACITY),
+        Some(capacity) => {
+            usize::try_from(capacity).ok().filter(|&n| n > 0).ok_or("a capacity is at least 1".into())
+        }
+    }
 }
 
 /// Puts what BY asks for before what is exported: gives the target that is to be exported in its place. Without a BY that is

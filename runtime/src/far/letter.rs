@@ -77,13 +77,25 @@ impl Letter {
 
     /// Another one with the same values; empty containers for components, of which there can't be two.
     pub fn copy(&self) -> Letter {
-        let words = self.words.iter().zip(self.parameters).map(|(&word, parameter)| match parameter.ty {
-            // SAFETY: the word is a text that this holds.
-            Type::Text => unsafe { text::copy(&*heap_of(self.worker), word as *mut TextHead) as u64 },
-            Type::Component => 0,
-            _ => word,
-        });
+        let of = |(&word, parameter): (&u64, &Parameter)| {
+            // SAFETY: the words are those of the parameters.
+            unsafe { copy_of(self.worker, word, parameter.ty) }
+        };
+        let words = self.words.iter().zip(self.parameters).map(of);
         Letter { worker: self.worker, words: words.collect(), parameters: self.parameters }
+    }
+}
+
+/// A word with the same value, which owns it.
+///
+/// # Safety
+/// The word is a parameter of that type, on the home worker's thread.
+unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
+    match ty {
+        // SAFETY: as the caller promises.
+        Type::Text => unsafe { text::copy(&*heap_of(worker), word as *mut TextHead) as u64 },
+        Type::Component => 0,
+        _ => word,
     }
 }
 
@@ -166,6 +178,16 @@ impl<'a> Filling<'a> {
         }
         self.filled = self.words.len();
         Ok(())
+    }
+
+    /// What has come, when it is whole, to be kept as well; as [`Letter::copy`] says.
+    pub fn copy(&self) -> Option<Letter> {
+        let of = |(&word, parameter): (&u64, &Parameter)| {
+            // SAFETY: the words are those of the parameters.
+            unsafe { copy_of(self.worker, word, parameter.ty) }
+        };
+        let words = self.is_whole().then(|| self.words.iter().zip(self.parameters).map(of).collect())?;
+        Some(Letter { worker: self.worker, words, parameters: self.parameters })
     }
 
     /// All of it is there, and what it consists of is the buffer's.

@@ -1,0 +1,147 @@
+//! Composed bindings: a component is put before what another binding factory reaches (paper 002, section 3.1: component
+//! invocation with monitoring, with access control, with caching). Each is a [`Reach`] that begins the communications of
+//! another, and stands between it and its client.
+
+mod cached;
+mod messages;
+mod monitored;
+mod restricted;
+mod retried;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use core::any::Any;
+
+use drystone_component::{Interface, Side};
+use drystone_runtime::binding::{Factory, Hints};
+use drystone_runtime::far::{Exported, Far, Reach, Waker};
+
+pub use self::monitored::{Monitor, Monitors};
+
+/// Time, as a platform has it.
+pub trait Time {
+    /// Nanoseconds since some moment in the past.
+    fn now(&self) -> u64;
+
+    /// Wakes whom it is told to at that time, for as long as the result is kept.
+    fn wake_at(&self, time: u64, waker: Waker) -> Box<dyn Any>;
+}
+
+/// What composed bindings need of their surroundings.
+#[derive(Clone)]
+pub struct Services {
+    /// The time.
+    pub time: Rc<dyn Time>,
+    /// Where those who want to look find what is monitored.
+    pub monitors: Rc<Monitors>,
+}
+
+/// The factories that are known here.
+const KNOWN: [&str; 4] = ["Monitored", "Restricted", "Cached", "Retried"];
+
+/// Whether a factory of a BY is composed; others say how a name is to be reached.
+pub fn is_composed(factory: &Factory<'_>) -> bool {
+    KNOWN.contains(&factory.name)
+}
+
+/// Puts what a BY asks for before a binding of `name`: the last factory nearest to it.
+///
+/// # Errors
+/// A factory isn't fit for the interface, or an option is none of its.
+pub fn compose(
+    mut reach: Box<dyn Reach>,
+    interface: &'static Interface,
+    name: &str,
+    hints: &Hints<'_>,
+    services: &Services,
+) -> Result<Box<dyn Reach>, String> {
+    for factory in hints.factories.iter().rev().filter(|factory| is_composed(factory)) {
+        reach = match factory.name {
+            "Cached" => cached::put_before(reach, interface, factory, services)?,
+            "Retried" => retried::put_before(reach, interface, factory, services)?,
+            _ => Box::new(Wrapped { inner: reach, wrap: wrap(interface, name, factory, services)? }),
+        };
+    }
+    Ok(reach)
+}
+
+/// Puts what a BY asks for between an exported name and its clients: the last factory nearest to what is exported.
+///
+/// # Errors
+/// As for [`compose`]; or a factory stands on the client's side only.
+pub fn compose_exported(
+    mut exported: Box<dyn Exported>,
+    interface: &'static Interface,
+    name: &str,
+    hints: &Hints<'_>,
+    services: &Services,
+) -> Result<Box<dyn Exported>, String> {
+    for factory in hints.factories.iter().filter(|factory| is_composed(factory)) {
+        if matches!(factory.name, "Cached" | "Retried") {
+            return Err(format!("{} stands on the client's side, at a CONNECT", factory.name));
+        }
+        exported = Box::new(Wrapped { inner: exported, wrap: wrap(interface, name, factory, services)? });
+    }
+    Ok(exported)
+}
+
+fn wrap(
+    interface: &'static Interface,
+    name: &str,
+    factory: &Factory<'_>,
+    services: &Services,
+) -> Result<Box<dyn Wrap>, String> {
+    match factory.name {
+        "Monitored" => monitored::watching(interface, name, factory, services),
+        _ => restricted::guarding(interface, factory, services),
+    }
+}
+
+/// What is put around each half of a binding, on either side.
+trait Wrap: 'static {
+    /// Puts it around one; `near` is the side that stands here.
+    fn wrap(&self, inner: Box<dyn Far>, near: Side) -> Box<dyn Far>;
+}
+
+struct Wrapped<T> {
+    inner: T,
+    wrap: Box<dyn Wrap>,
+}
+
+impl Reach for Wrapped<Box<dyn Reach>> {
+    fn begin(&mut self) -> Box<dyn Far> {
+        self.wrap.wrap(self.inner.begin(), Side::Client)
+    }
+}
+
+impl Exported for Wrapped<Box<dyn Exported>> {
+    fn attach(&mut self, listener: Waker) {
+        self.inner.attach(listener);
+    }
+
+    fn accept(&mut self) -> Option<Box<dyn Far>> {
+        Some(self.wrap.wrap(self.inner.accept()?, Side::Server))
+    }
+}
+
+/// Refuses options that a factory doesn't know.
+fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
+    match factory.options.iter().find(|(name, _)| !known.contains(name)) {
+        Some((name, _)) => {
+            Err(format!("{} has no option {name}: it knows {}", factory.name, known.join(", ")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// An option that counts something, at least 0.
+fn count(factory: &Factory<'_>, name: &str) -> Result<Option<u64>, String> {
+    let value = factory.integer(name)?;
+    value
+        .map(|value| u64::try_from(value).map_err(|_| format!("{}: {name} can't be negative", factory.name)))
+        .transpose()
+}
+
+const MILLISECOND: u64 = 1_000_000;

@@ -1,0 +1,178 @@
+//! `Cached(messages: "GetLength", lasting: 1000)`: requests that are named are answered from what the same request got
+//! before, by any client of the binding, for so many milliseconds; all others are passed on, and make what is known
+//! forgotten.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use drystone_component::calls::Calls;
+use drystone_component::{Interface, Type};
+use drystone_runtime::binding::Factory;
+use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
+
+use super::messages::listed;
+use super::{MILLISECOND, Services, Time, count, only};
+
+/// Most answers that are kept.
+const MOST: usize = 4096;
+
+struct Answer {
+    message: usize,
+    letter: Letter,
+    until: u64,
+}
+
+struct Cache {
+    cached: Vec<bool>,
+    lasting: u64,
+    time: Rc<dyn Time>,
+    answers: RefCell<BTreeMap<Vec<u8>, Answer>>,
+}
+
+struct Cached {
+    inner: Box<dyn Reach>,
+    cache: Rc<Cache>,
+}
+
+pub(super) fn put_before(
+    inner: Box<dyn Reach>,
+    interface: &'static Interface,
+    factory: &Factory<'_>,
+    services: &Services,
+) -> Result<Box<dyn Reach>, String> {
+    only(factory, &["messages", "lasting"])?;
+    let calls = Calls::of(interface).map_err(|why| "Cached: ".to_string() + &why.to_string())?;
+    let cached =
+        listed(factory, "messages", interface)?.ok_or("Cached: messages says which are idempotent")?;
+    for call in calls.calls.iter().filter(|call| cached[call.message]) {
+        let carries = |number: usize| {
+            let parameters = interface.messages.get()[number].parameters.get();
+            parameters.iter().any(|parameter| parameter.ty == Type::Component)
+        };
+        if call.answers.is_empty() || call.answers.iter().copied().chain([call.message]).any(carries) {
+            return Err("Cached: only requests with answers that carry no components can be".into());
+        }
+    }
+    let lasting = count(factory, "lasting")?.unwrap_or(1000).saturating_mul(MILLISECOND);
+    let time = services.time.clone();
+    Ok(Box::new(Cached {
+        inner,
+        cache: Rc::new(Cache { cached, lasting, time, answers: RefCell::default() }),
+    }))
+}
+
+impl Reach for Cached {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let cache = self.cache.clone();
+        Box::new(Asking { inner: self.inner.begin(), cache, pump: None, asked: None, known: None, coming: 0 })
+    }
+}
+
+struct Asking {
+    inner: Box<dyn Far>,
+    cache: Rc<Cache>,
+    pump: Option<Waker>,
+    /// The request that the next answer from there is for, if it is to be kept.
+    asked: Option<Vec<u8>>,
+    /// An answer that was known.
+    known: Option<(usize, Letter)>,
+    /// The message that has come.
+    coming: usize,
+}
+
+/// A request as a key.
+fn key(message: usize, values: &Outgoing<'_>) -> Vec<u8> {
+    let mut key = message.to_le_bytes().to_vec();
+    for (index, parameter) in values.parameters().iter().enumerate() {
+        match parameter.ty {
+            Type::Integer => key.extend(values.integer(index).to_le_bytes()),
+            Type::Real => key.extend(values.real(index).to_bits().to_le_bytes()),
+            Type::Boolean | Type::Character => key.push(values.byte(index)),
+            Type::Text => {
+                key.extend(values.text(index).len().to_le_bytes());
+                key.extend(values.text(index));
+            }
+            Type::Component => {}
+        }
+    }
+    key
+}
+
+impl Cache {
+    fn find(&self, key: &[u8]) -> Option<(usize, Letter)> {
+        let answers = self.answers.borrow();
+        let answer = answers.get(key).filter(|answer| answer.until > self.time.now())?;
+        Some((answer.message, answer.letter.copy()))
+    }
+
+    fn keep(&self, key: Vec<u8>, message: usize, letter: Letter) {
+        let mut answers = self.answers.borrow_mut();
+        if answers.len() >= MOST {
+            let now = self.time.now();
+            answers.retain(|_, answer| answer.until > now);
+            if answers.len() >= MOST {
+                answers.clear();
+            }
+        }
+        let until = self.time.now().saturating_add(self.lasting);
+        answers.insert(key, Answer { message, letter, until });
+    }
+}
+
+impl Far for Asking {
+    fn attach(&mut self, pump: Waker) {
+        self.pump = Some(pump.clone());
+        self.inner.attach(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.inner.has_room()
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if !self.cache.cached[message] {
+            self.cache.answers.borrow_mut().clear();
+            return self.inner.send(message, values);
+        }
+        let key = key(message, &values);
+        self.known = self.cache.find(&key);
+        if self.known.is_none() {
+            self.asked = Some(key);
+            self.inner.send(message, values);
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        if let Some((message, _)) = &self.known {
+            return Arrival::Message(*message);
+        }
+        let arrival = self.inner.receive();
+        if let Arrival::Message(message) = arrival {
+            self.coming = message;
+        }
+        arrival
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        if let Some((_, letter)) = self.known.take() {
+            return values.put_letter(letter);
+        }
+        self.inner.take(values)?;
+        if let (Some(key), Some(letter)) = (self.asked.take(), values.copy()) {
+            self.cache.keep(key, self.coming, letter);
+        }
+        Ok(())
+    }
+
+    fn slot(&self) -> usize {
+        self.inner.slot()
+    }
+
+    fn close(&mut self) {
+        self.inner.close();
+    }
+}

@@ -1,0 +1,151 @@
+//! `Monitored()`: counts what goes through a binding, and how long answers take.
+
+use alloc::boxed::Box;
+use alloc::rc::{Rc, Weak};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use drystone_component::{Interface, Side};
+use drystone_runtime::binding::Factory;
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+
+use super::{Services, Time, Wrap, only};
+
+/// What has gone through a binding so far.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    /// What it leads to.
+    pub name: String,
+    /// Whose messages they are.
+    pub interface: &'static str,
+    /// Communications that have begun, and those that are open.
+    pub begun: u64,
+    /// See `begun`.
+    pub open: u64,
+    /// Communications that were lost.
+    pub lost: u64,
+    /// For each message of the interface its name and how many there were.
+    pub messages: Vec<(&'static str, u64)>,
+    /// How often the time from a message to the next one back was less than 2 to the power of the index, in
+    /// nanoseconds, and not less than half of that.
+    pub times: [u64; 64],
+}
+
+/// All that is monitored and still there.
+#[derive(Default)]
+pub struct Monitors(RefCell<Vec<Weak<RefCell<Monitor>>>>);
+
+impl Monitors {
+    /// How they stand now.
+    pub fn now(&self) -> Vec<Monitor> {
+        self.0.borrow().iter().filter_map(Weak::upgrade).map(|monitor| monitor.borrow().clone()).collect()
+    }
+
+    fn add(&self, monitor: &Rc<RefCell<Monitor>>) {
+        let mut all = self.0.borrow_mut();
+        all.retain(|monitor| monitor.strong_count() > 0);
+        all.push(Rc::downgrade(monitor));
+    }
+}
+
+/// Makes the halves of a binding watched ones.
+pub(super) struct Watching {
+    monitor: Rc<RefCell<Monitor>>,
+    time: Rc<dyn Time>,
+}
+
+pub(super) fn watching(
+    interface: &'static Interface,
+    name: &str,
+    factory: &Factory<'_>,
+    services: &Services,
+) -> Result<Box<dyn Wrap>, String> {
+    only(factory, &["name"])?;
+    let given = factory.option("name").map(String::from_utf8_lossy);
+    let monitor = Rc::new(RefCell::new(Monitor {
+        name: given.map_or(name.to_string(), |given| given.into_owned()),
+        interface: interface.name.get(),
+        begun: 0,
+        open: 0,
+        lost: 0,
+        messages: interface.messages.get().iter().map(|message| (message.name.get(), 0)).collect(),
+        times: [0; 64],
+    }));
+    services.monitors.add(&monitor);
+    Ok(Box::new(Watching { monitor, time: services.time.clone() }))
+}
+
+impl Wrap for Watching {
+    fn wrap(&self, inner: Box<dyn Far>, _: Side) -> Box<dyn Far> {
+        let monitor = self.monitor.clone();
+        {
+            let monitor = &mut *monitor.borrow_mut();
+            monitor.begun += 1;
+            monitor.open += 1;
+        }
+        Box::new(Watched { inner, monitor, time: self.time.clone(), asked: None, taking: 0 })
+    }
+}
+
+struct Watched {
+    inner: Box<dyn Far>,
+    monitor: Rc<RefCell<Monitor>>,
+    time: Rc<dyn Time>,
+    /// When this side sent its last message to which nothing came back yet.
+    asked: Option<u64>,
+    /// The message that has come.
+    taking: usize,
+}
+
+impl Far for Watched {
+    fn attach(&mut self, pump: Waker) {
+        self.inner.attach(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.inner.has_room()
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        self.monitor.borrow_mut().messages[message].1 += 1;
+        self.asked = Some(self.time.now());
+        self.inner.send(message, values);
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let arrival = self.inner.receive();
+        match arrival {
+            Arrival::Message(message) => self.taking = message,
+            Arrival::Lost(_) => self.monitor.borrow_mut().lost += 1,
+            Arrival::Nothing | Arrival::Closed => {}
+        }
+        arrival
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let monitor = &mut *self.monitor.borrow_mut();
+        if let Some(count) = monitor.messages.get_mut(self.taking) {
+            count.1 += 1;
+        }
+        if let Some(asked) = self.asked.take() {
+            let taken = self.time.now().saturating_sub(asked);
+            monitor.times[(u64::BITS - taken.leading_zeros()).min(63) as usize] += 1;
+        }
+        self.inner.take(values)
+    }
+
+    fn slot(&self) -> usize {
+        self.inner.slot()
+    }
+
+    fn close(&mut self) {
+        self.inner.close();
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.monitor.borrow_mut().open -= 1;
+    }
+}

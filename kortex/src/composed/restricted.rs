@@ -1,0 +1,151 @@
+//! `Restricted(messages: "Open, Read", rate: 100)`: a client may send only these messages, and so many in a second. One that
+//! sends another loses its communication; one that is too fast waits.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::cell::RefCell;
+
+use drystone_component::{Interface, Side};
+use drystone_runtime::binding::Factory;
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+
+use super::messages::listed;
+use super::{Services, Time, Wrap, count, only};
+
+struct Rule {
+    interface: &'static Interface,
+    /// For each message whether it may be sent; `None`: all.
+    allowed: Option<Vec<bool>>,
+    /// Nanoseconds between two messages; 0: as fast as can be.
+    pause: u64,
+    time: Rc<dyn Time>,
+    /// When the next message of any of the binding's clients may come.
+    next: RefCell<u64>,
+}
+
+/// Makes the halves of a binding guarded ones.
+struct Guarding(Rc<Rule>);
+
+pub(super) fn guarding(
+    interface: &'static Interface,
+    factory: &Factory<'_>,
+    services: &Services,
+) -> Result<Box<dyn Wrap>, String> {
+    only(factory, &["messages", "rate"])?;
+    let pause = match count(factory, "rate")? {
+        Some(0) => return Err("Restricted: a rate is at least 1 message in a second".into()),
+        Some(rate) => 1_000_000_000 / rate,
+        None => 0,
+    };
+    let allowed = listed(factory, "messages", interface)?;
+    let time = services.time.clone();
+    let rule = Rule { interface, allowed, pause, time, next: RefCell::new(0) };
+    Ok(Box::new(Guarding(Rc::new(rule))))
+}
+
+impl Wrap for Guarding {
+    fn wrap(&self, inner: Box<dyn Far>, near: Side) -> Box<dyn Far> {
+        Box::new(Guarded { inner, near, rule: self.0.clone(), pump: None, timer: None, refused: None })
+    }
+}
+
+impl Rule {
+    /// Why a message may not be sent, if it may not.
+    fn refuse(&self, message: usize) -> Option<String> {
+        let is_allowed = self.allowed.as_ref().is_none_or(|allowed| allowed.get(message) == Some(&true));
+        let messages = self.interface.messages.get();
+        (!is_allowed && message < messages.len())
+            .then(|| format!("this client may not send {}", messages[message].name.get()))
+    }
+
+    /// When the next message may come, if not now.
+    fn wait(&self) -> Option<u64> {
+        let next = *self.next.borrow();
+        (self.pause != 0 && next > self.time.now()).then_some(next)
+    }
+
+    /// A message has come.
+    fn count(&self) {
+        if self.pause != 0 {
+            let next = self.time.now().max(*self.next.borrow()) + self.pause;
+            *self.next.borrow_mut() = next;
+        }
+    }
+}
+
+struct Guarded {
+    inner: Box<dyn Far>,
+    /// Which side stands here: it is the client that is guarded against.
+    near: Side,
+    rule: Rc<Rule>,
+    pump: Option<Waker>,
+    timer: Option<Box<dyn Any>>,
+    /// Why the client gets no further.
+    refused: Option<String>,
+}
+
+impl Guarded {
+    /// Whether the client has to wait; the pump is woken when it need not any more.
+    fn has_to_wait(&mut self) -> bool {
+        let Some(next) = self.rule.wait() else { return false };
+        self.timer = self.pump.clone().map(|pump| self.rule.time.wake_at(next, pump));
+        true
+    }
+}
+
+impl Far for Guarded {
+    fn attach(&mut self, pump: Waker) {
+        self.pump = Some(pump.clone());
+        self.inner.attach(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.inner.has_room() && !(self.near == Side::Client && self.has_to_wait())
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if self.near == Side::Client {
+            self.refused = self.rule.refuse(message);
+            if self.refused.is_some() {
+                return;
+            }
+            self.rule.count();
+        }
+        self.inner.send(message, values);
+    }
+
+    fn receive(&mut self) -> Arrival {
+        if let Some(reason) = self.refused.clone() {
+            return Arrival::Lost(reason);
+        }
+        let arrival = self.inner.receive();
+        let Arrival::Message(message) = arrival else { return arrival };
+        if self.near == Side::Client {
+            return arrival;
+        }
+        match self.rule.refuse(message) {
+            Some(reason) => Arrival::Lost(reason),
+            None if self.has_to_wait() => Arrival::Nothing,
+            None => arrival,
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        if self.near == Side::Server {
+            self.rule.count();
+        }
+        self.inner.take(values)
+    }
+
+    fn slot(&self) -> usize {
+        self.inner.slot()
+    }
+
+    fn close(&mut self) {
+        self.inner.close();
+    }
+}

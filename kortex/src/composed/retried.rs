@@ -1,0 +1,191 @@
+//! `Retried(attempts: 3, pause: 100, deadline: 1000)`: a request that was lost on its way, or whose answer was, is made
+//! again, each time after twice the pause of the time before, in milliseconds. A request that isn't answered within the
+//! deadline counts as lost. It may so be carried out more than once: for interfaces whose requests may be.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use core::any::Any;
+use core::cell::RefCell;
+
+use drystone_component::calls::Calls;
+use drystone_component::{Interface, Type};
+use drystone_runtime::binding::Factory;
+use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
+
+use super::{MILLISECOND, Services, Time, count, only};
+
+struct Rule {
+    calls: Calls,
+    attempts: u64,
+    pause: u64,
+    /// 0: there is none.
+    deadline: u64,
+    time: Rc<dyn Time>,
+}
+
+struct Retried {
+    inner: Rc<RefCell<Box<dyn Reach>>>,
+    rule: Rc<Rule>,
+}
+
+pub(super) fn put_before(
+    inner: Box<dyn Reach>,
+    interface: &'static Interface,
+    factory: &Factory<'_>,
+    services: &Services,
+) -> Result<Box<dyn Reach>, String> {
+    only(factory, &["attempts", "pause", "deadline"])?;
+    let calls = Calls::of(interface).map_err(|why| "Retried: ".to_string() + &why.to_string())?;
+    let carries = |message: &drystone_component::Message| {
+        message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component)
+    };
+    if interface.messages.get().iter().any(carries) {
+        return Err("Retried: there can't be two of a component that a message carries".into());
+    }
+    let rule = Rule {
+        calls,
+        attempts: count(factory, "attempts")?.unwrap_or(3).max(1),
+        pause: count(factory, "pause")?.unwrap_or(100).saturating_mul(MILLISECOND),
+        deadline: count(factory, "deadline")?.unwrap_or(0).saturating_mul(MILLISECOND),
+        time: services.time.clone(),
+    };
+    Ok(Box::new(Retried { inner: Rc::new(RefCell::new(inner)), rule: Rc::new(rule) }))
+}
+
+impl Reach for Retried {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let far = self.inner.borrow_mut().begin();
+        let (reach, rule) = (self.inner.clone(), self.rule.clone());
+        Box::new(Trying { far: Some(far), reach, rule, pump: None, request: None, timer: None })
+    }
+}
+
+/// A request that isn't answered yet.
+struct Request {
+    message: usize,
+    letter: Letter,
+    /// How often it was tried.
+    tries: u64,
+    /// When this attempt counts as lost.
+    until: u64,
+}
+
+struct Trying {
+    /// `None` between two attempts.
+    far: Option<Box<dyn Far>>,
+    reach: Rc<RefCell<Box<dyn Reach>>>,
+    rule: Rc<Rule>,
+    pump: Option<Waker>,
+    request: Option<Request>,
+    timer: Option<Box<dyn Any>>,
+}
+
+impl Trying {
+    fn wake_at(&mut self, time: u64) {
+        self.timer = self.pump.clone().map(|pump| self.rule.time.wake_at(time, pump));
+    }
+
+    fn begin(&mut self) -> &mut Box<dyn Far> {
+        let mut far = self.reach.borrow_mut().begin();
+        if let Some(pump) = &self.pump {
+            far.attach(pump.clone());
+        }
+        self.far.insert(far)
+    }
+
+    /// Makes the request again; it has been waited for long enough.
+    fn again(&mut self) {
+        self.begin();
+        let until = self.deadline();
+        if let (Some(far), Some(request)) = (&mut self.far, &mut self.request) {
+            request.until = until;
+            let (message, mut letter) = (request.message, request.letter.copy());
+            far.send(message, letter.as_outgoing());
+        }
+        if until != u64::MAX {
+            self.wake_at(until);
+        }
+    }
+
+    fn deadline(&self) -> u64 {
+        if self.rule.deadline == 0 { u64::MAX } else { self.rule.time.now() + self.rule.deadline }
+    }
+
+    /// An attempt has failed: `why` if that was the last.
+    fn failed(&mut self, why: String) -> Arrival {
+        self.far = None;
+        let Some(request) = &mut self.request else { return Arrival::Lost(why) };
+        if request.tries >= self.rule.attempts {
+            return Arrival::Lost(why);
+        }
+        let pause = self.rule.pause.saturating_mul(1 << (request.tries - 1).min(20));
+        request.tries += 1;
+        request.until = self.rule.time.now().saturating_add(pause);
+        let until = request.until;
+        self.wake_at(until);
+        Arrival::Nothing
+    }
+}
+
+impl Far for Trying {
+    fn attach(&mut self, pump: Waker) {
+        self.pump = Some(pump.clone());
+        if let Some(far) = &mut self.far {
+            far.attach(pump);
+        }
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.far.as_mut().is_none_or(|far| far.has_room())
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let answered = self.rule.calls.with(message).is_some_and(|call| !call.answers.is_empty());
+        if self.far.is_none() {
+            self.begin();
+        }
+        let Some(far) = &mut self.far else { return };
+        if !answered {
+            return far.send(message, values);
+        }
+        let letter = values.into_letter();
+        far.send(message, letter.copy().as_outgoing());
+        let until = self.deadline();
+        self.request = Some(Request { message, letter, tries: 1, until });
+        if until != u64::MAX {
+            self.wake_at(until);
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let late = self.request.as_ref().is_some_and(|request| request.until <= self.rule.time.now());
+        let Some(far) = &mut self.far else {
+            if late {
+                self.again();
+            }
+            return Arrival::Nothing;
+        };
+        match far.receive() {
+            Arrival::Lost(why) => self.failed(why),
+            Arrival::Nothing if late => self.failed("there was no answer before the deadline".into()),
+            other => other,
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        self.request = None;
+        self.timer = None;
+        self.far.as_mut().ok_or("there is no message")?.take(values)
+    }
+
+    fn slot(&self) -> usize {
+        1
+    }
+
+    fn close(&mut self) {
+        if let Some(far) = &mut self.far {
+            far.close();
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Time for composed bindings.
+
+use std::any::Any;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use drystone_kortex::composed;
+use drystone_runtime::far::Waker;
+
+use crate::reactor::{self, Handler, Reactor};
+
+pub(crate) struct Clock {
+    start: Instant,
+    reactor: Rc<Reactor>,
+}
+
+impl Clock {
+    pub(crate) fn new(reactor: Rc<Reactor>) -> Clock {
+        Clock { start: Instant::now(), reactor }
+    }
+}
+
+impl composed::Time for Clock {
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn wake_at(&self, time: u64, waker: Waker) -> Box<dyn Any> {
+        let time = self.reactor.at(self.start + Duration::from_nanos(time), Rc::new(Alarm(waker)));
+        let expectation = self.reactor.expect();
+        Box::new(Timer { reactor: self.reactor.clone(), time, _expectation: expectation })
+    }
+}
+
+struct Alarm(Waker);
+
+impl Handler for Alarm {
+    fn ready(&self) {
+        self.0.wake();
+    }
+}
+
+/// A time that someone waits for, until this is dropped.
+struct Timer {
+    reactor: Rc<Reactor>,
+    time: reactor::Time,
+    _expectation: reactor::Expectation,
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.reactor.cancel(self.time);
+    }
+}
