@@ -16,50 +16,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Template};
+pub(crate) use drystone_kortex::Scheme;
 use drystone_kortex::composed::{Services, compose, compose_exported, is_composed};
+use drystone_kortex::event::Events;
 use drystone_runtime::binding::{Binder, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use crate::bindings::clock::Clock;
 use crate::reactor::Reactor;
-
-/// What gives the names of a scheme a meaning.
-pub(crate) trait Scheme {
-    /// What a name stands for, for a client of an interface; `rest` is what stands behind the scheme.
-    ///
-    /// # Errors
-    /// Why it can't be bound, as a sentence that need not name it.
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        rest: &str,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String>;
-
-    /// Gives an interface a name.
-    ///
-    /// # Errors
-    /// As for `bind`.
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        rest: &str,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String>;
-
-    /// Makes a component of a template in the domain of that name.
-    ///
-    /// # Errors
-    /// As for `bind`.
-    fn domain(
-        &mut self,
-        _template: &'static Template,
-        _rest: &str,
-        _hints: &Hints<'_>,
-    ) -> Result<Box<dyn Domain>, String> {
-        Err("no components can be made there".into())
-    }
-}
 
 /// The naming contexts of a program, by their schemes.
 pub(crate) struct Bindings {
@@ -71,7 +35,9 @@ impl Bindings {
     /// All that this platform knows.
     pub(crate) fn new(reactor: &Rc<Reactor>) -> Bindings {
         let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
-        Bindings { schemes: HashMap::new(), services }
+        let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
+        schemes.insert("event", Box::new(Events::default()));
+        Bindings { schemes, services }
     }
 
     fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn Scheme>, &'n str), String> {

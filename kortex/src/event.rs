@@ -1,0 +1,264 @@
+//! Events, `event:NAME`: what a component sends once comes to everyone who is connected to the name (paper 002, section
+//! 3.1: event casting). Whoever exports the name serves one communication only, whose messages are cast to all; its
+//! interface has a protocol in which the server sends, and may send the same again at any time, such as
+//! `{ OUT Price(x: INTEGER) }`, so that a client may come in at any time.
+//!
+//! A client that is slow makes the others wait, unless the export says `BY Event(lossy: TRUE)`: then it misses what has no
+//! room in its queue (`capacity`, 16 messages unless BY says otherwise).
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::rc::{Rc, Weak};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use drystone_component::{Interface, Side, Type};
+use drystone_runtime::binding::Hints;
+use drystone_runtime::far::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
+
+use crate::Scheme;
+
+/// The events of a program.
+#[derive(Default)]
+pub struct Events {
+    topics: BTreeMap<String, Weak<RefCell<Topic>>>,
+}
+
+/// A name and who is there.
+struct Topic {
+    interface: &'static Interface,
+    /// Whether someone has exported it.
+    is_exported: bool,
+    /// What the exporter's listener waits by, until it has accepted its one client.
+    speaker: Option<Waker>,
+    clients: Vec<Rc<RefCell<Client>>>,
+}
+
+struct Client {
+    queue: VecDeque<(usize, Letter)>,
+    capacity: usize,
+    pump: Option<Waker>,
+    has_left: bool,
+    /// The exporter has ended.
+    is_over: bool,
+}
+
+impl Events {
+    fn topic(&mut self, name: &str, interface: &'static Interface) -> Result<Rc<RefCell<Topic>>, String> {
+        castable(interface)?;
+        self.topics.retain(|_, topic| topic.strong_count() > 0);
+        if let Some(topic) = self.topics.get(name).and_then(Weak::upgrade) {
+            if topic.borrow().interface.fingerprint != interface.fingerprint {
+                let other = topic.borrow().interface.name.get();
+                return Err(format!("it is known for an interface {other} that differs"));
+            }
+            return Ok(topic);
+        }
+        let topic = Topic { interface, is_exported: false, speaker: None, clients: Vec::new() };
+        let topic = Rc::new(RefCell::new(topic));
+        self.topics.insert(name.to_string(), Rc::downgrade(&topic));
+        Ok(topic)
+    }
+}
+
+/// Refuses interfaces in which a client that comes later would not know where it is.
+fn castable(interface: &'static Interface) -> Result<(), String> {
+    for (number, message) in interface.messages.get().iter().enumerate() {
+        let name = message.name.get();
+        if message.sender == Side::Client {
+            return Err(format!("{} has IN {name}: events go one way", interface.name.get()));
+        }
+        if interface.next(0, number) != Some(0) {
+            return Err(format!("OUT {name} may not be sent at any time: a client may come in at any time"));
+        }
+        if message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component) {
+            return Err(format!("OUT {name} carries a component: only one client could have it"));
+        }
+    }
+    Ok(())
+}
+
+/// Most messages that wait for a client.
+fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
+    let given = hints.integer("capacity")?.unwrap_or(16);
+    usize::try_from(given).ok().filter(|&n| n > 0).ok_or_else(|| "a capacity is at least 1".into())
+}
+
+impl Scheme for Events {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        Ok(Box::new(Subscription { topic: self.topic(rest, interface)?, capacity: capacity(hints)? }))
+    }
+
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        let topic = self.topic(rest, interface)?;
+        if core::mem::replace(&mut topic.borrow_mut().is_exported, true) {
+            return Err("it is exported already".into());
+        }
+        let lossy = hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
+        Ok(Box::new(Stage { topic, lossy: lossy.transpose()?.unwrap_or(false), has_spoken: false }))
+    }
+}
+
+struct Subscription {
+    topic: Rc<RefCell<Topic>>,
+    capacity: usize,
+}
+
+impl Reach for Subscription {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let client = Rc::new(RefCell::new(Client {
+            queue: VecDeque::new(),
+            capacity: self.capacity,
+            pump: None,
+            has_left: false,
+            is_over: false,
+        }));
+        let mut topic = self.topic.borrow_mut();
+        topic.clients.push(client.clone());
+        Box::new(Listening { client, topic: self.topic.clone() })
+    }
+}
+
+/// A client's half.
+struct Listening {
+    client: Rc<RefCell<Client>>,
+    topic: Rc<RefCell<Topic>>,
+}
+
+impl Far for Listening {
+    fn attach(&mut self, pump: Waker) {
+        self.client.borrow_mut().pump = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        true
+    }
+
+    fn send(&mut self, _: usize, _: Outgoing<'_>) {}
+
+    fn receive(&mut self) -> Arrival {
+        let client = self.client.borrow();
+        match client.queue.front() {
+            Some((message, _)) => Arrival::Message(*message),
+            None if client.is_over => Arrival::Closed,
+            None => Arrival::Nothing,
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let letter = self.client.borrow_mut().queue.pop_front();
+        if let Some(speaker) = &self.topic.borrow().speaker {
+            speaker.wake();
+        }
+        values.put_letter(letter.ok_or("there is no message")?.1)
+    }
+
+    fn close(&mut self) {}
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.client.borrow_mut().has_left = true;
+        let mut topic = self.topic.borrow_mut();
+        topic.clients.retain(|client| !client.borrow().has_left);
+        if let Some(speaker) = &topic.speaker {
+            speaker.wake();
+        }
+    }
+}
+
+/// The exporter's side: it brings one client, to which all is said.
+struct Stage {
+    topic: Rc<RefCell<Topic>>,
+    lossy: bool,
+    has_spoken: bool,
+}
+
+impl Exported for Stage {
+    fn attach(&mut self, _: Waker) {}
+
+    fn accept(&mut self) -> Option<Box<dyn Far>> {
+        if core::mem::replace(&mut self.has_spoken, true) {
+            return None;
+        }
+        Some(Box::new(Speaking { topic: self.topic.clone(), lossy: self.lossy }))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.topic.borrow_mut().is_exported = false;
+    }
+}
+
+struct Speaking {
+    topic: Rc<RefCell<Topic>>,
+    lossy: bool,
+}
+
+impl Far for Speaking {
+    fn attach(&mut self, pump: Waker) {
+        self.topic.borrow_mut().speaker = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        let topic = self.topic.borrow();
+        self.lossy || topic.clients.iter().all(|client| client.borrow().has_room())
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let letter = values.into_letter();
+        for client in &self.topic.borrow().clients {
+            let client = &mut *client.borrow_mut();
+            if !client.has_room() {
+                continue;
+            }
+            client.queue.push_back((message, letter.copy()));
+            if let Some(pump) = &client.pump {
+                pump.wake();
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        Arrival::Nothing
+    }
+
+    fn take(&mut self, _: &mut Filling<'_>) -> Result<(), String> {
+        Err("nothing comes from those who listen".into())
+    }
+
+    fn close(&mut self) {}
+}
+
+impl Drop for Speaking {
+    fn drop(&mut self) {
+        let mut topic = self.topic.borrow_mut();
+        topic.speaker = None;
+        for client in topic.clients.drain(..) {
+            let client = &mut *client.borrow_mut();
+            client.is_over = true;
+            if let Some(pump) = &client.pump {
+                pump.wake();
+            }
+        }
+    }
+}
+
+impl Client {
+    fn has_room(&self) -> bool {
+        self.queue.len() < self.capacity
+    }
+}
