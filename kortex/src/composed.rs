@@ -126,9 +126,12 @@ impl Exported for Wrapped<Box<dyn Exported>> {
     }
 }
 
+/// Options that every factory of a BY may have: they are for whoever reaches the name.
+const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
+
 /// Refuses options that a factory doesn't know.
 fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
-    match factory.options.iter().find(|(name, _)| !known.contains(name)) {
+    match factory.options.iter().find(|(name, _)| !known.contains(name) && !COMMON.contains(name)) {
         Some((name, _)) => {
             Err(format!("{} has no option {name}: it knows {}", factory.name, known.join(", ")))
         }

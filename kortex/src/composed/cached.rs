@@ -1,6 +1,6 @@
-//! `Cached(messages: "GetLength", lasting: 1000)`: requests that are named are answered from what the same request got
+//! `Cached(messages: "GetLength", lifetime: 1000, entries: 4096)`: requests that are named are answered from what the same request got
 //! before, by any client of the binding, for so many milliseconds; all others are passed on, and make what is known
-//! forgotten.
+//! forgotten. So many answers are kept at most.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -17,9 +17,6 @@ use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Wake
 use super::messages::listed;
 use super::{MILLISECOND, Services, Time, count, only};
 
-/// Most answers that are kept.
-const MOST: usize = 4096;
-
 struct Answer {
     message: usize,
     letter: Letter,
@@ -28,7 +25,8 @@ struct Answer {
 
 struct Cache {
     cached: Vec<bool>,
-    lasting: u64,
+    lifetime: u64,
+    most: usize,
     time: Rc<dyn Time>,
     answers: RefCell<BTreeMap<Vec<u8>, Answer>>,
 }
@@ -44,7 +42,7 @@ pub(super) fn put_before(
     factory: &Factory<'_>,
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
-    only(factory, &["messages", "lasting"])?;
+    only(factory, &["messages", "lifetime", "entries"])?;
     let calls = Calls::of(interface).map_err(|why| "Cached: ".to_string() + &why.to_string())?;
     let cached =
         listed(factory, "messages", interface)?.ok_or("Cached: messages says which are idempotent")?;
@@ -57,11 +55,12 @@ pub(super) fn put_before(
             return Err("Cached: only requests with answers that carry no components can be".into());
         }
     }
-    let lasting = count(factory, "lasting")?.unwrap_or(1000).saturating_mul(MILLISECOND);
+    let lifetime = count(factory, "lifetime")?.unwrap_or(1000).saturating_mul(MILLISECOND);
+    let most = count(factory, "entries")?.unwrap_or(4096).max(1) as usize;
     let time = services.time.clone();
     Ok(Box::new(Cached {
         inner,
-        cache: Rc::new(Cache { cached, lasting, time, answers: RefCell::default() }),
+        cache: Rc::new(Cache { cached, lifetime, most, time, answers: RefCell::default() }),
     }))
 }
 
@@ -111,14 +110,14 @@ impl Cache {
 
     fn keep(&self, key: Vec<u8>, message: usize, letter: Letter) {
         let mut answers = self.answers.borrow_mut();
-        if answers.len() >= MOST {
+        if answers.len() >= self.most {
             let now = self.time.now();
             answers.retain(|_, answer| answer.until > now);
-            if answers.len() >= MOST {
+            if answers.len() >= self.most {
                 answers.clear();
             }
         }
-        let until = self.time.now().saturating_add(self.lasting);
+        let until = self.time.now().saturating_add(self.lifetime);
         answers.insert(key, Answer { message, letter, until });
     }
 }

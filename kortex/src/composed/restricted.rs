@@ -1,5 +1,5 @@
-//! `Restricted(messages: "Open, Read", rate: 100)`: a client may send only these messages, and so many in a second. One that
-//! sends another loses its communication; one that is too fast waits.
+//! `Restricted(messages: "Open, Read", rate: 100, burst: 10)`: clients may send only these messages, and so many in a
+//! second, of which this number may come at once. One that sends another loses its communication; one that is too fast waits.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -22,6 +22,8 @@ struct Rule {
     allowed: Option<Vec<bool>>,
     /// Nanoseconds between two messages; 0: as fast as can be.
     pause: u64,
+    /// How long before their time messages may come that so come in a burst.
+    ahead: u64,
     time: Rc<dyn Time>,
     /// When the next message of any of the binding's clients may come.
     next: RefCell<u64>,
@@ -35,15 +37,16 @@ pub(super) fn guarding(
     factory: &Factory<'_>,
     services: &Services,
 ) -> Result<Box<dyn Wrap>, String> {
-    only(factory, &["messages", "rate"])?;
+    only(factory, &["messages", "rate", "burst"])?;
     let pause = match count(factory, "rate")? {
         Some(0) => return Err("Restricted: a rate is at least 1 message in a second".into()),
         Some(rate) => 1_000_000_000 / rate,
         None => 0,
     };
+    let ahead = (count(factory, "burst")?.unwrap_or(1).max(1) - 1).saturating_mul(pause);
     let allowed = listed(factory, "messages", interface)?;
     let time = services.time.clone();
-    let rule = Rule { interface, allowed, pause, time, next: RefCell::new(0) };
+    let rule = Rule { interface, allowed, pause, ahead, time, next: RefCell::new(0) };
     Ok(Box::new(Guarding(Rc::new(rule))))
 }
 
@@ -64,7 +67,7 @@ impl Rule {
 
     /// When the next message may come, if not now.
     fn wait(&self) -> Option<u64> {
-        let next = *self.next.borrow();
+        let next = self.next.borrow().saturating_sub(self.ahead);
         (self.pause != 0 && next > self.time.now()).then_some(next)
     }
 

@@ -1,10 +1,11 @@
-//! `Retried(attempts: 3, pause: 100, deadline: 1000)`: a request that was lost on its way, or whose answer was, is made
+//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these (any, if none are listed) that was lost on its way, or whose answer was, is made
 //! again, each time after twice the pause of the time before, in milliseconds. A request that isn't answered within the
 //! deadline counts as lost. It may so be carried out more than once: for interfaces whose requests may be.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::any::Any;
 use core::cell::RefCell;
 
@@ -13,10 +14,12 @@ use drystone_component::{Interface, Type};
 use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
+use super::messages::listed;
 use super::{MILLISECOND, Services, Time, count, only};
 
 struct Rule {
-    calls: Calls,
+    /// For each message whether it is a request that may be made again.
+    repeatable: Vec<bool>,
     attempts: u64,
     pause: u64,
     /// 0: there is none.
@@ -35,7 +38,7 @@ pub(super) fn put_before(
     factory: &Factory<'_>,
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
-    only(factory, &["attempts", "pause", "deadline"])?;
+    only(factory, &["messages", "attempts", "pause", "deadline"])?;
     let calls = Calls::of(interface).map_err(|why| "Retried: ".to_string() + &why.to_string())?;
     let carries = |message: &drystone_component::Message| {
         message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component)
@@ -43,8 +46,13 @@ pub(super) fn put_before(
     if interface.messages.get().iter().any(carries) {
         return Err("Retried: there can't be two of a component that a message carries".into());
     }
+    let listed = listed(factory, "messages", interface)?;
+    let is_repeatable = |number: usize| {
+        let is_answered = calls.with(number).is_some_and(|call| !call.answers.is_empty());
+        is_answered && listed.as_ref().is_none_or(|listed| listed[number])
+    };
     let rule = Rule {
-        calls,
+        repeatable: (0..interface.messages.length).map(is_repeatable).collect(),
         attempts: count(factory, "attempts")?.unwrap_or(3).max(1),
         pause: count(factory, "pause")?.unwrap_or(100).saturating_mul(MILLISECOND),
         deadline: count(factory, "deadline")?.unwrap_or(0).saturating_mul(MILLISECOND),
@@ -141,12 +149,11 @@ impl Far for Trying {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        let answered = self.rule.calls.with(message).is_some_and(|call| !call.answers.is_empty());
         if self.far.is_none() {
             self.begin();
         }
         let Some(far) = &mut self.far else { return };
-        if !answered {
+        if !self.rule.repeatable[message] {
             return far.send(message, values);
         }
         let letter = values.into_letter();
