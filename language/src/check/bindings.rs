@@ -140,11 +140,11 @@ impl<'a> Checker<'a> {
         }
         let mut given = given?;
         if let Some(factory) = known {
-            let Some(ty) = factory.option(&name.text) else {
-                self.unknown_option(factory, name);
-                return None;
-            };
-            given = self.converted(given, &ty)?;
+            match factory.option(&name.text) {
+                Some(ty) => given = self.converted(given, &ty)?,
+                None if self.is_known(factory, name) => {}
+                None => return None,
+            }
         }
         let span = given.span;
         let text = match given.ty {
@@ -156,10 +156,15 @@ impl<'a> Checker<'a> {
         Some((name.text.clone(), text))
     }
 
-    fn unknown_option(&mut self, factory: &Factory, name: &ast::Name) {
+    /// Whether a factory may have an option that is not in its list; else an error.
+    fn is_known(&mut self, factory: &Factory, name: &ast::Name) -> bool {
+        let similar = similar(&name.text, factory.options().map(|(option, _)| option));
+        if factory.may_have_more() && similar.is_none() {
+            return true;
+        }
         let message = format!("{} has no option {}", factory.name, name.text);
         let error = Diagnostic::new("unknown-option", name.span, message).label("unknown");
-        let help = match similar(&name.text, factory.options().map(|(option, _)| option)) {
+        let help = match similar {
             Some(similar) => format!("did you mean {similar}?"),
             None => {
                 let all: Vec<&str> = factory.options().map(|(option, _)| option).collect();
@@ -167,6 +172,7 @@ impl<'a> Checker<'a> {
             }
         };
         self.report(error.help(help));
+        false
     }
 }
 

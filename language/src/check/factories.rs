@@ -1,5 +1,5 @@
-//! The binding factories that the compiler knows, with their options. Others may come with crates: their options are what
-//! they say when the program runs.
+//! The binding factories that the compiler knows, with their options. Others may come with crates: what options they have
+//! shows when the program runs.
 
 use crate::program::Type;
 
@@ -7,12 +7,14 @@ use crate::program::Type;
 pub(super) struct Factory {
     /// Its name.
     pub name: &'static str,
-    /// The options that it has besides [`COMMON`].
+    /// Its options.
     own: &'static [(&'static str, Type)],
+    /// It reaches other domains, so that it has [`COMMON`] as well, and perhaps more that only its platform knows.
+    reaches: bool,
 }
 
-/// What all of them understand: how many messages may be on their way, how long an answer may take (in milliseconds), the
-/// files with what TLS needs, and what a client shows to be let in.
+/// What all factories that reach other domains understand: how many messages may be on their way, how long an answer may
+/// take (in milliseconds), the files with what TLS needs, and what a client shows to be let in.
 const COMMON: &[(&str, Type)] = &[
     ("capacity", Type::Integer),
     ("deadline", Type::Integer),
@@ -23,20 +25,30 @@ const COMMON: &[(&str, Type)] = &[
 ];
 
 const ALL: &[Factory] = &[
-    Factory { name: "Monitored", own: &[("name", Type::Text)] },
-    Factory {
-        name: "Restricted",
-        own: &[("messages", Type::Text), ("rate", Type::Integer), ("burst", Type::Integer)],
-    },
-    Factory {
-        name: "Cached",
-        own: &[("messages", Type::Text), ("lifetime", Type::Integer), ("entries", Type::Integer)],
-    },
-    Factory {
-        name: "Retried",
-        own: &[("messages", Type::Text), ("attempts", Type::Integer), ("pause", Type::Integer)],
-    },
+    composed("Monitored", &[("name", Type::Text)]),
+    composed("Restricted", &[("messages", Type::Text), ("rate", Type::Integer)]),
+    composed("Cached", &[("messages", Type::Text), ("lasting", Type::Integer)]),
+    composed(
+        "Retried",
+        &[("attempts", Type::Integer), ("pause", Type::Integer), ("deadline", Type::Integer)],
+    ),
+    reaching("Local"),
+    reaching("Worker"),
+    reaching("Lrpc"),
+    reaching("Tcp"),
+    reaching("Onc"),
+    reaching("Http"),
+    reaching("Nats"),
+    Factory { name: "Event", own: &[("lossy", Type::Boolean)], reaches: true },
 ];
+
+const fn composed(name: &'static str, own: &'static [(&'static str, Type)]) -> Factory {
+    Factory { name, own, reaches: false }
+}
+
+const fn reaching(name: &'static str) -> Factory {
+    Factory { name, own: &[], reaches: true }
+}
 
 /// The factory of that name, if it is known.
 pub(super) fn factory(name: &str) -> Option<&'static Factory> {
@@ -44,13 +56,19 @@ pub(super) fn factory(name: &str) -> Option<&'static Factory> {
 }
 
 impl Factory {
-    /// All its options, with their types.
+    /// The options that are known, with their types.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static Type)> + use<> {
-        self.own.iter().chain(COMMON).map(|(name, ty)| (*name, ty))
+        let common = if self.reaches { COMMON } else { &[] };
+        self.own.iter().chain(common).map(|(name, ty)| (*name, ty))
     }
 
-    /// The type of an option, if it has that one.
+    /// The type of an option, if it is known.
     pub fn option(&self, name: &str) -> Option<Type> {
         self.options().find(|(option, _)| *option == name).map(|(_, ty)| ty.clone())
+    }
+
+    /// Whether it may have options that are not known here.
+    pub fn may_have_more(&self) -> bool {
+        self.reaches
     }
 }
