@@ -1,0 +1,86 @@
+//! Binding factories: one program with all shapes of conversations (`drystone/tests/bindings/Shapes.dry`), over each of
+//! them. Its output is the same whatever is between the two sides.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::{DRYSTONE, complaint, drystone, printed, status};
+
+fn shapes() -> (String, String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bindings");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("it is there");
+    (read("Shapes.dry"), read("Shapes.expected"))
+}
+
+/// The program, with a BY at each CONNECT to one of its names and at each EXPORT.
+fn shapes_by(connect: &str, export: &str) -> (TempDir, PathBuf) {
+    let with = |text: &str, statement: &str, by: &str| {
+        let parts = text.split(&format!("{statement}(")).collect::<Vec<_>>();
+        let rest = parts[1..].iter().map(|part| {
+            let end = part.find("\")").expect("the name ends the statement") + 2;
+            format!("{statement}({} {by}{}", &part[..end], &part[end..])
+        });
+        parts[0].to_string() + &rest.collect::<String>()
+    };
+    let (program, _) = shapes();
+    let program = with(&with(&program, "CONNECT", connect), "EXPORT", export);
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let path = folder.path().join("Shapes.dry");
+    fs::write(&path, program).expect("a temporary folder can be written");
+    (folder, path)
+}
+
+/// Both sides in one program.
+fn conform_together(name: &str, connect: &str) {
+    let (folder, _) = shapes_by(connect, "");
+    let output = drystone(folder.path(), &["run", "Shapes.dry", "both", name]);
+    assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
+}
+
+/// A server that runs until it is told to stop.
+struct Server(Child);
+
+impl Server {
+    fn start(folder: &Path, arguments: &[&str]) -> Server {
+        let mut command = Command::new(DRYSTONE);
+        command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut server = Server(command.spawn().expect("the command runs"));
+        let mut line = String::new();
+        let output = server.0.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("it says when it is ready");
+        assert_eq!(line, "ready\n");
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Server and clients in two programs.
+fn conform_apart(name: &str, connect: &str, export: &str) {
+    let (folder, _) = shapes_by(connect, export);
+    let mut server = Server::start(folder.path(), &["run", "Shapes.dry", "serve", name]);
+    let output = drystone(folder.path(), &["run", "Shapes.dry", "use", name]);
+    assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
+    let ended = server.0.wait().expect("it was told to stop");
+    assert!(ended.success(), "the server ends in good order");
+}
+
+#[test]
+fn local_names_join_as_components_do() {
+    conform_together("local:", "");
+}
+
+#[test]
+fn something_between_two_components_changes_nothing() {
+    conform_together("local:", "BY Monitored()");
+    conform_together("local:", "BY Restricted(rate: 1000000, burst: 100000), Monitored(capacity: 1)");
+}
