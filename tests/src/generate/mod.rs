@@ -32,6 +32,7 @@ pub fn program(seed: u64, size: usize) -> String {
     let mut generator = Generator {
         random: Random::new(seed),
         names: 0,
+        repeated: 0,
         size: size.max(1),
         functions: Vec::new(),
         shared: Shared::default(),
@@ -68,6 +69,8 @@ struct Generator {
     random: Random,
     /// For names that occur once.
     names: usize,
+    /// Components around what is being made of which several instances may run at the same time.
+    repeated: usize,
     size: usize,
     /// Function procedures of the component under construction, with their number of parameters.
     functions: Vec<(String, usize)>,

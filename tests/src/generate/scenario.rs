@@ -41,6 +41,7 @@ impl Generator {
     /// A component whose service runs steps; some instances of it run at the same time.
     pub fn scenario(&mut self, depth: usize) -> Step {
         let around = std::mem::take(&mut self.functions);
+        self.repeated += 1;
         let (interface, component, variable) = (self.name("Run"), self.name("Scenario"), self.name("s"));
         let functions = self.new_functions();
         let own = self.functions.clone();
@@ -50,6 +51,7 @@ impl Generator {
             inside.append(step);
         }
         self.functions = around;
+        self.repeated -= 1;
         inside.variables.push("acc: INTEGER".into());
         let nested = self.random.one_in(2);
         let (outer, inner) =

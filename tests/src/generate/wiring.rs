@@ -3,7 +3,7 @@
 use super::{Generator, Step};
 
 impl Generator {
-    /// Connects a client to a server: directly, over relays, or over a relay for each client.
+    /// Connects a client to a server: directly, by a name, over relays, or over a relay for each client.
     pub fn wire(
         &mut self,
         interface: &str,
@@ -12,6 +12,10 @@ impl Generator {
         index: Option<&str>,
         step: &mut Step,
     ) -> String {
+        // Names are the whole program's.
+        if self.repeated == 0 && self.random.one_in(4) {
+            return self.by_name(interface, client, server, index);
+        }
         if !self.random.one_in(3) {
             return format!("CONNECT({interface}({client}), {server});\n");
         }
@@ -37,6 +41,23 @@ impl Generator {
             order.reverse();
         }
         format!("NEW({name});\n{}", order.concat())
+    }
+
+    /// Connects a client to a server by a name, which is exported before or behind that.
+    fn by_name(&mut self, interface: &str, client: &str, server: &str, index: Option<&str>) -> String {
+        let name = self.name("local:name");
+        let name = match index {
+            Some(index) => format!("\"{name}.\" + TEXT({index})"),
+            None => format!("\"{name}\""),
+        };
+        let mut order = [
+            format!("EXPORT({interface}({server}), {name});\n"),
+            format!("CONNECT({interface}({client}), {name});\n"),
+        ];
+        if self.random.one_in(2) {
+            order.reverse();
+        }
+        order.concat()
     }
 
     /// The server itself, or a component that holds one and connects its own interface inward.
