@@ -33,6 +33,8 @@ pub enum Action {
     Fmt(Fmt),
     /// Draw a program's components, their interfaces and their connections
     Graph(Graph),
+    /// Write an interface down for others: what their tools make clients and servers of
+    Describe(Describe),
     /// Make a small project to start from
     New(New),
     /// Collapse the layers of C code for what is known of a call
@@ -145,6 +147,26 @@ pub struct Graph {
     #[arg(long)]
     pub dot: bool,
     /// Where to save it [default: standard output]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("format").required(true))]
+pub struct Describe {
+    /// The source file that declares it, or imports what does
+    #[arg(value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Its name
+    #[arg(value_name = "INTERFACE")]
+    pub interface: String,
+    /// As ONC RPC knows it: the .x file for rpcgen
+    #[arg(long, group = "format")]
+    pub onc: bool,
+    /// What BY says where it is exported, such as integers=32 or procedures=Get=1,Put=2
+    #[arg(long = "with", value_name = "OPTION=VALUE")]
+    pub options: Vec<String>,
+    /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }

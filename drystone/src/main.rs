@@ -4,6 +4,7 @@
 //! program's own.
 
 mod arguments;
+mod describe;
 mod executable;
 mod fmt;
 mod graph;
@@ -52,6 +53,7 @@ fn act(action: Action) -> i32 {
         Action::Build(command) => executable::build(&command),
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(&command),
+        Action::Describe(command) => describe::describe(&command),
         Action::New(command) => project::make(&command),
         Action::Specialise(command) => specialise::run(&command),
     };

@@ -31,8 +31,13 @@ pub fn load(source: &Source) -> Result<Loaded, Status> {
 pub fn check(source: &Source) -> Result<(), Status> {
     match source.entry {
         Some(_) => load(source).map(drop),
-        None => load_with(source, check::check_part).map(drop),
+        None => load_part(source).map(drop),
     }
+}
+
+/// Likewise, for what is to be known of them.
+pub fn load_part(source: &Source) -> Result<Loaded, Status> {
+    load_with(source, check::check_part)
 }
 
 fn load_with(

@@ -4,7 +4,10 @@
 mod bell;
 #[allow(dead_code, reason = "domains are about to use it")]
 mod channel;
+mod datum;
+pub mod onc;
 mod patience;
+mod place;
 #[allow(dead_code, reason = "domains are about to use it")]
 mod ring;
 #[allow(dead_code, reason = "domains are about to use it")]
@@ -37,6 +40,8 @@ impl Bindings {
         let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
         let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
+        schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
+        schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         Bindings { schemes, services }
     }
 

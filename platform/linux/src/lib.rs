@@ -4,7 +4,7 @@
 //! Everything that waits does so in one place, the [`reactor`]; each interface is a native component's service in a
 //! module of its own. Nothing here knows how programs are compiled or scheduled.
 
-mod bindings;
+pub mod bindings;
 mod canvas;
 mod console;
 mod file_system;

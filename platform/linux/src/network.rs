@@ -6,7 +6,7 @@ mod address;
 mod input;
 mod listener;
 mod output;
-mod socket;
+pub(crate) mod socket;
 
 use std::io;
 use std::net::SocketAddr;

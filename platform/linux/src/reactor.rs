@@ -178,8 +178,10 @@ impl Reactor {
     /// Nobody waits for the source any more. A late event for its number only wakes someone for nothing.
     pub(crate) fn remove(&self, source: usize) {
         let mut state = self.state.borrow_mut();
-        state.sources[source] = Source::default();
+        let removed = take(&mut state.sources[source]);
         state.free.push(source);
+        // What goes with it may remove others.
+        drop((state, removed));
     }
 
     /// For a helper thread.
@@ -318,6 +320,7 @@ impl Reactor {
                 continue;
             }
             let source = event.token().0;
+            let mut concerns_handler = false;
             if event.is_readable() || event.is_read_closed() || event.is_error() {
                 {
                     let state = &mut *self.state.borrow_mut();
@@ -325,11 +328,13 @@ impl Reactor {
                     state.sources[source].read_closed |= event.is_read_closed() || event.is_error();
                     state.wake(source, Direction::Read);
                 }
-                notified |= self.run_handler(source);
+                concerns_handler = true;
             }
             if event.is_writable() || event.is_write_closed() || event.is_error() {
                 self.drain(source);
+                concerns_handler = true;
             }
+            notified |= concerns_handler && self.run_handler(source);
         }
         notified
     }

@@ -41,10 +41,10 @@ struct Output {
 const BATCH: usize = 16 * 1024;
 
 /// With so much waiting to be sent, whoever writes has to wait.
-pub(super) const FULL: usize = 64 * 1024;
+pub(crate) const FULL: usize = 64 * 1024;
 
 impl Socket {
-    pub(super) fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
+    pub(crate) fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
         // Bytes are collected here until the program has nothing else to do; the kernel needn't do so again.
         let _ = stream.set_nodelay(true);
         let source = reactor.watch(&mut stream)?;
@@ -60,12 +60,12 @@ impl Socket {
     }
 
     /// The reactor's number for it.
-    pub(super) fn source(&self) -> usize {
+    pub(crate) fn source(&self) -> usize {
         self.source
     }
 
     /// Whether a connection that was begun is made; `None`: not yet.
-    pub(super) fn connected(&self) -> Option<io::Result<()>> {
+    pub(crate) fn connected(&self) -> Option<io::Result<()>> {
         let stream = self.stream.borrow();
         match stream.take_error() {
             Ok(Some(error)) | Err(error) => return Some(Err(error)),
@@ -82,7 +82,7 @@ impl Socket {
     }
 
     /// Reads what there is; 0 at the end.
-    pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.reactor.is_dry(self.source) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -101,7 +101,7 @@ impl Socket {
     }
 
     /// Takes bytes to be sent, soon. After a failure, or the end of writing, they are dropped.
-    pub(super) fn write(&self, bytes: &[u8]) {
+    pub(crate) fn write(&self, bytes: &[u8]) {
         let mut output = self.output.borrow_mut();
         if output.finished || output.failure.is_some() || bytes.is_empty() {
             return;
@@ -113,24 +113,24 @@ impl Socket {
     }
 
     /// How many bytes wait to be sent.
-    pub(super) fn unsent(&self) -> usize {
+    pub(crate) fn unsent(&self) -> usize {
         let output = self.output.borrow();
         output.bytes.len() - output.sent
     }
 
     /// Why nothing can be written any more.
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         self.output.borrow().failure.as_ref().map(crate::reason::reason)
     }
 
     /// Nothing more will be written: the other side sees the end when everything has been sent.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.output.borrow_mut().finished = true;
         self.send(true);
     }
 
     /// Ends both ways. What was written before is still sent, within a time limit; nobody waits for that.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.set(true);
         // This also makes the socket readable, which wakes the readers. It may be gone already.
         let _ = self.stream.borrow().shutdown(Shutdown::Read);
@@ -140,7 +140,7 @@ impl Socket {
     }
 
     /// Sends at once, or when the program has nothing else to do; the rest when the kernel has room.
-    pub(super) fn send(&self, now: bool) {
+    pub(crate) fn send(&self, now: bool) {
         if !(now && self.drain()) {
             let me = self.me.upgrade().expect("is used through it");
             self.reactor.drain_later(self.source, me);

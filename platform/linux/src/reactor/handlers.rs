@@ -10,7 +10,7 @@ use super::Reactor;
 
 /// See the head of this file. It wakes whom it wants to go on.
 pub(crate) trait Handler {
-    /// Its source has something to read, or its time has come; or neither, now and then.
+    /// Its source has something to read or room to write, or its time has come; or neither, now and then.
     fn ready(&self);
 }
 
@@ -47,9 +47,16 @@ impl Drop for Expectation {
 }
 
 impl Reactor {
-    /// From now on the handler runs when the source has something to read. The source keeps it until it is removed.
+    /// From now on the handler runs when the source has something to read or room to write. The source keeps it until it is removed.
     pub(crate) fn handle(&self, source: usize, handler: Rc<dyn Handler>) {
         self.state.borrow_mut().sources[source].handler = Some(handler);
+    }
+
+    /// The source's handler runs no more, and isn't kept.
+    pub(crate) fn unhandle(&self, source: usize) {
+        let handler = self.state.borrow_mut().sources[source].handler.take();
+        // It may remove the source.
+        drop(handler);
     }
 
     /// The handler runs at that time, unless it is [`cancel`](Self::cancel)led.

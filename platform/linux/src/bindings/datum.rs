@@ -1,0 +1,60 @@
+//! A value of a message on its way between a program and a format of others.
+
+use std::borrow::Cow;
+
+use drystone_component::{Interface, Parameter, Type};
+use drystone_runtime::native::{Value, Values};
+
+/// A value; texts are borrowed where they can be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Datum<'a> {
+    /// `BOOLEAN`
+    Boolean(bool),
+    /// `CHARACTER`
+    Character(u8),
+    /// `INTEGER`
+    Integer(i64),
+    /// `REAL`
+    Real(f64),
+    /// `TEXT`
+    Text(Cow<'a, [u8]>),
+}
+
+impl Datum<'_> {
+    /// As the runtime takes it.
+    pub(crate) fn value(&self) -> Value<'_> {
+        match self {
+            Datum::Boolean(x) => Value::Byte(u8::from(*x)),
+            Datum::Character(x) => Value::Byte(*x),
+            Datum::Integer(x) => Value::Integer(*x),
+            Datum::Real(x) => Value::Real(*x),
+            Datum::Text(x) => Value::Text(x),
+        }
+    }
+}
+
+/// What a message of the program's carries. Its interface has been looked at by [`only_data`].
+pub(crate) fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
+    parameters.iter().enumerate().map(move |(index, parameter)| match parameter.ty {
+        Type::Boolean => Datum::Boolean(values.byte(index) != 0),
+        Type::Character => Datum::Character(values.byte(index)),
+        Type::Integer => Datum::Integer(values.integer(index)),
+        Type::Real => Datum::Real(values.real(index)),
+        Type::Text => Datum::Text(Cow::Borrowed(values.text(index))),
+        Type::Component => unreachable!("messages with components are refused when a binding is made"),
+    })
+}
+
+/// Refuses interfaces with messages that carry components: those can't leave the program in formats of others.
+pub(crate) fn only_data(interface: &Interface) -> Result<(), String> {
+    let carries = |parameter: &Parameter| parameter.ty == Type::Component;
+    match interface.messages.get().iter().find(|message| message.parameters.get().iter().any(carries)) {
+        None => Ok(()),
+        Some(message) => {
+            let (interface, message) = (interface.name.get(), message.name.get());
+            Err(format!(
+                "{message} of {interface} carries a component, which can't leave the program this way"
+            ))
+        }
+    }
+}

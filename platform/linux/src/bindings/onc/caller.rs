@@ -1,0 +1,189 @@
+//! A communication of a client of this program with an RPC server.
+//!
+//! If the interface's communications last, each has a connection (or socket) of its own, so that the server can tell them
+//! apart; otherwise all share one.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
+
+use super::link::{Link, Slot, Target, first_xid};
+use super::service::Service;
+use crate::bindings::datum::data;
+
+/// What a name is bound to.
+pub(super) struct Remote(Rc<Server>);
+
+struct Server {
+    service: Service,
+    target: Target,
+    shared: RefCell<Option<Rc<dyn Link>>>,
+    xid: Cell<u32>,
+}
+
+impl Remote {
+    pub(super) fn new(service: Service, target: Target) -> Remote {
+        Remote(Rc::new(Server { service, target, shared: RefCell::default(), xid: Cell::new(first_xid()) }))
+    }
+}
+
+impl Reach for Remote {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let server = self.0.clone();
+        Box::new(Caller {
+            server,
+            link: None,
+            pump: None,
+            asked: None,
+            unanswered: VecDeque::new(),
+            step: Step::Idle,
+        })
+    }
+}
+
+impl Server {
+    /// A way to the server that isn't over.
+    fn link(&self) -> Rc<dyn Link> {
+        if self.service.calls.lasting {
+            return self.target.link();
+        }
+        let shared = &mut *self.shared.borrow_mut();
+        match shared {
+            Some(link) if !link.is_over() => link.clone(),
+            _ => shared.insert(self.target.link()).clone(),
+        }
+    }
+
+    fn next_xid(&self) -> u32 {
+        self.xid.replace(self.xid.get().wrapping_add(1))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(link) = self.shared.take() {
+            link.finish();
+        }
+    }
+}
+
+/// See the head of this file.
+struct Caller {
+    server: Rc<Server>,
+    link: Option<Rc<dyn Link>>,
+    pump: Option<Waker>,
+    /// The call that is to be answered by a message.
+    asked: Option<(usize, Rc<Slot>)>,
+    /// Calls that are to be answered by nothing but that they were carried out.
+    unanswered: VecDeque<(usize, Rc<Slot>)>,
+    step: Step,
+}
+
+/// What is known of the answer.
+enum Step {
+    Idle,
+    /// Its message, the reply, and where in that its values begin.
+    Answered(usize, Vec<u8>, usize),
+    Lost(String),
+}
+
+impl Caller {
+    fn link(&mut self) -> Rc<dyn Link> {
+        let usable = self.link.clone().filter(|link| self.server.service.calls.lasting || !link.is_over());
+        usable.unwrap_or_else(|| self.link.insert(self.server.link()).clone())
+    }
+
+    /// Looks at what has come.
+    fn look(&mut self) -> Result<(), String> {
+        let server = &self.server;
+        while let Some((call, slot)) = self.unanswered.front() {
+            let Some(reply) = slot.reply() else { break };
+            server.service.answer(*call, &reply?).map_err(|why| server.target.about(why))?;
+            self.unanswered.pop_front();
+        }
+        if let Some((call, slot)) = &self.asked
+            && let Some(reply) = slot.reply()
+        {
+            let (call, reply) = (*call, reply?);
+            self.asked = None;
+            let answer = server.service.answer(call, &reply).map_err(|why| server.target.about(why))?;
+            if let Some((message, values)) = answer {
+                let begin = reply.len() - values.len();
+                self.step = Step::Answered(message, reply, begin);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Far for Caller {
+    fn attach(&mut self, pump: Waker) {
+        self.pump = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        let Some(pump) = self.pump.clone() else { return true };
+        self.link().has_room(&pump)
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let Some(pump) = self.pump.clone() else { return };
+        let (server, link) = (self.server.clone(), self.link());
+        let call = server.service.call_of(message);
+        let slot = Slot::new(server.next_xid(), pump);
+        let parameters = server.service.parameters(message);
+        let mut write =
+            |out: &mut Vec<u8>| server.service.ask(out, (slot.xid, call), data(parameters, *values));
+        link.call(slot.clone(), &mut write);
+        if server.service.calls.calls[call].answers.is_empty() {
+            self.unanswered.push_back((call, slot));
+        } else {
+            self.asked = Some((call, slot));
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        if matches!(self.step, Step::Idle)
+            && let Err(why) = self.look()
+        {
+            self.step = Step::Lost(why);
+        }
+        match &self.step {
+            Step::Answered(message, ..) => Arrival::Message(*message),
+            Step::Lost(why) => Arrival::Lost(why.clone()),
+            Step::Idle => {
+                let is_idle = self.asked.is_none() && self.unanswered.is_empty();
+                let lasting = self.server.service.calls.lasting;
+                match &self.link {
+                    Some(link) if lasting && is_idle && link.is_over() => Arrival::Closed,
+                    _ => Arrival::Nothing,
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let Step::Answered(message, reply, begin) = std::mem::replace(&mut self.step, Step::Idle) else {
+            return Err("there is no answer".into());
+        };
+        let results = self.server.service.results(message, &reply[begin..]).ok_or("they were looked at")?;
+        results.iter().try_for_each(|result| values.put(result.value()))
+    }
+
+    fn close(&mut self) {}
+}
+
+impl Drop for Caller {
+    /// What isn't answered by a message is still seen to.
+    fn drop(&mut self) {
+        let Some(link) = &self.link else { return };
+        if let Some((_, slot)) = &self.asked {
+            link.forget(slot.xid);
+        }
+        if self.server.service.calls.lasting {
+            link.finish();
+        }
+    }
+}

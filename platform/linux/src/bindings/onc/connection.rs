@@ -1,0 +1,212 @@
+//! A client's connection by TCP. Its calls are carried out as they come, and answered as each is done; if the interface's
+//! communications last, one after another.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::rc::{Rc, Weak};
+
+use drystone_runtime::far::Waker;
+
+use super::door::Door;
+use super::listening::Listening;
+use super::record::{self, Record, Records};
+use super::service::{Asked, Service};
+use super::session::{Back, Call, Session};
+use crate::network::socket::{FULL, Socket};
+use crate::reactor::Handler;
+
+/// How many calls of a connection may be unanswered: others aren't read.
+const MOST_OPEN: usize = 64;
+
+/// See the head of this file.
+pub(super) struct Connection {
+    me: Weak<Connection>,
+    door: Rc<Door>,
+    listening: Weak<Listening>,
+    socket: Rc<Socket>,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    records: Records,
+    /// The communication that lasts.
+    session: Option<Rc<Session>>,
+    /// Calls that are unanswered.
+    open: usize,
+    /// Who have an answer that there is no room for.
+    waiting: Vec<Waker>,
+    over: bool,
+}
+
+/// What has to be done next.
+enum Step {
+    /// More bytes are needed.
+    Read,
+    Reply(Vec<u8>),
+    Call {
+        xid: u32,
+        call: usize,
+        arguments: Vec<u8>,
+    },
+    /// The client doesn't keep to the format.
+    End,
+}
+
+impl Connection {
+    pub(super) fn new(door: &Rc<Door>, listening: Weak<Listening>, socket: Rc<Socket>) -> Rc<Connection> {
+        Rc::new_cyclic(|me| Connection {
+            me: me.clone(),
+            door: door.clone(),
+            listening,
+            socket,
+            state: RefCell::default(),
+        })
+    }
+
+    /// Whether a reply can be sent; if not, the pump is woken when it can.
+    pub(super) fn has_room(&self, pump: &Waker) -> bool {
+        let is_full = self.socket.unsent() >= FULL && !self.state.borrow().over;
+        if is_full {
+            self.state.borrow_mut().waiting.push(pump.clone());
+        }
+        !is_full
+    }
+
+    /// Sends what `write` writes, as the reply to a call; if that can't be written, that the call failed.
+    pub(super) fn reply(
+        &self,
+        xid: u32,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut out = Vec::new();
+        let begun = record::begin(&mut out);
+        let written = write(&mut out).and_then(|()| record::end(&mut out, begun));
+        if written.is_err() {
+            out.truncate(begun);
+            let begun = record::begin(&mut out);
+            Service::failed(&mut out, xid);
+            record::end(&mut out, begun)?;
+        }
+        self.socket.write(&out);
+        let was_full = {
+            let state = &mut *self.state.borrow_mut();
+            state.open -= 1;
+            state.open == MOST_OPEN - 1
+        };
+        if was_full {
+            self.serve();
+        }
+        written
+    }
+
+    /// A communication has ended with calls behind it.
+    pub(super) fn begin_anew(&self, calls: VecDeque<Call>) {
+        if !self.state.borrow().over {
+            self.begin(calls);
+        }
+    }
+
+    fn begin(&self, calls: VecDeque<Call>) {
+        let lasts = self.door.service.calls.lasting;
+        let session = Session::new(self.door.service.clone(), calls, lasts);
+        if lasts {
+            self.state.borrow_mut().session = Some(session.clone());
+        }
+        self.door.bring(session);
+    }
+
+    fn carry_out(&self, call: Call) {
+        let session = self.state.borrow().session.clone();
+        let call = match session {
+            Some(session) => session.add(call),
+            None => Err(call),
+        };
+        if let Err(call) = call {
+            self.begin(VecDeque::from([call]));
+        }
+    }
+
+    /// Does all that can be done with what has come.
+    fn serve(&self) {
+        while !self.is_full() {
+            match self.next() {
+                Step::Read => match self.read() {
+                    Ok(true) => {}
+                    Ok(false) => return self.end(),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                    Err(_) => return self.end(),
+                },
+                Step::Reply(reply) => {
+                    let mut out = Vec::with_capacity(reply.len() + 4);
+                    let begun = record::begin(&mut out);
+                    out.extend_from_slice(&reply);
+                    record::end(&mut out, begun).expect("it is short");
+                    self.socket.write(&out);
+                }
+                Step::Call { xid, call, arguments } => {
+                    let Some(me) = self.me.upgrade() else { return };
+                    self.state.borrow_mut().open += 1;
+                    self.carry_out(Call { xid, call, arguments, back: Back::Connection(me) });
+                }
+                Step::End => return self.end(),
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let state = self.state.borrow();
+        state.over || state.open >= MOST_OPEN || self.socket.unsent() >= FULL
+    }
+
+    fn next(&self) -> Step {
+        match self.state.borrow_mut().records.next() {
+            Record::Incomplete => Step::Read,
+            Record::Wrong => Step::End,
+            Record::Whole(record) => match self.door.service.asked(record) {
+                Asked::Nothing => Step::End,
+                Asked::Reply(reply) => Step::Reply(reply),
+                Asked::Call { xid, call, arguments } => {
+                    Step::Call { xid, call, arguments: arguments.to_vec() }
+                }
+            },
+        }
+    }
+
+    /// `false`: the client has closed.
+    fn read(&self) -> io::Result<bool> {
+        let bytes = &mut *self.door.reactor.scratch.borrow_mut();
+        let length = self.socket.read(bytes)?;
+        self.state.borrow_mut().records.feed(&bytes[..length]);
+        Ok(length > 0)
+    }
+
+    /// The client has gone, or has to.
+    pub(super) fn end(&self) {
+        let (session, waiting) = {
+            let state = &mut *self.state.borrow_mut();
+            if std::mem::replace(&mut state.over, true) {
+                return;
+            }
+            (state.session.take(), std::mem::take(&mut state.waiting))
+        };
+        self.socket.close();
+        self.listening.upgrade().inspect(|listening| listening.forget(self.socket.source()));
+        waiting.iter().for_each(Waker::wake);
+        if let Some(session) = session {
+            session.end();
+        }
+        self.door.reactor.unhandle(self.socket.source());
+    }
+}
+
+impl Handler for Connection {
+    fn ready(&self) {
+        if self.socket.unsent() < FULL {
+            let waiting = std::mem::take(&mut self.state.borrow_mut().waiting);
+            waiting.iter().for_each(Waker::wake);
+        }
+        self.serve();
+    }
+}

@@ -1,0 +1,89 @@
+//! The names that begin with `onc:` and `onc+udp:`.
+
+use std::rc::Rc;
+
+use drystone_component::Interface;
+use drystone_runtime::binding::Hints;
+use drystone_runtime::far::{Exported, Reach};
+
+use super::caller::Remote;
+use super::door::Offered;
+use super::link::Target;
+use super::options::Options;
+use super::portmap::Transport;
+use super::service::Service;
+use crate::bindings::Scheme;
+use crate::bindings::place::Place;
+use crate::reactor::Reactor;
+
+/// See the head of this file.
+pub(in crate::bindings) struct Context {
+    reactor: Rc<Reactor>,
+    transport: Transport,
+}
+
+impl Context {
+    /// For names that begin with `onc:`.
+    pub(in crate::bindings) fn tcp(reactor: &Rc<Reactor>) -> Context {
+        Context { reactor: reactor.clone(), transport: Transport::Tcp }
+    }
+
+    /// For names that begin with `onc+udp:`.
+    pub(in crate::bindings) fn udp(reactor: &Rc<Reactor>) -> Context {
+        Context { reactor: reactor.clone(), transport: Transport::Udp }
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.transport == Transport::Tcp { "onc" } else { "onc+udp" }
+    }
+}
+
+/// What `BY Onc(...)` says.
+fn options(hints: &Hints<'_>) -> Result<Options, String> {
+    let mut options = Options::default();
+    for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("onc")) {
+        for (name, value) in &factory.options {
+            options.set(name, &String::from_utf8_lossy(value))?;
+        }
+    }
+    Ok(options)
+}
+
+fn place(rest: &str) -> Result<Place, String> {
+    let place = Place::parse(rest)?;
+    match place.path.as_str() {
+        "" | "/" => Ok(place),
+        path => Err(format!("{path}: a program has a number, which BY says, and no path")),
+    }
+}
+
+impl Scheme for Context {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        let service = Service::new(interface, &options(hints)?)?;
+        let target = Target {
+            reactor: self.reactor.clone(),
+            place: place(rest)?,
+            transport: self.transport,
+            program: (service.program, service.version),
+            name: format!("{}:{rest}", self.scheme()).into(),
+        };
+        Ok(Box::new(Remote::new(service, target)))
+    }
+
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        let service = Service::new(interface, &options(hints)?)?;
+        let place = place(rest)?;
+        let address = (place.here()?, place.port.unwrap_or(0)).into();
+        Ok(Box::new(Offered::new(&self.reactor, service, self.transport, address)?))
+    }
+}

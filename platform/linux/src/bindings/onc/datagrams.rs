@@ -1,0 +1,146 @@
+//! A server's socket for UDP: each call is a communication of its own, and carried out once, however often it comes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+use std::time::Instant;
+
+use mio::net::UdpSocket;
+
+use super::door::Door;
+use super::repeats::{Key, Known, Repeats};
+use super::service::{Asked, Service};
+use super::session::{Back, Call, Session};
+use crate::reactor::Handler;
+
+/// How many calls may be unanswered: others are lost, and come again.
+const MOST_OPEN: usize = 4096;
+
+/// How many datagrams are taken at a time before others have their turn.
+const BATCH: usize = 256;
+
+/// Most bytes of a datagram over IPv4.
+pub(super) const LARGEST: usize = 65_507;
+
+/// See the head of this file.
+pub(super) struct Datagrams {
+    me: Weak<Datagrams>,
+    door: Rc<Door>,
+    socket: RefCell<UdpSocket>,
+    source: usize,
+    repeats: RefCell<Repeats>,
+    over: Cell<bool>,
+}
+
+impl Datagrams {
+    /// Gives the address, too: it may have been given no port.
+    pub(super) fn new(door: &Rc<Door>, address: SocketAddr) -> io::Result<(Rc<Datagrams>, SocketAddr)> {
+        let mut socket = UdpSocket::bind(address)?;
+        let at = socket.local_addr()?;
+        let source = door.reactor.watch(&mut socket)?;
+        let datagrams = Rc::new_cyclic(|me| Datagrams {
+            me: me.clone(),
+            door: door.clone(),
+            socket: RefCell::new(socket),
+            source,
+            repeats: RefCell::default(),
+            over: Cell::new(false),
+        });
+        door.reactor.handle(source, datagrams.clone());
+        Ok((datagrams, at))
+    }
+
+    /// The name is withdrawn.
+    pub(super) fn end(&self) {
+        self.over.set(true);
+        self.door.reactor.unwatch(self.source, &mut *self.socket.borrow_mut());
+    }
+
+    /// Sends what `write` writes, as the reply to a call; if that can't be written, that the call failed.
+    pub(super) fn reply(
+        &self,
+        xid: u32,
+        peer: SocketAddr,
+        key: Key,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut out = Vec::new();
+        let fits = |out: &Vec<u8>| match out.len() {
+            ..=LARGEST => Ok(()),
+            more => Err(format!("a reply of {more} bytes is too long for UDP")),
+        };
+        let written = write(&mut out).and_then(|()| fits(&out));
+        if written.is_err() {
+            out.clear();
+            Service::failed(&mut out, xid);
+        }
+        let reply: Rc<[u8]> = out.into();
+        self.repeats.borrow_mut().answered(key, reply.clone());
+        self.send(peer, &reply);
+        written
+    }
+
+    /// What can't be sent now is lost like any datagram: the client asks again.
+    fn send(&self, peer: SocketAddr, reply: &[u8]) {
+        if !self.over.get() {
+            let _ = self.socket.borrow().send_to(reply, peer);
+        }
+    }
+
+    fn take(&self, peer: SocketAddr, bytes: &[u8]) {
+        match self.door.service.asked(bytes) {
+            Asked::Nothing => {}
+            Asked::Reply(reply) => self.send(peer, &reply),
+            Asked::Call { xid, call, arguments } => {
+                let key = Key::of(peer, xid, bytes);
+                if let Some(back) = self.is_new(peer, key) {
+                    let call = Call { xid, call, arguments: arguments.to_vec(), back };
+                    let service = self.door.service.clone();
+                    self.door.bring(Session::new(service, VecDeque::from([call]), false));
+                }
+            }
+        }
+    }
+
+    /// Answers a call that was answered before. A new one is to be carried out.
+    fn is_new(&self, peer: SocketAddr, key: Key) -> Option<Back> {
+        let known = {
+            let repeats = &mut *self.repeats.borrow_mut();
+            if repeats.open() >= MOST_OPEN { repeats.look(key) } else { repeats.came(key) }
+        };
+        match known {
+            Known::New => Some(Back::Datagram(self.me.upgrade()?, peer, key)),
+            Known::Begun => None,
+            Known::Answered(reply) => {
+                self.send(peer, &reply);
+                None
+            }
+        }
+    }
+
+    fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.socket.borrow().recv_from(bytes)
+    }
+}
+
+impl Handler for Datagrams {
+    fn ready(&self) {
+        let mut scratch = self.door.reactor.scratch.borrow_mut();
+        for _ in 0..BATCH {
+            if self.over.get() {
+                return;
+            }
+            match self.receive(&mut scratch) {
+                Ok((length, peer)) => self.take(peer, &scratch[..length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // What happened to an earlier reply.
+                Err(_) => {}
+            }
+        }
+        if let Some(me) = self.me.upgrade() {
+            self.door.reactor.at(Instant::now(), me);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A client's way to a server: calls go out, and replies come back in any order.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use drystone_runtime::far::Waker;
+
+use super::datagram_link::DatagramLink;
+use super::portmap::{Transport, port_of};
+use super::stream_link::StreamLink;
+use crate::bindings::place::{Place, Search};
+use crate::reactor::{Handler, Reactor};
+
+/// How many calls over one way may be unanswered.
+pub(super) const MOST_OPEN: usize = 64;
+
+/// A call that was made.
+pub(super) struct Slot {
+    pub(super) xid: u32,
+    pump: Waker,
+    reply: RefCell<Option<Result<Vec<u8>, String>>>,
+}
+
+impl Slot {
+    pub(super) fn new(xid: u32, pump: Waker) -> Rc<Slot> {
+        Rc::new(Slot { xid, pump, reply: RefCell::default() })
+    }
+
+    /// The reply has come, or it is certain that none will.
+    pub(super) fn done(&self, reply: Result<Vec<u8>, String>) {
+        *self.reply.borrow_mut() = Some(reply);
+        self.pump.wake();
+    }
+
+    /// The reply, once.
+    pub(super) fn reply(&self) -> Option<Result<Vec<u8>, String>> {
+        self.reply.borrow_mut().take()
+    }
+}
+
+/// See the head of this file.
+pub(super) trait Link {
+    /// Whether one more call can be made; if not, the pump is woken when it can.
+    fn has_room(&self, pump: &Waker) -> bool;
+
+    /// Makes a call, which `write` writes.
+    fn call(&self, slot: Rc<Slot>, write: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>);
+
+    /// Nobody waits for the reply any more.
+    fn forget(&self, xid: u32);
+
+    /// Whether the server has ended it, or isn't there.
+    fn is_over(&self) -> bool;
+
+    /// No calls will be made any more; those that are unanswered still are to be.
+    fn finish(&self);
+}
+
+/// Where a server is, and how it is reached.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) reactor: Rc<Reactor>,
+    pub(super) place: Place,
+    pub(super) transport: Transport,
+    /// Program and version.
+    pub(super) program: (u32, u32),
+    /// As the program wrote it.
+    pub(super) name: Rc<str>,
+}
+
+impl Target {
+    /// A new way to it.
+    pub(super) fn link(&self) -> Rc<dyn Link> {
+        match self.transport {
+            Transport::Tcp => StreamLink::begin(self.clone()),
+            Transport::Udp => DatagramLink::begin(self.clone()),
+        }
+    }
+
+    /// Why there is nothing to be had from it.
+    pub(super) fn about(&self, why: impl std::fmt::Display) -> String {
+        format!("{}: {why}", self.name)
+    }
+
+    /// The addresses, if nothing has to be asked for.
+    pub(super) fn known(&self) -> Option<Vec<SocketAddr>> {
+        Some(vec![(self.place.numeric()?, self.place.port?).into()])
+    }
+
+    /// Asks for the addresses, and rpcbind for the port.
+    pub(super) fn search(&self, handler: Rc<dyn Handler>) -> std::io::Result<Search> {
+        let (place, program, transport) = (self.place.clone(), self.program, self.transport);
+        Search::begin(&self.reactor, handler, move || {
+            let mut addresses = place.look_up(place.port.unwrap_or(0))?;
+            if place.port.is_none()
+                && let Some(first) = addresses.first()
+            {
+                let port = port_of(first.ip(), program, transport)?;
+                addresses.iter_mut().for_each(|address| address.set_port(port));
+            }
+            Ok(addresses)
+        })
+    }
+}
+
+/// A number to begin with that others hardly have.
+pub(super) fn first_xid() -> u32 {
+    RandomState::new().hash_one(0) as u32
+}

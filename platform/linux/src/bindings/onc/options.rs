@@ -1,0 +1,138 @@
+//! What `BY ONC(...)` may say about procedures and their formats.
+
+/// How the peer's integers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integers {
+    /// In 32 bits; others are errors of the call.
+    Int,
+    /// In 64 bits.
+    Hyper,
+}
+
+/// As what `rpcgen` shall know a TEXT; the bytes are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    /// `opaque<>`: a pointer and a length.
+    Opaque,
+    /// `string<>`: ends with a zero byte in C, so that it has no other.
+    String,
+}
+
+/// What may be said; what isn't follows from the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `program`: its number; else one of those that are for anyone's use, made of the interface's fingerprint.
+    pub program: Option<u32>,
+    /// `version`: of the program, 1 if nothing is said.
+    pub version: u32,
+    /// `procedures`, such as `GetLength=1,ReadBlock=2`: the numbers of those that don't have the one of their place.
+    pub procedures: Vec<(String, u32)>,
+    /// `integers`: 32 or 64.
+    pub integers: Integers,
+    /// `texts`: opaque or string.
+    pub texts: Texts,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            program: None,
+            version: 1,
+            procedures: Vec::new(),
+            integers: Integers::Hyper,
+            texts: Texts::Opaque,
+        }
+    }
+}
+
+impl Options {
+    /// Takes an option as it is written; an error is a sentence.
+    pub fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
+        let refused = |wanted: &str| format!("{option}: {value} is not {wanted}");
+        match option {
+            "program" => self.program = Some(number(value).ok_or_else(|| refused("a program's number"))?),
+            "version" => self.version = number(value).ok_or_else(|| refused("a version's number"))?,
+            "procedures" => {
+                let wanted = "a list such as GetLength=1,ReadBlock=2 (0 is taken)";
+                self.procedures = procedures(value).ok_or_else(|| refused(wanted))?;
+            }
+            "integers" => {
+                self.integers = match value {
+                    "32" => Integers::Int,
+                    "64" => Integers::Hyper,
+                    _ => return Err(refused("32 or 64")),
+                }
+            }
+            "texts" => {
+                self.texts = match value {
+                    "opaque" => Texts::Opaque,
+                    "string" => Texts::String,
+                    _ => return Err(refused("opaque or string")),
+                }
+            }
+            _ => {
+                let known = "program, version, procedures, integers, texts";
+                return Err(format!("{option}: there is no such option, only {known}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number in decimal, or in hexadecimal as `rpcgen` and `/etc/rpc` have it too.
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn procedures(list: &str) -> Option<Vec<(String, u32)>> {
+    let entries = list.split(',').filter(|entry| !entry.trim().is_empty());
+    let entry = |entry: &str| {
+        let (name, value) = entry.split_once('=')?;
+        // Procedure 0 is everyone's to see whether a server is there.
+        let value = number(value.trim()).filter(|&value| value != 0)?;
+        Some((name.trim().to_string(), value))
+    };
+    entries.map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_taken_as_they_are_written() {
+        let mut options = Options::default();
+        for (option, value) in [
+            ("program", "0x20000001"),
+            ("version", "3"),
+            ("procedures", "Get=7, Put=9"),
+            ("integers", "32"),
+            ("texts", "string"),
+        ] {
+            options.set(option, value).expect("it is right");
+        }
+        let procedures = vec![("Get".to_string(), 7), ("Put".to_string(), 9)];
+        let wanted = Options {
+            program: Some(0x2000_0001),
+            version: 3,
+            procedures,
+            integers: Integers::Int,
+            texts: Texts::String,
+        };
+        assert_eq!(options, wanted);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let refused = |option, value| Options::default().set(option, value).unwrap_err();
+        assert_eq!(refused("program", "-1"), "program: -1 is not a program's number");
+        assert_eq!(refused("integers", "16"), "integers: 16 is not 32 or 64");
+        for list in ["Get", "Get=0", "Get=x"] {
+            assert!(refused("procedures", list).starts_with("procedures: "), "{list}");
+        }
+        assert!(refused("speed", "9").contains("there is no such option"));
+    }
+}

@@ -1,0 +1,175 @@
+//! rpcbind, which knows the ports of a machine's RPC programs (RFC 1833). Servers register by its socket in the file system
+//! with version 3, as it takes registrations from nowhere else; clients ask by UDP with version 2, which all know.
+//!
+//! All of this waits for the answer, with a time limit: a server does so once when it is exported, by a socket of the same
+//! machine; a client does on a helper thread.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use super::message::{Head, read_reply, reply_to, write_call};
+use super::record::{Record, Records, begin, end};
+use super::xdr::{Reader, write_opaque, write_word};
+
+const SOCKET: &str = "/run/rpcbind.sock";
+const PORT: u16 = 111;
+const PROGRAM: u32 = 100_000;
+
+/// Of version 3.
+const SET: u32 = 1;
+const UNSET: u32 = 2;
+/// Of version 2.
+const GET_PORT: u32 = 3;
+
+/// How long an answer may take before the question is asked again, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(1);
+const TRIES: u32 = 3;
+
+/// How a program's clients reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    Tcp,
+    Udp,
+}
+
+impl Transport {
+    /// As rpcbind calls it.
+    fn name(self, address: IpAddr) -> &'static str {
+        match (self, address) {
+            (Transport::Tcp, IpAddr::V4(_)) => "tcp",
+            (Transport::Udp, IpAddr::V4(_)) => "udp",
+            (Transport::Tcp, IpAddr::V6(_)) => "tcp6",
+            (Transport::Udp, IpAddr::V6(_)) => "udp6",
+        }
+    }
+
+    /// As version 2 numbers it: IP's number of the protocol.
+    fn number(self) -> u32 {
+        match self {
+            Transport::Tcp => 6,
+            Transport::Udp => 17,
+        }
+    }
+}
+
+/// A program's registration; ends when it is dropped.
+pub(super) struct Registration {
+    program: (u32, u32),
+    transport: Transport,
+    address: SocketAddr,
+}
+
+impl Registration {
+    /// Registers a version of a program, in place of who had its number before. `None`: there is no rpcbind here.
+    pub(super) fn new(
+        program: (u32, u32),
+        transport: Transport,
+        address: SocketAddr,
+    ) -> Result<Option<Registration>, String> {
+        let refused = |why: String| format!("rpcbind: {why}");
+        let registration = Registration { program, transport, address };
+        if !std::fs::exists(SOCKET).unwrap_or(false) {
+            return Ok(None);
+        }
+        registration.tell(UNSET).map_err(|error| refused(error.to_string()))?;
+        match registration.tell(SET) {
+            Ok(true) => Ok(Some(registration)),
+            Ok(false) => Err(refused(format!("program {:#x} is registered by another user", program.0))),
+            Err(error) => Err(refused(error.to_string())),
+        }
+    }
+
+    fn tell(&self, procedure: u32) -> io::Result<bool> {
+        let mut call = Vec::new();
+        let begun = begin(&mut call);
+        write_call(&mut call, Head { xid: 1, program: PROGRAM, version: 3, procedure });
+        write_word(&mut call, self.program.0);
+        write_word(&mut call, self.program.1);
+        let texts = [self.transport.name(self.address.ip()), &universal(self.address), ""];
+        texts
+            .iter()
+            .try_for_each(|text| write_opaque(&mut call, text.as_bytes()))
+            .map_err(io::Error::other)?;
+        end(&mut call, begun).map_err(io::Error::other)?;
+        let mut stream = UnixStream::connect(SOCKET)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(&call)?;
+        let mut records = Records::default();
+        let mut bytes = [0; 256];
+        loop {
+            match records.next() {
+                Record::Whole(reply) => {
+                    let mut results = Reader(read_reply(reply).map_err(io::Error::other)?);
+                    return Ok(results.word() == Some(1));
+                }
+                Record::Wrong => return Err(io::ErrorKind::InvalidData.into()),
+                Record::Incomplete => {}
+            }
+            match stream.read(&mut bytes)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                n => records.feed(&bytes[..n]),
+            }
+        }
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        // If rpcbind has gone there is nothing to be taken back.
+        let _ = self.tell(UNSET);
+    }
+}
+
+/// An address as rpcbind writes it: the port in two more parts.
+fn universal(address: SocketAddr) -> String {
+    let (high, low) = (address.port() >> 8, address.port() & 0xff);
+    format!("{}.{high}.{low}", address.ip())
+}
+
+/// The port of a version of a program on a machine. Waits some seconds at most.
+pub(super) fn port_of(host: IpAddr, program: (u32, u32), transport: Transport) -> io::Result<u16> {
+    let here: IpAddr = if host.is_ipv4() { [0; 4].into() } else { [0u16; 8].into() };
+    let socket = UdpSocket::bind((here, 0))?;
+    socket.connect((host, PORT))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let xid = std::process::id();
+    let mut call = Vec::new();
+    write_call(&mut call, Head { xid, program: PROGRAM, version: 2, procedure: GET_PORT });
+    [program.0, program.1, transport.number(), 0].iter().for_each(|&word| write_word(&mut call, word));
+    for _ in 0..TRIES {
+        socket.send(&call)?;
+        let mut bytes = [0; 512];
+        let length = match socket.recv(&mut bytes) {
+            Ok(length) => length,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                return Err(io::Error::other("there is no rpcbind to ask for the port"));
+            }
+            Err(error) => return Err(error),
+        };
+        if reply_to(&bytes[..length]) == Some(xid) {
+            let results = read_reply(&bytes[..length]).map_err(io::Error::other)?;
+            return match Reader(results).word().and_then(|port| u16::try_from(port).ok()) {
+                None | Some(0) => Err(io::Error::other("rpcbind knows no such program there")),
+                Some(port) => Ok(port),
+            };
+        }
+    }
+    Err(io::Error::other("rpcbind doesn't answer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_with_their_ports() {
+        assert_eq!(universal(SocketAddr::from(([127, 0, 0, 1], 2049))), "127.0.0.1.8.1");
+        assert_eq!(universal("[::1]:111".parse().expect("an address")), "::1.0.111");
+    }
+}

@@ -1,0 +1,138 @@
+//! Records over TCP (RFC 5531, section 11): a message is one or more fragments, each with its length before it.
+
+/// The bit that says that a fragment is a record's last.
+const LAST: u32 = 1 << 31;
+
+/// Bytes of a fragment's head.
+const HEAD: usize = 4;
+
+/// Most bytes of a record. Memory is used for what has come only, whatever is announced.
+pub(super) const LIMIT: usize = 256 << 20;
+
+/// What has come and is no record yet.
+#[derive(Default)]
+pub(super) struct Records {
+    /// Bytes as they came; those before `read` are done with.
+    bytes: Vec<u8>,
+    read: usize,
+    /// The fragments before the last of a record that has several.
+    begun: Vec<u8>,
+    /// The record that was given last is what stands in `begun`.
+    given: bool,
+}
+
+/// What stands next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Record<'a> {
+    /// More bytes are needed.
+    Incomplete,
+    /// A whole one.
+    Whole(&'a [u8]),
+    /// The peer doesn't keep to the format.
+    Wrong,
+}
+
+impl Records {
+    /// More bytes have come.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if self.read == self.bytes.len() {
+            self.bytes.clear();
+            self.read = 0;
+        } else if self.read > self.bytes.len() / 2 {
+            self.bytes.drain(..self.read);
+            self.read = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next record, which is gone with the next call.
+    pub(super) fn next(&mut self) -> Record<'_> {
+        if std::mem::take(&mut self.given) {
+            self.begun.clear();
+        }
+        loop {
+            let rest = &self.bytes[self.read..];
+            let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Record::Incomplete };
+            let head = u32::from_be_bytes(*head);
+            let length = (head & !LAST) as usize;
+            if self.begun.len() + length > LIMIT {
+                return Record::Wrong;
+            }
+            if rest.len() < length {
+                return Record::Incomplete;
+            }
+            let from = self.read + HEAD;
+            self.read = from + length;
+            let is_last = head & LAST != 0;
+            if is_last && self.begun.is_empty() {
+                return Record::Whole(&self.bytes[from..self.read]);
+            }
+            self.begun.extend_from_slice(&self.bytes[from..self.read]);
+            if is_last {
+                self.given = true;
+                return Record::Whole(&self.begun);
+            }
+        }
+    }
+}
+
+/// Leaves room for a record's head, and gives where it stands.
+pub(super) fn begin(out: &mut Vec<u8>) -> usize {
+    out.extend_from_slice(&[0; HEAD]);
+    out.len() - HEAD
+}
+
+/// What was added since [`begin`] is the record: one fragment. An error if it is larger than any peer should take.
+pub(super) fn end(out: &mut [u8], begin: usize) -> Result<(), String> {
+    let length = out.len() - begin - HEAD;
+    if length > LIMIT {
+        return Err(format!("a message of {length} bytes is more than the {LIMIT} that may be sent"));
+    }
+    out[begin..begin + HEAD].copy_from_slice(&(length as u32 | LAST).to_be_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two records, the first and third of several fragments, some of them empty.
+    const STREAM: &[u8] = &[
+        0, 0, 0, 2, 1, 2, 0, 0, 0, 0, 128, 0, 0, 1, 3, 128, 0, 0, 2, 4, 5, 128, 0, 0, 0, 0, 0, 0, 1, 6, 128,
+        0, 0, 0,
+    ];
+
+    #[test]
+    fn fragments_become_records_however_they_come() {
+        for step in 1..=STREAM.len() {
+            let mut records = Records::default();
+            let mut found = Vec::new();
+            for bytes in STREAM.chunks(step) {
+                records.feed(bytes);
+                while let Record::Whole(record) = records.next() {
+                    found.push(record.to_vec());
+                }
+            }
+            assert_eq!(found, [&[1, 2, 3][..], &[4, 5], &[], &[6]], "{step} bytes at a time");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_wrong_before_it_has_come() {
+        let mut records = Records::default();
+        records.feed(&[255, 255, 255, 255, 0]);
+        assert_eq!(records.next(), Record::Wrong);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut out = vec![9];
+        let begun = begin(&mut out);
+        out.extend_from_slice(b"text");
+        end(&mut out, begun).expect("it is small");
+        let mut records = Records::default();
+        records.feed(&out[1..]);
+        assert_eq!(records.next(), Record::Whole(b"text"));
+        assert_eq!(records.next(), Record::Incomplete);
+    }
+}

@@ -1,0 +1,206 @@
+//! An interface as an RPC program: which procedure is which call, and its arguments and results.
+//!
+//! Arguments are the parameters of the client's message in order. Results are the parameters of the answer; if several
+//! answers are possible, a union that is discriminated by the place of the answer among them, counted from 0 in order of
+//! declaration.
+
+use drystone_component::calls::{Call, Calls};
+use drystone_component::{Interface, Parameter};
+
+use super::message::{self, Accepted, Called, Head, read_call, write_accepted, write_call};
+use super::options::{Integers, Options, Texts};
+use super::xdr::{self, Reader, write_word};
+use crate::bindings::datum::{Datum, only_data};
+
+/// The first of the numbers for programs that nobody hands out (RFC 5531, section 13).
+const FOR_ANYONE: u32 = 0x2000_0000;
+
+/// An interface as an RPC program.
+pub struct Service {
+    pub(super) interface: &'static Interface,
+    /// Its number.
+    pub program: u32,
+    /// Its version.
+    pub version: u32,
+    pub(super) integers: Integers,
+    pub(super) texts: Texts,
+    pub(super) calls: Calls,
+    /// Of each call.
+    pub(super) procedures: Vec<u32>,
+}
+
+/// What is to be done about bytes that came to a server.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked<'a> {
+    /// Nothing: they are no call.
+    Nothing,
+    /// This is the reply.
+    Reply(Vec<u8>),
+    /// The call of this index is made, with arguments that can be decoded.
+    Call { xid: u32, call: usize, arguments: &'a [u8] },
+}
+
+impl Service {
+    /// An error says why the interface can't be one with these options.
+    pub fn new(interface: &'static Interface, options: &Options) -> Result<Service, String> {
+        only_data(interface)?;
+        let calls = Calls::of(interface).map_err(|none| none.to_string())?;
+        let procedures = procedures(interface, &calls, options)?;
+        let ours = FOR_ANYONE | interface.fingerprint.0[0] as u32 & (FOR_ANYONE - 1);
+        Ok(Service {
+            interface,
+            program: options.program.unwrap_or(ours),
+            version: options.version,
+            integers: options.integers,
+            texts: options.texts,
+            calls,
+            procedures,
+        })
+    }
+
+    /// What a message carries.
+    pub(super) fn parameters(&self, message: usize) -> &'static [Parameter] {
+        self.interface.messages.get()[message].parameters.get()
+    }
+
+    /// The index of the call that a message of the client's is.
+    pub(super) fn call_of(&self, message: usize) -> usize {
+        let found = self.calls.calls.iter().position(|call| call.message == message);
+        found.expect("every message of a client's is a call")
+    }
+
+    fn call(&self, index: usize) -> &Call {
+        &self.calls.calls[index]
+    }
+
+    /// What a server has to do about bytes that have come.
+    pub(super) fn asked<'a>(&self, bytes: &'a [u8]) -> Asked<'a> {
+        let (head, arguments) = match read_call(bytes) {
+            Called::Nothing => return Asked::Nothing,
+            Called::Denied(reply) => return Asked::Reply(reply),
+            Called::Call(head, arguments) => (head, arguments),
+        };
+        let mut reply = Vec::new();
+        let mut refuse = |how| write_accepted(&mut reply, head.xid, how);
+        if head.program != self.program {
+            refuse(Accepted::ProgramUnavailable);
+        } else if head.version != self.version {
+            refuse(Accepted::ProgramMismatch);
+            write_word(&mut reply, self.version);
+            write_word(&mut reply, self.version);
+        } else if head.procedure == 0 {
+            refuse(Accepted::Success);
+        } else {
+            match self.procedures.iter().position(|&procedure| procedure == head.procedure) {
+                None => refuse(Accepted::ProcedureUnavailable),
+                Some(call) if self.arguments(call, arguments).is_none() => refuse(Accepted::GarbageArguments),
+                Some(call) => return Asked::Call { xid: head.xid, call, arguments },
+            }
+        }
+        Asked::Reply(reply)
+    }
+
+    /// The arguments of a call.
+    pub(super) fn arguments<'a>(&self, call: usize, bytes: &'a [u8]) -> Option<Vec<Datum<'a>>> {
+        xdr::read(bytes, self.parameters(self.call(call).message), self.integers)
+    }
+
+    /// Adds the reply to a call: this message, or nothing if it isn't answered.
+    pub(super) fn reply<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        (xid, call): (u32, usize),
+        message: Option<usize>,
+        values: impl Iterator<Item = Datum<'v>>,
+    ) -> Result<(), String> {
+        write_accepted(out, xid, Accepted::Success);
+        let answers = &self.call(call).answers;
+        if let Some(message) = message
+            && answers.len() > 1
+        {
+            let place = answers.iter().position(|&answer| answer == message);
+            write_word(out, place.expect("the protocol is watched") as u32);
+        }
+        self.values(out, values)
+    }
+
+    /// Adds the reply to a call that can't be carried out.
+    pub(super) fn failed(out: &mut Vec<u8>, xid: u32) {
+        write_accepted(out, xid, Accepted::SystemError);
+    }
+
+    /// Adds a call, by its index.
+    pub(super) fn ask<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        (xid, call): (u32, usize),
+        values: impl Iterator<Item = Datum<'v>>,
+    ) -> Result<(), String> {
+        let procedure = self.procedures[call];
+        write_call(out, Head { xid, program: self.program, version: self.version, procedure });
+        self.values(out, values)
+    }
+
+    fn values<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        mut values: impl Iterator<Item = Datum<'v>>,
+    ) -> Result<(), String> {
+        values.try_for_each(|value| xdr::write(out, &value, self.integers))
+    }
+
+    /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the call isn't answered by
+    /// a message.
+    pub(super) fn answer<'a>(
+        &self,
+        call: usize,
+        reply: &'a [u8],
+    ) -> Result<Option<(usize, &'a [u8])>, String> {
+        let results = message::read_reply(reply)?;
+        let answers = &self.call(call).answers;
+        let (answer, values) = match answers.as_slice() {
+            [] => return Ok(None),
+            [answer] => (*answer, results),
+            _ => {
+                let mut reader = Reader(results);
+                let place = reader.word().ok_or("the reply has no results")?;
+                let answer =
+                    answers.get(place as usize).ok_or("the reply is none of the interface's answers")?;
+                (*answer, reader.0)
+            }
+        };
+        if self.results(answer, values).is_none() {
+            let name = self.interface.messages.get()[answer].name.get();
+            return Err(format!("the results are no {name}"));
+        }
+        Ok(Some((answer, values)))
+    }
+
+    /// The values of an answer.
+    pub(super) fn results<'a>(&self, answer: usize, bytes: &'a [u8]) -> Option<Vec<Datum<'a>>> {
+        xdr::read(bytes, self.parameters(answer), self.integers)
+    }
+}
+
+/// The procedures of the calls: those of their places, from 1, but for what `procedures` says.
+fn procedures(interface: &'static Interface, calls: &Calls, options: &Options) -> Result<Vec<u32>, String> {
+    let names: Vec<&str> =
+        calls.calls.iter().map(|call| interface.messages.get()[call.message].name.get()).collect();
+    if let Some((name, _)) = options.procedures.iter().find(|(name, _)| !names.contains(&name.as_str())) {
+        return Err(format!("procedures: {} has no message IN {name}", interface.name.get()));
+    }
+    let number = |(index, name): (usize, &&str)| {
+        let said = options.procedures.iter().find(|(said, _)| said == name);
+        said.map_or(index as u32 + 1, |(_, number)| *number)
+    };
+    let numbers: Vec<u32> = names.iter().enumerate().map(number).collect();
+    for (index, number) in numbers.iter().enumerate() {
+        if let Some(other) = numbers[..index].iter().position(|other| other == number) {
+            return Err(format!(
+                "procedures: {} and {} both have number {number}",
+                names[other], names[index]
+            ));
+        }
+    }
+    Ok(numbers)
+}

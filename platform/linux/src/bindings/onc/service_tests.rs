@@ -1,0 +1,131 @@
+use std::borrow::Cow;
+
+use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
+
+use super::options::Options;
+use super::service::{Asked, Service};
+use super::x::print;
+use crate::bindings::datum::Datum;
+
+const fn parameter(name: &'static str, ty: Type) -> Parameter {
+    Parameter { name: Str::new(name), ty }
+}
+
+const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
+    Message { name: Str::new(name), sender, parameters: Table::new(parameters) }
+}
+
+const NONE: u16 = Interface::NONE;
+
+/// `{ IN Divide(a, b: INTEGER) ( OUT Quotient(x: INTEGER) | OUT Failed(long: TEXT) ) | IN Note(x: TEXT) }`
+static CALCULATE: Interface = Interface {
+    name: Str::new("Calculate"),
+    fingerprint: Fingerprint([0x1234_5678_9abc_def0, 1]),
+    messages: Table::new(&[
+        message("Divide", Side::Client, &[parameter("a", Type::Integer), parameter("b", Type::Integer)]),
+        message("Quotient", Side::Server, &[parameter("x", Type::Integer)]),
+        message("Failed", Side::Server, &[parameter("long", Type::Text)]),
+        message("Note", Side::Client, &[parameter("x", Type::Text)]),
+    ]),
+    next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
+    states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
+    payload_words: 2,
+};
+
+fn service(options: &[(&str, &str)]) -> Result<Service, String> {
+    let mut all = Options::default();
+    options.iter().try_for_each(|(option, value)| all.set(option, value))?;
+    Service::new(&CALCULATE, &all)
+}
+
+fn divide(service: &Service) -> Vec<u8> {
+    let mut out = Vec::new();
+    let values = [Datum::Integer(7), Datum::Integer(-2)];
+    service.ask(&mut out, (5, 0), values.into_iter()).expect("it fits");
+    out
+}
+
+#[test]
+fn a_call_and_its_reply_go_both_ways() {
+    for options in [&[][..], &[("integers", "32"), ("procedures", "Divide=9")]] {
+        let service = service(options).expect("it is right");
+        let call = divide(&service);
+        let Asked::Call { xid, call, arguments } = service.asked(&call) else { panic!("it is a call") };
+        let values = service.arguments(call, arguments);
+        assert_eq!((xid, call, values), (5, 0, Some(vec![Datum::Integer(7), Datum::Integer(-2)])));
+        let mut reply = Vec::new();
+        let why = || Datum::Text(Cow::Borrowed(b"by nothing"));
+        service.reply(&mut reply, (5, 0), Some(2), std::iter::once(why())).expect("it fits");
+        let (answer, values) = service.answer(0, &reply).expect("it is a reply").expect("with results");
+        assert_eq!((answer, service.results(answer, values)), (2, Some(vec![why()])));
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_answered_as_the_standard_says() {
+    let ours = service(&[]).expect("it is right");
+    let refused = |options: &[(&str, &str)], change: fn(&mut Vec<u8>)| {
+        let mut call = divide(&service(options).expect("it is right"));
+        change(&mut call);
+        let Asked::Reply(reply) = ours.asked(&call) else { panic!("it is refused") };
+        ours.answer(0, &reply).map(drop).unwrap_err()
+    };
+    assert_eq!(refused(&[("program", "1")], |_| ()), "the server has no such program");
+    let version = "the server has no such version of the program, only 1 to 1";
+    assert_eq!(refused(&[("version", "2")], |_| ()), version);
+    assert_eq!(refused(&[("procedures", "Divide=3")], |_| ()), "the program has no such procedure");
+    assert_eq!(refused(&[("integers", "32")], |_| ()), "the server can't decode the arguments");
+    assert_eq!(refused(&[], |call| call.extend([0; 4])), "the server can't decode the arguments");
+    let null = service(&[]).map(|service| {
+        let mut call = divide(&service);
+        call[23] = 0;
+        matches!(service.asked(&call), Asked::Reply(reply) if reply[20..] == [0, 0, 0, 0])
+    });
+    assert_eq!(null, Ok(true), "procedure 0 answers");
+}
+
+#[test]
+fn wrong_procedures_are_refused_when_a_binding_is_made() {
+    let refused = |list| service(&[("procedures", list)]).err().expect("it is wrong");
+    assert_eq!(refused("Multiply=1"), "procedures: Calculate has no message IN Multiply");
+    assert_eq!(refused("Divide=2"), "procedures: Divide and Note both have number 2");
+}
+
+#[test]
+fn rpcgen_is_told_all_of_it() {
+    let wanted = "/* Calculate, as `drystone describe --onc` writes it. */
+
+struct Calculate_Divide_call {
+    int a;
+    int b;
+};
+
+struct Calculate_Note_call {
+    string x<>;
+};
+
+struct Calculate_Quotient_answer {
+    int x;
+};
+
+struct Calculate_Failed_answer {
+    string long_<>;
+};
+
+union Calculate_Divide_result switch (int answer) {
+case 0:
+    Calculate_Quotient_answer Quotient;
+case 1:
+    Calculate_Failed_answer Failed;
+};
+
+program Calculate_rpc_program {
+    version Calculate_rpc_version {
+        Calculate_Divide_result Calculate_Divide(Calculate_Divide_call) = 1;
+        void Calculate_Note(Calculate_Note_call) = 2;
+    } = 1;
+} = 0x3abcdef0;
+";
+    let service = service(&[("integers", "32"), ("texts", "string")]).expect("it is right");
+    assert_eq!(print(&service), wanted);
+}

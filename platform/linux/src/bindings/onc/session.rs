@@ -1,0 +1,205 @@
+//! A communication with a service of this program, at the server's side: the calls that belong to it, one after another.
+//!
+//! Over TCP, calls over one connection are one communication if the interface's communications last; all others are one
+//! each. A call that ends the communication leaves those behind it to a next one.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+
+use super::connection::Connection;
+use super::datagrams::Datagrams;
+use super::repeats::Key;
+use super::service::Service;
+use crate::bindings::datum::data;
+
+/// A call that came.
+pub(super) struct Call {
+    pub(super) xid: u32,
+    /// Its index.
+    pub(super) call: usize,
+    pub(super) arguments: Vec<u8>,
+    pub(super) back: Back,
+}
+
+/// Where the reply goes.
+pub(super) enum Back {
+    Connection(Rc<Connection>),
+    Datagram(Rc<Datagrams>, SocketAddr, Key),
+}
+
+/// See the head of this file.
+pub(super) struct Session {
+    service: Rc<Service>,
+    state: RefCell<State>,
+}
+
+struct State {
+    /// Calls that the near side hasn't got yet.
+    calls: VecDeque<Call>,
+    /// The call that it is to answer.
+    open: Option<Call>,
+    end: End,
+    /// The near side has done with it.
+    over: bool,
+    pump: Option<Waker>,
+}
+
+/// What comes behind the calls that have come.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// Others.
+    More,
+    /// Nothing.
+    Closed,
+    /// Nothing, and nobody waits for the replies any more.
+    Lost,
+}
+
+impl Session {
+    /// With its first calls; whether others may follow.
+    pub(super) fn new(service: Rc<Service>, calls: VecDeque<Call>, lasts: bool) -> Rc<Session> {
+        let end = if lasts { End::More } else { End::Closed };
+        Rc::new(Session {
+            service,
+            state: RefCell::new(State { calls, open: None, end, over: false, pump: None }),
+        })
+    }
+
+    /// One more call. It comes back if the communication is over.
+    pub(super) fn add(&self, call: Call) -> Result<(), Call> {
+        if self.state.borrow().over {
+            return Err(call);
+        }
+        self.state.borrow_mut().calls.push_back(call);
+        self.wake();
+        Ok(())
+    }
+
+    /// The connection has come to its end: if calls are unanswered, the communication is lost.
+    pub(super) fn end(&self) {
+        let calls = {
+            let state = &mut *self.state.borrow_mut();
+            let is_idle = state.open.is_none() && state.calls.is_empty();
+            state.end = if is_idle { End::Closed } else { End::Lost };
+            (std::mem::take(&mut state.calls), state.open.take())
+        };
+        // They keep the connection, whose end this may be.
+        drop(calls);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let pump = self.state.borrow().pump.clone();
+        if let Some(pump) = pump {
+            pump.wake();
+        }
+    }
+
+    fn reply(
+        &self,
+        call: &Call,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        match &call.back {
+            Back::Connection(connection) => connection.reply(call.xid, write),
+            Back::Datagram(datagrams, peer, key) => datagrams.reply(call.xid, *peer, *key, write),
+        }
+    }
+}
+
+/// A session as the runtime knows it.
+pub(super) struct Served(pub(super) Rc<Session>);
+
+impl Far for Served {
+    fn attach(&mut self, pump: Waker) {
+        self.0.state.borrow_mut().pump = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        let state = self.0.state.borrow();
+        match (&state.open, &state.pump) {
+            (Some(Call { back: Back::Connection(connection), .. }), Some(pump)) => connection.has_room(pump),
+            _ => true,
+        }
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let session = &self.0;
+        // Without one the connection has gone meanwhile.
+        let Some(call) = session.state.borrow_mut().open.take() else { return };
+        let values = data(session.service.parameters(message), *values);
+        let write =
+            |out: &mut Vec<u8>| session.service.reply(out, (call.xid, call.call), Some(message), values);
+        if session.reply(&call, write).is_err() {
+            session.state.borrow_mut().end = End::Lost;
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let state = self.0.state.borrow();
+        match state.end {
+            End::Lost => Arrival::Lost("an RPC client has gone, or can't be answered".into()),
+            _ if state.open.is_some() => Arrival::Nothing,
+            End::Closed if state.calls.is_empty() => Arrival::Closed,
+            _ => state.calls.front().map_or(Arrival::Nothing, |call| {
+                Arrival::Message(self.0.service.calls.calls[call.call].message)
+            }),
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let session = &self.0;
+        let call = session.state.borrow_mut().calls.pop_front().ok_or("there is no call")?;
+        let arguments = session.service.arguments(call.call, &call.arguments).ok_or("they were looked at")?;
+        arguments.iter().try_for_each(|argument| values.put(argument.value()))?;
+        if session.service.calls.calls[call.call].answers.is_empty() {
+            let nothing = |out: &mut Vec<u8>| {
+                session.service.reply(out, (call.xid, call.call), None, std::iter::empty())
+            };
+            return session.reply(&call, nothing);
+        }
+        drop(arguments);
+        session.state.borrow_mut().open = Some(call);
+        Ok(())
+    }
+
+    fn close(&mut self) {}
+}
+
+impl Drop for Served {
+    /// A call that is unanswered fails; those behind it begin anew.
+    fn drop(&mut self) {
+        let (open, calls) = {
+            let state = &mut *self.0.state.borrow_mut();
+            state.over = true;
+            state.pump = None;
+            (state.open.take(), std::mem::take(&mut state.calls))
+        };
+        if let Some(call) = open {
+            self.fail(&call);
+        }
+        if self.0.service.calls.lasting
+            && let Some(Call { back: Back::Connection(connection), .. }) = calls.front()
+        {
+            let connection = connection.clone();
+            connection.begin_anew(calls);
+        } else {
+            calls.iter().for_each(|call| self.fail(call));
+        }
+    }
+}
+
+impl Served {
+    fn fail(&self, call: &Call) {
+        let failed = |out: &mut Vec<u8>| {
+            Service::failed(out, call.xid);
+            Ok(())
+        };
+        // What can be said of it is said.
+        let _ = self.0.reply(call, failed);
+    }
+}

@@ -1,0 +1,149 @@
+//! A service as `rpcgen` wants it: the `.x` file from which clients and servers in C are made.
+
+use std::fmt::Write;
+
+use drystone_component::{Parameter, Type};
+
+use super::options::{Integers, Texts};
+use super::service::Service;
+
+/// Words that can't be names in C or in `rpcgen`'s language.
+const TAKEN: &[&str] = &[
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "hyper",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "opaque",
+    "program",
+    "quadruple",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "string",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "version",
+    "void",
+    "volatile",
+    "while",
+];
+
+/// The `.x` file.
+pub fn print(service: &Service) -> String {
+    let interface = service.interface.name.get();
+    let mut out = format!("/* {interface}, as `drystone describe --onc` writes it. */\n");
+    let mut answers: Vec<usize> = Vec::new();
+    for call in &service.calls.calls {
+        print_struct(&mut out, service, call.message, "call");
+        answers.extend(&call.answers);
+    }
+    answers.sort_unstable();
+    answers.dedup();
+    answers.into_iter().for_each(|answer| print_struct(&mut out, service, answer, "answer"));
+    for call in service.calls.calls.iter().filter(|call| call.answers.len() > 1) {
+        print_union(&mut out, service, call.message, &call.answers);
+    }
+    print_program(&mut out, service);
+    out
+}
+
+fn name(service: &Service, message: usize) -> String {
+    let message = &service.interface.messages.get()[message];
+    format!("{}_{}", service.interface.name.get(), message.name.get())
+}
+
+/// The type of what a message carries; `void` if that is nothing.
+fn type_name(service: &Service, message: usize, kind: &str) -> String {
+    match service.parameters(message) {
+        [] => "void".into(),
+        _ => format!("{}_{kind}", name(service, message)),
+    }
+}
+
+fn print_struct(out: &mut String, service: &Service, message: usize, kind: &str) {
+    let parameters = service.parameters(message);
+    if !parameters.is_empty() {
+        let _ = writeln!(out, "\nstruct {}_{kind} {{", name(service, message));
+        parameters.iter().for_each(|parameter| print_field(out, service, parameter));
+        out.push_str("};\n");
+    }
+}
+
+fn field_name(name: &str) -> String {
+    if TAKEN.contains(&name) { format!("{name}_") } else { name.into() }
+}
+
+fn print_field(out: &mut String, service: &Service, parameter: &Parameter) {
+    let name = field_name(parameter.name.get());
+    let _ = match (parameter.ty, service.integers) {
+        (Type::Boolean, _) => writeln!(out, "    bool {name};"),
+        (Type::Character, _) => writeln!(out, "    unsigned int {name};"),
+        (Type::Integer, Integers::Int) => writeln!(out, "    int {name};"),
+        (Type::Integer, Integers::Hyper) => writeln!(out, "    hyper {name};"),
+        (Type::Real, _) => writeln!(out, "    double {name};"),
+        (Type::Text, _) if service.texts == Texts::String => writeln!(out, "    string {name}<>;"),
+        (Type::Text, _) => writeln!(out, "    opaque {name}<>;"),
+        (Type::Component, _) => unreachable!("a service carries data only"),
+    };
+}
+
+fn print_union(out: &mut String, service: &Service, message: usize, answers: &[usize]) {
+    let _ = writeln!(out, "\nunion {}_result switch (int answer) {{", name(service, message));
+    for (place, &answer) in answers.iter().enumerate() {
+        let ty = type_name(service, answer, "answer");
+        let field = field_name(service.interface.messages.get()[answer].name.get());
+        let field = if ty == "void" { String::new() } else { format!(" {field}") };
+        let _ = writeln!(out, "case {place}:\n    {ty}{field};");
+    }
+    out.push_str("};\n");
+}
+
+fn print_program(out: &mut String, service: &Service) {
+    let interface = service.interface.name.get();
+    let _ = writeln!(out, "\nprogram {interface}_rpc_program {{\n    version {interface}_rpc_version {{");
+    for (call, procedure) in service.calls.calls.iter().zip(&service.procedures) {
+        let result = match call.answers.as_slice() {
+            [] => "void".into(),
+            [answer] => type_name(service, *answer, "answer"),
+            _ => format!("{}_result", name(service, call.message)),
+        };
+        let argument = type_name(service, call.message, "call");
+        let name = procedure_name(service, call.message);
+        let _ = writeln!(out, "        {result} {name}({argument}) = {procedure};");
+    }
+    let _ = writeln!(out, "    }} = {};\n}} = {:#x};", service.version, service.program);
+}
+
+/// `rpcgen` makes functions of procedures in small letters: names that differ in nothing else get numbers.
+fn procedure_name(service: &Service, message: usize) -> String {
+    let ours = name(service, message);
+    let earlier = service.calls.calls.iter().map(|call| call.message).take_while(|&other| other != message);
+    match earlier.filter(|&other| name(service, other).eq_ignore_ascii_case(&ours)).count() {
+        0 => ours,
+        same => format!("{ours}_{}", same + 1),
+    }
+}

@@ -1,0 +1,121 @@
+//! Where a name's server is: host, port and path, as in `//127.0.0.1:8080/greet`; and what the host's name stands for, which a
+//! helper thread finds out.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::reactor::{Handler, Reactor};
+
+/// What stands behind a name's scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Empty: this machine.
+    pub(crate) host: String,
+    /// `None`: nothing is said, or 0.
+    pub(crate) port: Option<u16>,
+    /// With the `/` before it; empty if there is none.
+    pub(crate) path: String,
+}
+
+impl Place {
+    /// Takes it apart; an error is a sentence.
+    pub(crate) fn parse(rest: &str) -> Result<Place, String> {
+        let wrong = || "a name such as //127.0.0.1:8080/path is expected behind the scheme".to_string();
+        let rest = rest.strip_prefix("//").ok_or_else(wrong)?;
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, Some(port)),
+            _ => (authority, None),
+        };
+        let port = port.map_or(Ok(0), str::parse::<u16>).map_err(|_| wrong())?;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        if bare.is_none() && host.contains([':', '@', '[', ']', '?', '#', ' ']) {
+            return Err(wrong());
+        }
+        let host = bare.unwrap_or(host).to_string();
+        Ok(Place { host, port: Some(port).filter(|&port| port != 0), path: path.to_string() })
+    }
+
+    /// The address, if nothing has to be looked up.
+    pub(crate) fn numeric(&self) -> Option<IpAddr> {
+        match self.host.as_str() {
+            "" | "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
+            host => host.parse().ok(),
+        }
+    }
+
+    /// Where a server listens. Nothing is looked up for that.
+    pub(crate) fn here(&self) -> Result<IpAddr, String> {
+        let wanted = "a server's address is one in numbers, or localhost";
+        self.numeric().ok_or_else(|| wanted.to_string())
+    }
+
+    /// All that the host's name stands for, with this port. It may take long.
+    pub(crate) fn look_up(&self, port: u16) -> io::Result<Vec<SocketAddr>> {
+        match self.numeric() {
+            Some(address) => Ok(vec![(address, port).into()]),
+            None => Ok((self.host.as_str(), port).to_socket_addrs()?.collect()),
+        }
+    }
+}
+
+/// Addresses that a helper thread looks for.
+pub(crate) struct Search {
+    reactor: Rc<Reactor>,
+    source: usize,
+    found: Arc<Mutex<Option<Found>>>,
+}
+
+type Found = io::Result<Vec<SocketAddr>>;
+
+impl Search {
+    /// Does the work elsewhere; the handler runs when it is done.
+    pub(crate) fn begin(
+        reactor: &Rc<Reactor>,
+        handler: Rc<dyn Handler>,
+        work: impl FnOnce() -> Found + Send + 'static,
+    ) -> io::Result<Search> {
+        let search = Search { reactor: reactor.clone(), source: reactor.source(), found: Arc::default() };
+        reactor.handle(search.source, handler);
+        let (signal, found) = (reactor.signal(search.source), search.found.clone());
+        let work = move || {
+            let result = work();
+            *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            signal.done();
+        };
+        thread::Builder::new().name("name lookup".into()).spawn(work)?;
+        Ok(search)
+    }
+
+    /// What was found, once.
+    pub(crate) fn found(&self) -> Option<Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.reactor.remove(self.source);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_taken_apart() {
+        let place = |host: &str, port, path: &str| Ok(Place { host: host.into(), port, path: path.into() });
+        assert_eq!(Place::parse("//127.0.0.1:8080/greet/x"), place("127.0.0.1", Some(8080), "/greet/x"));
+        assert_eq!(Place::parse("//example.org"), place("example.org", None, ""));
+        assert_eq!(Place::parse("//:0/"), place("", None, "/"));
+        assert_eq!(Place::parse("//[::1]:7"), place("::1", Some(7), ""));
+        assert_eq!(Place::parse("//[::1]/"), place("::1", None, "/"));
+        for wrong in ["", "/x", "//a:b/", "//::1:7/", "//a:70000", "//u@h:1", "//a b:1"] {
+            assert!(Place::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
