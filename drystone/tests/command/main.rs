@@ -11,6 +11,8 @@ mod limits;
 mod long;
 mod memory;
 mod new;
+mod onc;
+mod peer;
 mod programs;
 mod run;
 mod specialise;

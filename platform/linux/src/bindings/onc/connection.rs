@@ -119,12 +119,9 @@ impl Connection {
 
     fn carry_out(&self, call: Call) {
         let session = self.state.borrow().session.clone();
-        let call = match session {
+        match session.filter(|session| !session.is_over()) {
             Some(session) => session.add(call),
-            None => Err(call),
-        };
-        if let Err(call) = call {
-            self.begin(VecDeque::from([call]));
+            None => self.begin(VecDeque::from([call])),
         }
     }
 

@@ -70,6 +70,7 @@ impl Scheme for Context {
             place: place(rest)?,
             transport: self.transport,
             program: (service.program, service.version),
+            lasts: service.calls.lasting,
             name: format!("{}:{rest}", self.scheme()).into(),
         };
         Ok(Box::new(Remote::new(service, target)))

@@ -66,6 +66,8 @@ pub(super) struct Target {
     pub(super) transport: Transport,
     /// Program and version.
     pub(super) program: (u32, u32),
+    /// A communication lasts, with a way of its own.
+    pub(super) lasts: bool,
     /// As the program wrote it.
     pub(super) name: Rc<str>,
 }

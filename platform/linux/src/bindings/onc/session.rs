@@ -69,14 +69,15 @@ impl Session {
         })
     }
 
-    /// One more call. It comes back if the communication is over.
-    pub(super) fn add(&self, call: Call) -> Result<(), Call> {
-        if self.state.borrow().over {
-            return Err(call);
-        }
+    /// Whether no more calls can be added.
+    pub(super) fn is_over(&self) -> bool {
+        self.state.borrow().over
+    }
+
+    /// One more call.
+    pub(super) fn add(&self, call: Call) {
         self.state.borrow_mut().calls.push_back(call);
         self.wake();
-        Ok(())
     }
 
     /// The connection has come to its end: if calls are unanswered, the communication is lost.

@@ -39,7 +39,7 @@ struct State {
     early: Vec<u8>,
     waiting: Vec<Waker>,
     finishes: bool,
-    /// While calls are unanswered.
+    /// While calls are unanswered, or a communication ends with this connection.
     expectation: Option<Expectation>,
 }
 
@@ -49,6 +49,9 @@ enum Phase {
     Up(Rc<Socket>),
     Over(String),
 }
+
+/// A reply, and whose it is, if it is still waited for.
+type Reply = (Option<Rc<Slot>>, Vec<u8>);
 
 impl StreamLink {
     /// Begins to make a connection.
@@ -182,8 +185,8 @@ impl StreamLink {
         }
     }
 
-    /// The next reply, and whose it is, if it is still waited for.
-    fn next(&self) -> Result<Option<(Option<Rc<Slot>>, Vec<u8>)>, String> {
+    /// The next reply.
+    fn next(&self) -> Result<Option<Reply>, String> {
         let state = &mut *self.state.borrow_mut();
         match state.records.next() {
             Record::Incomplete => Ok(None),
@@ -192,9 +195,7 @@ impl StreamLink {
                 let xid = reply_to(record).ok_or("what the server sends is no reply")?;
                 let reply = record.to_vec();
                 let slot = state.calls.remove(&xid);
-                if state.calls.is_empty() {
-                    state.expectation = None;
-                }
+                state.rest(&self.target);
                 Ok(Some((slot, reply)))
             }
         }
@@ -212,6 +213,13 @@ impl StreamLink {
 }
 
 impl State {
+    /// Nothing is expected if nothing is unanswered; but the server may end a communication that lasts.
+    fn rest(&mut self, target: &Target) {
+        if self.calls.is_empty() && !target.lasts {
+            self.expectation = None;
+        }
+    }
+
     fn is_late(&self) -> bool {
         matches!(self.phase, Phase::Connecting(..)) && self.until <= Instant::now()
     }
@@ -254,9 +262,7 @@ impl Link for StreamLink {
     fn forget(&self, xid: u32) {
         let state = &mut *self.state.borrow_mut();
         state.calls.remove(&xid);
-        if state.calls.is_empty() {
-            state.expectation = None;
-        }
+        state.rest(&self.target);
     }
 
     fn is_over(&self) -> bool {

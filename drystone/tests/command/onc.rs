@@ -1,0 +1,216 @@
+//! ONC RPC with the real peers: clients and servers in C that rpcgen makes of what `drystone describe --onc` writes, with
+//! libtirpc; rpcbind and rpcinfo; and a client that knows no manners.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::peer::{Peer, free_port, installed};
+use super::{DRYSTONE, complaint, drystone, printed, status};
+
+const FILES: &[(&str, &str)] = &[
+    ("store.dry", include_str!("onc/store.dry")),
+    ("server.dry", include_str!("onc/server.dry")),
+    ("client.dry", include_str!("onc/client.dry")),
+    ("client.c", include_str!("onc/client.c")),
+    ("server.c", include_str!("onc/server.c")),
+];
+
+/// What a client prints; over UDP each call is a communication of its own, so that a service of ours has no notes.
+fn answers(notes: i32) -> String {
+    format!("3\nno name\n{notes}\n-4 2.0 x FALSE\n5005\n")
+}
+
+/// A folder with the programs for integers of 32 or 64 bits.
+fn folder(integers: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    for (name, text) in FILES {
+        let text = text.replace("(* BY *)", &format!("BY Onc(integers: {integers})"));
+        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
+    }
+    folder
+}
+
+/// Runs a command that has to succeed.
+fn done(folder: &Path, command: &str, arguments: &[&str]) -> String {
+    let output = Command::new(command).args(arguments).current_dir(folder).output().expect("it is installed");
+    assert!(output.status.success(), "{command} {arguments:?}: {}", complaint(&output));
+    printed(&output)
+}
+
+/// Makes client and server in C; `false`: something isn't installed.
+fn make(folder: &Path, integers: &str) -> bool {
+    if !installed("rpcgen") || !installed("cc") {
+        return false;
+    }
+    if !Path::new("/usr/include/tirpc/rpc/rpc.h").exists() {
+        eprintln!("skipped: no libtirpc here");
+        return false;
+    }
+    let with = format!("integers={integers}");
+    let described =
+        drystone(folder, &["describe", "store.dry", "Store", "--onc", "--with", &with, "-o", "store.x"]);
+    assert_eq!(status(&described), 0, "{}", complaint(&described));
+    for (part, file) in [("-h", "store.h"), ("-c", "xdr.c"), ("-l", "stub.c"), ("-m", "skeleton.c")] {
+        done(folder, "rpcgen", &[part, "-o", file, "store.x"]);
+    }
+    for (program, stub) in [("client", "stub.c"), ("server", "skeleton.c")] {
+        let source = format!("{program}.c");
+        let arguments = ["-w", "-I/usr/include/tirpc", "-o", program, &source, stub, "xdr.c", "-ltirpc"];
+        done(folder, "cc", &arguments);
+    }
+    true
+}
+
+fn serve(folder: &Path, name: &str) -> Peer {
+    let mut server = Peer::start(folder, DRYSTONE, &["run", "server.dry", name]);
+    assert_eq!(server.line(), "ready");
+    server
+}
+
+fn both_ways(integers: &str) {
+    let folder = folder(integers);
+    let folder = folder.path();
+    if !make(folder, integers) {
+        return;
+    }
+    for (transport, scheme, notes) in [("tcp", "onc", 2), ("udp", "onc+udp", 0)] {
+        let port = free_port().to_string();
+        let server = serve(folder, &format!("{scheme}://127.0.0.1:{port}/"));
+        let printed = done(folder, "./client", &[transport, &port]);
+        assert_eq!(printed, answers(notes) + "RPC: Procedure unavailable\n", "{transport}");
+        drop(server);
+        let mut server = Peer::start(folder, "./server", &[transport]);
+        let name = format!("{scheme}://127.0.0.1:{}/", server.line());
+        assert_eq!(done(folder, DRYSTONE, &["run", "client.dry", &name]), answers(2), "{transport}");
+    }
+}
+
+#[test]
+fn c_and_drystone_call_each_other_with_64_bits() {
+    both_ways("64");
+}
+
+#[test]
+fn c_and_drystone_call_each_other_with_32_bits() {
+    both_ways("32");
+}
+
+/// rpcbind, unless one runs already; `None`: it can't be had.
+fn rpcbind() -> Option<Option<Peer>> {
+    if TcpStream::connect(("127.0.0.1", 111)).is_ok() {
+        return Some(None);
+    }
+    if !installed("rpcbind") || !installed("rpcinfo") || !installed("rpcgen") {
+        return None;
+    }
+    let mut server = Peer::start(Path::new("/"), "rpcbind", &["-f", "-l"]);
+    for _ in 0..100 {
+        if TcpStream::connect(("127.0.0.1", 111)).is_ok() && Path::new("/run/rpcbind.sock").exists() {
+            return Some(Some(server));
+        }
+        if !server.runs() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    eprintln!("skipped: rpcbind can't be started here");
+    None
+}
+
+#[test]
+fn programs_without_a_port_are_found_by_rpcbind() {
+    let folder = folder("64");
+    let folder = folder.path();
+    let Some(_rpcbind) = rpcbind() else { return };
+    if !make(folder, "64") {
+        return;
+    }
+    let x = fs::read_to_string(folder.join("store.x")).expect("it was written");
+    let program =
+        x.rsplit_once("= 0x").and_then(|(_, number)| number.split_once(';')).expect("it has a number").0;
+    let program = u32::from_str_radix(program, 16).expect("it is one").to_string();
+    for (transport, scheme, notes) in [("tcp", "onc", 2), ("udp", "onc+udp", 0)] {
+        let name = format!("{scheme}://127.0.0.1/");
+        let server = serve(folder, &name);
+        let printed = done(folder, "./client", &[transport]);
+        assert_eq!(printed, answers(notes) + "RPC: Procedure unavailable\n", "{transport}");
+        let seen = done(folder, "rpcinfo", &["-T", transport, "127.0.0.1", &program, "1"]);
+        assert_eq!(seen.trim(), format!("program {program} version 1 ready and waiting"));
+        assert_eq!(done(folder, DRYSTONE, &["run", "client.dry", &name]), answers(notes), "{transport}");
+        drop(server);
+        let mut server = Peer::start(folder, "./server", &[transport, "registered"]);
+        assert_ne!(server.line(), "");
+        assert_eq!(done(folder, DRYSTONE, &["run", "client.dry", &name]), answers(2), "{transport}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_lost() {
+    let folder = folder("64");
+    let name = format!("onc://127.0.0.1:{}/", free_port());
+    let output = drystone(folder.path(), &["run", "client.dry", &name]);
+    assert_eq!(printed(&output), "lost\n", "{}", complaint(&output));
+    assert_eq!(status(&output), 0);
+}
+
+/// Bytes that are no calls, calls that are cut off, and clients that leave while they are served.
+#[test]
+fn bad_clients_harm_nobody_else() {
+    let folder = folder("64");
+    let port = free_port();
+    let name = format!("onc://127.0.0.1:{port}/");
+    let mut server = serve(folder.path(), &name);
+    let connect = || TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    for length in [0u32, 1, 24, 40, 1 << 20, u32::MAX] {
+        let mut client = connect();
+        client.write_all(&(length | 1 << 31).to_be_bytes()).expect("it takes bytes");
+        // It may have closed before it has all of them.
+        let _ = client.write_all(&[7; 100]);
+        let _ = client.shutdown(Shutdown::Write);
+        client.set_read_timeout(Some(Duration::from_secs(10))).expect("it is no zero");
+        let mut rest = Vec::new();
+        let _ = client.read_to_end(&mut rest);
+        assert_eq!(rest, [], "{length}");
+    }
+    let many: Vec<TcpStream> = (0..1000).map(|_| connect()).collect();
+    assert_eq!(done(folder.path(), DRYSTONE, &["run", "client.dry", &name]), answers(2));
+    drop(many);
+    assert!(server.runs());
+}
+
+#[test]
+fn datagrams_that_are_no_calls_are_nothing() {
+    let folder = folder("64");
+    let port = free_port();
+    let name = format!("onc+udp://127.0.0.1:{port}/");
+    let mut server = serve(folder.path(), &name);
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
+    for length in 0..1000 {
+        socket.send_to(&vec![length as u8; length], ("127.0.0.1", port)).expect("it is sent");
+    }
+    assert_eq!(done(folder.path(), DRYSTONE, &["run", "client.dry", &name]), answers(0));
+    assert!(server.runs());
+}
+
+#[test]
+fn what_rpcgen_cannot_know_is_refused() {
+    let folder = folder("64");
+    let said = |interface: &str, option: &str| {
+        let with = ["describe", "store.dry", interface, "--onc", "--with", option];
+        complaint(&drystone(folder.path(), &with))
+    };
+    assert_eq!(
+        said("Files", "version=1"),
+        "error: Opened of Files carries a component, which can't leave the program this way\n"
+    );
+    assert!(said("FileSystem", "version=1").contains("is no interface of requests and replies"));
+    assert_eq!(said("Store", "integers=8"), "error: integers: 8 is not 32 or 64\n");
+    assert_eq!(said("Nothing", "version=1"), "error: store.dry: there is no interface Nothing\n");
+}

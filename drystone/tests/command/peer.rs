@@ -1,0 +1,60 @@
+//! Programs that run beside a test, and end with it.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A program that serves until the test is over.
+pub struct Peer {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Starts it in a folder.
+    pub fn start(folder: &Path, program: &str, arguments: &[&str]) -> Peer {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{program}: {error}"));
+        let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Peer { child, output }
+    }
+
+    /// The next line that it prints; empty if it has ended.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("it prints text");
+        line.trim_end().to_string()
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_none()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port on which nobody listens.
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    listener.local_addr().expect("it has an address").port()
+}
+
+/// Whether a command is installed; if not, says that the test is skipped.
+pub fn installed(command: &str) -> bool {
+    let found = std::env::var_os("PATH").is_some_and(|path| {
+        let mut folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+        folders.any(|folder| folder.join(command).is_file())
+    });
+    if !found {
+        eprintln!("skipped: no {command} here");
+    }
+    found
+}
