@@ -20,7 +20,7 @@ const FORMS: &[(&str, Form, &str)] = &[
     ("worker", Form::Number, "worker:1"),
     ("process", Form::Word, "process:store"),
     ("tcp", Form::Named, "tcp://host:7000/files"),
-    ("onc", Form::Address, "onc://host:2049/1"),
+    ("onc", Form::Address, "onc://host:2049/"),
     ("http", Form::Address, "http://host:8080/files"),
     ("https", Form::Address, "https://host:8443/files"),
     ("nats", Form::Address, "nats://host:4222/files"),

@@ -42,7 +42,8 @@ impl Context {
 fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let mut options = Options::default();
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("onc")) {
-        for (name, value) in &factory.options {
+        // How many messages may be on their way is this factory's own business.
+        for (name, value) in factory.options.iter().filter(|(name, _)| *name != "capacity") {
             options.set(name, &String::from_utf8_lossy(value))?;
         }
     }
