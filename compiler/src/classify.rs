@@ -267,7 +267,6 @@ impl Visitor for Gather<'_> {
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
             NewComponent(..)
-            | NewComponentAt { .. }
             | DeleteComponent(..)
             | DeleteCollection(..)
             | Move(..)
@@ -282,6 +281,13 @@ impl Visitor for Gather<'_> {
                 self.facts.awaits = true;
             }
             Call(procedure, arguments) => self.call(*procedure, arguments),
+            NewComponentAt { template, .. } => {
+                self.facts.waits = true;
+                // Where it is made its clients come from elsewhere.
+                let offers = &self.program.components[template.index()].offers;
+                let servers = offers.iter().map(|facet| (Type::Component(*template), facet.interface));
+                self.facts.servers.extend(servers);
+            }
             Connect(_, ConnectEnd::Of { component, interface, .. }, _)
             | Export { offered: ConnectEnd::Of { component, interface, .. }, .. } => {
                 self.facts.waits = true;

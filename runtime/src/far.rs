@@ -18,6 +18,7 @@ mod cell;
 mod clients;
 mod domain;
 mod door;
+pub mod guest;
 mod letter;
 mod listener;
 mod proxy;
@@ -30,6 +31,7 @@ use core::cell::Cell;
 
 pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
+pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Outgoing};
 pub use listener::listen;
 pub use proxy::proxy;

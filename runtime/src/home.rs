@@ -25,6 +25,7 @@ use self::exchange::{Exchange, Parallel};
 use self::names::Names;
 use self::surplus::Surplus;
 use self::timers::Timers;
+use crate::far::Guest;
 use crate::layout::{Instance, OTHER, Worker};
 use crate::platform::{Platform, Threads};
 use crate::worker::Ground;
@@ -113,6 +114,8 @@ pub struct Home {
     pub platform: *mut dyn Platform,
     /// The program's entry; null when it has been deleted.
     pub entry: *mut Instance,
+    /// What the entry is to another program, if it is here for one.
+    pub guest: Option<Guest>,
     /// Components of the system that the entry is connected to.
     pub system: Vec<*mut Instance>,
     /// What the program exports to itself.

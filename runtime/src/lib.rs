@@ -57,4 +57,4 @@ mod time;
 mod worker;
 
 pub use instance::template_of;
-pub use scheduler::{Options, Outcome, run};
+pub use scheduler::{Options, Outcome, run, run_guest};

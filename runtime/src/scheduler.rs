@@ -19,9 +19,10 @@ use core::ptr::{self, null_mut};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
-use drystone_component::Program;
+use drystone_component::{Program, Template};
 
 use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
+use crate::far::guest::{self, Guest};
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
@@ -93,6 +94,25 @@ pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
 
 /// Runs a program to its end.
 pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Options) -> Outcome {
+    run_with(program, platform, options, None)
+}
+
+/// Runs a component of a program for another program, as that one wishes.
+pub fn run_guest(
+    program: &'static Program,
+    guest: Guest,
+    platform: &mut dyn Platform,
+    options: Options,
+) -> Outcome {
+    run_with(program, platform, options, Some(guest))
+}
+
+fn run_with(
+    program: &'static Program,
+    platform: &mut dyn Platform,
+    options: Options,
+    guest: Option<Guest>,
+) -> Outcome {
     let threads = platform.threads();
     let cores = options.cores.clamp(1, parallel::MOST_WORKERS);
     let memory = Memory::new(options.memory_limit, Some(threads));
@@ -101,7 +121,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
         let shared = Arc::new(Shared {
             threads,
             workers: (0..cores).map(|i| new_worker((i != 0) as u32)).collect(),
-            is_virtual: (*program.entry).virtual_time,
+            is_virtual: (*entry_of(program, &guest)).virtual_time,
             virtual_time: AtomicI64::new(0),
             exchange: Exchange::new(cores - 1),
             start: threads.clock(),
@@ -117,6 +137,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             program,
             platform,
             entry: null_mut(),
+            guest,
             system: Vec::new(),
             names: Names::new(),
             timers: Timers::new(),
@@ -145,6 +166,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
             threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
             parallel::start_workers(w, program, &memory);
             let status = serve(w);
+            guest::gone(w);
             parallel::recall_all(w);
             shared.stop.store(true, SeqCst);
             threads.wake_ticker();
@@ -170,14 +192,22 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
     }
 }
 
-/// Makes the entry and connects it to the system; `false` after a message.
+fn entry_of(program: &Program, guest: &Option<Guest>) -> *const Template {
+    guest.as_ref().map_or(program.entry, |guest| guest.template)
+}
+
+/// Makes the entry and connects it to the system, or its host; `false` after a message.
 unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
-    let template = (*home(w)).program.entry;
+    let template = entry_of((*home(w)).program, &(*home(w)).guest);
     let entry = life::make(w, &*template);
     if entry.is_null() {
         return fault::report_no_memory(w);
     }
     (*home(w)).entry = entry;
+    if let Some(guest) = &mut (*home(w)).guest {
+        let made = guest::receive(w, guest, entry).is_some() && life::start(w, entry);
+        return made || fault::report_no_memory(w);
+    }
     for required in (*template).required.get() {
         let name = (*required.interface).name.get();
         let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
@@ -245,7 +275,11 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !p.is_null() {
             let program = (*home(w)).program;
             enter(w, program, p);
-        } else if (*w).attention.load(Relaxed) == 0 && (*home(w)).paused.is_empty() && !wait(w) {
+        } else if (*w).attention.load(Relaxed) == 0
+            && (*home(w)).paused.is_empty()
+            && !guest::look(w)
+            && !wait(w)
+        {
             return fault::report_deadlock(w);
         }
     }
@@ -256,6 +290,7 @@ unsafe fn ticked(w: *mut Worker) {
     parallel::ticked(w);
     if (*(*home(w)).platform).pending() != 0 {
         poll(w, Some(0));
+        guest::look(w);
     }
     give_back(w, WHEN_BUSY);
     // A program that computes shows what it writes, if not at once.

@@ -2,30 +2,35 @@
 //! `:`, says whose it is (language reference, section 9).
 
 mod bell;
-#[allow(dead_code, reason = "domains are about to use it")]
 mod channel;
+mod clock;
+mod confine;
 mod datum;
+mod domain;
+mod line;
+mod link;
 pub mod onc;
 mod patience;
 mod place;
-#[allow(dead_code, reason = "domains are about to use it")]
+mod process;
 mod ring;
-#[allow(dead_code, reason = "domains are about to use it")]
 pub(crate) mod rings;
-
-mod clock;
+mod worker;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use drystone_component::{Interface, Template};
+use drystone_component::{Interface, Program, Template};
 pub(crate) use drystone_kortex::Scheme;
 use drystone_kortex::composed::{Services, compose, compose_exported, is_composed};
 use drystone_kortex::event::Events;
 use drystone_runtime::binding::{Binder, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
 
-use crate::bindings::clock::Clock;
+use self::clock::Clock;
+use self::process::Processes;
+use self::worker::Workers;
+use crate::Options;
 use crate::reactor::Reactor;
 
 /// The naming contexts of a program, by their schemes.
@@ -36,12 +41,14 @@ pub(crate) struct Bindings {
 
 impl Bindings {
     /// All that this platform knows.
-    pub(crate) fn new(reactor: &Rc<Reactor>) -> Bindings {
+    pub(crate) fn new(program: &'static Program, options: &Options, reactor: &Rc<Reactor>) -> Bindings {
         let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
         let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
         schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
         schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
+        schemes.insert("process", Box::new(Processes::new(program, options, reactor)));
+        schemes.insert("worker", Box::new(Workers::new(program, options, reactor)));
         Bindings { schemes, services }
     }
 

@@ -6,10 +6,12 @@ use std::process::exit;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use drystone_component::Program;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Platform, Threads};
 
+use crate::Options;
 use crate::bindings::Bindings;
 use crate::process::write_all;
 use crate::reactor::Reactor;
@@ -35,10 +37,15 @@ pub(crate) struct Linux {
 
 impl Linux {
     /// Fails if the system has no more file descriptors.
-    pub(crate) fn new(start: Instant, output: Output) -> io::Result<Linux> {
+    pub(crate) fn new(
+        start: Instant,
+        output: Output,
+        program: &'static Program,
+        options: &Options,
+    ) -> io::Result<Linux> {
         let reactor = Reactor::new()?;
         let threads = LinuxThreads::new(start, reactor.waker());
-        let bindings = Bindings::new(&reactor);
+        let bindings = Bindings::new(program, options, &reactor);
         Ok(Linux { reactor, output, bindings, threads })
     }
 

@@ -72,7 +72,7 @@ fn try_run(
     output: Output,
 ) -> Result<Run, String> {
     settle();
-    let mut platform = Linux::new(start, output).map_err(|error| reason(&error))?;
+    let mut platform = Linux::new(start, output, program, options).map_err(|error| reason(&error))?;
     let reactor = platform.reactor.clone();
     let (kind, system, remains) = system::make(program, options, &reactor, start)?;
     let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };

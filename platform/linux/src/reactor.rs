@@ -10,7 +10,6 @@
 //! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
 
 mod handlers;
-#[allow(dead_code, reason = "domains are about to use it")]
 mod served;
 
 use std::cell::{Cell, RefCell};

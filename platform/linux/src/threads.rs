@@ -66,6 +66,21 @@ impl Ticking {
 /// Tickers whose programs have ended: making and ending a thread for each program of a process disturbs the others.
 static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
 
+/// Forks this process: the other one has this thread only, and no idle tickers.
+///
+/// # Safety
+/// The other process does nothing that needs locks which threads of this one may hold, but for the C library's allocator.
+pub(crate) unsafe fn fork() -> i32 {
+    let mut tickers = TICKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as the caller promises; nobody else has the tickers now.
+    let process = unsafe { libc::fork() };
+    if process == 0 {
+        // They wait for nothing there: nobody is to be told.
+        mem::forget(mem::take(&mut *tickers));
+    }
+    process
+}
+
 fn start_ticker_thread(first: Ticking) {
     let run = move || {
         let (sender, more) = mpsc::channel();

@@ -31,8 +31,8 @@ struct Header {
     rings: [Indices; 2],
     /// Whether each side sleeps.
     bells: [Line<AtomicU32>; 2],
-    /// Not 0: this side is over, and says no more than it has.
-    closed: [Line<AtomicU32>; 2],
+    /// How each side is: a number; what it means is for those who use the channel. 0 at first.
+    signs: [Line<AtomicU32>; 2],
 }
 
 const _: () = assert!(size_of::<Header>() <= HEAD);
@@ -71,8 +71,10 @@ pub(crate) struct End {
     skipped: bool,
     /// There are bytes for which there was no room.
     starves: bool,
-    /// The other side's end has been seen.
-    over: bool,
+    /// The other side's sign as it was seen last.
+    seen: u32,
+    /// Nobody wants to know what comes.
+    ignored: bool,
     copied: Box<[u8]>,
 }
 
@@ -129,8 +131,21 @@ impl Offer {
         let (writer, reader) =
             unsafe { (Writer::new(mapping.place(side)), Reader::new(mapping.place(1 - side))) };
         let copied = if trust == Trust::None { vec![0; SCOOP].into() } else { Box::default() };
-        let (unrung, skipped, starves, over) = (false, false, false, false);
-        Ok(End { mapping, events, side, trust, writer, reader, unrung, skipped, starves, over, copied })
+        let (unrung, skipped, starves, seen, ignored) = (false, false, false, 0, false);
+        Ok(End {
+            mapping,
+            events,
+            side,
+            trust,
+            writer,
+            reader,
+            unrung,
+            skipped,
+            starves,
+            seen,
+            ignored,
+            copied,
+        })
     }
 }
 
@@ -178,16 +193,6 @@ impl Drop for Mapping {
 }
 
 impl End {
-    /// Room to write in place: see [`Writer::room`].
-    pub(crate) fn room(&mut self, least: usize) -> Result<&mut [u8], Garbage> {
-        self.writer.room(least)
-    }
-
-    /// So many bytes have been written into the room.
-    pub(crate) fn commit(&mut self, bytes: usize) {
-        self.writer.commit(bytes);
-    }
-
     /// Writes as many of the bytes as there is room for.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<usize, Garbage> {
         self.writer.write(bytes)
@@ -250,28 +255,41 @@ impl End {
         }
     }
 
-    /// This side says no more.
-    pub(crate) fn close(&mut self) {
-        self.writer.publish();
-        self.mapping.header().closed[self.side].0.store(1, Release);
+    /// Sets this side's sign, which the other sees after all that was written before.
+    pub(crate) fn show(&mut self, sign: u32) {
+        self.publish();
+        self.mapping.header().signs[self.side].0.store(sign, Release);
         self.ring();
     }
 
-    /// Whether the other side has said that it says no more. What it said before may not have been read.
-    pub(crate) fn is_closed(&mut self) -> bool {
-        self.over |= self.says_closed();
-        self.over
+    /// The other side's sign. What that one wrote before may not have been read.
+    pub(crate) fn sign(&mut self) -> u32 {
+        self.seen = self.others_sign();
+        self.seen
     }
 
-    fn says_closed(&self) -> bool {
-        self.mapping.header().closed[1 - self.side].0.load(Acquire) != 0
+    fn others_sign(&self) -> u32 {
+        self.mapping.header().signs[1 - self.side].0.load(Acquire)
     }
 
-    /// Whether there is anything that this side hasn't seen: bytes, room that it waits for, the other's end.
+    /// Whether there is anything that this side hasn't seen: bytes, room that it waits for, a sign.
     pub(crate) fn has_news(&self) -> bool {
+        if self.ignored {
+            return false;
+        }
         self.reader.has_changed()
             || (self.starves && self.writer.has_changed())
-            || (!self.over && self.says_closed())
+            || self.others_sign() != self.seen
+    }
+
+    /// Whether it is worth trying to write: there was room, or there is new room.
+    pub(crate) fn has_room(&self) -> bool {
+        !self.starves || self.writer.has_changed()
+    }
+
+    /// Nothing that comes is news any more.
+    pub(crate) fn ignore(&mut self) {
+        self.ignored = true;
     }
 
     /// What wakes this side when it sleeps.

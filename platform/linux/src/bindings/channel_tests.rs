@@ -85,7 +85,7 @@ fn echo(party: &Party) {
     let mut come = Vec::new();
     loop {
         party.hear(&mut come);
-        if come.is_empty() && party.line.0.borrow_mut().is_closed() {
+        if come.is_empty() && party.line.0.borrow_mut().sign() == 1 {
             return;
         }
         if come.is_empty() {
@@ -110,7 +110,7 @@ fn talk(party: &Party, batches: usize) {
             thread::sleep(Duration::from_millis(1));
         }
     }
-    party.line.0.borrow_mut().close();
+    party.line.0.borrow_mut().show(1);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_peer_that_writes_nonsense_is_survived() {
             }
             assert!(bytes <= CAPACITY);
             end.tell();
-            end.is_closed();
+            end.sign();
         }
     }
 }
@@ -199,7 +199,7 @@ fn round_trips_of_two_processes() {
                 party.hear_all(16, &mut come);
             }
             println!("{:.2} us", start.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64);
-            party.line.0.borrow_mut().close();
+            party.line.0.borrow_mut().show(1);
         });
     }
 }

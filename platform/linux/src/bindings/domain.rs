@@ -1,0 +1,163 @@
+//! A component of a program in another domain: both ends of what is between the two. Which interface a communication is
+//! for is said by its name: `o2` is the third that the component offers, `r0/1` the first slot of the first that it
+//! requires.
+
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use drystone_component::wire::Role;
+use drystone_component::{Interface, Program, Template};
+use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, Wish};
+
+use super::channel::{Offer, Trust};
+use super::line::{Line, sign};
+use crate::Options;
+use crate::platform::{Linux, Output};
+use crate::reactor::Reactor;
+
+/// How long what a component has said last may take to be heard.
+const LEAVING: Duration = Duration::from_secs(10);
+
+fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
+    // SAFETY: a program's descriptions live for ever.
+    unsafe { &*template.offered.get()[index].interface }
+}
+
+fn required_interface(template: &'static Template, index: usize) -> &'static Interface {
+    // SAFETY: likewise.
+    unsafe { &*template.required.get()[index].interface }
+}
+
+/// What keeps a domain, and ends it when it is dropped.
+pub(crate) trait Place: 'static {
+    /// Something has come to an end there: told once, first.
+    fn watch(&mut self, line: &Rc<Line>) -> io::Result<()>;
+
+    /// It is to end at once.
+    fn end(&mut self);
+}
+
+/// A component elsewhere, as its program knows it.
+pub(crate) struct Remote<P: Place> {
+    template: &'static Template,
+    line: Rc<Line>,
+    place: P,
+}
+
+impl<P: Place> Remote<P> {
+    /// The component has been made in that place, at the other end of the channel.
+    pub(crate) fn new(
+        template: &'static Template,
+        (offer, trust): (Offer, Trust),
+        mut place: P,
+        reactor: &Rc<Reactor>,
+    ) -> io::Result<Remote<P>> {
+        let line = Line::new(offer.open(trust)?, Role::Dialer, reactor)?;
+        place.watch(&line).inspect_err(|_| line.hang_up())?;
+        Ok(Remote { template, line, place })
+    }
+}
+
+impl<P: Place> Domain for Remote<P> {
+    fn attach(&mut self, waiter: Waker) {
+        self.line.watch(waiter);
+    }
+
+    fn offered(&mut self, index: usize) -> Box<dyn Reach> {
+        self.line.link.reach(format!("o{index}").into(), offered_interface(self.template, index))
+    }
+
+    fn required(&mut self, index: usize) -> Box<dyn Exported> {
+        self.line.link.serve(format!("r{index}").into(), required_interface(self.template, index))
+    }
+
+    fn state(&mut self) -> State {
+        match self.line.sign() {
+            _ if self.line.is_lost() => State::Gone,
+            sign::PASSIVE => State::Passive,
+            _ => State::Active,
+        }
+    }
+
+    fn delete(&mut self) {
+        self.line.show(sign::DELETE);
+    }
+}
+
+impl<P: Place> Drop for Remote<P> {
+    fn drop(&mut self) {
+        if !self.line.is_lost() {
+            self.line.show(sign::HALT);
+        }
+        self.place.end();
+        self.line.hang_up();
+    }
+}
+
+/// The program of a component, as that one knows it.
+struct Outside {
+    template: &'static Template,
+    line: Rc<Line>,
+}
+
+impl Host for Outside {
+    fn offered(&mut self, index: usize) -> Box<dyn Exported> {
+        self.line.link.serve(format!("o{index}").into(), offered_interface(self.template, index))
+    }
+
+    fn required(&mut self, index: usize, slot: usize) -> Box<dyn Reach> {
+        let interface = required_interface(self.template, index);
+        self.line.link.reach(format!("r{index}/{slot}").into(), interface)
+    }
+
+    fn wish(&mut self) -> Wish {
+        match self.line.sign() {
+            _ if self.line.is_lost() => Wish::Halt,
+            sign::DELETE => Wish::End,
+            _ => Wish::Live,
+        }
+    }
+
+    fn tell(&mut self, state: State) {
+        // That it is gone is told when all that it has said has been sent.
+        if state == State::Passive {
+            self.line.show(sign::PASSIVE);
+        }
+    }
+}
+
+/// Runs a component of a program, which is at the other end of the channel, until it is deleted; the exit status.
+pub(crate) fn run(
+    program: &'static Program,
+    template: &'static Template,
+    (offer, trust): (Offer, Trust),
+    options: &Options,
+) -> io::Result<i32> {
+    let mut platform = Linux::new(Instant::now(), Output::Standard, program, options)?;
+    let reactor = platform.reactor.clone();
+    let line = Line::new(offer.open(trust)?, Role::Acceptor, &reactor)?;
+    let host = Outside { template, line: line.clone() };
+    let runtime_options = drystone_runtime::Options {
+        cores: options.cores.max(1),
+        memory_limit: if options.memory == 0 { usize::MAX } else { options.memory },
+        seed: options.seed.unwrap_or_default(),
+        system: &mut |_, _| None,
+    };
+    let guest = Guest::new(template, Box::new(host));
+    let outcome = drystone_runtime::run_guest(program, guest, &mut platform, runtime_options);
+    say_goodbye(&line, &reactor);
+    let in_good_order = outcome.status == 0 && line.sign() == sign::DELETE;
+    line.show(if in_good_order { sign::GONE } else { sign::FAILED });
+    line.hang_up();
+    platform.end();
+    Ok(outcome.status as i32)
+}
+
+/// Lets what was said last be heard.
+fn say_goodbye(line: &Rc<Line>, reactor: &Rc<Reactor>) {
+    let end = Instant::now() + LEAVING;
+    while line.link.has_output() && !line.is_lost() && Instant::now() < end {
+        reactor.wait(Some(end.saturating_duration_since(Instant::now())), &mut |_| {});
+    }
+}

@@ -1,0 +1,211 @@
+//! The process that forks those of domains: see [`process`](super).
+//!
+//! # Soundness
+//!
+//! A fork of a process with several threads has one, and may find locks that others held. The zygote needs none but the
+//! C library's allocator's, which the C library sees to, and those that `threads::fork` holds meanwhile. It never returns
+//! to what its program was at. The addresses that it is told are those of descriptions that were there before it was
+//! forked, and live for ever.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use drystone_component::{Program, Template};
+use rustix::cmsg_space;
+use rustix::io::retry_on_intr;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
+
+use crate::Options;
+use crate::bindings::channel::{Offer, Trust};
+use crate::bindings::confine::Confinement;
+use crate::bindings::domain;
+use crate::threads;
+
+/// The program's side of it.
+pub(super) struct Zygote {
+    socket: Option<OwnedFd>,
+    pid: Pid,
+}
+
+/// Address of the template, then what the confinement says of itself.
+const WORDS: usize = 1 + Confinement::WORDS;
+
+impl Zygote {
+    pub(super) fn new(program: &'static Program, options: &Options) -> io::Result<Zygote> {
+        let (here, there) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        // SAFETY: see the head of this file.
+        match unsafe { threads::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => end_with(|| {
+                serve(there, program, options);
+                0
+            }),
+            pid => {
+                Ok(Zygote { socket: Some(here), pid: Pid::from_raw(pid).expect("a process that was made") })
+            }
+        }
+    }
+
+    /// Forks a process for a component that is reached through that channel; gives its number, and what is readable when
+    /// it has ended.
+    pub(super) fn fork(
+        &self,
+        template: &'static Template,
+        confinement: &Confinement,
+        offer: &Offer,
+    ) -> io::Result<(u32, OwnedFd)> {
+        let mut request = [0u64; WORDS];
+        request[0] = ptr::from_ref(template).expose_provenance() as u64;
+        request[1..].copy_from_slice(&confinement.words());
+        let socket = self.socket.as_ref().expect("it is there as long as this").as_fd();
+        send(socket, &request, &offer.descriptors())?;
+        let (answer, descriptors) =
+            receive::<2>(socket)?.ok_or_else(|| io::Error::other("It can't be made"))?;
+        match descriptors.into_iter().next() {
+            Some(process) => Ok((answer[0] as u32, process)),
+            None => Err(io::Error::from_raw_os_error(answer[1] as i32)),
+        }
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        // It reads the end of its socket, and ends.
+        self.socket.take();
+        let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+    }
+}
+
+fn send(socket: BorrowedFd, words: &[u64], descriptors: &[BorrowedFd]) -> io::Result<()> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        beside.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&bytes)], &mut beside, SendFlags::NOSIGNAL))?;
+    Ok(())
+}
+
+/// The next message; `None`: there is none any more.
+fn receive<const N: usize>(socket: BorrowedFd) -> io::Result<Option<([u64; N], Vec<OwnedFd>)>> {
+    let mut bytes = [0; 64];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let room = &mut [IoSliceMut::new(&mut bytes)];
+    let received = retry_on_intr(|| recvmsg(socket, room, &mut beside, RecvFlags::CMSG_CLOEXEC))?.bytes;
+    let mut descriptors = Vec::new();
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(some) = message {
+            descriptors.extend(some);
+        }
+    }
+    if received == 0 {
+        return Ok(None);
+    }
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(Some((std::array::from_fn(|i| u64::from_ne_bytes(words[i])), descriptors)))
+}
+
+/// Does that, and ends the process whatever happens: with the status that it answers.
+fn end_with(what: impl FnOnce() -> i32) -> ! {
+    let status = catch_unwind(AssertUnwindSafe(what)).unwrap_or(1);
+    // SAFETY: see the head of this file. Nothing that the program has registered for its own end is to run here.
+    unsafe { libc::_exit(status) }
+}
+
+/// The zygote's life.
+fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
+    // SAFETY: plain numbers and constants.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
+        // Nobody waits for those that it forks.
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+    }
+    close_all_but(&socket);
+    while let Ok(Some((request, descriptors))) = receive::<WORDS>(socket.as_fd()) {
+        let answer = fork(&request, descriptors, &socket, program, options);
+        let sent = match answer {
+            Ok((pid, process)) => send(socket.as_fd(), &[pid, 0], &[process.as_fd()]),
+            Err(error) => {
+                send(socket.as_fd(), &[0, error.raw_os_error().unwrap_or(libc::EINVAL) as u64], &[])
+            }
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+/// Leaves standard input (which is the program's alone and becomes empty here), output and error, and the socket.
+fn close_all_but(socket: &OwnedFd) {
+    let (number, none) = (socket.as_raw_fd() as u32, 0);
+    // SAFETY: whose the descriptors were never runs in this process.
+    unsafe {
+        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
+        libc::dup2(nothing, libc::STDIN_FILENO);
+        if number > 3 {
+            libc::syscall(libc::SYS_close_range, 3u32, number - 1, none);
+        }
+        libc::syscall(libc::SYS_close_range, number + 1, u32::MAX, none);
+    }
+}
+
+fn fork(
+    request: &[u64; WORDS],
+    descriptors: Vec<OwnedFd>,
+    socket: &OwnedFd,
+    program: &'static Program,
+    options: &Options,
+) -> io::Result<(u64, OwnedFd)> {
+    let descriptors = descriptors.try_into().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let offer = Offer::received(descriptors, 1);
+    let template = ptr::with_exposed_provenance::<Template>(request[0] as usize);
+    let confinement = Confinement::of_words(&request[1..]);
+    // SAFETY: see the head of this file.
+    match unsafe { (threads::fork(), &*template) } {
+        (-1, _) => Err(io::Error::last_os_error()),
+        (0, template) => end_with(|| {
+            // SAFETY: a descriptor that nobody here uses any more.
+            unsafe { libc::close(socket.as_raw_fd()) };
+            live(program, template, offer, &confinement, options)
+        }),
+        (pid, _) => {
+            let process = Pid::from_raw(pid).expect("a process that was made");
+            Ok((pid as u64, pidfd_open(process, PidfdFlags::empty())?))
+        }
+    }
+}
+
+/// A domain's life; its exit status.
+fn live(
+    program: &'static Program,
+    template: &'static Template,
+    offer: Offer,
+    confinement: &Confinement,
+    options: &Options,
+) -> i32 {
+    let mut random = [0; 8];
+    // SAFETY: constants, and room for as many bytes as are said.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NAME, c"domain".as_ptr());
+        libc::getrandom(random.as_mut_ptr().cast(), random.len(), 0);
+    }
+    let seed = options.seed.unwrap_or(u64::from_ne_bytes(random));
+    let memory = confinement.memory.map_or(options.memory, |bytes| bytes as usize);
+    let options = Options { seed: Some(seed), memory, ..options.clone() };
+    if let Err(why) = confinement.enter() {
+        eprintln!("error: a domain could not be confined: {why}");
+        return 1;
+    }
+    domain::run(program, template, (offer, Trust::None), &options).unwrap_or(1)
+}

@@ -1,0 +1,79 @@
+//! `AT "worker:1"`: a component with a thread of its own, on which a second home runs it.
+
+use std::io;
+use std::rc::Rc;
+use std::thread;
+
+use drystone_component::{Interface, Program, Template};
+use drystone_runtime::binding::Hints;
+use drystone_runtime::far::{Domain, Exported, Reach};
+
+use super::Scheme;
+use super::channel::{self, Trust};
+use super::domain::{self, Place, Remote};
+use super::line::Line;
+use crate::Options;
+use crate::reactor::Reactor;
+use crate::reason::reason;
+
+/// Names of this program's workers.
+pub(crate) struct Workers {
+    program: &'static Program,
+    options: Options,
+    reactor: Rc<Reactor>,
+}
+
+impl Workers {
+    pub(crate) fn new(program: &'static Program, options: &Options, reactor: &Rc<Reactor>) -> Workers {
+        // It is one worker, and uses none of the program's others.
+        let options = Options { cores: 1, ..options.clone() };
+        Workers { program, options, reactor: reactor.clone() }
+    }
+
+    fn make(&self, template: &'static Template, worker: u32) -> io::Result<Remote<Thread>> {
+        let (here, there) = channel::pair()?;
+        let (program, options) = (self.program, self.options.clone());
+        let run = move || {
+            // An end that nobody hears of otherwise: the channel's descriptors are gone too.
+            let _ = domain::run(program, template, (there, Trust::SameProgram), &options);
+        };
+        thread::Builder::new().name(format!("worker:{worker}")).spawn(run)?;
+        Remote::new(template, (here, Trust::SameProgram), Thread, &self.reactor)
+    }
+}
+
+impl Scheme for Workers {
+    fn bind(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Reach>, String> {
+        Err(NO_NAMES.into())
+    }
+
+    fn export(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Exported>, String> {
+        Err(NO_NAMES.into())
+    }
+
+    fn domain(
+        &mut self,
+        template: &'static Template,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        let worker = rest.parse().map_err(|_| "a worker is a number, as in \"worker:1\"")?;
+        if let Some(factory) = hints.factories.first() {
+            return Err(format!("{} can do nothing for a worker of this program", factory.name));
+        }
+        Ok(Box::new(self.make(template, worker).map_err(|error| reason(&error))?))
+    }
+}
+
+const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as others are";
+
+/// Where a thread runs the component: it ends when the channel says so.
+struct Thread;
+
+impl Place for Thread {
+    fn watch(&mut self, _: &Rc<Line>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self) {}
+}
