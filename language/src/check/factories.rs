@@ -32,9 +32,6 @@ const ALL: &[Factory] = &[
         "Retried",
         &[("attempts", Type::Integer), ("pause", Type::Integer), ("deadline", Type::Integer)],
     ),
-    // Of domains: what a component that is made in a process of its own may do, and use.
-    composed("Confined", LIMITS),
-    composed("Limited", LIMITS),
     reaching("Local"),
     reaching("Worker"),
     reaching("Lrpc"),
@@ -44,8 +41,6 @@ const ALL: &[Factory] = &[
     reaching("Nats"),
     Factory { name: "Event", own: &[("lossy", Type::Boolean)], reaches: true },
 ];
-
-const LIMITS: &[(&str, Type)] = &[("memory", Type::Integer), ("processor", Type::Integer)];
 
 const fn composed(name: &'static str, own: &'static [(&'static str, Type)]) -> Factory {
     Factory { name, own, reaches: false }

@@ -1,6 +1,6 @@
-//! What a domain of its own process may do. `BY Confined()` at its NEW: compute, and talk to those whom it is connected to;
-//! no files, no sockets, no processes, no new code. `memory` (bytes) and `processor` (per cent of one processor) limit what
-//! it uses, there or by `BY Limited(..)`.
+//! What a domain of its own process may do, by the options of `BY Lrpc(..)` at its NEW. `confined: TRUE`: compute, and
+//! talk to those whom it is connected to; no files, no sockets, no processes, no new code. `memory` (bytes) and
+//! `processor` (per cent of one processor) limit what it uses.
 //!
 //! Files are shut off twice, by Landlock where the kernel has it and by a filter of system calls, which allows what the
 //! runtime needs and nothing else: what isn't in the list fails as if it were not permitted.
@@ -45,17 +45,19 @@ impl Confinement {
     pub(crate) fn new(hints: &Hints<'_>) -> Result<Confinement, String> {
         let mut confinement = Confinement::default();
         for factory in &hints.factories {
-            match factory.name {
-                "Confined" => confinement.confined = true,
-                "Limited" => {}
-                other => {
-                    return Err(format!("{other} can do nothing for a process: Confined and Limited can"));
+            if factory.name != "Lrpc" {
+                return Err(format!("{} can do nothing for a process: Lrpc can", factory.name));
+            }
+            for (option, _) in &factory.options {
+                if !["confined", "memory", "processor"].contains(option) {
+                    return Err(format!("Lrpc has no option {option} for a process"));
                 }
             }
             let positive = |name: &str| match factory.integer(name)? {
-                Some(value) if value <= 0 => Err(format!("{}: {name} is to be above 0", factory.name)),
+                Some(value) if value <= 0 => Err(format!("Lrpc: {name} is to be above 0")),
                 value => Ok(value.map(|value| value as u64)),
             };
+            confinement.confined |= factory.boolean("confined")?.unwrap_or(false);
             confinement.memory = least(confinement.memory, positive("memory")?);
             confinement.processor = least(confinement.processor, positive("processor")?);
         }

@@ -58,7 +58,7 @@ impl Scheme for Workers {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
         let worker = rest.parse().map_err(|_| "a worker is a number, as in \"worker:1\"")?;
-        if let Some(factory) = hints.factories.first() {
+        if let Some(factory) = hints.factories.iter().find(|factory| factory.name != "Worker") {
             return Err(format!("{} can do nothing for a worker of this program", factory.name));
         }
         Ok(Box::new(self.make(template, worker).map_err(|error| reason(&error))?))
