@@ -7,8 +7,11 @@
 
 extern crate alloc;
 
+mod addition;
 pub mod composed;
 pub mod event;
+
+pub use self::addition::{Addition, Before, Context, Maker, Offer};
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -96,6 +96,8 @@ pub const PLATFORM: u8 = 11;
 pub const FAILED: u8 = 12;
 /// [`Process::status`]: runs on another worker, or is about to.
 pub const AWAY: u8 = 13;
+/// [`Process::status`]: a native service that is called by its client, which runs: see the native module's calls.
+pub const CALLED: u8 = 14;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;
@@ -150,6 +152,8 @@ pub const CLIENT_CLOSED: u16 = 2;
 pub const SERVICE_ENDED: u16 = 4;
 /// The other side was ended by a fault: what it did or will send is lost, sends to it are dropped.
 pub const GONE: u16 = 8;
+/// A native service is parked, and answers requests when they are sent: whoever has sent one calls it.
+pub const CALLS: u16 = 16;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]

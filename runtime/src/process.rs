@@ -70,21 +70,41 @@ pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32)
 /// Starts an ended service anew, for the next communication of the same client; the buffer stays as it is.
 pub unsafe fn restart_service(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
+    let body = clear(p);
+    launch(w, p, body);
+}
+
+/// The same for a native service that waits to be called, and has been before.
+pub unsafe fn restart_parked(w: *mut Worker, c: *mut Communication) {
+    let p = c.cast::<Process>();
+    let body = clear(p);
+    count(w, p, body);
+    (*p).status = PLATFORM;
+}
+
+/// The frame of an ended service as it is at the beginning.
+unsafe fn clear(p: *mut Process) -> &'static Body {
     let body = body_of(p);
     let frame = PAYLOAD + 8 * (*body.interface).payload_words;
     ptr::write_bytes(p.cast::<u8>().add(frame), 0, body.size as usize - frame);
     (*p).lock = LOCK_NONE;
     (*p).score = 0;
-    launch(w, p, body);
+    body
+}
+
+/// One more process, which will begin at its beginning.
+#[inline]
+unsafe fn count(w: *mut Worker, p: *mut Process, body: &'static Body) {
+    (*p).resume = if body.native.is_null() { body.entry } else { (*home(w)).program.native_shim };
+    (*(*p).instance).live += 1;
+    (*home(w)).created += 1;
+    (*home(w)).live += 1;
 }
 
 #[inline]
 unsafe fn launch(w: *mut Worker, p: *mut Process, body: &'static Body) {
     let instance = (*p).instance;
-    (*p).resume = if body.native.is_null() { body.entry } else { (*home(w)).program.native_shim };
-    (*instance).live += 1;
-    (*home(w)).created += 1;
-    (*home(w)).live += 1;
+    count(w, p, body);
     if (*instance).live & BEGUN == 0 && !body.interface.is_null() {
         (*p).status = UNBEGUN;
         (*rare_of(w, instance)).unbegun.push(p);

@@ -12,11 +12,12 @@ use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::rc::Rc;
+use std::task::Poll;
 
-use drystone_runtime::native::{Context, Service, Value, Values};
+use drystone_runtime::native::Caller;
 use mio::unix::SourceFd;
 
-use crate::interfaces::Console;
+use crate::interfaces::console::{ConsoleLater, ReadLineAnswer};
 use crate::lines::Lines;
 use crate::reactor::{Direction, Reactor};
 
@@ -49,26 +50,23 @@ impl Input {
 /// A client of it.
 pub(crate) struct Reader(pub(crate) Rc<Input>);
 
-impl Reader {
-    fn read_line(&self, cx: &mut Context<'_, Console>) {
+impl ConsoleLater for Reader {
+    fn read_line(&mut self, caller: &Caller) -> Poll<ReadLineAnswer<'_>> {
         let input = &*self.0;
         let mut lines = input.lines.borrow_mut();
         loop {
             if let Some(line) = lines.line() {
-                cx.send(Console::Line, [Value::Text(line)]);
-                return;
+                return Poll::Ready(ReadLineAnswer::Line { x: caller.text(line) });
             }
             if lines.ended {
-                match lines.rest(usize::MAX) {
-                    Some(line) => cx.send(Console::Line, [Value::Text(line)]),
-                    None => cx.send(Console::End, []),
-                }
-                return;
+                return Poll::Ready(match lines.rest(usize::MAX) {
+                    Some(line) => ReadLineAnswer::Line { x: caller.text(line) },
+                    None => ReadLineAnswer::End,
+                });
             }
             if !input.ready() {
-                input.reactor.wait_for(cx.waiter(), input.source.map(|s| (s, Direction::Read)), None);
-                cx.wait();
-                return;
+                input.reactor.wait_for(caller.waiter(), input.source.map(|s| (s, Direction::Read)), None);
+                return Poll::Pending;
             }
             let scratch = &mut *input.reactor.scratch.borrow_mut();
             match (&*input.file).read(scratch) {
@@ -76,19 +74,5 @@ impl Reader {
                 Ok(n) => lines.append(&scratch[..n]),
             }
         }
-    }
-}
-
-impl Service for Reader {
-    type Messages = Console;
-
-    fn receive(&mut self, cx: &mut Context<'_, Console>, message: Console, _: Values<'_>) {
-        if message == Console::ReadLine {
-            self.read_line(cx);
-        }
-    }
-
-    fn ready(&mut self, cx: &mut Context<'_, Console>) {
-        self.read_line(cx);
     }
 }

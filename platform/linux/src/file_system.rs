@@ -12,9 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
-use drystone_runtime::native::{Context, Service, Value, Values};
-
-use crate::interfaces::FileSystem;
+use crate::interfaces::file_system::{In, Out, Server};
 use crate::names::Names;
 use crate::reason::reason;
 use crate::window::Window;
@@ -63,13 +61,46 @@ impl FileClient {
         FileClient { names, files, file: None }
     }
 
-    fn opened(&mut self, cx: &mut Context<'_, FileSystem>, opened: io::Result<(PathBuf, Opened)>) {
+    /// Serves a client to its end.
+    pub(crate) async fn attend(mut self, mut client: Server) {
+        while let Ok(request) = client.receive().await {
+            match self.serve(request) {
+                Ok(Some(answer)) => client.send(answer).await,
+                Ok(None) => {}
+                Err(error) => return client.fail(&error),
+            }
+        }
+    }
+
+    /// An error is one that the protocol has no message for.
+    fn serve(&mut self, request: In<'_>) -> Result<Option<Out<'static>>, String> {
+        match request {
+            In::New { name } => {
+                let path = self.names.path(&name).map(Path::to_path_buf);
+                Ok(Some(self.opened(path.and_then(|path| create(&path).map(|file| (path, file))))))
+            }
+            In::Open { name } => {
+                let path = self.names.existing(&name);
+                Ok(Some(self.opened(path.and_then(|path| open(&path).map(|file| (path, file))))))
+            }
+            request => {
+                // The protocol has it that a file is open.
+                let Some(file) = &self.file else { return Ok(None) };
+                let OpenFile { path, window, writable } = &mut *file.borrow_mut();
+                let writes = matches!(request, In::Write { .. } | In::WriteText { .. });
+                let served = if writes && !*writable { Err(read_only()) } else { serve(window, request) };
+                served.map_err(|error| format!("error: FileSystem: {}: {}\n", path.display(), reason(&error)))
+            }
+        }
+    }
+
+    fn opened(&mut self, opened: io::Result<(PathBuf, Opened)>) -> Out<'static> {
         match opened {
             Ok((path, file)) => {
                 self.file = Some(self.files.add(path, file));
-                cx.send(FileSystem::Done, []);
+                Out::Done
             }
-            Err(_) => cx.send(FileSystem::Failed, []),
+            Err(_) => Out::Failed,
         }
     }
 }
@@ -118,58 +149,29 @@ pub(crate) fn seekable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(if kind.is_dir() { "Is a directory" } else { "Is no file" }))
 }
 
-impl Service for FileClient {
-    type Messages = FileSystem;
-
-    fn receive(&mut self, cx: &mut Context<'_, FileSystem>, message: FileSystem, values: Values<'_>) {
-        match message {
-            FileSystem::New => {
-                let path = self.names.path(values.text(0)).map(Path::to_path_buf);
-                return self.opened(cx, path.and_then(|path| create(&path).map(|file| (path, file))));
-            }
-            FileSystem::Open => {
-                let path = self.names.existing(values.text(0));
-                return self.opened(cx, path.and_then(|path| open(&path).map(|file| (path, file))));
-            }
-            _ => {}
+fn serve(file: &mut Window, request: In<'_>) -> io::Result<Option<Out<'static>>> {
+    Ok(match request {
+        In::SetPosition { position } => {
+            file.set_position(position.max(0) as u64);
+            None
         }
-        // The protocol has it that a file is open.
-        let Some(file) = &self.file else { return };
-        let OpenFile { path, window, writable } = &mut *file.borrow_mut();
-        let writes = matches!(message, FileSystem::Write | FileSystem::WriteText);
-        let served = if writes && !*writable { Err(read_only()) } else { serve(window, cx, message, values) };
-        if let Err(error) = served {
-            cx.fail(&format!("error: FileSystem: {}: {}\n", path.display(), reason(&error)));
+        In::GetPosition => Some(Out::Position { pos: file.position() as i64 }),
+        In::GetLength => Some(Out::Length { len: file.length()? as i64 }),
+        In::ReadByte => Some(file.read_byte()?.map_or(Out::EOF, |x| Out::Byte { x })),
+        In::ReadLine => Some(file.read_line()?.map_or(Out::EOF, |line| Out::Line { x: line.into() })),
+        In::Write { x } => {
+            file.write(&[x])?;
+            None
         }
-    }
-}
-
-fn serve(
-    file: &mut Window,
-    cx: &mut Context<'_, FileSystem>,
-    message: FileSystem,
-    values: Values<'_>,
-) -> io::Result<()> {
-    match message {
-        FileSystem::SetPosition => file.set_position(values.integer(0).max(0) as u64),
-        FileSystem::GetPosition => cx.send(FileSystem::Position, [Value::Integer(file.position() as i64)]),
-        FileSystem::GetLength => cx.send(FileSystem::Length, [Value::Integer(file.length()? as i64)]),
-        FileSystem::ReadByte => match file.read_byte()? {
-            Some(byte) => cx.send(FileSystem::Byte, [Value::Byte(byte)]),
-            None => cx.send(FileSystem::EOF, []),
-        },
-        FileSystem::ReadLine => match file.read_line()? {
-            Some(line) => cx.send(FileSystem::Line, [Value::Text(&line)]),
-            None => cx.send(FileSystem::EOF, []),
-        },
-        FileSystem::Write => file.write(&[values.byte(0)])?,
-        FileSystem::WriteText => {
-            let text = values.text(0);
-            let end = memchr::memchr(0, text).unwrap_or(text.len());
-            file.write(&text[..end])?;
+        In::WriteText { x } => {
+            let end = memchr::memchr(0, &x).unwrap_or(x.len());
+            file.write(&x[..end])?;
+            None
         }
-        FileSystem::Update | FileSystem::Close => file.update()?,
-        _ => {}
-    }
-    Ok(())
+        In::Update | In::Close => {
+            file.update()?;
+            None
+        }
+        In::New { .. } | In::Open { .. } => None,
+    })
 }

@@ -11,10 +11,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
-use drystone_runtime::native::{Component, Context, Kind, Service, Serving, Value, Values};
+use drystone_runtime::native::{Component, Kind, Part, Serving, Text};
 
 use crate::file_system::{read_only, seekable};
-use crate::interfaces::{Blocks, Files};
+use crate::interfaces::blocks::{
+    self, Blocks, GetLengthAnswer, ReadBlockAnswer, SetLengthAnswer, UpdateAnswer, WriteBlockAnswer,
+};
+use crate::interfaces::files::{In, Out, Server};
 use crate::names::Names;
 use crate::reason::reason;
 use crate::window::read_at;
@@ -65,42 +68,33 @@ impl Directory {
         if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
     }
 
-    fn serve(&self, cx: &mut Context<'_, Files>, message: Files, values: Values<'_>) -> io::Result<()> {
-        match message {
-            Files::Open => {
-                let mode = values.text(1);
-                let file = Rc::new(self.open(values.text(0), mode)?);
-                let opened = Opened { file, writable: mode != b"r" };
-                cx.send(Files::Opened, [Value::Component(self.kind, Box::new(opened))]);
+    /// What a request is answered by, message by message.
+    fn serve(&self, request: In<'_>) -> io::Result<Vec<Out<'static>>> {
+        match request {
+            In::Open { name, mode } => {
+                let file = Rc::new(self.open(&name, &mode)?);
+                let opened = Opened { file, writable: *mode != *b"r" };
+                Ok(vec![Out::Opened { f: Part::new(self.kind, opened) }])
             }
-            Files::List => {
-                let entries = self.list(values.text(0))?;
-                cx.send(Files::Done, []);
-                for entry in entries {
-                    cx.send(Files::Entry, [Value::Text(&entry)]);
-                }
-                cx.send(Files::End, []);
+            In::List { name } => {
+                let entries = self.list(&name)?.into_iter().map(|name| Out::Entry { name: name.into() });
+                Ok([Out::Done].into_iter().chain(entries).chain([Out::End]).collect())
             }
-            Files::Delete => {
-                self.delete(values.text(0))?;
-                cx.send(Files::Done, []);
+            In::Delete { name } => self.delete(&name).map(|()| vec![Out::Done]),
+            In::Rename { name, new } => {
+                fs::rename(self.names.path(&name)?, self.names.path(&new)?)?;
+                Ok(vec![Out::Done])
             }
-            Files::Rename => {
-                fs::rename(self.names.path(values.text(0))?, self.names.path(values.text(1))?)?;
-                cx.send(Files::Done, []);
-            }
-            _ => {}
         }
-        Ok(())
     }
-}
 
-impl Service for Directory {
-    type Messages = Files;
-
-    fn receive(&mut self, cx: &mut Context<'_, Files>, message: Files, values: Values<'_>) {
-        if let Err(error) = self.serve(cx, message, values) {
-            cx.send(Files::Failed, [Value::Text(reason(&error).as_bytes())]);
+    /// Serves a client to its end.
+    pub(crate) async fn attend(self, mut client: Server) {
+        while let Ok(request) = client.receive().await {
+            let failed = |error: io::Error| vec![Out::Failed { reason: reason(&error).into() }];
+            for message in self.serve(request).unwrap_or_else(failed) {
+                client.send(message).await;
+            }
         }
     }
 }
@@ -114,64 +108,72 @@ struct Opened {
 
 impl Component for Opened {
     fn serve(&mut self, _: usize) -> Serving {
-        Serving::new(BlockClient(self.clone()))
+        blocks::serve(self.clone())
     }
 }
 
-struct BlockClient(Opened);
+impl Opened {
+    fn must_be_writable(&self) -> io::Result<()> {
+        if self.writable { Ok(()) } else { Err(read_only()) }
+    }
 
-impl BlockClient {
-    fn serve(&self, cx: &mut Context<'_, Blocks>, message: Blocks, values: Values<'_>) -> io::Result<()> {
-        let Opened { file, writable } = &self.0;
-        let natural = |index: usize| {
-            u64::try_from(values.integer(index)).map_err(|_| io::Error::other("Negative position or length"))
-        };
-        if !writable && matches!(message, Blocks::WriteBlock | Blocks::SetLength) {
-            return Err(read_only());
+    fn read(&self, position: u64, n: u64) -> io::Result<Vec<u8>> {
+        let mut block = Vec::new();
+        if n > 0 {
+            // No more memory than there are bytes, however many are asked for. Devices have no length.
+            let metadata = self.file.metadata()?;
+            let there = if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
+            block.resize(n.min(there) as usize, 0);
+            let read = read_at(&self.file, &mut block, position)?;
+            block.truncate(read);
         }
-        match message {
-            Blocks::GetLength => {
-                let length = file.metadata()?.len();
-                cx.send(Blocks::Length, [Value::Integer(length as i64)]);
-            }
-            Blocks::ReadBlock => {
-                let (position, n) = (natural(0)?, natural(1)?);
-                let mut block = Vec::new();
-                if n > 0 {
-                    // No more memory than there are bytes, however many are asked for. Devices have no length.
-                    let metadata = file.metadata()?;
-                    let there =
-                        if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
-                    block.resize(n.min(there) as usize, 0);
-                    let read = read_at(file, &mut block, position)?;
-                    block.truncate(read);
-                }
-                cx.send(Blocks::Block, [Value::Text(&block)]);
-            }
-            Blocks::WriteBlock => {
-                file.write_all_at(values.text(1), natural(0)?)?;
-                cx.send(Blocks::Written, []);
-            }
-            Blocks::SetLength => {
-                file.set_len(natural(0)?)?;
-                cx.send(Blocks::Done, []);
-            }
-            Blocks::Update => {
-                file.sync_data()?;
-                cx.send(Blocks::Done, []);
-            }
-            _ => {}
-        }
-        Ok(())
+        Ok(block)
     }
 }
 
-impl Service for BlockClient {
-    type Messages = Blocks;
+fn natural(number: i64) -> io::Result<u64> {
+    u64::try_from(number).map_err(|_| io::Error::other("Negative position or length"))
+}
 
-    fn receive(&mut self, cx: &mut Context<'_, Blocks>, message: Blocks, values: Values<'_>) {
-        if let Err(error) = self.serve(cx, message, values) {
-            cx.send(Blocks::Failed, [Value::Text(reason(&error).as_bytes())]);
+/// Why something failed, as an answer has it.
+fn why(error: &io::Error) -> Text<'static> {
+    reason(error).into()
+}
+
+impl Blocks for Opened {
+    fn get_length(&mut self) -> GetLengthAnswer<'_> {
+        match self.file.metadata() {
+            Ok(metadata) => GetLengthAnswer::Length { n: metadata.len() as i64 },
+            Err(error) => GetLengthAnswer::Failed { reason: why(&error) },
+        }
+    }
+
+    fn read_block(&mut self, position: i64, n: i64) -> ReadBlockAnswer<'_> {
+        match natural(position).and_then(|position| self.read(position, natural(n)?)) {
+            Ok(block) => ReadBlockAnswer::Block { x: block.into() },
+            Err(error) => ReadBlockAnswer::Failed { reason: why(&error) },
+        }
+    }
+
+    fn write_block(&mut self, position: i64, x: &[u8]) -> WriteBlockAnswer<'_> {
+        let write = |()| self.file.write_all_at(x, natural(position)?);
+        match self.must_be_writable().and_then(write) {
+            Ok(()) => WriteBlockAnswer::Written,
+            Err(error) => WriteBlockAnswer::Failed { reason: why(&error) },
+        }
+    }
+
+    fn set_length(&mut self, n: i64) -> SetLengthAnswer<'_> {
+        match self.must_be_writable().and_then(|()| self.file.set_len(natural(n)?)) {
+            Ok(()) => SetLengthAnswer::Done,
+            Err(error) => SetLengthAnswer::Failed { reason: why(&error) },
+        }
+    }
+
+    fn update(&mut self) -> UpdateAnswer<'_> {
+        match self.file.sync_data() {
+            Ok(()) => UpdateAnswer::Done,
+            Err(error) => UpdateAnswer::Failed { reason: why(&error) },
         }
     }
 }

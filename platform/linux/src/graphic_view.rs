@@ -5,10 +5,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use drystone_runtime::native::{Context, Service, Value, Values};
-
 use crate::canvas::{BACKGROUND, Canvas};
-use crate::interfaces::GraphicView;
+use crate::interfaces::graphic_view::{GraphicView, Size};
 
 /// A client that draws.
 pub(crate) struct Painter {
@@ -22,25 +20,33 @@ impl Painter {
     }
 }
 
-impl Service for Painter {
-    type Messages = GraphicView;
+impl GraphicView for Painter {
+    fn clear(&mut self) {
+        self.canvas.borrow_mut().clear(self.level);
+    }
 
-    fn receive(&mut self, cx: &mut Context<'_, GraphicView>, message: GraphicView, values: Values<'_>) {
-        let mut canvas = self.canvas.borrow_mut();
-        let (level, v) = (self.level, |index| values.integer(index));
-        match message {
-            GraphicView::Clear => canvas.clear(level),
-            GraphicView::GetSize => {
-                let (width, height) = canvas.size();
-                let size = [width as i64, height as i64, BACKGROUND];
-                cx.send(GraphicView::Size, size.map(Value::Integer));
-            }
-            GraphicView::Pixel => canvas.fill(level, v(0), v(1), 1, 1, v(2)),
-            GraphicView::Font => canvas.character(level, v(0), v(1), values.byte(2), v(3)),
-            GraphicView::Fill => canvas.fill(level, v(0), v(1), v(2), v(3), v(4)),
-            GraphicView::SetLayer => self.level = v(0),
-            GraphicView::DrawLayers => canvas.draw_layers(),
-            GraphicView::Size => {}
-        }
+    fn get_size(&mut self) -> Size {
+        let (width, height) = self.canvas.borrow().size();
+        Size { width: width as i64, height: height as i64, bgColor: BACKGROUND }
+    }
+
+    fn pixel(&mut self, x: i64, y: i64, color: i64) {
+        self.fill(x, y, 1, 1, color);
+    }
+
+    fn font(&mut self, x: i64, y: i64, char: u8, color: i64) {
+        self.canvas.borrow_mut().character(self.level, x, y, char, color);
+    }
+
+    fn fill(&mut self, x: i64, y: i64, w: i64, h: i64, color: i64) {
+        self.canvas.borrow_mut().fill(self.level, x, y, w, h, color);
+    }
+
+    fn set_layer(&mut self, level: i64) {
+        self.level = level;
+    }
+
+    fn draw_layers(&mut self) {
+        self.canvas.borrow_mut().draw_layers();
     }
 }

@@ -28,6 +28,7 @@ mod window;
 use std::path::PathBuf;
 
 pub use drystone_component::Program;
+pub use drystone_kortex::Addition;
 pub use drystone_runtime::Outcome;
 pub use process::{run, run_quietly};
 
@@ -48,6 +49,8 @@ pub struct Options {
     pub graphics: Option<PathBuf>,
     /// Width and height of the picture in pixels.
     pub size: (usize, usize),
+    /// Crates that are built in, with what they add.
+    pub additions: &'static [&'static Addition],
     /// Where files are looked for that the current directory hasn't got: the directory of the program's source.
     pub source_directory: Option<PathBuf>,
 }
@@ -62,6 +65,7 @@ impl Default for Options {
             stats: false,
             graphics: None,
             size: (640, 480),
+            additions: &[],
             source_directory: None,
         }
     }

@@ -12,14 +12,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::thread;
 use std::vec;
 
 use drystone_component::Program;
-use drystone_runtime::native::{Context, Kind, Messages, Service, Value, Values};
+use drystone_runtime::native::{Caller, Kind, Part};
 use mio::net::{TcpListener, TcpStream};
 
-use crate::interfaces::{Input, Listener, Network, Output};
+use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
+use crate::interfaces::{
+    input as input_interface, listener as listener_interface, output as output_interface,
+};
 use crate::reactor::{Direction, Reactor};
 use crate::reason::reason;
 use address::Address;
@@ -38,15 +42,19 @@ impl Net {
     pub(crate) fn new(program: &'static Program, reactor: Rc<Reactor>) -> Result<Rc<Net>, String> {
         Ok(Rc::new(Net {
             reactor,
-            listener: Kind::new(program, "Listener", &[Listener::DECLARATION])?,
-            connection: Kind::new(program, "Connection", &[Input::DECLARATION, Output::DECLARATION])?,
+            listener: Kind::new(program, "Listener", &[&listener_interface::DECLARATION])?,
+            connection: Kind::new(
+                program,
+                "Connection",
+                &[&input_interface::DECLARATION, &output_interface::DECLARATION],
+            )?,
         }))
     }
 
     /// A component for a connection, to be sent.
-    fn connection(&self, stream: TcpStream) -> io::Result<Value<'static>> {
+    fn connection(&self, stream: TcpStream) -> io::Result<Part> {
         let socket = Socket::new(self.reactor.clone(), stream)?;
-        Ok(Value::Component(self.connection, Box::new(Connection(socket))))
+        Ok(Part::new(self.connection, Connection(socket)))
     }
 }
 
@@ -64,6 +72,10 @@ enum Step {
     LookUp { found: Found, source: Lookup, purpose: Purpose },
     /// The kernel makes a connection; if it fails, there are other addresses.
     Connecting { socket: Rc<Socket>, others: vec::IntoIter<SocketAddr> },
+    /// It is done.
+    Made(Part),
+    /// It can't be done.
+    Failed(io::Error),
 }
 
 /// Where a helper thread leaves what it found.
@@ -93,43 +105,35 @@ impl NetworkClient {
         NetworkClient { net, step: Step::Idle }
     }
 
-    fn begin(&mut self, cx: &mut Context<'_, Network>, text: &[u8], purpose: Purpose) -> io::Result<()> {
-        let host = if purpose == Purpose::Listen { "0.0.0.0" } else { "127.0.0.1" };
-        let address = Address::read(text, host)?;
-        if let Some(address) = address.numeric() {
-            return self.go(cx, vec![address], purpose);
-        }
-        let lookup = Lookup { reactor: self.net.reactor.clone(), source: self.net.reactor.source() };
-        let found = Found::default();
-        let (signal, result) = (self.net.reactor.signal(lookup.source), found.clone());
-        let work = move || {
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(address.look_up());
-            signal.done();
+    fn begin(&mut self, caller: &Caller, text: &[u8], purpose: Purpose) -> Step {
+        let begun = || -> io::Result<Step> {
+            let host = if purpose == Purpose::Listen { "0.0.0.0" } else { "127.0.0.1" };
+            let address = Address::read(text, host)?;
+            if let Some(address) = address.numeric() {
+                return self.go(caller, vec![address], purpose);
+            }
+            let lookup = Lookup { reactor: self.net.reactor.clone(), source: self.net.reactor.source() };
+            let found = Found::default();
+            let (signal, result) = (self.net.reactor.signal(lookup.source), found.clone());
+            let work = move || {
+                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(address.look_up());
+                signal.done();
+            };
+            thread::Builder::new().name("name lookup".into()).spawn(work)?;
+            self.net.reactor.wait_for(caller.waiter(), Some((lookup.source, Direction::Read)), None);
+            Ok(Step::LookUp { found, source: lookup, purpose })
         };
-        thread::Builder::new().name("name lookup".into()).spawn(work)?;
-        self.net.reactor.wait_for(cx.waiter(), Some((lookup.source, Direction::Read)), None);
-        cx.wait();
-        self.step = Step::LookUp { found, source: lookup, purpose };
-        Ok(())
+        begun().unwrap_or_else(Step::Failed)
     }
 
-    fn go(
-        &mut self,
-        cx: &mut Context<'_, Network>,
-        addresses: Vec<SocketAddr>,
-        purpose: Purpose,
-    ) -> io::Result<()> {
+    fn go(&self, caller: &Caller, addresses: Vec<SocketAddr>, purpose: Purpose) -> io::Result<Step> {
         match purpose {
-            Purpose::Dial => self.dial(cx, addresses.into_iter(), io::Error::other("No address")),
+            Purpose::Dial => self.dial(caller, addresses.into_iter(), io::Error::other("No address")),
             Purpose::Listen => {
                 let mut error = io::Error::other("No address");
                 for address in addresses {
                     match TcpListener::bind(address).and_then(|l| Listening::new(self.net.clone(), l)) {
-                        Ok(listening) => {
-                            let component = Value::Component(self.net.listener, Box::new(listening));
-                            cx.send(Network::Listening, [component]);
-                            return Ok(());
-                        }
+                        Ok(listening) => return Ok(Step::Made(Part::new(self.net.listener, listening))),
                         Err(e) => error = e,
                     }
                 }
@@ -140,20 +144,18 @@ impl NetworkClient {
 
     /// Tries the next address; if there is none, the last error it is.
     fn dial(
-        &mut self,
-        cx: &mut Context<'_, Network>,
+        &self,
+        caller: &Caller,
         mut others: vec::IntoIter<SocketAddr>,
         mut error: io::Error,
-    ) -> io::Result<()> {
+    ) -> io::Result<Step> {
         for address in others.by_ref() {
             match TcpStream::connect(address).and_then(|stream| Socket::new(self.net.reactor.clone(), stream))
             {
                 Ok(socket) => {
                     let source = Some((socket.source(), Direction::Write));
-                    self.net.reactor.wait_for(cx.waiter(), source, None);
-                    cx.wait();
-                    self.step = Step::Connecting { socket, others };
-                    return Ok(());
+                    self.net.reactor.wait_for(caller.waiter(), source, None);
+                    return Ok(Step::Connecting { socket, others });
                 }
                 Err(e) => error = e,
             }
@@ -161,56 +163,61 @@ impl NetworkClient {
         Err(error)
     }
 
-    fn resume(&mut self, cx: &mut Context<'_, Network>) -> io::Result<()> {
-        match std::mem::replace(&mut self.step, Step::Idle) {
-            Step::Idle => Ok(()),
+    fn resume(&self, caller: &Caller, step: Step) -> io::Result<Step> {
+        match step {
             Step::LookUp { found, source, purpose } => {
                 let result = found.lock().unwrap_or_else(PoisonError::into_inner).take();
                 match result {
-                    Some(addresses) => self.go(cx, addresses?, purpose),
+                    Some(addresses) => self.go(caller, addresses?, purpose),
                     None => {
-                        self.net.reactor.wait_for(cx.waiter(), Some((source.source, Direction::Read)), None);
-                        cx.wait();
-                        self.step = Step::LookUp { found, source, purpose };
-                        Ok(())
+                        let place = Some((source.source, Direction::Read));
+                        self.net.reactor.wait_for(caller.waiter(), place, None);
+                        Ok(Step::LookUp { found, source, purpose })
                     }
                 }
             }
             Step::Connecting { socket, others } => match socket.connected() {
-                Some(Ok(())) => {
-                    let component = Value::Component(self.net.connection, Box::new(Connection(socket)));
-                    cx.send(Network::Connected, [component]);
-                    Ok(())
-                }
-                Some(Err(error)) => self.dial(cx, others, error),
+                Some(Ok(())) => Ok(Step::Made(Part::new(self.net.connection, Connection(socket)))),
+                Some(Err(error)) => self.dial(caller, others, error),
                 None => {
-                    self.net.reactor.wait_for(cx.waiter(), Some((socket.source(), Direction::Write)), None);
-                    cx.wait();
-                    self.step = Step::Connecting { socket, others };
-                    Ok(())
+                    let place = Some((socket.source(), Direction::Write));
+                    self.net.reactor.wait_for(caller.waiter(), place, None);
+                    Ok(Step::Connecting { socket, others })
                 }
             },
+            step => Ok(step),
+        }
+    }
+
+    /// What becomes of a request: a component, if it has succeeded.
+    fn ask(&mut self, caller: &Caller, address: &[u8], purpose: Purpose) -> Poll<io::Result<Part>> {
+        let step = match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::Idle => self.begin(caller, address, purpose),
+            step => self.resume(caller, step).unwrap_or_else(Step::Failed),
+        };
+        match step {
+            Step::Made(part) => Poll::Ready(Ok(part)),
+            Step::Failed(error) => Poll::Ready(Err(error)),
+            step => {
+                self.step = step;
+                Poll::Pending
+            }
         }
     }
 }
 
-impl Service for NetworkClient {
-    type Messages = Network;
-
-    fn receive(&mut self, cx: &mut Context<'_, Network>, message: Network, values: Values<'_>) {
-        let purpose = match message {
-            Network::Listen => Purpose::Listen,
-            Network::Dial => Purpose::Dial,
-            _ => return,
-        };
-        if let Err(error) = self.begin(cx, values.text(0), purpose) {
-            cx.send(Network::Failed, [Value::Text(reason(&error).as_bytes())]);
-        }
+impl NetworkLater for NetworkClient {
+    fn listen(&mut self, caller: &Caller, address: &[u8]) -> Poll<ListenAnswer<'_>> {
+        self.ask(caller, address, Purpose::Listen).map(|made| match made {
+            Ok(x) => ListenAnswer::Listening { x },
+            Err(error) => ListenAnswer::Failed { reason: reason(&error).into() },
+        })
     }
 
-    fn ready(&mut self, cx: &mut Context<'_, Network>) {
-        if let Err(error) = self.resume(cx) {
-            cx.send(Network::Failed, [Value::Text(reason(&error).as_bytes())]);
-        }
+    fn dial(&mut self, caller: &Caller, address: &[u8]) -> Poll<DialAnswer<'_>> {
+        self.ask(caller, address, Purpose::Dial).map(|made| match made {
+            Ok(c) => DialAnswer::Connected { c },
+            Err(error) => DialAnswer::Failed { reason: reason(&error).into() },
+        })
     }
 }

@@ -3,9 +3,8 @@
 use std::rc::Rc;
 use std::time::{Instant, SystemTime as Wall, UNIX_EPOCH};
 
-use drystone_runtime::native::{Context, Service, Value, Values};
-
-use crate::interfaces::{Arguments, SystemTime};
+use crate::interfaces::arguments;
+use crate::interfaces::system_time::{SystemTime, SystemTimeMessage};
 
 /// The time in milliseconds since 1970, read once when the program starts; from then on it never runs backwards.
 #[derive(Clone, Copy, Debug)]
@@ -21,29 +20,19 @@ impl Clock {
     }
 }
 
-impl Service for Clock {
-    type Messages = SystemTime;
-
-    fn receive(&mut self, cx: &mut Context<'_, SystemTime>, message: SystemTime, _: Values<'_>) {
-        if message == SystemTime::GetSystemTime {
-            let ticks = self.at_start + self.start.elapsed().as_millis() as i64;
-            cx.send(SystemTime::SystemTime, [Value::Integer(ticks)]);
-        }
+impl SystemTime for Clock {
+    fn get_system_time(&mut self) -> SystemTimeMessage {
+        SystemTimeMessage { ticks: self.at_start + self.start.elapsed().as_millis() as i64 }
     }
 }
 
-/// The program's arguments.
-pub(crate) struct ArgumentList(pub(crate) Rc<Vec<Vec<u8>>>);
-
-impl Service for ArgumentList {
-    type Messages = Arguments;
-
-    fn receive(&mut self, cx: &mut Context<'_, Arguments>, message: Arguments, _: Values<'_>) {
-        if message == Arguments::GetArguments {
-            for argument in self.0.iter() {
-                cx.send(Arguments::Argument, [Value::Text(argument)]);
-            }
-            cx.send(Arguments::End, []);
-        }
+/// Tells the program's arguments.
+pub(crate) async fn tell_arguments(mut client: arguments::Server, list: Rc<Vec<Vec<u8>>>) {
+    if client.receive().await.is_err() {
+        return;
     }
+    for argument in list.iter() {
+        client.send_argument(argument).await;
+    }
+    client.send_end().await;
 }

@@ -1,4 +1,5 @@
-//! The system itself, the first component: it offers what the component that starts requires.
+//! The system itself, the first component: it offers what the component that starts requires. Who offers which interface
+//! stands in a table, to which crates that are built in add theirs ([`Offer`]).
 //!
 //! # Soundness
 //!
@@ -8,8 +9,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
-use drystone_component::Program;
-use drystone_runtime::native::{Component, Declaration, Kind, Messages, Serving};
+use drystone_component::{Fingerprint, Program};
+use drystone_kortex::Offer;
+use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 
 use crate::Options;
 use crate::canvas::Canvas;
@@ -22,9 +24,9 @@ use crate::names::Names;
 use crate::network::{Net, NetworkClient};
 use crate::reactor::Reactor;
 use crate::reason::reason;
-use crate::simple::{ArgumentList, Clock};
+use crate::simple::{Clock, tell_arguments};
 
-/// One of the system's interfaces: makes its services.
+/// One of the system's interfaces: makes what serves its clients.
 type Maker = Box<dyn FnMut() -> Serving>;
 
 /// The component.
@@ -59,6 +61,62 @@ impl Remains {
     }
 }
 
+/// What the makers of the system's own interfaces need.
+struct Ground<'a> {
+    program: &'static Program,
+    options: &'a Options,
+    reactor: &'a Rc<Reactor>,
+    start: Instant,
+    names: Rc<Names>,
+    remains: Remains,
+}
+
+type Begin = fn(&mut Ground<'_>) -> Result<Maker, String>;
+
+/// The system's own interfaces.
+static OWN: &[(&Declaration, Begin)] = &[
+    (&system_time::DECLARATION, |ground| {
+        let clock = Clock::new(ground.start);
+        Ok(Box::new(move || system_time::serve(clock)))
+    }),
+    (&arguments::DECLARATION, |ground| {
+        let list = Rc::new(ground.options.arguments.clone());
+        Ok(Box::new(move || {
+            let list = list.clone();
+            arguments::session(|client| tell_arguments(client, list))
+        }))
+    }),
+    (&console::DECLARATION, |ground| {
+        let input = Input::new(ground.reactor.clone());
+        Ok(Box::new(move || console::serve(Reader(input.clone()))))
+    }),
+    (&file_system::DECLARATION, |ground| {
+        let (names, files) = (ground.names.clone(), ground.remains.files.clone());
+        Ok(Box::new(move || {
+            let client = FileClient::new(names.clone(), files.clone());
+            file_system::session(|session| client.attend(session))
+        }))
+    }),
+    (&files::DECLARATION, |ground| {
+        let kind = Kind::new(ground.program, "File", &[&blocks::DECLARATION])?;
+        let names = ground.names.clone();
+        Ok(Box::new(move || {
+            let directory = Directory { names: names.clone(), kind };
+            files::session(|session| directory.attend(session))
+        }))
+    }),
+    (&graphic_view::DECLARATION, |ground| {
+        let (width, height) = ground.options.size;
+        let canvas = Rc::new(RefCell::new(Canvas::new(width, height)));
+        ground.remains.canvas = Some(canvas.clone());
+        Ok(Box::new(move || graphic_view::serve(Painter::new(canvas.clone()))))
+    }),
+    (&network::DECLARATION, |ground| {
+        let net = Net::new(ground.program, ground.reactor.clone())?;
+        Ok(Box::new(move || network::serve(NetworkClient::new(net.clone()))))
+    }),
+];
+
 /// Makes the system for a program: only what its first component requires. An error says which interface it declares
 /// otherwise, or that the system hasn't got it.
 pub(crate) fn make(
@@ -67,52 +125,39 @@ pub(crate) fn make(
     reactor: &Rc<Reactor>,
     start: Instant,
 ) -> Result<(&'static Kind, System, Remains), String> {
-    // SAFETY: a program's descriptions live for ever.
-    let required = unsafe { &*program.entry }.required.get();
     let names = Rc::new(Names { source_directory: options.source_directory.clone() });
-    let mut remains = Remains { canvas: None, files: Rc::default() };
+    let remains = Remains { canvas: None, files: Rc::default() };
+    let mut ground = Ground { program, options, reactor, start, names, remains };
     let mut declarations: Vec<&'static Declaration> = Vec::new();
     let mut makers: Vec<Maker> = Vec::new();
-    for required in required {
+    // SAFETY: a program's descriptions live for ever.
+    for required in unsafe { &*program.entry }.required.get() {
         // SAFETY: likewise.
-        let name = unsafe { &*required.interface }.name.get();
-        let (declaration, maker): (_, Maker) = match name {
-            "SystemTime" => {
-                let clock = Clock::new(start);
-                (SystemTime::DECLARATION, Box::new(move || Serving::new(clock)))
-            }
-            "Arguments" => {
-                let list = Rc::new(options.arguments.clone());
-                (Arguments::DECLARATION, Box::new(move || Serving::new(ArgumentList(list.clone()))))
-            }
-            "Console" => {
-                let input = Input::new(reactor.clone());
-                (Console::DECLARATION, Box::new(move || Serving::new(Reader(input.clone()))))
-            }
-            "FileSystem" => {
-                let (names, files) = (names.clone(), remains.files.clone());
-                let serve = move || Serving::new(FileClient::new(names.clone(), files.clone()));
-                (FileSystem::DECLARATION, Box::new(serve))
-            }
-            "Files" => {
-                let (names, kind) = (names.clone(), Kind::new(program, "File", &[Blocks::DECLARATION])?);
-                let serve = move || Serving::new(Directory { names: names.clone(), kind });
-                (Files::DECLARATION, Box::new(serve))
-            }
-            "GraphicView" => {
-                let (width, height) = options.size;
-                let canvas = Rc::new(RefCell::new(Canvas::new(width, height)));
-                remains.canvas = Some(canvas.clone());
-                (GraphicView::DECLARATION, Box::new(move || Serving::new(Painter::new(canvas.clone()))))
-            }
-            "Network" => {
-                let net = Net::new(program, reactor.clone())?;
-                (Network::DECLARATION, Box::new(move || Serving::new(NetworkClient::new(net.clone()))))
-            }
-            _ => return Err(format!("{name}: the system offers no such interface")),
-        };
+        let interface = unsafe { &*required.interface };
+        let (declaration, maker) = offer(&mut ground, interface.name.get(), interface.fingerprint)?;
         declarations.push(declaration);
         makers.push(maker);
     }
-    Ok((Kind::new(program, "System", &declarations)?, System { makers }, remains))
+    Ok((Kind::new(program, "System", &declarations)?, System { makers }, ground.remains))
+}
+
+/// Who offers an interface: an added crate, or the system itself.
+fn offer(
+    ground: &mut Ground<'_>,
+    name: &str,
+    fingerprint: Fingerprint,
+) -> Result<(&'static Declaration, Maker), String> {
+    let added = ground.options.additions.iter().flat_map(|addition| addition.offers);
+    if let Some(Offer { declaration, begin }) =
+        added.clone().find(|offer| offer.declaration.fingerprint == fingerprint)
+    {
+        return Ok((declaration, begin(ground.program)?));
+    }
+    if let Some((declaration, begin)) = OWN.iter().find(|(declaration, _)| declaration.name == name) {
+        return Ok((declaration, begin(ground)?));
+    }
+    Err(match added.clone().any(|offer| offer.declaration.name == name) {
+        true => format!("{name}: the program declares it otherwise than the crate that offers it"),
+        false => format!("{name}: the system offers no such interface"),
+    })
 }

@@ -8,12 +8,12 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
+use super::connection::wake_parked;
 use super::{Act, drop_buffered, free, interface_of, may_end, next, violation, wake};
 use crate::home::home;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
-use crate::queue::ready;
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.
@@ -113,7 +113,7 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
     if (*p).status == PLATFORM {
         (*(*home(w)).platform).forget(p);
-        ready(w, p);
+        wake_parked(w, p);
     }
 }
 

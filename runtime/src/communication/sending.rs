@@ -8,9 +8,10 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
+use super::connection::wake_parked;
 use super::{Act, connection, drop_words, free, may_end, next, payload, sender, violation, wait, wake};
 use crate::layout::*;
-use crate::process::restart_service;
+use crate::process::{restart_parked, restart_service, run_native};
 use crate::queue::ready;
 
 /// The communication's first state, with an empty buffer.
@@ -115,12 +116,19 @@ unsafe fn send_as_client(
             ready(w, p);
         } else if (*instance).live & CLOSED != 0 {
             connection::wait(w, p);
+        } else if word.flags & CALLS != 0 && word.tag == 0 {
+            (*c).word = CommunicationWord { flags: CALLS, ..START };
+            restart_parked(w, c);
+            return payload(c);
         } else {
             (*c).word = START;
             restart_service(w, c);
             return payload(c);
         }
         return null_mut();
+    }
+    if word.flags == CALLS && word.tag == 0 && next(interface, word.state, message).is_some() {
+        return payload(c);
     }
     if next(interface, word.state, message).is_none()
         && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
@@ -187,6 +195,22 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
     word.tag = message as u16 + 1;
     if !from_client {
         word.flags |= FOR_CLIENT;
+    } else if word.flags & CALLS != 0 {
+        return call(w, c);
     }
     wake(w, c);
+}
+
+/// A native service is parked, and its client has sent it a request: it runs within the client's process. If the time
+/// slice is over its process goes on in its turn, so that whoever makes one call after the other leaves time for others.
+unsafe fn call(w: *mut Worker, c: *mut Communication) {
+    let p = c.cast::<Process>();
+    if (*p).status == PLATFORM && (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {
+        (*p).status = CALLED;
+        return run_native(w, p);
+    }
+    (*c).word.flags &= !CALLS;
+    if (*p).status == PLATFORM {
+        wake_parked(w, p);
+    }
 }

@@ -10,13 +10,14 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Body, Interface, Offered, Required, Table, Template};
+use drystone_component::{Interface, Offered, Required, Table, Template};
 
 use super::domain::Remote;
 use super::{Reach, clients, domain, listener, proxy};
 use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::*;
+use crate::native::{body, leak};
 use crate::platform::NativeBody;
 
 /// What an instance is for.
@@ -55,22 +56,6 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
             Role::Remote => unreachable!("its template is not made for an interface"),
         }))
     })
-}
-
-fn leak<T>(entries: Vec<T>) -> Table<T> {
-    Table::new(Box::leak(entries.into_boxed_slice()))
-}
-
-fn body(entry: *const u8, interface: *const Interface, size: usize, native: NativeBody) -> Body {
-    Body {
-        entry,
-        size: size as u32,
-        condition: 0,
-        frame: 0,
-        owned: Table::new(&[]),
-        interface,
-        native: native as *const u8,
-    }
 }
 
 /// Offers the interface; the first body serves it, the second is FINALLY.

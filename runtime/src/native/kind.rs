@@ -7,12 +7,15 @@
 //! kind is made by the runtime with the size that its body says, so its word is within the block.
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::mem::size_of;
+use core::ptr::null_mut;
 
 use drystone_component::{Interface, Parameter, Template};
 
-use super::{Component, Declaration};
+use super::here::Here;
+use super::{Activity, Component, Declaration};
 use crate::instance::template_of;
 use crate::layout::{Instance, PAYLOAD, Process, Worker};
 
@@ -28,15 +31,30 @@ impl Binding {
         self.interface.messages.get()[number].parameters.get()
     }
 
-    /// Where a service process keeps its [`super::running::Running`]: behind the communication's buffer.
+    /// Where a service process keeps what runs there: behind the communication's buffer.
     pub(super) fn offset(&self) -> usize {
-        PAYLOAD + self.interface.payload_words * size_of::<u64>()
+        offset(self.interface)
     }
 
     /// See [`Binding::offset`].
     pub(super) fn cell<T>(&self, process: *mut Process) -> *mut *mut T {
-        process.wrapping_byte_add(self.offset()).cast()
+        cell_of(process, self.interface)
     }
+}
+
+fn offset(interface: &Interface) -> usize {
+    PAYLOAD + interface.payload_words * size_of::<u64>()
+}
+
+/// The word of a service process of this interface.
+pub(super) fn cell_of<T>(process: *mut Process, interface: &Interface) -> *mut *mut T {
+    process.wrapping_byte_add(offset(interface)).cast()
+}
+
+/// What an instance has of its own.
+pub(super) struct Own {
+    pub(super) component: Box<dyn Component>,
+    pub(super) here: Rc<Here>,
 }
 
 /// A kind of native component, within one program: what a template is to the component language.
@@ -44,7 +62,10 @@ impl Binding {
 pub struct Kind {
     /// First, so that an instance's template is its kind.
     pub(super) template: Template,
+    /// What it offers.
     pub(super) bindings: Vec<Binding>,
+    /// What it requires.
+    pub(super) required: Vec<Binding>,
 }
 
 // SAFETY: never changed after it is made.
@@ -70,8 +91,13 @@ impl Kind {
         // SAFETY: the instance is new and zeroed.
         unsafe {
             let instance = crate::life::make(worker, &self.template);
-            if !instance.is_null() {
-                *component_cell(instance) = Box::into_raw(Box::new(component));
+            if instance.is_null() {
+                return instance;
+            }
+            *component_cell(instance) = Box::into_raw(Box::new(Own { component, here: Here::new() }));
+            if !crate::life::start(worker, instance) {
+                crate::instance::delete_detached(worker, instance);
+                return null_mut();
             }
             instance
         }
@@ -82,7 +108,7 @@ impl Kind {
 ///
 /// # Safety
 /// It is an instance of a kind.
-pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Box<dyn Component> {
+pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Own {
     // SAFETY: `Kind::new` made the size so.
     unsafe { instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast() }
 }
@@ -94,4 +120,21 @@ pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Box<dy
 pub(super) unsafe fn kind_of(instance: *mut Instance) -> &'static Kind {
     // SAFETY: the template is the kind's first field.
     unsafe { &*template_of(instance).cast() }
+}
+
+/// Where a main process keeps what it does: behind its head.
+pub(super) fn main_cell(process: *mut Process) -> *mut *mut Activity {
+    process.wrapping_byte_add(size_of::<Process>()).cast()
+}
+
+/// Takes what a word owns.
+///
+/// # Safety
+/// It is null or owns a `Box`.
+pub(super) unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let value = core::mem::replace(&mut *cell, null_mut());
+        (!value.is_null()).then(|| Box::from_raw(value))
+    }
 }

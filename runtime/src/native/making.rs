@@ -6,13 +6,39 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Body, Interface, Offered, Program, Str, Table, Template};
+use drystone_component::{Body, Interface, Offered, Program, Required, Str, Table, Template};
 
 use super::Declaration;
 use super::kind::{Binding, Kind};
-use super::running::{finally, run};
-use crate::layout::{Instance, OfferedSlot, Process};
+use super::running::{finally, main, run};
+use crate::layout::{Instance, OfferedSlot, Process, RequiredSlot};
 use crate::platform::NativeBody;
+
+/// What a kind of native component is, as those see it who use it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Design<'a> {
+    /// What it offers.
+    pub offers: &'a [&'static Declaration],
+    /// What it requires.
+    pub requires: &'a [Requirement],
+    /// [`Component::begin`](super::Component::begin) is called, in a process of its own.
+    pub is_active: bool,
+}
+
+/// An interface that a kind requires.
+#[derive(Clone, Copy, Debug)]
+pub struct Requirement {
+    /// Which.
+    pub declaration: &'static Declaration,
+    /// 0: one port. Else a cardinality, and how many ports there may be at most (`u32::MAX` for `*`).
+    pub most: u32,
+}
+
+impl From<&'static Declaration> for Requirement {
+    fn from(declaration: &'static Declaration) -> Requirement {
+        Requirement { declaration, most: 0 }
+    }
+}
 
 impl Binding {
     fn new(program: &Program, declaration: &'static Declaration) -> Result<Binding, String> {
@@ -33,49 +59,98 @@ impl Kind {
         name: &'static str,
         offers: &[&'static Declaration],
     ) -> Result<&'static Kind, String> {
-        let mut bindings = Vec::new();
-        for declaration in offers {
-            bindings.push(Binding::new(program, declaration)?);
-        }
-        let offered = bindings.iter().enumerate().map(|(i, binding)| Offered {
-            interface: binding.interface,
-            offset: (size_of::<Instance>() + i * size_of::<OfferedSlot>()) as u32,
-            body: i as u32,
-            inward: 0,
-            limit: u32::MAX,
-            connectable: true,
-        });
-        let offered = leak(offered.collect());
-        let body = |interface: *const Interface, size: usize, native: NativeBody| Body {
-            entry: program.native_shim,
-            size: size as u32,
-            condition: 0,
-            frame: 0,
-            owned: Table::new(&[]),
-            interface,
-            native: native as *const u8,
-        };
-        let services = bindings.iter().map(|b| body(b.interface, b.offset() + size_of::<usize>(), run));
-        let bodies = leak(services.chain([body(ptr::null(), size_of::<Process>(), finally)]).collect());
-        let slots = bindings.len() * size_of::<OfferedSlot>();
+        Kind::of(program, name, Design { offers, ..Design::default() })
+    }
+
+    /// Describes a kind of component that may also require interfaces, and have a process of its own.
+    ///
+    /// # Errors
+    /// As for [`Kind::new`].
+    pub fn of(
+        program: &'static Program,
+        name: &'static str,
+        design: Design<'_>,
+    ) -> Result<&'static Kind, String> {
+        let binding = |declaration: &&'static Declaration| Binding::new(program, declaration);
+        let bindings = design.offers.iter().map(binding).collect::<Result<Vec<_>, _>>()?;
+        let required = design.requires.iter().map(|requirement| binding(&requirement.declaration));
+        let required = required.collect::<Result<Vec<_>, _>>()?;
+        let shim = program.native_shim;
+        let services = bindings.iter().map(|b| body(shim, b.interface, b.offset() + size_of::<usize>(), run));
+        let of_its_own = |size: usize, native| body(shim, ptr::null(), size, native);
+        let last = [
+            of_its_own(size_of::<Process>(), finally),
+            of_its_own(size_of::<Process>() + size_of::<usize>(), main),
+        ];
+        let mut room = Room::new();
         let template = Template {
             name: Str::new(name),
             location: u32::MAX,
-            size: (size_of::<Instance>() + slots + size_of::<usize>()) as u32,
             isolated: false,
             virtual_time: false,
-            offered,
-            required: Table::new(&[]),
-            bodies,
-            main: Template::NO_BODY,
+            offered: leak(bindings.iter().enumerate().map(|(i, b)| offered(b, i, &mut room)).collect()),
+            required: leak(
+                required.iter().zip(design.requires).map(|(b, r)| requires(b, r.most, &mut room)).collect(),
+            ),
+            bodies: leak(services.chain(last).collect()),
+            main: if design.is_active { bindings.len() as u32 + 1 } else { Template::NO_BODY },
             finally: bindings.len() as u32,
-            main_process: 0,
+            main_process: room.take(size_of::<usize>()),
             owned: Table::new(&[]),
+            // Its last word is its own.
+            size: room.take(size_of::<usize>()) + size_of::<usize>() as u32,
         };
-        Ok(Box::leak(Box::new(Kind { template, bindings })))
+        Ok(Box::leak(Box::new(Kind { template, bindings, required })))
     }
 }
 
-fn leak<T>(entries: Vec<T>) -> Table<T> {
+/// The room in an instance that is given away already.
+struct Room {
+    taken: usize,
+}
+
+impl Room {
+    fn new() -> Room {
+        Room { taken: size_of::<Instance>() }
+    }
+
+    /// Where so many bytes begin.
+    fn take(&mut self, bytes: usize) -> u32 {
+        self.taken += bytes;
+        (self.taken - bytes) as u32
+    }
+}
+
+fn offered(binding: &Binding, index: usize, room: &mut Room) -> Offered {
+    Offered {
+        interface: binding.interface,
+        offset: room.take(size_of::<OfferedSlot>()),
+        body: index as u32,
+        inward: 0,
+        limit: u32::MAX,
+        connectable: true,
+    }
+}
+
+fn requires(binding: &Binding, most: u32, room: &mut Room) -> Required {
+    let size = if most == 0 { size_of::<RequiredSlot>() } else { size_of::<usize>() };
+    Required { interface: binding.interface, offset: room.take(size), slots: most }
+}
+
+/// A body that is native code.
+pub(crate) fn body(entry: *const u8, interface: *const Interface, size: usize, native: NativeBody) -> Body {
+    Body {
+        entry,
+        size: size as u32,
+        condition: 0,
+        frame: 0,
+        owned: Table::new(&[]),
+        interface,
+        native: native as *const u8,
+    }
+}
+
+/// A table that lives for ever.
+pub(crate) fn leak<T>(entries: Vec<T>) -> Table<T> {
     Table::new(Box::leak(entries.into_boxed_slice()))
 }

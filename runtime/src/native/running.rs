@@ -1,48 +1,139 @@
-//! How a native service runs: the loop between its communication and its [`Service`](super::Service).
+//! How native processes run: a service's, which has what its component made for that client, and a component's main
+//! process.
 //!
 //! # Soundness
 //!
 //! The runtime calls the functions below on the home worker's thread with that worker, and with a live process of a
-//! [`Kind`](super::Kind) or an instance of one, so nothing here is ever shared between threads. The word in a service
-//! process's frame is null or owns its `Running`, which is taken out exactly once: by [`run`], when the service has
-//! ended or the process is ended by force. The entry points keep the process alive until
-//! the scheduler gets control, whatever they answer.
+//! [`Kind`](super::Kind) or an instance of one, so nothing here is ever shared between threads. The word in a
+//! process's frame is null or owns what runs there, which is taken out exactly once: when it has ended or is ended by
+//! force. The entry points keep the process alive until the scheduler gets control, whatever they answer.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use core::ptr;
+use alloc::rc::Rc;
+use core::any::Any;
+use core::cell::Cell;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::{mem, ptr};
 
-use drystone_component::{Interface, Side, Type};
+use drystone_component::Interface;
 
-use super::kind::{component_cell, kind_of};
-use super::{Call, Serve, Value, Values, park, platform};
-use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
-use crate::failure::ds_fail;
-use crate::layout::{
-    CLIENT_CLOSED, Communication, CommunicationWord, FAILED, FOR_CLIENT, Fault, GONE, Process, Worker,
-};
-use crate::life::ending::ds_finish;
+use super::here::Here;
+use super::kind::{Binding, component_cell, kind_of, main_cell, take};
+use super::ports::Ports;
+use super::session::{End, Place, Protocol, Server};
+use super::{Activity, Serving, park, platform};
+use crate::communication::{drop_words, ds_received};
+use crate::instance::body_of;
+use crate::layout::*;
+use crate::life::ending::{ds_begun, ds_finish};
 use crate::process::run_native;
-use crate::worker::heap_of;
-use crate::{instance, text};
+
+/// No location in the source.
+const NO_LOCATION: u32 = u32::MAX;
 
 /// A service that runs; owned by its process's frame.
 pub(super) struct Running {
-    service: Box<dyn Serve>,
-    call: Call,
+    /// No other service has had it.
+    pub(super) number: u64,
+    pub(super) serve: Box<dyn Serve>,
 }
 
 /// What became of a run.
 #[derive(PartialEq)]
-enum Outcome {
+pub(super) enum Outcome {
     /// It has to wait: the process is queued somewhere, or parked.
     Waits,
-    /// The client has closed, or the protocol is at its end.
+    /// It has come to its end.
     Ended,
 }
 
-/// No location in the source.
-const NO_LOCATION: u32 = u32::MAX;
+/// What a service process does for its client.
+pub(super) trait Serve {
+    /// Goes on.
+    fn run(&mut self, turn: &Turn) -> Outcome;
+
+    /// A request has come while it was parked with its communication marked: see the calls module.
+    fn called(&mut self, turn: &Turn) -> Outcome {
+        self.run(turn)
+    }
+
+    /// The object whose methods are the calls, if it is one.
+    fn object(&mut self) -> Option<&mut dyn Any> {
+        None
+    }
+}
+
+/// A service process, as it runs.
+pub(super) struct Turn {
+    pub(super) worker: *mut Worker,
+    pub(super) process: *mut Process,
+    pub(super) binding: &'static Binding,
+}
+
+impl Turn {
+    pub(super) fn communication(&self) -> *mut Communication {
+        self.process.cast()
+    }
+
+    /// Its component's.
+    pub(super) fn here(&self) -> Rc<Here> {
+        // SAFETY: see the head of this file.
+        unsafe { (**component_cell((*self.process).instance)).here.clone() }
+    }
+
+    #[allow(clippy::mut_from_ref, reason = "it is the communication's, and looked at for one expression")]
+    fn word(&self) -> &mut CommunicationWord {
+        // SAFETY: the process lives while it runs, and is a service's; nobody else looks at the word meanwhile.
+        unsafe { &mut (*self.communication()).word }
+    }
+
+    /// A message of the client's is there.
+    pub(super) fn has_request(&self) -> bool {
+        self.word().tag != 0 && self.word().flags & FOR_CLIENT == 0
+    }
+
+    /// Takes the request out of the buffer.
+    pub(super) fn take_request(&self) {
+        let (c, number) = (self.communication(), u32::from(self.word().tag) - 1);
+        // SAFETY: see the head of this file; the buffer holds a message for this side.
+        unsafe {
+            drop_words(self.worker, c.byte_add(PAYLOAD).cast(), self.binding.interface, number);
+            ds_received(self.worker, c);
+        }
+    }
+
+    pub(super) fn client_closed(&self) -> bool {
+        self.word().flags & (CLIENT_CLOSED | GONE) != 0
+    }
+
+    /// Whether nothing more will be received: neither side can send any more, or the client has closed.
+    pub(super) fn is_over(&self) -> bool {
+        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
+        let state = self.binding.interface.state(self.word().state);
+        !self.has_request() && (self.client_closed() || state & sends == 0)
+    }
+
+    /// Marks the communication as one whose requests are answered at once, or takes that mark away.
+    pub(super) fn mark(&self, is_called: bool) {
+        let flags = &mut self.word().flags;
+        *flags = if is_called { *flags | CALLS } else { *flags & !CALLS };
+    }
+
+    /// Waits for the platform; the client's closing ends the wait too.
+    pub(super) fn park(&self) -> Outcome {
+        // SAFETY: the process runs, on this worker.
+        unsafe { park(self.worker, self.process) }
+        Outcome::Waits
+    }
+
+    /// The platform may have it registered still, if it wasn't the one to wake it.
+    pub(super) fn forget(&self) {
+        // SAFETY: this is the home worker.
+        unsafe { (*platform(self.worker)).forget(self.process) }
+    }
+}
 
 /// Resume function of every native process: calls its body's function. See `ENTRY_POINTS.md`.
 ///
@@ -54,28 +145,140 @@ pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
     unsafe { run_native(worker, process) }
 }
 
+/// Whether a communication's service is a native component's.
+///
+/// # Safety
+/// The communication is alive.
+pub(super) unsafe fn is_native_service(c: *mut Communication) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { !(*c).process.instance.is_null() && ptr::eq(body_of(c.cast()).native, run as *const u8) }
+}
+
 /// Body of native service processes.
 pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
     // SAFETY: see the head of this file.
     unsafe {
-        let instance = (*process).instance;
-        let index = (*process).body as usize;
-        let binding = &kind_of(instance).bindings[index];
+        let binding = &kind_of((*process).instance).bindings[(*process).body as usize];
         let cell = binding.cell::<Running>(process);
-        if (*process).status == FAILED {
-            return drop_running(cell);
+        let status = (*process).status;
+        if status == FAILED {
+            return drop(take(cell));
         }
         if (*cell).is_null() {
-            let service = (**component_cell(instance)).serve(index);
-            assert!(service.declaration.name == binding.declaration.name, "serves another interface");
-            let call =
-                Call { worker, process, binding, outbox: VecDeque::new(), waiting: false, halted: false };
-            *cell = Box::into_raw(Box::new(Running { service: service.service, call }));
+            *cell = begin(process, binding);
         }
-        let running = &mut **cell;
-        running.call.worker = worker;
-        if running.go_on() == Outcome::Ended {
-            drop_running(cell);
+        let turn = Turn { worker, process, binding };
+        let outcome = if status == CALLED {
+            (*process).status = PLATFORM;
+            (**cell).serve.called(&turn)
+        } else {
+            (**cell).serve.run(&turn)
+        };
+        if outcome == Outcome::Ended {
+            drop(take(cell));
+            ds_finish(worker, process, NO_LOCATION);
+        }
+    }
+}
+
+/// Makes what serves a new client.
+unsafe fn begin(process: *mut Process, binding: &'static Binding) -> *mut Running {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    // SAFETY: see the head of this file.
+    let serving = unsafe {
+        let own = &mut **component_cell((*process).instance);
+        own.component.serve((*process).body as usize)
+    };
+    assert!(serving.declaration.fingerprint == binding.declaration.fingerprint, "serves another interface");
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    Box::into_raw(Box::new(Running { number, serve: serving.serve }))
+}
+
+impl Serving {
+    /// Serves the client by asynchronous code, which may end where the protocol may.
+    pub fn session<P: Protocol, F: Future<Output = ()> + 'static>(
+        act: impl FnOnce(Server<P>) -> F + 'static,
+    ) -> Serving {
+        let begin: Begin = Box::new(|end| Box::pin(act(Server(end, PhantomData))));
+        Serving { serve: Box::new(Session::Begins(begin)), declaration: P::DECLARATION }
+    }
+}
+
+type Begin = Box<dyn FnOnce(End) -> Activity>;
+
+/// A session that is served by asynchronous code.
+enum Session {
+    Begins(Begin),
+    Runs(Runs),
+    Ended,
+}
+
+struct Runs {
+    activity: Activity,
+    /// Null when the process has ended.
+    communication: Rc<Cell<*mut Communication>>,
+    /// The last run has left it waiting for the platform.
+    is_parked: bool,
+}
+
+impl Session {
+    fn begin(&mut self, turn: &Turn) {
+        if let Session::Begins(begin) = mem::replace(self, Session::Ended) {
+            let communication = Rc::new(Cell::new(turn.communication()));
+            let place = Place::Service(communication.clone());
+            let end = End { here: turn.here(), place, interface: turn.binding.interface };
+            let activity = turn.here().within(turn.worker, turn.process, || begin(end));
+            *self = Session::Runs(Runs { activity, communication, is_parked: false });
+        }
+    }
+}
+
+impl Serve for Session {
+    fn run(&mut self, turn: &Turn) -> Outcome {
+        if matches!(self, Session::Begins(_)) {
+            self.begin(turn);
+        }
+        let Session::Runs(Runs { activity, is_parked, .. }) = self else { return Outcome::Ended };
+        if mem::take(is_parked) {
+            turn.forget();
+            // What it waits for is for a client that has gone.
+            if turn.client_closed() && !turn.has_request() {
+                return Outcome::Ended;
+            }
+        }
+        // SAFETY: see the head of this file.
+        let has_ended = unsafe { turn.here().poll(turn.worker, turn.process, activity) };
+        // SAFETY: likewise.
+        *is_parked = unsafe { (*turn.process).status } == PLATFORM;
+        if has_ended { Outcome::Ended } else { Outcome::Waits }
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        self.communication.set(ptr::null_mut());
+    }
+}
+
+/// Body of a native component's main process.
+pub(super) unsafe extern "C" fn main(worker: *mut Worker, process: *mut Process) {
+    // SAFETY: see the head of this file.
+    unsafe {
+        let instance = (*process).instance;
+        let cell = main_cell(process);
+        if (*process).status == FAILED {
+            return drop(take(cell));
+        }
+        let own = *component_cell(instance);
+        let here = (*own).here.clone();
+        if (*cell).is_null() {
+            let ports = Ports { here: here.clone(), instance, kind: kind_of(instance) };
+            let activity = here.within(worker, process, || (*own).component.begin(ports));
+            *cell = Box::into_raw(Box::new(activity));
+            ds_begun(worker, process);
+        }
+        if here.poll(worker, process, &mut **cell) {
+            drop(take(cell));
             ds_finish(worker, process, NO_LOCATION);
         }
     }
@@ -85,216 +288,9 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
 pub(super) unsafe extern "C" fn finally(worker: *mut Worker, process: *mut Process) {
     // SAFETY: see the head of this file.
     unsafe {
-        let cell = component_cell((*process).instance);
-        if !(*cell).is_null() {
-            drop(Box::from_raw(*cell));
-            *cell = ptr::null_mut();
-        }
+        drop(take(component_cell((*process).instance)));
         if (*process).status != FAILED {
             ds_finish(worker, process, NO_LOCATION);
-        }
-    }
-}
-
-/// Drops what a native service process owns.
-unsafe fn drop_running(cell: *mut *mut Running) {
-    // SAFETY: the cell is that of a live process of a kind; see the head of this file.
-    unsafe {
-        if !(*cell).is_null() {
-            drop(Box::from_raw(*cell));
-            *cell = ptr::null_mut();
-        }
-    }
-}
-
-impl Running {
-    fn go_on(&mut self) -> Outcome {
-        // Whether it has said just now that it waits. Else this is a wakening, or may stand for one that came while
-        // the outbox waited for the client: a service may be woken for nothing, but never too seldom.
-        let mut fresh = false;
-        loop {
-            if !self.call.flush() || self.call.halted {
-                return Outcome::Waits;
-            }
-            if !self.call.waiting {
-                if self.call.at_end() {
-                    return Outcome::Ended;
-                }
-                match self.receive() {
-                    Some(outcome) => return outcome,
-                    None => fresh = true,
-                }
-            } else if fresh {
-                self.call.park();
-                return Outcome::Waits;
-            } else {
-                self.call.waiting = false;
-                self.call.forget();
-                // What the client sent before it closed is still received.
-                if !self.call.client_closed() {
-                    self.service.ready(&mut self.call);
-                    fresh = true;
-                }
-            }
-        }
-    }
-
-    /// Receives a request and passes it on; else what became of it.
-    fn receive(&mut self) -> Option<Outcome> {
-        let call = &mut self.call;
-        let (worker, process, interface) = (call.worker, call.process, call.binding.interface);
-        let communication = process.cast::<Communication>();
-        // SAFETY: see the head of this file; the words of the message belong to us, and stay where they are until the
-        // client is told that it may send again.
-        unsafe {
-            match ds_test(worker, process, communication, interface, Side::Server as u32, ANY, NO_LOCATION) {
-                0 => return Some(Outcome::Ended),
-                1 => {}
-                _ => return Some(Outcome::Waits),
-            }
-            let number = (*communication).word.tag - 1;
-            let payload = ds_receive(worker, process, communication, interface, number as u32, NO_LOCATION);
-            if payload.is_null() {
-                return Some(Outcome::Waits);
-            }
-            let parameters = call.binding.parameters(number as usize);
-            self.service.receive(call, number as usize, Values::new(payload, parameters));
-            drop_words(worker, payload, interface, number as u32);
-            ds_received(worker, communication);
-        }
-        None
-    }
-}
-
-impl Call {
-    fn word(&self) -> CommunicationWord {
-        // SAFETY: the process lives while it runs, and is a service's.
-        unsafe { (*self.process.cast::<Communication>()).word }
-    }
-
-    /// Whether neither side can send any more, and everything is received here.
-    fn at_end(&self) -> bool {
-        let word = self.word();
-        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
-        let received = word.tag == 0 || word.flags & FOR_CLIENT != 0;
-        received && self.binding.interface.state(word.state) & sends == 0
-    }
-
-    fn client_closed(&self) -> bool {
-        self.word().flags & (CLIENT_CLOSED | GONE) != 0
-    }
-
-    /// Waits for the platform; the client's closing ends the wait too.
-    fn park(&mut self) {
-        // SAFETY: the process runs, on this worker.
-        unsafe { park(self.worker, self.process) }
-    }
-
-    /// The platform may have it registered still, if it wasn't the one to wake it.
-    fn forget(&mut self) {
-        // SAFETY: this is the home worker.
-        unsafe { (*platform(self.worker)).forget(self.process) }
-    }
-
-    /// Sends what the outbox holds; `false`: the client has to take a message first.
-    fn flush(&mut self) -> bool {
-        let communication = self.process.cast::<Communication>();
-        while let Some(&number) = self.outbox.front() {
-            let interface = self.binding.interface;
-            // SAFETY: see the head of this file; the payload has a word for each parameter.
-            unsafe {
-                let payload =
-                    ds_send(self.worker, self.process, communication, interface, number as u32, NO_LOCATION);
-                if payload.is_null() {
-                    return false;
-                }
-                self.outbox.pop_front();
-                for (i, word) in
-                    self.outbox.drain(..self.binding.parameters(number as usize).len()).enumerate()
-                {
-                    payload.add(i).write(word);
-                }
-                ds_sent(self.worker, communication, interface, number as u32);
-            }
-        }
-        true
-    }
-
-    /// Puts a message into the outbox.
-    pub(super) fn send(&mut self, number: usize, values: &mut dyn Iterator<Item = Value<'_>>) {
-        self.outbox.push_back(number as u64);
-        let mut parameters = self.binding.parameters(number).iter();
-        for value in values {
-            let parameter = parameters.next().expect("too many values");
-            // SAFETY: the worker is the one that runs, and so is the process.
-            unsafe {
-                assert!(fits(parameter.ty, &value), "a value of another type than the parameter");
-                let word = word_of(self.worker, value).unwrap_or_else(|| {
-                    ds_fail(self.worker, self.process, Fault::OutOfMemory as u32, NO_LOCATION);
-                    self.halted = true;
-                    0
-                });
-                self.outbox.push_back(word);
-            }
-        }
-        assert!(parameters.next().is_none(), "too few values");
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        while let Some(number) = self.outbox.pop_front() {
-            for parameter in self.binding.parameters(number as usize) {
-                let word = self.outbox.pop_front().expect("messages are whole");
-                // SAFETY: the outbox owns its words; this is the home worker's thread.
-                unsafe { drop_word(self.worker, word, parameter.ty) }
-            }
-        }
-    }
-}
-
-/// Whether a parameter of this type may take the value.
-pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
-    match value {
-        Value::Integer(_) => ty == Type::Integer,
-        Value::Real(_) => ty == Type::Real,
-        Value::Byte(_) => matches!(ty, Type::Character | Type::Boolean),
-        Value::Text(_) => ty == Type::Text,
-        Value::Component(..) | Value::Parcel(_) => ty == Type::Component,
-    }
-}
-
-/// A value as a payload word, which owns it. `None`: no memory.
-///
-/// # Safety
-/// On the home worker's thread.
-pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
-    Some(match value {
-        Value::Integer(x) => x as u64,
-        Value::Real(x) => x.to_bits(),
-        Value::Byte(x) => x as u64,
-        // SAFETY: the caller is on the home worker's thread.
-        Value::Text(x) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
-        // SAFETY: likewise.
-        Value::Component(kind, component) => unsafe {
-            let instance = kind.instance(worker, component);
-            (!instance.is_null()).then_some(instance as u64)?
-        },
-        Value::Parcel(parcel) => parcel.into_word(),
-    })
-}
-
-/// Drops what a payload word owns.
-///
-/// # Safety
-/// The word is a parameter of that type, on the home worker's thread.
-pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        match ty {
-            Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),
-            Type::Component => instance::drop_in_message(worker, word as *mut _),
-            _ => {}
         }
     }
 }

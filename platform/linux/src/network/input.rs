@@ -5,12 +5,13 @@
 //! "timeout", and what had come stays for the next; no limit if it is 0 or less.
 
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use drystone_runtime::native::{Context, Service, Value, Values};
+use drystone_runtime::native::{Caller, Text};
 
 use super::socket::Socket;
-use crate::interfaces::Input;
+use crate::interfaces::input::{InputLater, ReadAnswer, ReadLineAnswer};
 use crate::reactor::Direction;
 use crate::reason::reason;
 
@@ -24,8 +25,8 @@ const TOO_LONG: &[u8] = b"line too long";
 pub(super) struct Reader {
     socket: Rc<Socket>,
     limit: Option<Duration>,
-    request: Request,
-    deadline: Option<Instant>,
+    /// Of the request that waits: until when, if it has a limit.
+    waits: Option<Option<Instant>>,
 }
 
 #[derive(Clone, Copy)]
@@ -34,89 +35,105 @@ enum Request {
     AtMost(usize),
 }
 
+/// What a request gets.
+enum Got {
+    Data(Text<'static>),
+    End,
+    Failed(Text<'static>),
+}
+
 impl Reader {
     pub(super) fn new(socket: Rc<Socket>) -> Reader {
-        Reader { socket, limit: None, request: Request::Line, deadline: None }
+        Reader { socket, limit: None, waits: None }
     }
 
-    fn read(&mut self, cx: &mut Context<'_, Input>) {
+    fn get(&mut self, caller: &Caller, request: Request) -> Poll<Got> {
+        let deadline =
+            self.waits.unwrap_or_else(|| self.limit.and_then(|limit| Instant::now().checked_add(limit)));
+        let got = self.try_read(caller, request, deadline);
+        self.waits = got.is_pending().then_some(deadline);
+        got
+    }
+
+    fn try_read(&self, caller: &Caller, request: Request, deadline: Option<Instant>) -> Poll<Got> {
         let socket = &*self.socket;
         let mut input = socket.input.borrow_mut();
+        let failed = |reason: &[u8]| Poll::Ready(Got::Failed(caller.text(reason)));
         loop {
             if socket.closed.get() {
-                return cx.send(Input::End, []);
+                return Poll::Ready(Got::End);
             }
-            let whole = match self.request {
+            let whole = match request {
                 Request::Line => input.line().map(|line| match line.len() <= LINE {
-                    true => cx.send(Input::Data, [Value::Text(line)]),
-                    false => cx.send(Input::Failed, [Value::Text(TOO_LONG)]),
+                    true => Got::Data(caller.text(line)),
+                    false => Got::Failed(caller.text(TOO_LONG)),
                 }),
-                Request::AtMost(max) => {
-                    input.rest(max).map(|bytes| cx.send(Input::Data, [Value::Text(bytes)]))
-                }
+                Request::AtMost(max) => input.rest(max).map(|bytes| Got::Data(caller.text(bytes))),
             };
-            if whole.is_some() {
-                return input.tidy();
+            if let Some(got) = whole {
+                input.tidy();
+                return Poll::Ready(got);
             }
             if input.ended {
-                match input.rest(usize::MAX) {
-                    Some(line) => cx.send(Input::Data, [Value::Text(line)]),
-                    None => cx.send(Input::End, []),
-                }
-                return input.tidy();
+                let got = input.rest(usize::MAX).map_or(Got::End, |line| Got::Data(caller.text(line)));
+                input.tidy();
+                return Poll::Ready(got);
             }
             if input.len() > LINE {
-                return cx.send(Input::Failed, [Value::Text(TOO_LONG)]);
+                return failed(TOO_LONG);
             }
             let scratch = &mut *socket.reactor.scratch.borrow_mut();
-            let room = match self.request {
+            let room = match request {
                 Request::AtMost(max) => max.min(scratch.len()),
                 Request::Line => scratch.len(),
             };
             match socket.read(&mut scratch[..room]) {
                 Ok(0) => input.ended = true,
-                Ok(n) => match self.request {
+                Ok(n) => match request {
                     // Nothing has come before, so it needn't pass through the buffer.
-                    Request::AtMost(_) => return cx.send(Input::Data, [Value::Text(&scratch[..n])]),
+                    Request::AtMost(_) => return Poll::Ready(Got::Data(caller.text(&scratch[..n]))),
                     Request::Line => input.append(&scratch[..n]),
                 },
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                        return cx.send(Input::Failed, [Value::Text(b"timeout")]);
+                    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                        return failed(b"timeout");
                     }
                     let source = Some((socket.source(), Direction::Read));
-                    socket.reactor.wait_for(cx.waiter(), source, self.deadline);
-                    return cx.wait();
+                    socket.reactor.wait_for(caller.waiter(), source, deadline);
+                    return Poll::Pending;
                 }
-                Err(error) => return cx.send(Input::Failed, [Value::Text(reason(&error).as_bytes())]),
+                Err(error) => return failed(reason(&error).as_bytes()),
             }
         }
     }
 }
 
-impl Service for Reader {
-    type Messages = Input;
-
-    fn receive(&mut self, cx: &mut Context<'_, Input>, message: Input, values: Values<'_>) {
-        match message {
-            Input::Limit => {
-                let limit = u64::try_from(values.integer(0)).ok().filter(|&limit| limit > 0);
-                return self.limit = limit.map(Duration::from_millis);
-            }
-            Input::ReadLine => self.request = Request::Line,
-            Input::Read => match usize::try_from(values.integer(0)) {
-                // Nothing was asked for, so nobody has to wait for it.
-                Ok(0) => return cx.send(Input::Data, [Value::Text(b"")]),
-                Ok(max) => self.request = Request::AtMost(max),
-                Err(_) => return cx.send(Input::Failed, [Value::Text(b"Negative number of bytes")]),
-            },
-            _ => return,
-        }
-        self.deadline = self.limit.and_then(|limit| Instant::now().checked_add(limit));
-        self.read(cx);
+impl InputLater for Reader {
+    fn limit(&mut self, _: &Caller, milliseconds: i64) -> Poll<()> {
+        let limit = u64::try_from(milliseconds).ok().filter(|&limit| limit > 0);
+        self.limit = limit.map(Duration::from_millis);
+        Poll::Ready(())
     }
 
-    fn ready(&mut self, cx: &mut Context<'_, Input>) {
-        self.read(cx);
+    fn read_line(&mut self, caller: &Caller) -> Poll<ReadLineAnswer<'_>> {
+        self.get(caller, Request::Line).map(|got| match got {
+            Got::Data(x) => ReadLineAnswer::Data { x },
+            Got::End => ReadLineAnswer::End,
+            Got::Failed(reason) => ReadLineAnswer::Failed { reason },
+        })
+    }
+
+    fn read(&mut self, caller: &Caller, max: i64) -> Poll<ReadAnswer<'_>> {
+        let got = match usize::try_from(max) {
+            // Nothing was asked for, so nobody has to wait for it.
+            Ok(0) => Poll::Ready(Got::Data(Text::Lent(b""))),
+            Ok(max) => self.get(caller, Request::AtMost(max)),
+            Err(_) => Poll::Ready(Got::Failed("Negative number of bytes".into())),
+        };
+        got.map(|got| match got {
+            Got::Data(x) => ReadAnswer::Data { x },
+            Got::End => ReadAnswer::End,
+            Got::Failed(reason) => ReadAnswer::Failed { reason },
+        })
     }
 }

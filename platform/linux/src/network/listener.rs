@@ -4,13 +4,14 @@
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use drystone_runtime::native::{Component, Context, Service, Serving, Value, Values};
+use drystone_runtime::native::{Caller, Component, Serving};
 use mio::net::TcpListener;
 
 use super::Net;
-use crate::interfaces::Listener;
+use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
 use crate::process::widen;
 use crate::reactor::Direction;
 use crate::reason::reason;
@@ -53,7 +54,7 @@ impl Listening {
 
 impl Component for Listening {
     fn serve(&mut self, _: usize) -> Serving {
-        Serving::new(Porter { door: self.0.clone(), failure: None })
+        listener::serve(Porter { door: self.0.clone(), failure: None })
     }
 }
 
@@ -64,42 +65,38 @@ struct Porter {
     failure: Option<(io::Error, Instant)>,
 }
 
-impl Porter {
-    fn accept(&mut self, cx: &mut Context<'_, Listener>) {
+impl ListenerLater for Porter {
+    fn accept(&mut self, caller: &Caller) -> Poll<AcceptAnswer<'_>> {
         let net = &self.door.net;
-        if let Some((error, when)) = &self.failure {
-            if *when <= Instant::now() {
-                cx.send(Listener::Failed, [Value::Text(reason(error).as_bytes())]);
-                self.failure = None;
-                self.door.let_next_try();
-            } else {
-                net.reactor.wait_for(cx.waiter(), None, Some(*when));
-                cx.wait();
+        if let Some((error, when)) = self.failure.take() {
+            if when > Instant::now() {
+                net.reactor.wait_for(caller.waiter(), None, Some(when));
+                self.failure = Some((error, when));
+                return Poll::Pending;
             }
-            return;
+            self.door.let_next_try();
+            return Poll::Ready(AcceptAnswer::Failed { reason: reason(&error).into() });
         }
         loop {
             let accepted = self.door.listener.borrow().accept();
             match accepted.and_then(|(stream, peer)| Ok((net.connection(stream)?, peer))) {
-                Ok((component, peer)) => {
-                    cx.send(Listener::Accepted, [component, Value::Text(peer.to_string().as_bytes())]);
+                Ok((c, peer)) => {
                     self.door.let_next_try();
-                    return;
+                    return Poll::Ready(AcceptAnswer::Accepted { c, peer: peer.to_string().into() });
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => {
-                        net.reactor.wait_for(cx.waiter(), Some((self.door.source, Direction::Read)), None);
-                        cx.wait();
-                        return;
+                        let source = Some((self.door.source, Direction::Read));
+                        net.reactor.wait_for(caller.waiter(), source, None);
+                        return Poll::Pending;
                     }
                     // It has gone before it was accepted.
                     io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
                     _ => {
                         let when = Instant::now() + BREATH;
                         self.failure = Some((error, when));
-                        net.reactor.wait_for(cx.waiter(), None, Some(when));
-                        cx.wait();
-                        return;
+                        net.reactor.wait_for(caller.waiter(), None, Some(when));
+                        return Poll::Pending;
                     }
                 },
             }
@@ -111,19 +108,5 @@ impl Drop for Porter {
     fn drop(&mut self) {
         // It may have been woken and not have come to try.
         self.door.let_next_try();
-    }
-}
-
-impl Service for Porter {
-    type Messages = Listener;
-
-    fn receive(&mut self, cx: &mut Context<'_, Listener>, message: Listener, _: Values<'_>) {
-        if message == Listener::Accept {
-            self.accept(cx);
-        }
-    }
-
-    fn ready(&mut self, cx: &mut Context<'_, Listener>) {
-        self.accept(cx);
     }
 }

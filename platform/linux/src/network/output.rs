@@ -6,58 +6,71 @@
 //! dropped; `Update` says why.
 
 use std::rc::Rc;
+use std::task::Poll;
 
-use drystone_runtime::native::{Context, Service, Value, Values};
+use drystone_runtime::native::Caller;
 
 use super::socket::{FULL, Socket};
-use crate::interfaces::Output;
+use crate::interfaces::output::{OutputLater, UpdateAnswer};
 use crate::reactor::Direction;
 
 /// A client that writes.
 pub(super) struct Writer {
     socket: Rc<Socket>,
-    /// It has asked for an answer when everything is sent.
-    update: bool,
+    /// The request that waits has been begun: what it had to do at first is done.
+    begun: bool,
 }
 
 impl Writer {
     pub(super) fn new(socket: Rc<Socket>) -> Writer {
-        Writer { socket, update: false }
+        Writer { socket, begun: false }
     }
 
-    fn go_on(&mut self, cx: &mut Context<'_, Output>) {
-        let unsent = self.socket.unsent();
-        if !self.socket.closed.get() && unsent > 0 && (self.update || unsent >= FULL) {
-            self.socket.reactor.wait_for(cx.waiter(), Some((self.socket.source(), Direction::Write)), None);
-            return cx.wait();
+    /// Does something with the socket, the first time that it is asked to.
+    fn begin(&mut self, act: impl FnOnce(&Socket)) {
+        if !std::mem::replace(&mut self.begun, true) {
+            act(&self.socket);
         }
-        if std::mem::take(&mut self.update) {
-            match self.socket.failure().or_else(|| (unsent > 0).then(|| "closed".to_string())) {
-                Some(reason) => cx.send(Output::Failed, [Value::Text(reason.as_bytes())]),
-                None => cx.send(Output::Done, []),
-            }
+    }
+
+    /// Waits until no more than so many bytes are unsent, or will never be sent.
+    fn until_unsent(&mut self, caller: &Caller, most: usize) -> Poll<()> {
+        if !self.socket.closed.get() && self.socket.unsent() > most {
+            let source = Some((self.socket.source(), Direction::Write));
+            self.socket.reactor.wait_for(caller.waiter(), source, None);
+            return Poll::Pending;
         }
+        self.begun = false;
+        Poll::Ready(())
     }
 }
 
-impl Service for Writer {
-    type Messages = Output;
-
-    fn receive(&mut self, cx: &mut Context<'_, Output>, message: Output, values: Values<'_>) {
-        match message {
-            Output::Write => self.socket.write(values.text(0)),
-            Output::Update => {
-                self.update = true;
-                self.socket.send(true);
-            }
-            Output::Finish => self.socket.finish(),
-            Output::Close => return self.socket.close(),
-            _ => {}
-        }
-        self.go_on(cx);
+impl OutputLater for Writer {
+    fn write(&mut self, caller: &Caller, x: &[u8]) -> Poll<()> {
+        self.begin(|socket| socket.write(x));
+        self.until_unsent(caller, FULL - 1)
     }
 
-    fn ready(&mut self, cx: &mut Context<'_, Output>) {
-        self.go_on(cx);
+    fn finish(&mut self, caller: &Caller) -> Poll<()> {
+        self.begin(Socket::finish);
+        self.until_unsent(caller, FULL - 1)
+    }
+
+    fn update(&mut self, caller: &Caller) -> Poll<UpdateAnswer<'_>> {
+        self.begin(|socket| socket.send(true));
+        if self.until_unsent(caller, 0).is_pending() {
+            return Poll::Pending;
+        }
+        let is_left = self.socket.unsent() > 0;
+        let failure = self.socket.failure().or_else(|| is_left.then(|| "closed".to_string()));
+        Poll::Ready(match failure {
+            Some(reason) => UpdateAnswer::Failed { reason: reason.into() },
+            None => UpdateAnswer::Done,
+        })
+    }
+
+    fn close(&mut self, _: &Caller) -> Poll<()> {
+        self.socket.close();
+        Poll::Ready(())
     }
 }

@@ -10,6 +10,7 @@ use mio::net::TcpStream;
 
 use super::input::Reader;
 use super::output::Writer;
+use crate::interfaces::{input, output};
 use crate::lines::Lines;
 use crate::reactor::{Direction, Drain, Reactor};
 
@@ -195,9 +196,9 @@ pub(crate) struct Connection(pub(super) Rc<Socket>);
 impl Component for Connection {
     fn serve(&mut self, interface: usize) -> Serving {
         if interface == 0 {
-            Serving::new(Reader::new(self.0.clone()))
+            input::serve(Reader::new(self.0.clone()))
         } else {
-            Serving::new(Writer::new(self.0.clone()))
+            output::serve(Writer::new(self.0.clone()))
         }
     }
 }

@@ -32,7 +32,7 @@ pub unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
     }
 }
 
-/// Ends the wait of a process that waits for the platform, and for a communication as well if it is a pump's.
+/// Ends the wait of a process that waits for the platform, and perhaps for a communication as well, as pumps do.
 ///
 /// # Safety
 /// On the home worker's thread; `p` is alive.
@@ -47,9 +47,8 @@ pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
     };
     if is_service(p) {
         leave(p.cast());
-    } else {
-        required_slots((*p).instance, |slot| leave((*slot).communication));
     }
+    required_slots((*p).instance, |slot| leave((*slot).communication));
     ready(w, p);
 }
 

@@ -1,0 +1,276 @@
+//! Interfaces of requests and replies: a call is a method, and the client's message runs it at once, without a switch to
+//! another process.
+//!
+//! A service process is made for each client nevertheless. While nothing is unanswered it is parked, and the
+//! communication is marked with [`CALLS`]: who sends over it calls the service's body then and there ([`CALLED`]). A method that can't
+//! answer before the platform has done something leaves the request where it is: from then on the process waits for the
+//! platform, and calls the method again, with the same request, when it is woken.
+//!
+//! # Soundness
+//!
+//! See the running module. A method runs within the client's process, or within the service's own; in both cases nothing
+//! else runs at home until it has returned, for nothing that it can call lets others run.
+
+use alloc::boxed::Box;
+use core::any::Any;
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::task::Poll;
+
+use drystone_component::Interface;
+
+use super::here;
+use super::running::{Outcome, Running, Serve, Turn, is_native_service};
+use super::session::{Client, Closed, Protocol};
+use super::{
+    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
+    unpark,
+};
+use crate::communication::{ds_room, ds_sent};
+use crate::failure::ds_fail;
+use crate::layout::*;
+
+const NO_LOCATION: u32 = u32::MAX;
+
+/// What answers the calls of one client: generated code implements it for an interface's trait.
+pub trait Answers: 'static {
+    /// Which interface it is.
+    const DECLARATION: &'static Declaration;
+
+    /// A request has come. It is answered by `reply` at once, or else nothing is done with that.
+    fn answer(&mut self, caller: &Caller, number: usize, request: Request<'_>, reply: Reply<'_>) -> Poll<()>;
+
+    /// The object itself, for clients that are written in Rust: a `Box` of the interface's trait.
+    fn object(&mut self) -> &mut dyn Any;
+}
+
+/// What a method can do besides computing.
+pub struct Caller {
+    worker: *mut Worker,
+    process: *mut Process,
+}
+
+impl Caller {
+    /// To be woken when the call may be answered: the method is called again then.
+    pub fn waiter(&self) -> Waiter {
+        Waiter { process: self.process }
+    }
+
+    /// Wakes another service, if it waits.
+    pub fn wake(&self, waiter: Waiter) {
+        // SAFETY: on the home worker's thread; a waiter is forgotten by whoever holds it when its service is dropped.
+        unsafe { unpark(self.worker, waiter.process) }
+    }
+
+    /// Bytes as a text of the program: an answer takes it over without another copy. Where there is no memory for it,
+    /// that is found when the answer is sent.
+    pub fn text(&self, bytes: &[u8]) -> Text<'static> {
+        // SAFETY: a process runs on this worker, at home.
+        unsafe { Held::new(self.worker, bytes) }.map_or_else(|| Text::Own(bytes.into()), Text::Held)
+    }
+
+    /// A new component, to be sent.
+    pub fn part(&self, kind: &'static Kind, component: impl Component) -> Part {
+        Part::New(kind, Box::new(component))
+    }
+
+    /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No answer
+    /// will be received.
+    pub fn fail(&self, reason: &str) {
+        // SAFETY: a process runs on this worker, at home.
+        unsafe { here::fail(self.worker, self.process, reason) };
+    }
+}
+
+/// The values of a request: they stay where they are until it is answered.
+pub type Request<'a> = Taking<'a>;
+
+/// By this a request is answered.
+pub struct Reply<'a> {
+    turn: &'a Turn,
+}
+
+impl Reply<'_> {
+    /// Answers by a message.
+    pub fn send(self, number: usize, put: impl FnOnce(&mut Putting<'_>)) {
+        self.turn.take_request();
+        let Turn { worker, process, binding, .. } = *self.turn;
+        let c = process.cast::<Communication>();
+        // SAFETY: see the head of this file; the buffer is empty, so there is room.
+        unsafe {
+            let words = ds_room(worker, process, c, binding.interface, number as u32, NO_LOCATION);
+            if words.is_null() {
+                return;
+            }
+            let mut putting = Putting::new(worker, words, binding.parameters(number));
+            put(&mut putting);
+            assert!(putting.is_whole(), "a message with too few values");
+            if putting.is_out_of_memory {
+                putting.undo();
+                return ds_fail(worker, process, Fault::OutOfMemory as u32, NO_LOCATION);
+            }
+            ds_sent(worker, c, binding.interface, number as u32);
+        }
+    }
+
+    /// The request has no answer.
+    pub fn none(self) {
+        self.turn.take_request();
+    }
+}
+
+impl Serving {
+    /// Answers the calls of an interface of requests and replies.
+    pub fn calls<A: Answers>(answers: A) -> Serving {
+        Serving { serve: Box::new(Calls { answers, waits: false }), declaration: A::DECLARATION }
+    }
+}
+
+struct Calls<A> {
+    answers: A,
+    /// The request in the buffer waits for the platform.
+    waits: bool,
+}
+
+impl<A: Answers> Calls<A> {
+    /// Answers the request in the buffer, if that can be done now.
+    fn answer(&mut self, turn: &Turn) -> Poll<()> {
+        let c = turn.communication();
+        // SAFETY: see the head of this file.
+        let request = unsafe { (*c).word.tag } as usize - 1;
+        let caller = Caller { worker: turn.worker, process: turn.process };
+        let parameters = turn.binding.parameters(request);
+        // SAFETY: the words stay until the request is taken, which needs the reply.
+        let values = unsafe { Values::new(c.byte_add(PAYLOAD).cast(), parameters) };
+        // SAFETY: likewise.
+        let taking = unsafe { Taking::new(turn.worker, values) };
+        self.answers.answer(&caller, request, taking, Reply { turn })
+    }
+}
+
+impl<A: Answers> Serve for Calls<A> {
+    fn run(&mut self, turn: &Turn) -> Outcome {
+        turn.mark(false);
+        if core::mem::take(&mut self.waits) {
+            turn.forget();
+            // What it waits for is for a client that has gone.
+            if turn.client_closed() {
+                turn.take_request();
+            }
+        }
+        loop {
+            if turn.is_over() {
+                return Outcome::Ended;
+            }
+            if !turn.has_request() {
+                turn.mark(true);
+                return turn.park();
+            }
+            if self.answer(turn).is_pending() {
+                self.waits = true;
+                return turn.park();
+            }
+        }
+    }
+
+    fn called(&mut self, turn: &Turn) -> Outcome {
+        if self.answer(turn).is_pending() {
+            turn.mark(false);
+            self.waits = true;
+            return Outcome::Waits;
+        }
+        if turn.is_over() { Outcome::Ended } else { Outcome::Waits }
+    }
+
+    fn object(&mut self) -> Option<&mut dyn Any> {
+        Some(self.answers.object())
+    }
+}
+
+/// A port's way to a native service of its interface: one indirect call while nothing has changed.
+///
+/// The communication stays in the state in which the first call, which goes the usual way, has left it: with nothing
+/// unanswered all such states allow the same calls.
+pub struct Direct<T: ?Sized> {
+    way: Cell<Option<Way>>,
+    object: PhantomData<*mut T>,
+}
+
+/// How a port looked when the way was found.
+#[derive(Clone, Copy)]
+struct Way {
+    communication: *mut Communication,
+    word: CommunicationWord,
+    service: u64,
+    object: *mut (),
+}
+
+impl<T: ?Sized + 'static> Default for Direct<T> {
+    fn default() -> Self {
+        Direct { way: Cell::new(None), object: PhantomData }
+    }
+}
+
+impl<T: ?Sized + 'static> Direct<T> {
+    /// What serves the port, if it is known and the port is as it was; and who calls.
+    #[inline]
+    pub fn get<'c, P: Protocol>(&'c mut self, client: &'c mut Client<P>) -> Option<(&'c mut T, Caller)> {
+        let way = self.way.get()?;
+        let (worker, _) = client.0.here.running();
+        let c = client.0.slot_in_use()?;
+        // SAFETY: the communication is alive, and has a native service if it is marked so, whose word is behind the buffer.
+        unsafe {
+            if c != way.communication || (*c).word != way.word {
+                return None;
+            }
+            let running = *super::kind::cell_of::<Running>(c.cast(), client.0.interface);
+            if running.is_null() || (*running).number != way.service {
+                return None;
+            }
+            // It is this service's own object, and nobody else uses it: it is the one client's.
+            let object = &mut **way.object.cast::<Box<T>>();
+            Some((object, Caller { worker, process: c.cast() }))
+        }
+    }
+
+    /// A call has gone the usual way: the next one may find a shorter one.
+    pub fn look<P: Protocol>(&mut self, client: &mut Client<P>) {
+        self.way.set(self.find(client));
+    }
+
+    fn find<P: Protocol>(&self, client: &mut Client<P>) -> Option<Way> {
+        let c = client.0.slot_in_use()?;
+        // SAFETY: as above.
+        unsafe {
+            if c.is_null() || (*c).word.flags != CALLS || (*c).word.tag != 0 || !is_native_service(c) {
+                return None;
+            }
+            let state = client.0.interface.state((*c).word.state);
+            let running = *super::kind::cell_of::<Running>(c.cast(), client.0.interface);
+            if state & Interface::CLIENT_SENDS == 0 || running.is_null() {
+                return None;
+            }
+            let object = (*running).serve.object()?.downcast_mut::<Box<T>>()?;
+            let object = core::ptr::from_mut(object).cast();
+            Some(Way { communication: c, word: (*c).word, service: (*running).number, object })
+        }
+    }
+
+    /// The service can't answer at once: it will be called again, the usual way.
+    pub fn give_up(caller: &Caller) {
+        // SAFETY: on the home worker's thread.
+        unsafe { (*platform(caller.worker)).forget(caller.process) }
+    }
+}
+
+/// Sends a request and receives its answer: a call that goes the usual way.
+///
+/// # Errors
+/// The other side has closed.
+pub async fn call<P: Protocol>(
+    client: &mut Client<P>,
+    request: P::In<'_>,
+) -> Result<P::Out<'static>, Closed> {
+    client.send(request).await;
+    client.receive().await
+}

@@ -1,0 +1,276 @@
+//! Sessions: one end of a communication as asynchronous code, which sends and receives as the component language does.
+//! It goes on where it waited when its process is woken; there is no other executor.
+//!
+//! A process waits at one communication at a time, and beside it for the platform.
+//!
+//! # Soundness
+//!
+//! A service's communication lives as long as its process, which forgets it here when it ends; a port's slot as long as
+//! its component, which is alive while one of its processes runs ([`Here::running`]). The entry points are called for the
+//! process that runs.
+
+use alloc::rc::Rc;
+use core::cell::Cell;
+use core::future::{Future, poll_fn};
+use core::marker::PhantomData;
+use core::ptr::null_mut;
+use core::task::Poll;
+
+use drystone_component::{Interface, Required, Side};
+
+use super::here::Here;
+use super::{Declaration, Putting, Taking, Values, Waiter};
+use crate::communication::connection::{ds_reach, indexed_slot, is_open, resolve};
+use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
+use crate::failure::ds_fail;
+use crate::instance::slot_at;
+use crate::layout::{Communication, FOR_CLIENT, Fault, Instance, Process, RequiredSlot, Worker};
+
+const NO_LOCATION: u32 = u32::MAX;
+
+/// An interface, as generated code declares it: what each side sends.
+pub trait Protocol: 'static {
+    /// Which it is.
+    const DECLARATION: &'static Declaration;
+    /// What clients send.
+    type In<'a>: Message;
+    /// What servers send.
+    type Out<'a>: Message;
+}
+
+/// A message with its values, as generated code declares it.
+pub trait Message: Sized {
+    /// Its number in the interface.
+    fn number(&self) -> usize;
+    /// Puts the values, in order.
+    fn put(self, to: &mut Putting<'_>);
+    /// The message of a number with the values that have come; `None`: the other side sends it.
+    fn take(number: usize, from: Taking<'_>) -> Option<Self>;
+}
+
+/// The other side has closed, and everything that it sent is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// One end of a communication, whatever its interface.
+pub(super) struct End {
+    pub(super) here: Rc<Here>,
+    pub(super) place: Place,
+    pub(super) interface: &'static Interface,
+}
+
+/// Where an end is.
+pub(super) enum Place {
+    /// A service's own; null when that has ended.
+    Service(Rc<Cell<*mut Communication>>),
+    /// A required interface's slot.
+    Port(Slot),
+}
+
+/// One of the slots of a required interface.
+pub(super) struct Slot {
+    pub(super) instance: *mut Instance,
+    pub(super) required: &'static Required,
+    /// From 0.
+    pub(super) index: usize,
+    /// Null before its first use.
+    pub(super) found: Cell<*mut RequiredSlot>,
+}
+
+impl Slot {
+    /// The slot, on behalf of a process that runs. `None`: no memory.
+    fn find(&self, w: *mut Worker) -> Option<*mut RequiredSlot> {
+        if self.found.get().is_null() {
+            // SAFETY: see the head of this file.
+            self.found.set(unsafe {
+                match self.required.slots {
+                    0 => slot_at(self.instance, self.required.offset),
+                    _ => indexed_slot(w, self.instance, self.required, self.index)?,
+                }
+            });
+        }
+        Some(self.found.get())
+    }
+}
+
+impl End {
+    pub(super) fn side(&self) -> Side {
+        match self.place {
+            Place::Service(_) => Side::Server,
+            Place::Port(_) => Side::Client,
+        }
+    }
+
+    /// The communication, if there is one; null: the process has to wait for it.
+    fn communication(&self, w: *mut Worker, p: *mut Process) -> *mut Communication {
+        match &self.place {
+            Place::Service(own) => {
+                let c = own.get();
+                assert!(c.cast() == p, "a service's session is for its own process");
+                c
+            }
+            // SAFETY: see the head of this file.
+            Place::Port(slot) => unsafe {
+                match slot.find(w) {
+                    Some(slot) => ds_reach(w, p, slot, self.interface, NO_LOCATION),
+                    None => {
+                        ds_fail(w, p, Fault::OutOfMemory as u32, NO_LOCATION);
+                        null_mut()
+                    }
+                }
+            },
+        }
+    }
+
+    /// The slot of a port that has a communication.
+    pub(super) fn slot_in_use(&self) -> Option<*mut Communication> {
+        let Place::Port(slot) = &self.place else { return None };
+        let slot = slot.found.get();
+        // SAFETY: see the head of this file.
+        (!slot.is_null()).then(|| unsafe { (*slot).communication })
+    }
+
+    /// Whether something serves the port now.
+    fn is_connected(&self) -> bool {
+        let (w, _) = self.here.running();
+        match &self.place {
+            Place::Service(_) => true,
+            // SAFETY: see the head of this file.
+            Place::Port(slot) => slot.find(w).is_some_and(|slot| unsafe {
+                !(*slot).communication.is_null() || is_open(resolve((*slot).target))
+            }),
+        }
+    }
+
+    /// Does something that may have to wait: an entry point says so by `None`.
+    fn attempt<T>(
+        &self,
+        act: impl FnOnce(*mut Worker, *mut Process, *mut Communication) -> Option<T>,
+    ) -> Poll<T> {
+        let (w, p) = self.here.running();
+        assert!(!self.here.waits(), "a native process waits at one communication at a time");
+        let c = self.communication(w, p);
+        let done = if c.is_null() { None } else { act(w, p, c) };
+        match done {
+            Some(result) => Poll::Ready(result),
+            None => {
+                self.here.must_wait();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Receives a message, which is read while it is in its buffer.
+    pub(super) fn poll_receive<T>(
+        &self,
+        mut read: impl FnMut(usize, Taking<'_>) -> Option<T>,
+    ) -> Poll<Result<T, Closed>> {
+        let interface = self.interface;
+        // SAFETY: see the head of this file; the words belong to us until the other side is told that it may send.
+        self.attempt(|w, p, c| unsafe {
+            if self.is_at_end(c) {
+                return Some(Err(Closed));
+            }
+            match ds_test(w, p, c, interface, self.side() as u32, ANY, NO_LOCATION) {
+                0 => return Some(Err(Closed)),
+                1 => {}
+                _ => return None,
+            }
+            let number = (*c).word.tag as usize - 1;
+            let words = ds_receive(w, p, c, interface, number as u32, NO_LOCATION);
+            if words.is_null() {
+                return None;
+            }
+            let values = Values::new(words, interface.messages.get()[number].parameters.get());
+            let message = read(number, Taking::new(w, values));
+            drop_words(w, words, interface, number as u32);
+            ds_received(w, c);
+            Some(message.ok_or(Closed))
+        })
+    }
+
+    /// Whether neither side can send any more, and everything is received here; only a server then need not look on.
+    unsafe fn is_at_end(&self, c: *mut Communication) -> bool {
+        // SAFETY: the communication is alive.
+        let word = unsafe { (*c).word };
+        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
+        let received = word.tag == 0 || word.flags & FOR_CLIENT != 0;
+        self.side() == Side::Server && received && self.interface.state(word.state) & sends == 0
+    }
+
+    /// Sends a message: `put` is called when there is room for it.
+    pub(super) fn poll_send(
+        &self,
+        number: usize,
+        put: &mut Option<impl FnOnce(&mut Putting<'_>)>,
+    ) -> Poll<()> {
+        let interface = self.interface;
+        // SAFETY: see the head of this file.
+        self.attempt(|w, p, c| unsafe {
+            let words = ds_send(w, p, c, interface, number as u32, NO_LOCATION);
+            if words.is_null() {
+                return None;
+            }
+            let parameters = interface.messages.get()[number].parameters.get();
+            let mut putting = Putting::new(w, words, parameters);
+            if let Some(put) = put.take() {
+                put(&mut putting);
+            }
+            assert!(putting.is_whole(), "a message with too few values");
+            if putting.is_out_of_memory {
+                putting.undo();
+                ds_fail(w, p, Fault::OutOfMemory as u32, NO_LOCATION);
+                return None;
+            }
+            ds_sent(w, c, interface, number as u32);
+            Some(())
+        })
+    }
+}
+
+/// The server's end of a communication.
+pub struct Server<P>(pub(super) End, pub(super) PhantomData<P>);
+
+/// The client's end: a port of the component, through which one communication goes after the other.
+pub struct Client<P>(pub(super) End, pub(super) PhantomData<P>);
+
+macro_rules! session {
+    ($session:ident, $receives:ident, $sends:ident) => {
+        impl<P: Protocol> $session<P> {
+            /// The next message.
+            ///
+            /// # Errors
+            /// The other side has closed, and no more comes.
+            pub fn receive(&mut self) -> impl Future<Output = Result<P::$receives<'static>, Closed>> {
+                poll_fn(|_| self.0.poll_receive(P::$receives::take))
+            }
+
+            /// Sends a message. What is sent to one who has closed is dropped.
+            pub fn send<'a>(&mut self, message: P::$sends<'a>) -> impl Future<Output = ()> {
+                let number = message.number();
+                let mut put = Some(|to: &mut Putting<'_>| message.put(to));
+                poll_fn(move |_| self.0.poll_send(number, &mut put))
+            }
+
+            /// Asks again whenever the waiter is woken: how a process waits for the platform.
+            pub fn until<T>(&self, attempt: impl FnMut(Waiter) -> Poll<T>) -> impl Future<Output = T> {
+                self.0.here.until(attempt)
+            }
+
+            /// Reports what the protocol has no message for, and ends the program with status 1.
+            pub fn fail(&self, reason: &str) {
+                self.0.here.fail(reason);
+            }
+        }
+    };
+}
+
+session!(Server, In, Out);
+session!(Client, Out, In);
+
+impl<P: Protocol> Client<P> {
+    /// Whether something serves it now. Who sends or receives where nothing does waits for that.
+    pub fn is_connected(&self) -> bool {
+        self.0.is_connected()
+    }
+}

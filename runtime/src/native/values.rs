@@ -1,0 +1,512 @@
+//! Values of messages, as components written in Rust have them.
+//!
+//! # Soundness
+//!
+//! All of it belongs to the home worker's thread: it holds that worker's address, so nothing here can be sent to another
+//! one. A held text and a parcel own what they point to.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, take};
+use core::ops::Deref;
+use core::ptr::null_mut;
+
+use drystone_component::{Parameter, Template, Type};
+
+use super::{Component, Kind};
+use crate::instance;
+use crate::layout::{Instance, TextHead, Worker};
+use crate::text;
+use crate::worker::heap_of;
+
+/// A value to be sent.
+pub enum Value<'a> {
+    /// INTEGER
+    Integer(i64),
+    /// REAL
+    Real(f64),
+    /// CHARACTER, or BOOLEAN as 0 and 1.
+    Byte(u8),
+    /// TEXT
+    Text(&'a [u8]),
+    /// TEXT that is the program's already.
+    Held(Held),
+    /// A new component, which the receiver will hold.
+    Component(&'static Kind, Box<dyn Component>),
+    /// A component that came in another message.
+    Parcel(Parcel),
+    /// The container of a component is empty.
+    Empty,
+}
+
+/// The values of a message that has come.
+#[derive(Clone, Copy)]
+pub struct Values<'a> {
+    words: *mut u64,
+    parameters: &'a [Parameter],
+    message: PhantomData<&'a ()>,
+}
+
+impl<'a> Values<'a> {
+    /// The words of a message's parameters, for as long as it lasts.
+    ///
+    /// # Safety
+    /// There is one for each parameter, of that type, and nobody else touches them meanwhile.
+    pub(crate) unsafe fn new(words: *mut u64, parameters: &'a [Parameter]) -> Values<'a> {
+        Values { words, parameters, message: PhantomData }
+    }
+
+    /// What they are.
+    pub fn parameters(&self) -> &'a [Parameter] {
+        self.parameters
+    }
+
+    fn at(&self, index: usize, types: &[Type]) -> *mut u64 {
+        assert!(types.contains(&self.parameters[index].ty));
+        self.words.wrapping_add(index)
+    }
+
+    fn word(&self, index: usize, types: &[Type]) -> u64 {
+        // SAFETY: there is a word for each parameter.
+        unsafe { *self.at(index, types) }
+    }
+
+    /// A component, for whoever asks first; `None` where its container was empty.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker.
+    pub(crate) unsafe fn parcel(&self, index: usize, worker: *mut Worker) -> Option<Parcel> {
+        let word = self.at(index, &[Type::Component]);
+        // SAFETY: there is a word for each parameter; nobody else touches it.
+        let instance = unsafe { word.replace(0) } as *mut Instance;
+        (!instance.is_null()).then_some(Parcel { worker, instance })
+    }
+
+    /// A TEXT, to be kept, for whoever asks first.
+    ///
+    /// # Safety
+    /// As for [`Values::parcel`].
+    pub(crate) unsafe fn held(&self, index: usize, worker: *mut Worker) -> Held {
+        let word = self.at(index, &[Type::Text]);
+        // SAFETY: there is a word for each parameter; nobody else touches it. 0 is the empty text.
+        Held { worker, text: unsafe { word.replace(0) } as *mut TextHead }
+    }
+
+    /// An INTEGER.
+    pub fn integer(&self, index: usize) -> i64 {
+        self.word(index, &[Type::Integer]) as i64
+    }
+
+    /// A REAL.
+    pub fn real(&self, index: usize) -> f64 {
+        f64::from_bits(self.word(index, &[Type::Real]))
+    }
+
+    /// A CHARACTER or BOOLEAN.
+    pub fn byte(&self, index: usize) -> u8 {
+        self.word(index, &[Type::Character, Type::Boolean]) as u8
+    }
+
+    /// A TEXT.
+    pub fn text(&self, index: usize) -> &'a [u8] {
+        // SAFETY: the word is a text that stays where it is as long as the message.
+        unsafe { text::bytes(self.word(index, &[Type::Text]) as *const _) }
+    }
+}
+
+/// A component that came in a message, and that nobody holds now: it is deleted, unless it is sent on.
+pub struct Parcel {
+    worker: *mut Worker,
+    instance: *mut Instance,
+}
+
+impl Parcel {
+    /// What it is.
+    pub fn template(&self) -> &'static Template {
+        // SAFETY: it is alive, and templates live for ever.
+        unsafe { &*instance::template_of(self.instance) }
+    }
+
+    pub(crate) fn into_word(self) -> u64 {
+        ManuallyDrop::new(self).instance as u64
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        // SAFETY: it belongs to the home's thread, and nobody holds the component.
+        unsafe { instance::drop_in_message(self.worker, self.instance) }
+    }
+}
+
+/// A text as programs have it: copies share its bytes.
+pub struct Held {
+    worker: *mut Worker,
+    text: *mut TextHead,
+}
+
+impl Held {
+    /// A new one. `None`: no memory.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker.
+    pub(crate) unsafe fn new(worker: *mut Worker, bytes: &[u8]) -> Option<Held> {
+        // SAFETY: as the caller promises.
+        Some(Held { worker, text: unsafe { text::from_bytes(worker, bytes) }.ok()? })
+    }
+
+    pub(crate) fn into_word(self) -> u64 {
+        ManuallyDrop::new(self).text as u64
+    }
+}
+
+impl Deref for Held {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: it holds the text.
+        unsafe { text::bytes(self.text) }
+    }
+}
+
+impl Clone for Held {
+    fn clone(&self) -> Held {
+        // SAFETY: it holds the text; see the head of this file.
+        Held { worker: self.worker, text: unsafe { text::copy(&*heap_of(self.worker), self.text) } }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let text = core::mem::replace(&mut self.text, null_mut());
+        // SAFETY: it holds the text; see the head of this file.
+        unsafe { text::drop(&mut *heap_of(self.worker), text) }
+    }
+}
+
+/// A TEXT in a message: bytes that are only lent, or of one's own, or a text that came in another message. To the
+/// program it is all the same; what came costs nothing to be sent on.
+#[derive(Clone)]
+pub enum Text<'a> {
+    /// Lent.
+    Lent(&'a [u8]),
+    /// Of one's own.
+    Own(Vec<u8>),
+    /// The program's.
+    Held(Held),
+}
+
+impl Text<'_> {
+    /// The same on its own.
+    pub fn into_static(self) -> Text<'static> {
+        match self {
+            Text::Lent(bytes) => Text::Own(bytes.to_owned()),
+            Text::Own(bytes) => Text::Own(bytes),
+            Text::Held(held) => Text::Held(held),
+        }
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Text::Lent(bytes) => bytes,
+            Text::Own(bytes) => bytes,
+            Text::Held(held) => held,
+        }
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&String::from_utf8_lossy(self), f)
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Text::Lent(bytes)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Text<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Text::Lent(bytes)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Text<'a> {
+    fn from(bytes: &'a [u8; N]) -> Self {
+        Text::Lent(bytes)
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text::Lent(text.as_bytes())
+    }
+}
+
+impl From<Vec<u8>> for Text<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Text::Own(bytes)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text::Own(text.into_bytes())
+    }
+}
+
+impl From<Held> for Text<'_> {
+    fn from(held: Held) -> Self {
+        Text::Held(held)
+    }
+}
+
+/// A component in a message.
+#[derive(Default)]
+pub enum Part {
+    /// The container was empty.
+    #[default]
+    Empty,
+    /// A new one, which the receiver will hold.
+    New(&'static Kind, Box<dyn Component>),
+    /// One that came in another message.
+    Parcel(Parcel),
+}
+
+impl Part {
+    /// A new component of a kind.
+    pub fn new(kind: &'static Kind, component: impl Component) -> Part {
+        Part::New(kind, Box::new(component))
+    }
+}
+
+impl From<Parcel> for Part {
+    fn from(parcel: Parcel) -> Part {
+        Part::Parcel(parcel)
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Empty => "no component",
+            Part::New(kind, _) => kind.template().name.get(),
+            Part::Parcel(parcel) => parcel.template().name.get(),
+        })
+    }
+}
+
+/// The values of a message that has come, to be taken out of it in order; generated code reads messages by it.
+pub struct Taking<'a> {
+    worker: *mut Worker,
+    values: Values<'a>,
+    next: usize,
+}
+
+impl<'a> Taking<'a> {
+    /// Of a message.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker.
+    pub(crate) unsafe fn new(worker: *mut Worker, values: Values<'a>) -> Taking<'a> {
+        Taking { worker, values, next: 0 }
+    }
+
+    fn following(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The next value, an INTEGER.
+    pub fn integer(&mut self) -> i64 {
+        let index = self.following();
+        self.values.integer(index)
+    }
+
+    /// The next value, a REAL.
+    pub fn real(&mut self) -> f64 {
+        let index = self.following();
+        self.values.real(index)
+    }
+
+    /// The next value, a CHARACTER.
+    pub fn character(&mut self) -> u8 {
+        let index = self.following();
+        self.values.byte(index)
+    }
+
+    /// The next value, a BOOLEAN.
+    pub fn boolean(&mut self) -> bool {
+        self.character() != 0
+    }
+
+    /// The next value, a TEXT, as long as the message lasts.
+    pub fn lent(&mut self) -> &'a [u8] {
+        let index = self.following();
+        self.values.text(index)
+    }
+
+    /// The next value, a TEXT, to be kept.
+    pub fn text(&mut self) -> Text<'static> {
+        let index = self.following();
+        // SAFETY: see the head of this file.
+        Text::Held(unsafe { self.values.held(index, self.worker) })
+    }
+
+    /// The next value, a component.
+    pub fn part(&mut self) -> Part {
+        let index = self.following();
+        // SAFETY: see the head of this file.
+        unsafe { self.values.parcel(index, self.worker) }.map_or(Part::Empty, Part::Parcel)
+    }
+}
+
+/// The values of a message that is being sent, to be put in order; generated code writes messages by it.
+pub struct Putting<'a> {
+    worker: *mut Worker,
+    words: *mut u64,
+    parameters: &'a [Parameter],
+    filled: usize,
+    /// There was no memory for one of them.
+    pub(super) is_out_of_memory: bool,
+}
+
+impl<'a> Putting<'a> {
+    /// Nothing is put yet.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker; there is room for a word for each parameter.
+    pub(super) unsafe fn new(
+        worker: *mut Worker,
+        words: *mut u64,
+        parameters: &'a [Parameter],
+    ) -> Putting<'a> {
+        Putting { worker, words, parameters, filled: 0, is_out_of_memory: false }
+    }
+
+    /// The next value.
+    pub fn put(&mut self, value: Value<'_>) {
+        assert!(fits(self.parameters[self.filled].ty, &value), "a value of another type than the parameter");
+        // SAFETY: see the head of this file.
+        let word = unsafe { word_of(self.worker, value) };
+        self.is_out_of_memory |= word.is_none();
+        // SAFETY: there is room for each parameter, and the index was checked just now.
+        unsafe { self.words.add(self.filled).write(word.unwrap_or(0)) };
+        self.filled += 1;
+    }
+
+    /// The next value, an INTEGER.
+    pub fn integer(&mut self, value: i64) {
+        self.put(Value::Integer(value));
+    }
+
+    /// The next value, a REAL.
+    pub fn real(&mut self, value: f64) {
+        self.put(Value::Real(value));
+    }
+
+    /// The next value, a CHARACTER.
+    pub fn character(&mut self, value: u8) {
+        self.put(Value::Byte(value));
+    }
+
+    /// The next value, a BOOLEAN.
+    pub fn boolean(&mut self, value: bool) {
+        self.put(Value::Byte(value.into()));
+    }
+
+    /// The next value, a TEXT.
+    pub fn text(&mut self, value: Text<'_>) {
+        match value {
+            Text::Held(held) => self.put(Value::Held(held)),
+            bytes => self.put(Value::Text(&bytes)),
+        }
+    }
+
+    /// The next value, a component.
+    pub fn part(&mut self, value: Part) {
+        self.put(match value {
+            Part::Empty => Value::Empty,
+            Part::New(kind, component) => Value::Component(kind, component),
+            Part::Parcel(parcel) => Value::Parcel(parcel),
+        });
+    }
+
+    /// Whether all values are there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.filled == self.parameters.len()
+    }
+
+    /// The message will not be sent: what was put into it is dropped.
+    pub(super) fn undo(&mut self) {
+        let filled = take(&mut self.filled);
+        for (index, parameter) in self.parameters[..filled].iter().enumerate() {
+            // SAFETY: the word owns what it was made of.
+            unsafe { drop_word(self.worker, *self.words.add(index), parameter.ty) }
+        }
+    }
+}
+
+/// Whether a parameter of this type may take the value.
+pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
+    match value {
+        Value::Integer(_) => ty == Type::Integer,
+        Value::Real(_) => ty == Type::Real,
+        Value::Byte(_) => matches!(ty, Type::Character | Type::Boolean),
+        Value::Text(_) | Value::Held(_) => ty == Type::Text,
+        Value::Component(..) | Value::Parcel(_) | Value::Empty => ty == Type::Component,
+    }
+}
+
+/// A value as a payload word, which owns it. `None`: no memory.
+///
+/// # Safety
+/// On the home worker's thread.
+pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
+    Some(match value {
+        Value::Integer(x) => x as u64,
+        Value::Real(x) => x.to_bits(),
+        Value::Byte(x) => x as u64,
+        // SAFETY: the caller is on the home worker's thread.
+        Value::Text(x) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
+        Value::Held(held) => held.into_word(),
+        // SAFETY: likewise.
+        Value::Component(kind, component) => unsafe {
+            let instance = kind.instance(worker, component);
+            (!instance.is_null()).then_some(instance as u64)?
+        },
+        Value::Parcel(parcel) => parcel.into_word(),
+        Value::Empty => 0,
+    })
+}
+
+/// Drops what a payload word owns.
+///
+/// # Safety
+/// The word is a parameter of that type, on the home worker's thread.
+pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match ty {
+            Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),
+            Type::Component => instance::drop_in_message(worker, word as *mut _),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The request/reply form of an interface: its trait, what its methods answer, and the client's methods.
+
+use std::collections::BTreeMap;
+
+use drystone_component::calls::{Call, Calls};
+use drystone_language::program::{Interface, Message};
+
+use crate::messages::{fields, lifetime, pattern, spelled};
+use crate::names::{is_part, is_text, lent, name, snake};
+
+/// Names that a module has, or that generated code needs.
+const TAKEN: &[&str] = &[
+    "In",
+    "Out",
+    "Interface",
+    "Server",
+    "Client",
+    "Direct",
+    "Adapter",
+    "Text",
+    "Part",
+    "Poll",
+    "Box",
+    "Ok",
+    "Err",
+    "Some",
+    "None",
+    "Option",
+    "Result",
+    "Self",
+];
+
+/// What a method answers.
+struct Answer<'i> {
+    /// As Rust calls the type; empty: nothing.
+    name: String,
+    messages: Vec<&'i Message>,
+}
+
+impl<'i> Answer<'i> {
+    fn of(interface: &'i Interface, call: &Call) -> Answer<'i> {
+        let messages: Vec<_> = call.answers.iter().map(|&number| &interface.messages[number]).collect();
+        let taken = |name: &str| {
+            TAKEN.contains(&name) || name.strip_suffix("Later").unwrap_or(name) == interface.name
+        };
+        let name = match messages[..] {
+            [] => String::new(),
+            [only] if only.parameters.is_empty() => String::new(),
+            [only] if !taken(&only.name) => only.name.clone(),
+            [only] => format!("{}Message", only.name),
+            _ => format!("{}Answer", interface.messages[call.message].name),
+        };
+        Answer { name, messages }
+    }
+
+    /// The type, with the lifetime of the texts that it lends.
+    fn ty(&self, of: &str) -> String {
+        if self.name.is_empty() {
+            "()".into()
+        } else {
+            name(&self.name) + &lifetime(self.messages.iter().copied(), of)
+        }
+    }
+
+    /// Declares it.
+    fn declaration(&self) -> String {
+        if self.name.is_empty() {
+            return String::new();
+        }
+        let ty = self.ty("'a");
+        match self.messages[..] {
+            [only] => {
+                format!("/// {}\n#[derive(Debug)]\npub struct {ty}{}\n", spelled(only), fields(only, "pub "))
+            }
+            _ => {
+                let variant =
+                    |m: &&Message| format!("/// {}\n{}{},\n", spelled(m), name(&m.name), fields(m, ""));
+                let variants: String = self.messages.iter().map(variant).collect();
+                format!("/// One of its answers.\n#[derive(Debug)]\npub enum {ty} {{\n{variants}}}\n")
+            }
+        }
+    }
+
+    /// One of the answers as Rust builds and takes it apart.
+    fn constructor(&self, message: &Message) -> String {
+        match (self.name.as_str(), &self.messages[..]) {
+            ("", _) => "()".into(),
+            (ty, [_]) => name(ty) + &pattern(message),
+            (ty, _) => format!("{}::{}{}", name(ty), name(&message.name), pattern(message)),
+        }
+    }
+
+    /// From the answer to the message.
+    fn into_message(&self) -> String {
+        let arm =
+            |m: &&Message| format!("{} => Out::{}{},\n", self.constructor(m), name(&m.name), pattern(m));
+        self.messages.iter().map(arm).collect()
+    }
+
+    /// From the message to the answer.
+    fn from_message(&self) -> String {
+        let arm = |m: &&Message| {
+            format!("Ok(Out::{}{}) => Ok({}),\n", name(&m.name), pattern(m), self.constructor(m))
+        };
+        self.messages.iter().map(arm).collect()
+    }
+
+    /// The same with texts of its own.
+    fn into_static(&self) -> String {
+        let arm = |m: &&Message| {
+            let own: String = m
+                .parameters
+                .iter()
+                .filter(|(_, ty)| is_text(ty))
+                .map(|(field, _)| format!("let {0} = {0}.into_static();\n", name(field)))
+                .collect();
+            let constructor = self.constructor(m);
+            format!("{constructor} => {{\n{own}{constructor}\n}}\n")
+        };
+        self.messages.iter().map(arm).collect()
+    }
+}
+
+/// A call with what Rust needs to know of it.
+struct Method<'i> {
+    number: usize,
+    message: &'i Message,
+    answer: Answer<'i>,
+}
+
+impl<'i> Method<'i> {
+    fn new(interface: &'i Interface, call: &Call) -> Method<'i> {
+        let message = &interface.messages[call.message];
+        Method { number: call.message, message, answer: Answer::of(interface, call) }
+    }
+
+    fn name(&self) -> String {
+        snake(&self.message.name)
+    }
+
+    /// `, x: &[u8], y: i64`
+    fn parameters(&self) -> String {
+        let parameter = |(field, ty): &(String, _)| format!(", {}: {}", name(field), lent(ty));
+        self.message.parameters.iter().map(parameter).collect()
+    }
+
+    /// `x, y`
+    fn arguments(&self) -> String {
+        let names: Vec<String> = self.message.parameters.iter().map(|(field, _)| name(field)).collect();
+        names.join(", ")
+    }
+
+    /// `(&mut self, x: &[u8]) -> Answer<'_>`, with the type written so.
+    fn signature(&self, caller: &str, ty: &str) -> String {
+        let text = if self.answer.ty("").contains('<') { "<'s>" } else { "" };
+        let me = if text.is_empty() { "&mut self" } else { "&'s mut self" };
+        format!("fn {}{text}({me}{caller}{}) -> {ty}", self.name(), self.parameters())
+    }
+
+    fn about(&self) -> String {
+        let answers: Vec<String> = self.answer.messages.iter().map(|message| spelled(message)).collect();
+        let answered = if answers.is_empty() {
+            "it is not answered".into()
+        } else {
+            format!("answered by {}", answers.join(" or "))
+        };
+        format!("/// {}, {answered}.\n", spelled(self.message))
+    }
+
+    /// Its line in the trait.
+    fn declared(&self) -> String {
+        format!("{}{};\n", self.about(), self.signature("", &self.answer.ty("'s")))
+    }
+
+    /// Its line in the trait of those that may wait.
+    fn declared_later(&self) -> String {
+        let ty = format!("Poll<{}>", self.answer.ty("'s"));
+        format!("{}{};\n", self.about(), self.signature(CALLER, &ty))
+    }
+
+    /// How one that answers at once is one that may wait.
+    fn at_once(&self, interface: &str) -> String {
+        let ty = format!("Poll<{}>", self.answer.ty("'s"));
+        let arguments =
+            if self.arguments().is_empty() { String::new() } else { ", ".to_string() + &self.arguments() };
+        format!(
+            "{} {{\nPoll::Ready({}::{}(self{arguments}))\n}}\n",
+            self.signature(CALLER, &ty),
+            name(interface),
+            self.name(),
+        )
+    }
+
+    /// A request that has come.
+    fn served(&self) -> String {
+        let values: String = self
+            .message
+            .parameters
+            .iter()
+            .map(|(_, ty)| {
+                format!(", request.{}()", if is_text(ty) { "lent" } else { crate::names::method(ty) })
+            })
+            .collect();
+        let answered = if self.answer.messages.is_empty() {
+            "reply.none();".into()
+        } else {
+            format!(
+                "let message = match answer {{\n{}}};\n\
+                 reply.send(message.number(), |to| message.put(to));",
+                self.answer.into_message()
+            )
+        };
+        format!(
+            "{} => match self.0.{}(caller{values}) {{\n\
+             Poll::Pending => Poll::Pending,\n\
+             Poll::Ready(answer) => {{\n{answered}\nPoll::Ready(())\n}}\n}}\n",
+            self.number,
+            self.name(),
+        )
+    }
+
+    /// The client's method.
+    fn asked(&self) -> String {
+        let ty = self.answer.ty("'static");
+        let arguments = self.arguments();
+        let separator = if arguments.is_empty() { "" } else { ", " };
+        let own = if self.answer.ty("").contains('<') {
+            format!("match answer {{\n{}}}", self.answer.into_static())
+        } else {
+            "answer".into()
+        };
+        // A component can't be given twice.
+        let direct = if self.message.parameters.iter().any(|(_, ty)| is_part(ty)) {
+            String::new()
+        } else {
+            format!(
+                "if let Some((object, caller)) = self.direct.get(&mut self.session) {{\n\
+                 match object.{}(&caller{separator}{arguments}) {{\n\
+                 Poll::Ready(answer) => return Ok({own}),\n\
+                 Poll::Pending => Direct::give_up(&caller),\n}}\n}}\n",
+                self.name()
+            )
+        };
+        let values: String = self
+            .message
+            .parameters
+            .iter()
+            .map(|(field, ty)| match is_text(ty) {
+                true => format!("{0}: Text::Lent({0}), ", name(field)),
+                false => format!("{}, ", name(field)),
+            })
+            .collect();
+        let values = if values.is_empty() { String::new() } else { format!(" {{ {values}}}") };
+        let request = format!("In::{}{values}", name(&self.message.name));
+        let asked = if self.answer.messages.is_empty() {
+            format!("self.session.send({request}).await;\nself.direct.look(&mut self.session);\nOk(())\n")
+        } else {
+            format!(
+                "let answer = native::call(&mut self.session, {request}).await;\n\
+                 self.direct.look(&mut self.session);\n\
+                 match answer {{\n{}_ => Err(native::Closed),\n}}\n",
+                self.answer.from_message()
+            )
+        };
+        format!(
+            "{}/// # Errors\n/// The other side has closed.\n\
+             pub async fn {}(&mut self{}) -> Result<{ty}, native::Closed> {{\n{direct}{asked}}}\n",
+            self.about() + "///\n",
+            self.name(),
+            self.parameters(),
+        )
+    }
+}
+
+const CALLER: &str = ", caller: &native::Caller";
+
+/// The form of an interface.
+pub fn text(interface: &Interface, calls: &Calls) -> String {
+    let methods: Vec<Method> = calls.calls.iter().map(|call| Method::new(interface, call)).collect();
+    let each = |text: fn(&Method) -> String| -> String { methods.iter().map(text).collect() };
+    // Several calls may have the same answer.
+    let answers: BTreeMap<&str, String> =
+        methods.iter().map(|method| (method.answer.name.as_str(), method.answer.declaration())).collect();
+    let name = &interface.name;
+    let (plain, later) = (crate::names::name(name), format!("{name}Later"));
+    answers.into_values().collect::<String>()
+        + &format!(
+            "/// A server of the interface: a method for each call.\n\
+             pub trait {plain}: 'static {{\n{declared}}}\n\
+             /// The same where an answer may have to wait for the platform: after `Poll::Pending` the method is called\n\
+             /// again, with the same request, when the caller's waiter is woken. (A component in the request is given the\n\
+             /// first time only.)\n\
+             pub trait {later}: 'static {{\n{declared_later}}}\n\
+             impl<T: {plain}> {later} for T {{\n{at_once}}}\n\
+             /// Serves a client by an object.\n\
+             pub fn serve(object: impl {later}) -> native::Serving {{\n\
+             native::Serving::calls(Adapter(Box::new(object)))\n}}\n\
+             type Box<T> = ::std::boxed::Box<T>;\n\
+             type Direct = native::Direct<dyn {later}>;\n\
+             struct Adapter(Box<dyn {later}>);\n\
+             impl native::Answers for Adapter {{\n\
+             const DECLARATION: &'static native::Declaration = &DECLARATION;\n\
+             fn answer(&mut self, caller: &native::Caller, number: usize,\n\
+             mut request: native::Request<'_>, reply: native::Reply<'_>) -> Poll<()> {{\n\
+             match number {{\n{served}_ => unreachable!(\"the client sends no other message\"),\n}}\n}}\n\
+             fn object(&mut self) -> &mut dyn ::core::any::Any {{\n&mut self.0\n}}\n}}\n\
+             impl Client {{\n{asked}}}\n",
+            declared = each(|method| method.declared()),
+            declared_later = each(|method| method.declared_later()),
+            at_once = methods.iter().map(|method| method.at_once(name)).collect::<String>(),
+            served = each(|method| method.served()),
+            asked = each(|method| method.asked()),
+        )
+}

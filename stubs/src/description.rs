@@ -1,0 +1,60 @@
+//! A checked interface as the model describes it. A build script ends soon: nothing is freed.
+
+use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
+use drystone_language::ast::Direction;
+use drystone_language::program::{self, InterfaceId, Program};
+
+fn leak<T>(all: Vec<T>) -> Table<T> {
+    Table::new(all.leak())
+}
+
+fn text(text: &str) -> Str {
+    Str::new(text.to_string().leak())
+}
+
+fn ty(ty: &program::Type) -> Type {
+    match ty {
+        program::Type::Boolean => Type::Boolean,
+        program::Type::Character => Type::Character,
+        program::Type::Integer => Type::Integer,
+        program::Type::Real => Type::Real,
+        program::Type::Text => Type::Text,
+        program::Type::Component(_) | program::Type::Any(_) => Type::Component,
+    }
+}
+
+fn message(message: &program::Message) -> Message {
+    let parameters = message.parameters.iter();
+    Message {
+        name: text(&message.name),
+        sender: if message.direction == Direction::In { Side::Client } else { Side::Server },
+        parameters: leak(parameters.map(|(name, of)| Parameter { name: text(name), ty: ty(of) }).collect()),
+    }
+}
+
+/// The description of an interface.
+pub fn of(program: &Program, id: InterfaceId) -> &'static Interface {
+    let program::Interface { name, messages, states, .. } = &program.interfaces[id.index()];
+    let described: Vec<Message> = messages.iter().map(message).collect();
+    let mut next = vec![Interface::NONE; states.len() * messages.len()];
+    let mut bits = Vec::new();
+    for (number, state) in states.iter().enumerate() {
+        let mut flags = if state.may_end { Interface::MAY_END } else { 0 };
+        for &(message, to) in &state.transitions {
+            next[number * messages.len() + message] = to as u16;
+            flags |= match described[message].sender {
+                Side::Client => Interface::CLIENT_SENDS,
+                Side::Server => Interface::SERVER_SENDS,
+            };
+        }
+        bits.push(flags);
+    }
+    Box::leak(Box::new(Interface {
+        name: text(name),
+        fingerprint: Fingerprint::of(&program.identity(id)),
+        payload_words: messages.iter().map(|message| message.parameters.len()).max().unwrap_or(0),
+        messages: leak(described),
+        next: leak(next),
+        states: leak(bits),
+    }))
+}

@@ -1,0 +1,109 @@
+//! Rust's side of interfaces that are declared in the component language. A build script calls [`build`]:
+//!
+//! ```no_run
+//! // build.rs
+//! drystone_stubs::build("interfaces.dry");
+//! ```
+//!
+//! and the crate includes what it has written:
+//!
+//! ```ignore
+//! include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+//! ```
+//!
+//! That is a module for each interface, named as it is but in small letters:
+//!
+//! * `In` and `Out`, the messages of clients and servers; `Server` and `Client`, sessions of either side, with a method
+//!   to send each message; `session`, which serves a client by asynchronous code.
+//! * If the interface consists of requests and replies, a trait of its name with a method for each call; one whose name
+//!   ends in `Later` for objects that may have to wait before they answer; `serve`, which serves a client by such an object;
+//!   and the same methods at `Client`.
+
+mod calls;
+mod description;
+mod messages;
+mod names;
+
+use std::path::Path;
+use std::{env, fs};
+
+use drystone_component::Fingerprint;
+use drystone_component::calls::Calls;
+use drystone_language::check;
+use drystone_language::program::{Interface, InterfaceId, Program};
+use drystone_language::render::{Colour, render};
+use drystone_language::source::SourceFile;
+
+use names::snake;
+
+/// Where generated code finds the runtime.
+const RUNTIME: &str = "::drystone_runtime::native";
+
+/// For build scripts: writes `interfaces.rs` to the build's output folder, from a file in the component language.
+///
+/// # Panics
+/// The file can't be read, or is wrong: the message says how.
+pub fn build(path: impl AsRef<Path>) {
+    let path = path.as_ref();
+    println!("cargo::rerun-if-changed={}", path.display());
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    write(&generate(&path.display().to_string(), &text).unwrap_or_else(|errors| panic!("\n{errors}")));
+}
+
+/// For the platform's build script: the same for the system's own interfaces.
+///
+/// # Panics
+/// The output folder can't be written.
+pub fn build_system() {
+    let (program, _) = check::system();
+    write(&all(&program, |_| true));
+}
+
+fn write(text: &str) {
+    let out = env::var_os("OUT_DIR").expect("build scripts call this: cargo sets OUT_DIR");
+    fs::write(Path::new(&out).join("interfaces.rs"), text).expect("the build folder can be written");
+}
+
+/// Rust's side of all interfaces that a text in the component language declares.
+///
+/// # Errors
+/// What is wrong with the text, for people; `path` is what the messages call it.
+pub fn generate(path: &str, text: &str) -> Result<String, String> {
+    let files = [SourceFile { path: path.into(), text: text.into() }];
+    let program = check::check_part(&files).map_err(|errors| render(&files, &errors, Colour::Plain))?;
+    let (system, _) = check::system();
+    let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
+    Ok(all(&program, is_own))
+}
+
+fn all(program: &Program, is_wanted: impl Fn(&Interface) -> bool) -> String {
+    let ids = (0..program.interfaces.len() as u32).map(InterfaceId);
+    let wanted = ids.filter(|id| is_wanted(&program.interfaces[id.index()]));
+    wanted.map(|id| module(program, id)).collect()
+}
+
+/// An interface's module.
+fn module(program: &Program, id: InterfaceId) -> String {
+    let interface = &program.interfaces[id.index()];
+    let name = &interface.name;
+    let Fingerprint([low, high]) = Fingerprint::of(&program.identity(id));
+    let mut text = format!(
+        "/// Interface {name}.\n\
+         #[allow(clippy::all, unused_imports, unused_mut, unused_variables, dead_code, non_snake_case)]\n\
+         pub mod {module} {{\n\
+         use {RUNTIME} as native;\n\
+         use native::{{Message as _, Part, Text}};\n\
+         use ::core::task::Poll;\n\
+         /// Which interface it is.\n\
+         pub static DECLARATION: native::Declaration = native::Declaration {{\n\
+         name: {name:?}, fingerprint: native::Fingerprint([{low:#x}, {high:#x}]) }};\n",
+        module = snake(name),
+    );
+    text += &messages::both(interface);
+    text += &messages::sessions(interface);
+    text += &match Calls::of(description::of(program, id)) {
+        Ok(calls) => calls::text(interface, &calls),
+        Err(_) => "type Direct = ();\n".into(),
+    };
+    text + "}\n\n"
+}
