@@ -12,6 +12,7 @@ use core::ptr::{null, null_mut};
 
 use drystone_component::Interface;
 
+use crate::communication::connection::interfaces_of;
 use crate::home::home;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
@@ -177,6 +178,9 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
         message += &waiting_location(w, p);
         message += &whose(p, (*p).instance, null());
         message += waits_for(p);
+        if (*p).status == CONNECTION {
+            message += &awaited_names(w, (*p).instance);
+        }
         message += "\n";
     }
     if blocked.is_empty() {
@@ -222,6 +226,18 @@ unsafe fn waits_for(p: *mut Process) -> &'static str {
         DELETION => ", which waits for the end of a deletion",
         _ => "",
     }
+}
+
+/// The names for which a component's interfaces wait.
+unsafe fn awaited_names(w: *mut Worker, instance: *mut Instance) -> String {
+    let mut names = String::new();
+    interfaces_of(instance, |slot, _| {
+        if let Some(name) = (*home(w)).names.awaited(slot) {
+            names += if names.is_empty() { ": nothing to be had by the name " } else { ", " };
+            names += &String::from_utf8_lossy(name);
+        }
+    });
+    names
 }
 
 unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {

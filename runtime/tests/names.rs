@@ -183,6 +183,19 @@ fn names_of_what_is_ended_by_force_are_free() {
 }
 
 #[test]
+fn a_deadlock_names_what_is_waited_for() {
+    once! {
+        MAIN: Template = template("Main").holds(1).main(&[
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
+            |c| unsafe { bind(c, *c.container(1), "local:nobody") },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    let said = "which waits for a connection: nothing to be had by the name local:nobody\n";
+    assert!(ran.errors.starts_with("error: deadlock") && ran.errors.contains(said), "{}", ran.errors);
+}
+
+#[test]
 fn what_is_refused_says_why() {
     once! {
         TWICE: Template = template("Main").holds(0).main(&[

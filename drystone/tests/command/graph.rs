@@ -55,6 +55,36 @@ fn components_interfaces_and_connections_are_drawn() {
 }
 
 #[test]
+fn a_name_stands_between_what_it_joins() {
+    let folder = folder_with(
+        "COMPONENT Main;
+INTERFACE I; IN M END I;
+COMPONENT Server OFFERS I; IMPLEMENTATION I; BEGIN ?M END I; END Server;
+COMPONENT Client REQUIRES I; BEGIN I!M END Client;
+VARIABLE server: Server; client, other: Client; host: TEXT;
+BEGIN
+  host := \"h\"; NEW(server); NEW(client); NEW(other);
+  EXPORT(I(server), \"local:i\"); CONNECT(I(client), \"local:i\"); CONNECT(I(other), \"tcp://\" + host)
+END Main;
+",
+    );
+    let output = drystone(folder.path(), &["graph", "--dot", "program.dry"]);
+    let text = printed(&output);
+    let label = |number: usize, name: &str| format!("subgraph cluster_{number} {{\n      label=\"{name}\"");
+    for expected in [
+        &label(1, "server: Server"),
+        &label(2, "client, other: Client"),
+        &label(3, "local:i"),
+        &label(4, "\\\"tcp://\\\" + host"),
+        "requires_3_0 -> offers_1_0",
+        "requires_2_0 -> offers_3_0",
+        "requires_2_0 -> offers_4_0",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
 fn graphviz_gets_text() {
     let folder = folder_with(PROGRAM);
     let output = drystone(folder.path(), &["graph", "--dot", "program.dry"]);

@@ -106,6 +106,11 @@ impl Names {
         self.known.get(name).into_iter().flat_map(|known| known.waiting.values())
     }
 
+    /// For which name a slot waits.
+    pub fn awaited(&self, slot: *mut RequiredSlot) -> Option<&[u8]> {
+        self.slots.get(&slot).map(|(name, _)| &**name)
+    }
+
     /// A name that nobody exports or waits for is forgotten.
     fn change(&mut self, name: &Rc<[u8]>, change: impl FnOnce(&mut Known)) {
         let Some(known) = self.known.get_mut(name) else { return };

@@ -17,7 +17,8 @@ impl Generator {
             return self.by_name(interface, client, server, index);
         }
         if !self.random.one_in(3) {
-            return format!("CONNECT({interface}({client}), {server});\n");
+            let by = if self.random.one_in(8) { " BY Monitored()" } else { "" };
+            return format!("CONNECT({interface}({client}), {server}){by};\n");
         }
         let (template, relay) = (self.name("Relay"), self.name("relay"));
         step.templates += &format!(
