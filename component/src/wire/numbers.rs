@@ -34,18 +34,22 @@ impl Numbers {
         self.used.len() as u32 - 1
     }
 
-    /// The other side has given this number: whether it may, which is so if it is free and at most the next new one.
-    pub(super) fn given(&mut self, number: u32, meaning: u32) -> bool {
+    /// Whether the other side may give this number: it is free, and at most the next new one.
+    pub(super) fn may_be_given(&self, number: u32) -> bool {
+        match self.used.get(number as usize) {
+            Some(meaning) => *meaning == 0,
+            None => number as usize == self.used.len(),
+        }
+    }
+
+    /// The other side has given this number, as it may.
+    pub(super) fn given(&mut self, number: u32, meaning: u32) {
         let at = number as usize;
         if at == self.used.len() {
             self.used.push(0);
         }
-        let free = self.used.get(at) == Some(&0);
-        if free {
-            self.used[at] = meaning + 1;
-            self.count += 1;
-        }
-        free
+        self.used[at] = meaning + 1;
+        self.count += 1;
     }
 
     /// A number that was given here is free again.

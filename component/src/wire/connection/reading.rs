@@ -212,12 +212,12 @@ impl Connection {
                 self.limits.communications
             ));
         }
-        let index = self.add(Side::Server, NO_NUMBER, Phase::Offered);
-        if !self.begun[1].given(number >> 1, index) {
+        if !self.begun[1].may_be_given(number >> 1) {
             return Err("a number was given to a communication that it must not have".to_string());
         }
+        let index = self.add(Side::Server, number >> 1, Phase::Offered);
+        self.begun[1].given(number >> 1, index);
         if let Some(channel) = self.channels[index as usize].as_mut() {
-            channel.number = number >> 1;
             channel.wanted = wanted;
         }
         self.events.push_back(Event::Offered { handle: Handle(index), name });
