@@ -187,6 +187,11 @@ impl Connection {
         self.failure.as_deref()
     }
 
+    /// Whether the other side has said what it takes, as it should at once.
+    pub fn is_greeted(&self) -> bool {
+        self.theirs.is_some()
+    }
+
     /// What has happened since the last call, one after another.
     pub fn poll(&mut self) -> Option<Event> {
         self.events.pop_front()

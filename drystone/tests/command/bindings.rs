@@ -42,10 +42,10 @@ fn conform_together(name: &str, connect: &str) {
 }
 
 /// A server that runs until it is told to stop.
-struct Server(Child);
+pub struct Server(Child);
 
 impl Server {
-    fn start(folder: &Path, arguments: &[&str]) -> Server {
+    pub fn start(folder: &Path, arguments: &[&str]) -> Server {
         let mut command = Command::new(DRYSTONE);
         command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut server = Server(command.spawn().expect("the command runs"));
@@ -54,6 +54,11 @@ impl Server {
         BufReader::new(output).read_line(&mut line).expect("it says when it is ready");
         assert_eq!(line, "ready\n");
         server
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
     }
 }
 
@@ -83,4 +88,18 @@ fn local_names_join_as_components_do() {
 fn something_between_two_components_changes_nothing() {
     conform_together("local:", "BY Monitored()");
     conform_together("local:", "BY Restricted(rate: 1000000, burst: 100000), Monitored(capacity: 1)");
+}
+
+#[test]
+fn tcp_joins_two_programs() {
+    conform_apart(&format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", "");
+}
+
+#[test]
+fn tcp_joins_two_programs_with_little_room() {
+    conform_apart(
+        &format!("tcp://localhost:{}/", crate::tcp::port()),
+        "BY Monitored()",
+        "BY Restricted(rate: 1000000)",
+    );
 }

@@ -16,6 +16,7 @@ mod peer;
 mod programs;
 mod run;
 mod specialise;
+mod tcp;
 
 use std::fs;
 use std::path::{Path, PathBuf};

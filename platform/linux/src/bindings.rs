@@ -11,10 +11,12 @@ mod line;
 mod link;
 pub mod onc;
 mod patience;
+mod peer;
 mod place;
 mod process;
 mod ring;
 pub(crate) mod rings;
+mod tcp;
 mod worker;
 
 use std::collections::HashMap;
@@ -49,6 +51,7 @@ impl Bindings {
         schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         schemes.insert("process", Box::new(Processes::new(program, options, reactor)));
         schemes.insert("worker", Box::new(Workers::new(program, options, reactor)));
+        schemes.insert("tcp", Box::new(tcp::Tcp::new(reactor)));
         Bindings { schemes, services }
     }
 

@@ -1,0 +1,254 @@
+//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written from
+//! the book's page on the protocol. What all factories have in common is in `bindings`.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::bindings::Server;
+use crate::{DRYSTONE, complaint, drystone, printed, status};
+
+const TALK: &str =
+    "INTERFACE Talk;  { IN Say(x: TEXT; n: INTEGER) OUT Heard(x: TEXT; n: INTEGER) }  END Talk;";
+
+const SERVER: &str = "
+COMPONENT Main;
+TALK
+COMPONENT Host OFFERS Talk;
+  IMPLEMENTATION Talk;
+  VARIABLE x: TEXT; n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(x, n); !Heard(\"You said \" + x, n + 1) END END Talk;
+END Host;
+VARIABLE host: Host;
+BEGIN
+  NEW(host); EXPORT(Talk(host), \"tcp://127.0.0.1:PORT/talk\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
+END Main;
+";
+
+const CLIENT: &str = "
+COMPONENT Main;
+TALK
+COMPONENT Guest REQUIRES Talk;
+  VARIABLE i: INTEGER; x: TEXT; n: INTEGER;
+ACTIVITY
+  FOR i := 1 TO COUNT DO Talk!Say(\"hello\", i); Talk?Heard(x, n) END
+END Guest;
+COMPONENT {ISOLATED} Box;
+  VARIABLE guest: Guest;
+  BEGIN NEW(guest); CONNECT(Talk(guest), \"tcp://127.0.0.1:PORT/talk\"); DELETE(guest); WRITE(\"all\"); WRITELINE END Box;
+VARIABLE box: Box;
+BEGIN NEW(box); DELETE(box); WRITE(\"on\"); WRITELINE END Main;
+";
+
+/// A port that nobody uses.
+pub fn port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    listener.local_addr().expect("it has an address").port()
+}
+
+/// A folder with both programs.
+fn folder(port: u16, count: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    for (file, text) in [("server.dry", SERVER), ("client.dry", CLIENT)] {
+        let text = text.replace("TALK", TALK).replace(":PORT", &format!(":{port}")).replace("COUNT", count);
+        fs::write(folder.path().join(file), text).expect("a temporary folder can be written");
+    }
+    folder
+}
+
+fn server(folder: &Path) -> Server {
+    Server::start(folder, &["run", "server.dry"])
+}
+
+fn client(folder: &Path) -> Output {
+    drystone(folder, &["run", "client.dry"])
+}
+
+/// A client that goes on for long, in the background.
+fn begun(folder: &Path) -> Child {
+    let mut command = Command::new(DRYSTONE);
+    command.args(["run", "client.dry"]).current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs")
+}
+
+/// The client in Python; `None`: there is no Python here.
+fn python(port: u16, arguments: &[&str]) -> Option<Output> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/client.py");
+    let mut command = Command::new("python3");
+    command.arg(script).args([&port.to_string(), "talk"]).args(arguments);
+    let output = command.output();
+    if output.is_err() {
+        eprintln!("skipped: there is no python3");
+    }
+    output.ok()
+}
+
+#[test]
+fn clients_in_another_language_need_the_document_only() {
+    let port = port();
+    let folder = folder(port, "10");
+    let _server = server(folder.path());
+    let Some(output) = python(port, &["describe"]) else { return };
+    let identity = "Talk\nIN Say TEXT INTEGER\nOUT Heard TEXT INTEGER\n. 0>1\n 1>0\n\nTrue\n";
+    assert_eq!(printed(&output), identity, "{}", complaint(&output));
+    let output = python(port, &["talk", "1000"]).expect("there was one");
+    assert_eq!(printed(&output), "talked 1000\n", "{}", complaint(&output));
+}
+
+#[test]
+fn garbage_ends_its_own_connection() {
+    let port = port();
+    let folder = folder(port, "1000");
+    let server = server(folder.path());
+    let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).expect("it runs").count();
+    let before = descriptors();
+    for seed in 0..20 {
+        let Some(output) = python(port, &["garbage", &seed.to_string()]) else { return };
+        assert_eq!((status(&output), printed(&output)), (1, String::new()), "{}", complaint(&output));
+    }
+    let silent = python(port, &["silent"]).expect("there was one");
+    assert_eq!(status(&silent), 1, "{}", complaint(&silent));
+    let output = client(folder.path());
+    assert_eq!((printed(&output), status(&output)), ("all\non\n".into(), 0), "{}", complaint(&output));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while descriptors() > before {
+        assert!(Instant::now() < deadline, "connections are left over");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_ends_its_communications_only() {
+    let port = port();
+    let folder = folder(port, "100000000");
+    let server = server(folder.path());
+    let client = begun(folder.path());
+    std::thread::sleep(Duration::from_millis(500));
+    drop(server);
+    let output = client.wait_with_output().expect("it ends");
+    assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_nothing() {
+    let port = port();
+    let folder = folder(port, "100000000");
+    let server = server(folder.path());
+    let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).expect("it runs").count();
+    let before = descriptors();
+    let mut clients: Vec<Child> = (0..5).map(|_| begun(folder.path())).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    for client in &mut clients {
+        client.kill().expect("it runs");
+        client.wait().expect("it ends");
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while descriptors() > before {
+        assert!(Instant::now() < deadline, "connections are left over");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_ends_its_communications_only() {
+    let folder = folder(port(), "1");
+    let output = client(folder.path());
+    assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
+}
+
+#[test]
+fn names_are_looked_at_when_they_are_used() {
+    let said = |name: &str, by: &str| {
+        let text = CLIENT.replace("TALK", TALK).replace("COUNT", "1").replace("{ISOLATED} ", "");
+        let folder =
+            crate::folder_with(&text.replace("\"tcp://127.0.0.1:PORT/talk\")", &format!("\"{name}\") {by}")));
+        complaint(&drystone(folder.path(), &["run", "program.dry"]))
+    };
+    let foreign = "tcp://10.1.2.3:7000/talk: without certificates only this machine's own addresses";
+    let many = "tcp://127.0.0.1:7000/talk: capacity is from 1 to 1000000";
+    for (name, by, expected) in [
+        ("tcp://10.1.2.3:7000/talk", "", foreign),
+        ("tcp://127.0.0.1:7000/talk", "BY Tcp(capacity: 0)", many),
+        ("tcp://127.0.0.1:7000/talk", "BY Tcp(key: \"x\")", "certificate, key and authority go together"),
+    ] {
+        let said = said(name, by);
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+}
+
+/// Files `NAME.pem` and `NAME.key` with a certificate for this machine, signed by an authority of its own, `NAME-ca.pem`.
+fn certify(folder: &Path, name: &str, authority: &rcgen::Issuer<'_, rcgen::KeyPair>, root: &str) {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let hosts = vec!["localhost".to_string(), "127.0.0.1".to_string()];
+    let certificate =
+        rcgen::CertificateParams::new(hosts).expect("names").signed_by(&key, authority).expect("signed");
+    for (file, text) in [
+        (format!("{name}.pem"), certificate.pem()),
+        (format!("{name}.key"), key.serialize_pem()),
+        (format!("{name}-ca.pem"), root.to_string()),
+    ] {
+        fs::write(folder.join(file), text).expect("a temporary folder can be written");
+    }
+}
+
+/// An authority, and its certificate.
+fn authority() -> (rcgen::Issuer<'static, rcgen::KeyPair>, String) {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let mut parameters = rcgen::CertificateParams::new(Vec::new()).expect("no names");
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let root = parameters.self_signed(&key).expect("signed").pem();
+    (rcgen::Issuer::new(parameters, key), root)
+}
+
+/// Puts a BY behind a name.
+fn by(folder: &Path, file: &str, who: &str) {
+    let path = folder.join(file);
+    let text = fs::read_to_string(&path).expect("it is there");
+    let options = format!("certificate: \"{who}.pem\", key: \"{who}.key\", authority: \"{who}-ca.pem\"");
+    fs::write(path, text.replace("/talk\")", &format!("/talk\") BY Tcp({options})")))
+        .expect("it can be written");
+}
+
+#[test]
+fn both_sides_show_certificates() {
+    let port = port();
+    let folder = folder(port, "1000");
+    let (ours, theirs) = (authority(), authority());
+    certify(folder.path(), "server", &ours.0, &ours.1);
+    certify(folder.path(), "client", &ours.0, &ours.1);
+    // It believes the server, which doesn't believe it.
+    certify(folder.path(), "stranger", &theirs.0, &ours.1);
+    // It doesn't believe the server.
+    certify(folder.path(), "doubter", &ours.0, &theirs.1);
+    by(folder.path(), "server.dry", "server");
+    let _server = server(folder.path());
+    let plain = fs::read_to_string(folder.path().join("client.dry")).expect("it is there");
+    for (who, expected) in [
+        ("client", "all\non\n"),
+        ("stranger", "on\n"),
+        ("doubter", "on\n"),
+        ("", "on\n"),
+        ("client", "all\non\n"),
+    ] {
+        fs::write(folder.path().join("client.dry"), &plain).expect("it can be written");
+        if !who.is_empty() {
+            by(folder.path(), "client.dry", who);
+        }
+        let output = client(folder.path());
+        assert_eq!(
+            (printed(&output).as_str(), status(&output)),
+            (expected, 0),
+            "{who}: {}",
+            complaint(&output)
+        );
+    }
+}

@@ -1,0 +1,386 @@
+//! Another program with which this one speaks Drystone's own protocol, over whatever line of bytes: its communications are
+//! far halves for the pumps of this program's, its names and this program's are offered to each other.
+//!
+//! `component::wire` knows the protocol; what carries the bytes is a [`Line`]'s business. Values go straight from a message's
+//! words into the line's output, and from its input to a message.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use drystone_component::wire::{self, Connection, Event, Handle, Limits, Role, Sink, Source};
+use drystone_component::{Interface, Type};
+use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
+use drystone_runtime::native::Value;
+
+use crate::reactor::{Expectation, Reactor};
+
+/// What carries the bytes between two programs.
+pub(super) trait Line {
+    /// The program at the other end.
+    fn peer(&self) -> &Peer;
+    /// There is something to be sent when the program has nothing else to do.
+    fn send_soon(&self);
+    /// What the other end may ask for here.
+    fn names(&self) -> Option<&Names>;
+    /// The program's.
+    fn reactor(&self) -> &Rc<Reactor>;
+}
+
+/// See the head of this file.
+pub(super) struct Peer {
+    connection: RefCell<Connection>,
+    /// The pumps of communications, by their handles.
+    pumps: RefCell<Vec<Option<Waker>>>,
+}
+
+impl Peer {
+    pub(super) fn new(role: Role) -> Peer {
+        let connection = RefCell::new(Connection::new(role, Limits::default()));
+        Peer { connection, pumps: RefCell::default() }
+    }
+
+    /// Why it is over, if it is.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.connection.borrow().failure().map(str::to_string)
+    }
+
+    /// Whether the other end has said what it takes.
+    pub(super) fn has_greeted(&self) -> bool {
+        self.connection.borrow().is_greeted()
+    }
+
+    /// Whether there are bytes to be sent.
+    pub(super) fn has_output(&self) -> bool {
+        self.connection.borrow().has_output()
+    }
+
+    /// Hands bytes to be sent to `write`, which says how many it took, until it takes none or there are none.
+    pub(super) fn output<E>(&self, mut write: impl FnMut(&[u8]) -> Result<usize, E>) -> Result<(), E> {
+        let mut connection = self.connection.borrow_mut();
+        loop {
+            let output = connection.output();
+            if output.is_empty() {
+                return Ok(());
+            }
+            let count = write(output)?;
+            connection.sent(count);
+        }
+    }
+
+    /// The other end is not there any more.
+    pub(super) fn lost(&self, line: &Rc<dyn Line>, why: &str) {
+        self.connection.borrow_mut().lost(why);
+        self.tell(line);
+    }
+
+    /// The other end has sent these bytes.
+    pub(super) fn feed(&self, line: &Rc<dyn Line>, bytes: &[u8]) {
+        self.connection.borrow_mut().feed(bytes);
+        self.tell(line);
+        if self.has_output() {
+            line.send_soon();
+        }
+    }
+
+    /// Tells everyone what has happened.
+    pub(super) fn tell(&self, line: &Rc<dyn Line>) {
+        loop {
+            let event = self.connection.borrow_mut().poll();
+            match event {
+                None => return,
+                Some(Event::Ready(handle)) => {
+                    let pump = self.pumps.borrow().get(handle.index()).cloned().flatten();
+                    pump.inspect(Waker::wake);
+                }
+                Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
+                Some(Event::Asked { request, name }) => {
+                    let found = line.names().and_then(|names| names.find(&name));
+                    let answer = found.map(|offer| offer.interface).ok_or("nothing is exported by this name");
+                    self.connection.borrow_mut().answer(request, answer);
+                }
+                // Nobody here asks.
+                Some(Event::Answered { .. } | Event::Pong(_)) => {}
+            }
+        }
+    }
+
+    /// The other end wants to talk to what is exported by a name.
+    fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
+        let mut connection = self.connection.borrow_mut();
+        let Some(offer) = line.names().and_then(|names| names.find(name)) else {
+            let why = format!("nothing is exported as {}", String::from_utf8_lossy(name));
+            return connection.refuse(handle, &why);
+        };
+        if connection.accept(handle, offer.interface, offer.capacity) {
+            drop(connection);
+            offer.come(Box::new(Half::new(line, handle, offer.interface, &offer.name)));
+        }
+    }
+}
+
+/// What a client wants, and as what its sentences know it.
+#[derive(Clone)]
+pub(super) struct Wanted {
+    pub(super) interface: &'static Interface,
+    /// The whole, for messages to people.
+    pub(super) name: Rc<str>,
+    /// As the other end knows it.
+    pub(super) there: Rc<str>,
+    /// Messages that may be on their way; 0: as many as is usual.
+    pub(super) capacity: u32,
+}
+
+impl Wanted {
+    /// Begins to talk.
+    pub(super) fn begin(&self, line: &Rc<dyn Line>) -> Box<dyn Far> {
+        let there = self.there.as_bytes();
+        let handle = line.peer().connection.borrow_mut().open(there, self.interface, self.capacity);
+        line.send_soon();
+        Box::new(Half::new(line, handle, self.interface, &self.name))
+    }
+}
+
+/// A communication with the other end.
+struct Half {
+    line: Rc<dyn Line>,
+    handle: Handle,
+    interface: &'static Interface,
+    name: Rc<str>,
+    /// Why it was given up here.
+    broken: Option<String>,
+    /// The other end has been told.
+    is_over: bool,
+    _may_come: Expectation,
+}
+
+impl Half {
+    fn new(line: &Rc<dyn Line>, handle: Handle, interface: &'static Interface, name: &Rc<str>) -> Half {
+        let may_come = line.reactor().expect();
+        let (line, name) = (line.clone(), name.clone());
+        Half { line, handle, interface, name, broken: None, is_over: false, _may_come: may_come }
+    }
+
+    fn connection(&self) -> std::cell::RefMut<'_, Connection> {
+        self.line.peer().connection.borrow_mut()
+    }
+
+    fn parameters(&self, message: usize) -> &'static [drystone_component::Parameter] {
+        self.interface.messages.get()[message].parameters.get()
+    }
+
+    fn end(&mut self, end: impl FnOnce(&mut Connection, Handle)) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            end(&mut self.connection(), self.handle);
+            if let Some(pump) = self.line.peer().pumps.borrow_mut().get_mut(self.handle.index()) {
+                *pump = None;
+            }
+            self.line.send_soon();
+        }
+    }
+}
+
+impl Far for Half {
+    fn attach(&mut self, pump: Waker) {
+        let pumps = &mut *self.line.peer().pumps.borrow_mut();
+        let index = self.handle.index();
+        if pumps.len() <= index {
+            pumps.resize(index + 1, None);
+        }
+        pumps[index] = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.is_over || self.connection().has_room(self.handle)
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if self.is_over {
+            return;
+        }
+        let parameters = self.parameters(message);
+        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &Leaving(&values), out);
+        let sent = self.connection().send(self.handle, message, encode);
+        match sent {
+            Ok(()) => self.line.send_soon(),
+            Err(why) => {
+                self.end(|connection, handle| connection.abandon(handle, &why));
+                self.broken = Some(why);
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        if self.is_over {
+            return Arrival::Lost(format!(
+                "{}: {}",
+                self.name,
+                self.broken.as_deref().unwrap_or("it is over")
+            ));
+        }
+        let arrival = self.connection().arrival(self.handle);
+        match arrival {
+            wire::Arrival::Nothing => Arrival::Nothing,
+            wire::Arrival::Message(message) => Arrival::Message(message),
+            wire::Arrival::Closed => Arrival::Closed,
+            wire::Arrival::Lost(why) => Arrival::Lost(format!("{}: {why}", self.name)),
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let parameters = values.parameters();
+        let taken = wire::decode(
+            parameters,
+            self.line.peer().connection.borrow().payload(self.handle),
+            &mut Coming(values),
+        );
+        self.connection().take(self.handle);
+        // What is taken is granted anew, in time.
+        if self.line.peer().has_output() {
+            self.line.send_soon();
+        }
+        taken.map_err(|why| {
+            self.end(|connection, handle| connection.abandon(handle, &why));
+            format!("{}: {why}", self.name)
+        })
+    }
+
+    fn close(&mut self) {
+        self.end(Connection::close);
+    }
+}
+
+impl Drop for Half {
+    fn drop(&mut self) {
+        self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
+    }
+}
+
+/// A message's values on their way to the other end.
+struct Leaving<'a, 'm>(&'a Outgoing<'m>);
+
+impl Source for Leaving<'_, '_> {
+    fn integer(&self, index: usize) -> i64 {
+        self.0.integer(index)
+    }
+
+    fn real(&self, index: usize) -> f64 {
+        self.0.real(index)
+    }
+
+    fn byte(&self, index: usize) -> u8 {
+        self.0.byte(index)
+    }
+
+    fn text(&self, index: usize) -> &[u8] {
+        self.0.text(index)
+    }
+}
+
+/// A message's values as they come from there.
+struct Coming<'a, 'm>(&'a mut Filling<'m>);
+
+impl Sink for Coming<'_, '_> {
+    fn integer(&mut self, value: i64) -> Result<(), String> {
+        self.0.put(Value::Integer(value))
+    }
+
+    fn real(&mut self, value: f64) -> Result<(), String> {
+        self.0.put(Value::Real(value))
+    }
+
+    fn byte(&mut self, value: u8) -> Result<(), String> {
+        self.0.put(Value::Byte(value))
+    }
+
+    fn text(&mut self, value: &[u8]) -> Result<(), String> {
+        self.0.put(Value::Text(value))
+    }
+}
+
+/// What is exported to other ends, by the names that they know.
+#[derive(Default)]
+pub(super) struct Names(RefCell<HashMap<Rc<str>, Rc<Offer>>>);
+
+impl Names {
+    fn find(&self, name: &[u8]) -> Option<Rc<Offer>> {
+        self.0.borrow().get(str::from_utf8(name).ok()?).cloned()
+    }
+
+    /// Exports an interface.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub(super) fn add(&self, wanted: &Wanted) -> Result<Rc<Offer>, String> {
+        let names = &mut *self.0.borrow_mut();
+        if names.contains_key(&wanted.there) {
+            return Err("this name is taken".to_string());
+        }
+        let Wanted { interface, capacity, .. } = *wanted;
+        let (come, listener) = Default::default();
+        let offer = Rc::new(Offer { interface, name: wanted.name.clone(), capacity, come, listener });
+        names.insert(wanted.there.clone(), offer.clone());
+        Ok(offer)
+    }
+
+    pub(super) fn remove(&self, name: &str) {
+        self.0.borrow_mut().remove(name);
+    }
+}
+
+/// An exported interface, and the clients that have come for it.
+pub(super) struct Offer {
+    interface: &'static Interface,
+    name: Rc<str>,
+    capacity: u32,
+    come: RefCell<VecDeque<Box<dyn Far>>>,
+    listener: RefCell<Option<Waker>>,
+}
+
+impl Offer {
+    fn come(&self, client: Box<dyn Far>) {
+        self.come.borrow_mut().push_back(client);
+        self.listener.borrow().as_ref().inspect(|listener| listener.wake());
+    }
+}
+
+/// An exported interface as the program has it; `_door` is what it needs to be found.
+pub(super) struct Brought<D> {
+    pub(super) offer: Rc<Offer>,
+    pub(super) there: Rc<str>,
+    pub(super) names: Rc<Names>,
+    pub(super) _door: D,
+    pub(super) _may_come: Expectation,
+}
+
+impl<D: 'static> Exported for Brought<D> {
+    fn attach(&mut self, listener: Waker) {
+        *self.offer.listener.borrow_mut() = Some(listener);
+    }
+
+    fn accept(&mut self) -> Option<Box<dyn Far>> {
+        self.offer.come.borrow_mut().pop_front()
+    }
+}
+
+impl<D> Drop for Brought<D> {
+    fn drop(&mut self) {
+        self.names.remove(&self.there);
+    }
+}
+
+/// Which of an interface's messages could not be sent to another program.
+///
+/// # Errors
+/// There is one.
+pub(super) fn check(interface: &Interface) -> Result<(), String> {
+    let carries = |message: &&drystone_component::Message| {
+        message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component)
+    };
+    match interface.messages.get().iter().find(carries) {
+        None => Ok(()),
+        Some(message) => {
+            Err(format!("{} carries a component, which can't leave its program this way", message.name.get()))
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `tcp://host:port/name`: Drystone's own protocol (docs/src/wire.md) over TCP. All bindings of a program to one address share
+//! a connection, and what it exports at one port is found by names. Without certificates only this machine's own
+//! addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides show theirs, and TLS 1.3
+//! hides what is said.
+//!
+//! `door` is where others come in, `link` a connection and `moments` what makes it go on, `secure` the certificates.
+
+mod door;
+mod link;
+mod moments;
+mod secure;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+
+use drystone_component::Interface;
+use drystone_runtime::binding::Hints;
+use drystone_runtime::far::{Exported, Far, Reach};
+
+use self::door::Door;
+use self::link::Link;
+use self::secure::{Credentials, Files, files};
+use super::Scheme;
+use super::peer::{Brought, Line, Wanted, check};
+use super::place::Place;
+use crate::reactor::Reactor;
+
+/// The naming context, and its binding factory.
+pub(super) struct Tcp {
+    reactor: Rc<Reactor>,
+    links: Rc<Links>,
+    doors: HashMap<SocketAddr, Weak<Door>>,
+    known: HashMap<Files, Rc<Credentials>>,
+}
+
+impl Tcp {
+    pub(super) fn new(reactor: &Rc<Reactor>) -> Tcp {
+        let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
+        Tcp { reactor: reactor.clone(), links, doors: HashMap::new(), known: HashMap::new() }
+    }
+
+    /// What a BY says of certificates; files are read once.
+    fn credentials(&mut self, hints: &Hints<'_>) -> Result<Option<Rc<Credentials>>, String> {
+        let Some(files) = files(hints)? else { return Ok(None) };
+        if let Some(known) = self.known.get(&files) {
+            return Ok(Some(known.clone()));
+        }
+        let read = Rc::new(Credentials::read(&files)?);
+        self.known.insert(files, read.clone());
+        Ok(Some(read))
+    }
+}
+
+fn same(one: &Option<Rc<Credentials>>, other: &Option<Rc<Credentials>>) -> bool {
+    one.as_ref().map(Rc::as_ptr) == other.as_ref().map(Rc::as_ptr)
+}
+
+impl Scheme for Tcp {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        let (place, wanted) = wanted(interface, rest, hints)?;
+        let credentials = self.credentials(hints)?;
+        if let (Some(address), None) = (place.numeric(), &credentials) {
+            link::permit(address)?;
+        }
+        Ok(Box::new(Bound { links: self.links.clone(), place, credentials, wanted, link: None }))
+    }
+
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        let (place, wanted) = wanted(interface, rest, hints)?;
+        let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
+        let credentials = self.credentials(hints)?;
+        if credentials.is_none() {
+            link::permit(address.ip())?;
+        }
+        let door = self.doors.get(&address).and_then(Weak::upgrade);
+        let door = door.map_or_else(|| Door::open(&self.reactor, address, credentials.clone()), Ok)?;
+        if !same(&door.credentials, &credentials) {
+            return Err("something is exported at this port with other certificates".to_string());
+        }
+        self.doors.retain(|_, door| door.strong_count() > 0);
+        self.doors.insert(address, Rc::downgrade(&door));
+        let (names, there) = (door.names.clone(), wanted.there.clone());
+        let offer = names.add(&wanted)?;
+        Ok(Box::new(Brought { offer, there, names, _door: door, _may_come: self.reactor.expect() }))
+    }
+}
+
+/// What a name and its hints mean.
+fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Result<(Place, Wanted), String> {
+    check(interface)?;
+    let place = Place::parse(rest)?;
+    if place.port.is_none() {
+        return Err("a port is needed, as in //127.0.0.1:7000/name".to_string());
+    }
+    let there = place.path.strip_prefix('/').filter(|name| !name.is_empty());
+    let there = there.ok_or("a name is needed behind the port, as in //127.0.0.1:7000/name")?.into();
+    let capacity = match hints.integer("capacity")? {
+        None => 0,
+        Some(capacity) => u32::try_from(capacity)
+            .ok()
+            .filter(|capacity| (1..=1_000_000).contains(capacity))
+            .ok_or("capacity is from 1 to 1000000")?,
+    };
+    Ok((place, Wanted { interface, name: format!("tcp:{rest}").into(), there, capacity }))
+}
+
+/// A name as a client has it.
+struct Bound {
+    links: Rc<Links>,
+    place: Place,
+    credentials: Option<Rc<Credentials>>,
+    wanted: Wanted,
+    /// The connection that was used last, so that it stays.
+    link: Option<Rc<Link>>,
+}
+
+impl Reach for Bound {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let link = self.links.get(&self.place, &self.credentials);
+        let line: Rc<dyn Line> = link.clone();
+        self.link = Some(link);
+        self.wanted.begin(&line)
+    }
+}
+
+/// Host and port, and as who.
+type Address = (String, Option<u16>, Option<*const Credentials>);
+
+/// The connections that this program has made.
+struct Links {
+    reactor: Rc<Reactor>,
+    links: RefCell<HashMap<Address, Weak<Link>>>,
+}
+
+impl Links {
+    /// The one to a place; a new one if there is none any more.
+    fn get(&self, place: &Place, credentials: &Option<Rc<Credentials>>) -> Rc<Link> {
+        let links = &mut *self.links.borrow_mut();
+        let key = (place.host.clone(), place.port, credentials.as_ref().map(Rc::as_ptr));
+        if let Some(link) = links.get(&key).and_then(Weak::upgrade)
+            && !link.is_over()
+        {
+            return link;
+        }
+        let link = Link::dial(&self.reactor, place.clone(), credentials.as_deref());
+        links.retain(|_, link| link.strong_count() > 0);
+        links.insert(key, Rc::downgrade(&link));
+        link
+    }
+}

@@ -1,0 +1,411 @@
+//! A connection over TCP, with the program at its other end. One that was dialed is there for as long as somebody here
+//! uses it; one that was accepted until it ends.
+//!
+//! What comes is read when the reactor says so; what is to be sent waits until the program has nothing else to do, so
+//! that many messages go at once.
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+use std::vec;
+
+use drystone_component::wire::Role;
+use mio::net::TcpStream;
+
+use super::moments::{Attention, Impatience, Limit};
+use super::secure::{Channel, Credentials};
+use crate::bindings::peer::{Line, Names, Peer};
+use crate::bindings::place::{Place, Search};
+use crate::reactor::{Drain, Handler, Reactor, Time};
+use crate::reason::reason;
+
+/// How long one address may take to be reached.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the other end may take to read why a connection ends.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How often a connection is read before others get a turn.
+const READS: usize = 16;
+
+/// See the head of this file.
+pub(super) struct Link {
+    me: Weak<Link>,
+    reactor: Rc<Reactor>,
+    peer: Peer,
+    /// What is exported to who came in; nothing to whom this program has dialed.
+    names: Option<Rc<Names>>,
+    socket: RefCell<Option<Socket>>,
+    cipher: Cipher,
+    stage: RefCell<Stage>,
+    is_over: Cell<bool>,
+}
+
+struct Socket {
+    stream: TcpStream,
+    source: usize,
+}
+
+/// What goes over the stream instead of the bytes themselves.
+type Cipher = RefCell<Option<Channel>>;
+
+enum Stage {
+    /// What does the host's name stand for?
+    Searching(Place, Search),
+    /// The kernel makes a connection; if it fails, there are other addresses. Until then it may take.
+    Connecting(vec::IntoIter<SocketAddr>, Time, Instant),
+    Open,
+    /// All is over but that the other end may read why.
+    Leaving,
+    Over,
+}
+
+impl Link {
+    /// Makes a connection, in time.
+    pub(super) fn dial(reactor: &Rc<Reactor>, place: Place, credentials: Option<&Credentials>) -> Rc<Link> {
+        let link = Link::new(reactor, Role::Dialer, None);
+        match credentials.map(|credentials| credentials.dial(&place.host)).transpose() {
+            Ok(cipher) => *link.cipher.borrow_mut() = cipher,
+            Err(why) => {
+                link.lose(&why);
+                return link;
+            }
+        }
+        let port = place.port.unwrap_or(0);
+        if let Some(address) = place.numeric() {
+            link.next_address(vec![(address, port).into()].into_iter(), "it has no address".into());
+            return link;
+        }
+        let looked_up = place.clone();
+        let handler = Rc::new(Attention(link.me.clone()));
+        match Search::begin(reactor, handler, move || looked_up.look_up(port)) {
+            Ok(search) => *link.stage.borrow_mut() = Stage::Searching(place, search),
+            Err(error) => link.lose(&reason(&error)),
+        }
+        link
+    }
+
+    /// Somebody has come.
+    pub(super) fn accepted(
+        reactor: &Rc<Reactor>,
+        stream: TcpStream,
+        names: &Rc<Names>,
+        credentials: Option<&Credentials>,
+    ) -> io::Result<()> {
+        let link = Link::new(reactor, Role::Acceptor, Some(names.clone()));
+        *link.cipher.borrow_mut() = credentials.map(Credentials::accept).transpose()?;
+        let source = link.watch(stream)?;
+        // Nobody else keeps it.
+        reactor.handle(source, link.clone());
+        link.open();
+        Ok(())
+    }
+
+    fn new(reactor: &Rc<Reactor>, role: Role, names: Option<Rc<Names>>) -> Rc<Link> {
+        Rc::new_cyclic(|me| Link {
+            me: me.clone(),
+            reactor: reactor.clone(),
+            peer: Peer::new(role),
+            names,
+            socket: RefCell::new(None),
+            cipher: RefCell::new(None),
+            stage: RefCell::new(Stage::Over),
+            is_over: Cell::new(false),
+        })
+    }
+
+    /// Whether nothing can go over it any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    fn line(&self) -> Rc<dyn Line> {
+        self.me.upgrade().expect("is used through it")
+    }
+
+    /// The other end has said nothing yet.
+    pub(super) fn waits_for_hello(&self) -> bool {
+        !self.peer.has_greeted()
+    }
+
+    fn watch(&self, mut stream: TcpStream) -> io::Result<usize> {
+        let source = self.reactor.watch(&mut stream)?;
+        *self.socket.borrow_mut() = Some(Socket { stream, source });
+        Ok(source)
+    }
+
+    fn unwatch(&self) {
+        if let Some(Socket { mut stream, source }) = self.socket.borrow_mut().take() {
+            self.reactor.unwatch(source, &mut stream);
+        }
+    }
+
+    /// Tries the next address; if there is none, this is over for the reason that the last one gave.
+    fn next_address(&self, mut others: vec::IntoIter<SocketAddr>, mut why: String) {
+        for address in others.by_ref() {
+            let permitted = if self.cipher.borrow().is_some() { Ok(()) } else { permit(address.ip()) };
+            let begun = permitted
+                .and_then(|()| TcpStream::connect(address).map_err(|error| reason(&error)))
+                .and_then(|stream| self.watch(stream).map_err(|error| reason(&error)));
+            match begun {
+                Ok(source) => {
+                    let until = Instant::now() + PATIENCE;
+                    let handler = || Rc::new(Attention(self.me.clone()));
+                    self.reactor.handle(source, handler());
+                    let time = self.reactor.at(until, handler());
+                    *self.stage.borrow_mut() = Stage::Connecting(others, time, until);
+                    return;
+                }
+                Err(reason) => why = reason,
+            }
+        }
+        self.lose(&why);
+    }
+
+    /// What the kernel says about a connection that was begun; `None`: nothing yet.
+    fn connected(&self) -> Option<Result<(), io::Error>> {
+        let socket = self.socket.borrow();
+        let stream = &socket.as_ref()?.stream;
+        match stream.take_error() {
+            Ok(Some(error)) | Err(error) => return Some(Err(error)),
+            Ok(None) => {}
+        }
+        match stream.peer_addr() {
+            Ok(_) => Some(Ok(())),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn open(&self) {
+        if let Some(socket) = &*self.socket.borrow() {
+            // Bytes are collected here; the kernel needn't do so again.
+            let _ = socket.stream.set_nodelay(true);
+        }
+        *self.stage.borrow_mut() = Stage::Open;
+        self.send_soon();
+        self.reactor.at(Instant::now() + PATIENCE, Rc::new(Impatience(self.me.clone())));
+    }
+
+    /// Goes on with whatever it is at.
+    pub(super) fn go_on(&self) {
+        let stage = std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Over);
+        match stage {
+            Stage::Searching(place, search) => match search.found() {
+                None => *self.stage.borrow_mut() = Stage::Searching(place, search),
+                Some(Ok(addresses)) => {
+                    self.next_address(addresses.into_iter(), format!("{} has no address", place.host));
+                }
+                Some(Err(error)) => self.lose(&reason(&error)),
+            },
+            Stage::Connecting(others, time, until) => {
+                let failure = match self.connected() {
+                    None if Instant::now() < until => {
+                        *self.stage.borrow_mut() = Stage::Connecting(others, time, until);
+                        return;
+                    }
+                    None => "it doesn't answer".to_string(),
+                    Some(Err(error)) => reason(&error),
+                    Some(Ok(())) => {
+                        self.reactor.cancel(time);
+                        self.open();
+                        return self.read();
+                    }
+                };
+                self.reactor.cancel(time);
+                self.unwatch();
+                self.next_address(others, failure);
+            }
+            Stage::Open => {
+                *self.stage.borrow_mut() = Stage::Open;
+                self.read();
+            }
+            Stage::Leaving => {
+                *self.stage.borrow_mut() = Stage::Leaving;
+                self.discard();
+            }
+            Stage::Over => {}
+        }
+    }
+
+    /// Reads what has come.
+    fn read(&self) {
+        if self.peer.failure().is_some() {
+            return self.discard();
+        }
+        let line = self.line();
+        for _ in 0..READS {
+            let scratch = &mut *self.reactor.scratch.borrow_mut();
+            let read = self.read_into(scratch);
+            if self.cipher.borrow().as_ref().is_some_and(Channel::wants_write) {
+                self.send_soon();
+            }
+            match read {
+                Ok(0) => return self.lose("the other side has closed the connection"),
+                Ok(count) => self.peer.feed(&line, &scratch[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => return self.lose(&reason(&error)),
+            }
+            if self.peer.failure().is_some() {
+                self.part();
+                return self.discard();
+            }
+        }
+        self.reactor.at(Instant::now(), Rc::new(Attention(self.me.clone())));
+    }
+
+    /// Reads on until the other end has read why this one has ended the connection: closed earlier, it might not get there.
+    fn discard(&self) {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.read_into(&mut bytes) {
+                Ok(1..) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                _ => return self.lose("it is over"),
+            }
+        }
+    }
+
+    fn read_into(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut socket = self.socket.borrow_mut();
+        let Some(socket) = &mut *socket else { return Ok(0) };
+        let mut cipher = self.cipher.borrow_mut();
+        again(|| match &mut *cipher {
+            Some(channel) => channel.read(&mut socket.stream, bytes),
+            None => socket.stream.read(bytes),
+        })
+    }
+
+    /// Sends what there is.
+    fn write(&self) -> io::Result<()> {
+        let (mut socket, mut cipher) = (self.socket.borrow_mut(), self.cipher.borrow_mut());
+        let Some(Socket { stream, .. }) = &mut *socket else { return Ok(()) };
+        let taken = self.peer.output(|bytes| {
+            again(|| match &mut *cipher {
+                Some(channel) => channel.write(stream, bytes),
+                None => stream.write(bytes),
+            })
+        });
+        match &mut *cipher {
+            Some(channel) => again(|| channel.flush(stream)).and(taken),
+            None => taken,
+        }
+    }
+
+    /// All is over but what the other end has still to be told, for which it has not long.
+    fn part(&self) {
+        self.is_over.set(true);
+        self.send_soon();
+        let link = self.me.upgrade().expect("is used through it");
+        self.reactor.at(Instant::now() + FAREWELL, Rc::new(Limit(link)));
+    }
+
+    /// The other end has been told that this is over.
+    fn leave(&self) {
+        *self.stage.borrow_mut() = Stage::Leaving;
+        if let Some(socket) = &*self.socket.borrow() {
+            // It may be gone already.
+            let _ = socket.stream.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Nothing can go over it any more, for this reason.
+    pub(super) fn lose(&self, why: &str) {
+        *self.stage.borrow_mut() = Stage::Over;
+        self.is_over.set(true);
+        if let Some(socket) = &*self.socket.borrow() {
+            let _ = socket.stream.shutdown(Shutdown::Both);
+            // It goes with its last user, which the reactor isn't any more.
+            self.reactor.unhandle(socket.source);
+        }
+        if let Some(link) = self.me.upgrade() {
+            let line: Rc<dyn Line> = link;
+            self.peer.lost(&line, why);
+        }
+    }
+}
+
+impl Line for Link {
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    fn send_soon(&self) {
+        if let (Stage::Open, Some(socket), Some(link)) =
+            (&*self.stage.borrow(), &*self.socket.borrow(), self.me.upgrade())
+        {
+            self.reactor.drain_later(socket.source, link);
+        }
+    }
+
+    fn names(&self) -> Option<&Names> {
+        self.names.as_deref()
+    }
+
+    fn reactor(&self) -> &Rc<Reactor> {
+        &self.reactor
+    }
+}
+
+impl Drain for Link {
+    fn drain(&self) -> bool {
+        if !matches!(*self.stage.borrow(), Stage::Open) {
+            return true;
+        }
+        let written = self.write();
+        if let Some(link) = self.me.upgrade() {
+            let line: Rc<dyn Line> = link;
+            self.peer.tell(&line);
+        }
+        match written {
+            Ok(()) if self.peer.failure().is_some() => self.leave(),
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) => self.lose(&reason(&error)),
+        }
+        true
+    }
+
+    fn give_up(&self) {
+        self.lose("the other side reads no more");
+    }
+}
+
+impl Handler for Link {
+    fn ready(&self) {
+        self.go_on();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.unwatch();
+    }
+}
+
+/// Tries once more what was interrupted.
+fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match what() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Whether an address can be used without certificates.
+///
+/// # Errors
+/// It is not this machine's own.
+pub(super) fn permit(address: IpAddr) -> Result<(), String> {
+    match address.to_canonical().is_loopback() {
+        true => Ok(()),
+        false => {
+            Err("without certificates only this machine's own addresses (127.0.0.1, localhost) can be used: \
+                      give them by BY Tcp(certificate: file, key: file, authority: file)"
+                .to_string())
+        }
+    }
+}
