@@ -20,7 +20,7 @@ const FORMS: &[(&str, Form, &str)] = &[
     ("worker", Form::Number, "worker:1"),
     ("process", Form::Word, "process:store"),
     ("tcp", Form::Named, "tcp://host:7000/files"),
-    ("onc", Form::Address, "onc://host:2049/"),
+    ("onc", Form::Host, "onc://host:2049"),
     ("http", Form::Address, "http://host:8080/files"),
     ("https", Form::Address, "https://host:8443/files"),
     ("nats", Form::Address, "nats://host:4222/files"),
@@ -37,8 +37,10 @@ enum Form {
     Word,
     /// `//host:port/name`
     Named,
-    /// `//host[:port][/..]`
+    /// `//[host][:port][/..]`
     Address,
+    /// `//[host][:port]`
+    Host,
 }
 
 /// What is wrong with a constant name, if anything.
@@ -96,11 +98,14 @@ fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
             let fine = rest.bytes().all(is_part);
             (!fine).then(|| "the name of a process consists of letters, digits, _, - and .".into())
         }
-        Form::Named | Form::Address => address(rest, form == Form::Named, purpose),
+        Form::Host if rest.trim_start_matches('/').trim_end_matches('/').contains('/') => {
+            Some("a program has no path: BY Onc(program: .., version: ..) says which it is".into())
+        }
+        Form::Named | Form::Address | Form::Host => address(rest, form == Form::Named, purpose),
     }
 }
 
-/// What is wrong with `//host[:port][/name]`; with `named`, port and name must be there.
+/// What is wrong with `//host[:port][/name]`; with `named`, all of it must be there. No host is this machine.
 fn address(rest: &str, named: bool, purpose: Purpose) -> Option<String> {
     let Some(address) = rest.strip_prefix("//") else { return Some("// belongs behind the colon".into()) };
     let (place, name) = address.split_once('/').map_or((address, ""), |(place, name)| (place, name));
@@ -108,7 +113,7 @@ fn address(rest: &str, named: bool, purpose: Purpose) -> Option<String> {
         Some((host, port)) => (host, port.strip_prefix(':').or((!port.is_empty()).then_some("?"))),
         None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
     };
-    if host.is_empty() {
+    if host.is_empty() && named {
         return Some("the host is missing".into());
     }
     match port {

@@ -34,7 +34,11 @@ const ALL: &[Factory] = &[
     ),
     reaching("Local"),
     reaching("Worker"),
-    reaching("Lrpc"),
+    Factory {
+        name: "Lrpc",
+        own: &[("confined", Type::Boolean), ("memory", Type::Integer), ("processor", Type::Integer)],
+        reaches: true,
+    },
     reaching("Tcp"),
     reaching("Onc"),
     reaching("Http"),
