@@ -21,7 +21,7 @@ use drystone_runtime::far::{Exported, Far, Reach};
 
 use self::door::Door;
 use self::link::Link;
-use self::secure::{Credentials, Files, files};
+use self::secure::{Credentials, Files, files, permit};
 use super::Scheme;
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
@@ -67,7 +67,7 @@ impl Scheme for Tcp {
         let (place, wanted) = wanted(interface, rest, hints)?;
         let credentials = self.credentials(hints)?;
         if let (Some(address), None) = (place.numeric(), &credentials) {
-            link::permit(address)?;
+            permit(address)?;
         }
         Ok(Box::new(Bound { links: self.links.clone(), place, credentials, wanted, link: None }))
     }
@@ -82,7 +82,7 @@ impl Scheme for Tcp {
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
         let credentials = self.credentials(hints)?;
         if credentials.is_none() {
-            link::permit(address.ip())?;
+            permit(address.ip())?;
         }
         let door = self.doors.get(&address).and_then(Weak::upgrade);
         let door = door.map_or_else(|| Door::open(&self.reactor, address, credentials.clone()), Ok)?;

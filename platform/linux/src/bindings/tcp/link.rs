@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 use std::vec;
@@ -15,7 +15,7 @@ use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
 use super::moments::{Attention, Impatience, Limit};
-use super::secure::{Channel, Credentials};
+use super::secure::{Channel, Credentials, permit};
 use crate::bindings::peer::{Line, Names, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::reactor::{Drain, Handler, Reactor, Time};
@@ -391,21 +391,6 @@ fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         match what() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
-        }
-    }
-}
-
-/// Whether an address can be used without certificates.
-///
-/// # Errors
-/// It is not this machine's own.
-pub(super) fn permit(address: IpAddr) -> Result<(), String> {
-    match address.to_canonical().is_loopback() {
-        true => Ok(()),
-        false => {
-            Err("without certificates only this machine's own addresses (127.0.0.1, localhost) can be used: \
-                      give them by BY Tcp(certificate: file, key: file, authority: file)"
-                .to_string())
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Read, Write};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use drystone_runtime::binding::Hints;
@@ -28,6 +29,21 @@ pub(super) fn files(hints: &Hints<'_>) -> Result<Option<Files>, String> {
         (None, None, None) => Ok(None),
         (Some(certificate), Some(key), Some(authority)) => Ok(Some([certificate, key, authority])),
         _ => Err("certificate, key and authority go together".to_string()),
+    }
+}
+
+/// Whether an address can be used without certificates.
+///
+/// # Errors
+/// It is not this machine's own.
+pub(super) fn permit(address: IpAddr) -> Result<(), String> {
+    match address.to_canonical().is_loopback() {
+        true => Ok(()),
+        false => {
+            Err("without certificates only this machine's own addresses (127.0.0.1, localhost) can be used: \
+                      give them by BY Tcp(certificate: file, key: file, authority: file)"
+                .to_string())
+        }
     }
 }
 
