@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod fmt;
 mod graph;
+mod http;
 mod limits;
 mod long;
 mod memory;

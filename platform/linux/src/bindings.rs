@@ -7,6 +7,7 @@ mod clock;
 mod confine;
 mod datum;
 mod domain;
+mod http;
 mod line;
 mod link;
 pub mod onc;
@@ -47,6 +48,7 @@ impl Bindings {
         let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
         let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
+        schemes.insert("http", Box::new(http::Context::new(reactor)));
         schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
         schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         schemes.insert("process", Box::new(Processes::new(program, options, reactor)));

@@ -31,6 +31,17 @@ impl Datum<'_> {
             Datum::Text(x) => Value::Text(x),
         }
     }
+
+    /// With texts of its own.
+    pub(crate) fn into_owned(self) -> Datum<'static> {
+        match self {
+            Datum::Boolean(x) => Datum::Boolean(x),
+            Datum::Character(x) => Datum::Character(x),
+            Datum::Integer(x) => Datum::Integer(x),
+            Datum::Real(x) => Datum::Real(x),
+            Datum::Text(x) => Datum::Text(Cow::Owned(x.into_owned())),
+        }
+    }
 }
 
 /// What a message of the program's carries. Its interface has been looked at by [`only_data`].

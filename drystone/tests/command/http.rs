@@ -1,0 +1,192 @@
+//! HTTP with the real peers: curl, WebSockets by Python, and clients of ours.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::peer::{Peer, free_port, installed};
+use super::{DRYSTONE, complaint, drystone, printed, status};
+
+const FILES: &[(&str, &str)] = &[
+    ("hello.dry", include_str!("http/hello.dry")),
+    ("server.dry", include_str!("http/server.dry")),
+    ("client.dry", include_str!("http/client.dry")),
+    ("talk.py", include_str!("http/talk.py")),
+];
+
+/// What the client prints.
+const ANSWERS: &str = "Hello, you
+9223372036854775807 0.5 x TRUE
+by zero
+me
+1 me: 1
+2 me: 2
+3 me: 3
+bye
+";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    for (name, text) in FILES {
+        fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
+    }
+    folder
+}
+
+/// A server, and its URL.
+fn serve(folder: &Path) -> (Peer, String) {
+    let url = format!("http://127.0.0.1:{}", free_port());
+    let mut server = Peer::start(folder, DRYSTONE, &["run", "server.dry", &url]);
+    assert_eq!(server.line(), "ready");
+    (server, url)
+}
+
+/// What curl gets: the body, then the status.
+fn curl(arguments: &[&str]) -> String {
+    let mut command = Command::new("curl");
+    let output = command.args(["-sS", "-m", "20", "-w", " %{http_code}"]).args(arguments).output();
+    let output = output.expect("it is installed");
+    assert!(output.status.success(), "{arguments:?}: {}", complaint(&output));
+    printed(&output)
+}
+
+#[test]
+fn curl_calls() {
+    let folder = folder();
+    let (_server, url) = serve(folder.path());
+    if !installed("curl") {
+        return;
+    }
+    let said = |path: &str, body: &str| curl(&["-d", body, &format!("{url}{path}")]);
+    assert_eq!(said("/greet/Name", "{\"x\":\"you\"}"), "{\"Greeting\":{\"x\":\"Hello, you\"}} 200");
+    let odd = said("/greet/Name", "{\"x\":{\"base64\":\"/w==\"}}");
+    assert_eq!(odd, "{\"Greeting\":{\"x\":{\"base64\":\"SGVsbG8sIP8=\"}}} 200");
+    let exact = "{\"Sum\":{\"n\":9007199254740993,\"r\":0.5,\"c\":\"x\",\"b\":true}} 200";
+    assert_eq!(said("/count/Add", "{\"n\":9007199254740993}"), exact);
+    assert_eq!(said("/count/Note", "{\"x\":\"a\"}"), " 204");
+    assert_eq!(said("/count/Divide", "{\"a\":7,\"b\":0}"), "{\"Failed\":{\"reason\":\"by zero\"}} 200");
+    let two = [&format!("{url}/greet/Name")[..], &format!("{url}/greet/Name")[..]];
+    let kept = curl(&["-d", "{\"x\":\"you\"}", two[0], two[1]]);
+    assert_eq!(kept, "{\"Greeting\":{\"x\":\"Hello, you\"}} 200".repeat(2));
+    let http2 = curl(&["--http2-prior-knowledge", "-d", "{\"x\":\"2\"}", two[0]]);
+    assert_eq!(http2, "{\"Greeting\":{\"x\":\"Hello, 2\"}} 200");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_status() {
+    let folder = folder();
+    let (_server, url) = serve(folder.path());
+    if !installed("curl") {
+        return;
+    }
+    let refused = |path: &str, arguments: &[&str], wanted: &str, code: &str| {
+        let said = curl(&[arguments, &[&format!("{url}{path}")]].concat());
+        assert!(said.contains(wanted) && said.ends_with(&format!("\"}}\n {code}")), "{path}: {said}");
+    };
+    refused("/nothing", &["-d", "{}"], "there is nothing at /nothing", "404");
+    refused("/greet/Shout", &["-d", "{}"], "Greet has no message Shout", "404");
+    refused("/greet/Name", &[], "the method has to be POST", "405");
+    refused("/greet/openapi.json", &["-d", "{}"], "the method has to be GET", "405");
+    refused("/greet/Name", &["-d", "{}"], "x is missing", "400");
+    refused("/greet/Name", &["-d", "{\"x\":1}"], "expected a string", "400");
+    refused("/talk/Join", &["-d", "{}"], "talk to it by a WebSocket", "426");
+    refused("/greet/Name", &["-d", "{}", "-H", "Origin: http://evil.example"], "pages of other sites", "403");
+    let large = folder.path().join("large");
+    fs::write(&large, vec![b' '; 17 << 20]).expect("a temporary folder can be written");
+    let large = format!("@{}", large.display());
+    refused(
+        "/greet/Name",
+        &["-H", "Expect:", "--data-binary", &large],
+        "a request may have 16777216 bytes",
+        "413",
+    );
+}
+
+#[test]
+fn a_description_is_served_beside() {
+    let folder = folder();
+    let (_server, url) = serve(folder.path());
+    if !installed("curl") {
+        return;
+    }
+    let said = curl(&[&format!("{url}/count/openapi.json")]);
+    for part in ["\"openapi\": \"3.1.0\"", "\"/Divide\"", "\"Quotient\"", "\"format\": \"int64\"", "\"204\""]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn both_ends_are_programs_of_ours() {
+    let folder = folder();
+    let (server, url) = serve(folder.path());
+    let output = drystone(folder.path(), &["run", "client.dry", &url]);
+    assert_eq!((printed(&output), status(&output)), (ANSWERS.into(), 0), "{}", complaint(&output));
+    drop(server);
+    let output = drystone(folder.path(), &["run", "client.dry", &url]);
+    assert_eq!((printed(&output), status(&output)), ("lost\nlost\n".into(), 0), "{}", complaint(&output));
+}
+
+#[test]
+fn python_talks_by_websockets() {
+    let folder = folder();
+    let (_server, url) = serve(folder.path());
+    let known = Command::new("python3").args(["-c", "import websockets.asyncio"]).output();
+    if !known.is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: no Python with websockets here");
+    }
+    let url = url.replace("http:", "ws:") + "/talk";
+    let output = Command::new("python3").args(["talk.py", &url]).current_dir(folder.path()).output();
+    let output = output.expect("it was there just now");
+    let wanted =
+        "{\"Welcome\":{\"x\":\"py\"}}\nTrue True\nTrue True\n{\"Bye\":{}}\n1000\n1008\n1007\n1003\n404\n";
+    assert_eq!(printed(&output), wanted, "{}", complaint(&output));
+}
+
+/// Bytes that are no requests, requests that stop in their midst, and very many clients.
+#[test]
+fn bad_clients_harm_nobody_else() {
+    let folder = folder();
+    let (mut server, url) = serve(folder.path());
+    let address = url.strip_prefix("http://").expect("it is one");
+    let connect = || TcpStream::connect(address).expect("it listens");
+    for bytes in [
+        &b"\0\xff nonsense\r\n\r\n"[..],
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense, and more of it",
+    ] {
+        let mut client = connect();
+        client.write_all(bytes).expect("it takes bytes");
+        client.set_read_timeout(Some(Duration::from_millis(300))).expect("it is no zero");
+        let _ = client.read(&mut [0; 1024]);
+    }
+    let mut half: Vec<TcpStream> = (0..1000).map(|_| connect()).collect();
+    for client in &mut half {
+        client
+            .write_all(b"POST /greet/Name HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            .expect("it takes bytes");
+    }
+    let begun = Instant::now();
+    let output = drystone(folder.path(), &["run", "client.dry", &url]);
+    assert_eq!(printed(&output), ANSWERS, "{}", complaint(&output));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    drop(half);
+    assert!(server.runs());
+}
+
+#[test]
+fn other_machines_are_refused_without_tls() {
+    let folder = folder();
+    let output = drystone(folder.path(), &["run", "server.dry", "http://0.0.0.0:8080"]);
+    assert_eq!(status(&output), 1);
+    assert!(
+        complaint(&output).contains("without TLS only addresses of this machine's own"),
+        "{}",
+        complaint(&output)
+    );
+}

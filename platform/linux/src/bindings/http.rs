@@ -1,0 +1,24 @@
+//! HTTP: what a program exports in request/reply form is reached by what everyone has, as JSON over HTTP/1.1 and 2; other
+//! protocols go as JSON over a WebSocket. A component requires such a service the same way.
+//!
+//! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the names. A
+//! server is a `site` with its `export`s; each connection comes through a `gate`, which hands it on to hyper, whose `requests`
+//! become `exchange`s, or to tungstenite as a `socket`. A client is a `caller`, with connections that it `dial`s, or a
+//! `handshake` for a WebSocket. `task` and `io` are what hyper needs to run here.
+
+mod caller;
+mod context;
+mod describe;
+mod dial;
+mod exchange;
+mod export;
+mod gate;
+mod handshake;
+mod io;
+mod json;
+mod requests;
+mod site;
+mod socket;
+mod task;
+
+pub(in crate::bindings) use context::Context;

@@ -1,0 +1,111 @@
+//! What an interface is for clients of others: an OpenAPI 3.1 description.
+
+use drystone_component::calls::{Call, Calls};
+use drystone_component::{Interface, Parameter, Type};
+use serde_json::{Value, json};
+
+/// The description of an interface that is served below a URL.
+pub(crate) fn openapi(interface: &'static Interface, calls: Option<&Calls>, url: &str) -> String {
+    let name = interface.name.get();
+    let mut paths = serde_json::Map::new();
+    match calls {
+        Some(calls) => {
+            for call in &calls.calls {
+                let path = format!("/{}", interface.messages.get()[call.message].name.get());
+                paths.insert(path, json!({ "post": operation(interface, call) }));
+            }
+        }
+        None => {
+            paths.insert("/".into(), json!({ "get": conversation(interface) }));
+        }
+    }
+    let description = json!({
+        "openapi": "3.1.0",
+        "info": { "title": name, "version": format!("{:016x}", interface.fingerprint.0[0]) },
+        "servers": [{ "url": url }],
+        "paths": paths,
+        "components": { "schemas": { "Error": {
+            "type": "object",
+            "properties": { "error": { "type": "string" } },
+            "required": ["error"],
+        } } },
+    });
+    format!("{description:#}\n")
+}
+
+fn operation(interface: &'static Interface, call: &Call) -> Value {
+    let request = &interface.messages.get()[call.message];
+    let parameters = request.parameters.get();
+    let content = json!({ "application/json": { "schema": object(parameters) } });
+    let (status, answer) = match call.answers.as_slice() {
+        [] => ("204", json!({ "description": "The message has been taken." })),
+        answers => {
+            let schemas: Vec<Value> = answers.iter().map(|&answer| message(interface, answer)).collect();
+            let schema = if schemas.len() == 1 { schemas[0].clone() } else { json!({ "oneOf": schemas }) };
+            let content = json!({ "application/json": { "schema": schema } });
+            ("200", json!({ "description": "The answer.", "content": content }))
+        }
+    };
+    let schema = json!({ "$ref": "#/components/schemas/Error" });
+    let error =
+        json!({ "description": "What is wrong.", "content": { "application/json": { "schema": schema } } });
+    json!({
+        "operationId": request.name.get(),
+        "requestBody": { "required": !parameters.is_empty(), "content": content },
+        "responses": { status: answer, "default": error },
+    })
+}
+
+/// A protocol that is no request and reply.
+fn conversation(interface: &'static Interface) -> Value {
+    let all: Vec<Value> = (0..interface.messages.length).map(|number| message(interface, number)).collect();
+    json!({
+        "operationId": interface.name.get(),
+        "description": "A WebSocket: each of its messages, both ways, is one message of the protocol.",
+        "responses": { "101": { "description": "The conversation begins." } },
+        "x-messages": { "oneOf": all },
+    })
+}
+
+/// A message as `json` writes it.
+fn message(interface: &'static Interface, number: usize) -> Value {
+    let message = &interface.messages.get()[number];
+    let name = message.name.get();
+    json!({
+        "type": "object",
+        "properties": { name: object(message.parameters.get()) },
+        "required": [name],
+        "additionalProperties": false,
+    })
+}
+
+fn object(parameters: &[Parameter]) -> Value {
+    let properties: serde_json::Map<String, Value> =
+        parameters.iter().map(|parameter| (parameter.name.get().into(), schema(parameter.ty))).collect();
+    let required: Vec<&str> = parameters.iter().map(|parameter| parameter.name.get()).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn schema(ty: Type) -> Value {
+    match ty {
+        Type::Boolean => json!({ "type": "boolean" }),
+        Type::Character => {
+            json!({ "type": "string", "minLength": 1, "maxLength": 1, "pattern": "^[\u{0}-\u{ff}]$" })
+        }
+        Type::Integer => json!({ "type": "integer", "format": "int64" }),
+        Type::Real => json!({ "oneOf": [
+            { "type": "number", "format": "double" },
+            { "enum": ["NaN", "Infinity", "-Infinity"] },
+        ] }),
+        Type::Text => json!({ "oneOf": [
+            { "type": "string" },
+            {
+                "type": "object",
+                "properties": { "base64": { "type": "string", "contentEncoding": "base64" } },
+                "required": ["base64"],
+                "additionalProperties": false,
+            },
+        ] }),
+        Type::Component => unreachable!("messages with components are refused when a binding is made"),
+    }
+}

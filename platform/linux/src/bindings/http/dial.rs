@@ -1,0 +1,192 @@
+//! A connection to an HTTP service, which carries one request after another.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io;
+use std::rc::{Rc, Weak};
+use std::task::Poll;
+use std::time::Duration;
+
+use drystone_runtime::far::Waker;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::rt::Executor;
+use hyper::{Request, StatusCode};
+use mio::net::TcpStream;
+
+use super::caller::Service;
+use super::io::Io;
+use super::task::{Handle, Task};
+use crate::network::socket::Socket;
+use crate::reactor::Expectation;
+use crate::reason::reason;
+
+/// How long a connection may take to be made.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A request that was sent.
+pub(super) struct Sent {
+    pump: Waker,
+    reply: RefCell<Option<Reply>>,
+    expectation: Cell<Option<Expectation>>,
+}
+
+/// Status and body, or why there are none.
+type Reply = Result<(StatusCode, Bytes), String>;
+
+impl Sent {
+    /// The reply, once.
+    pub(super) fn reply(&self) -> Option<Reply> {
+        self.reply.borrow_mut().take()
+    }
+
+    fn done(&self, reply: Reply) {
+        *self.reply.borrow_mut() = Some(reply);
+        self.expectation.take();
+        self.pump.wake();
+    }
+}
+
+/// See the head of this file.
+pub(super) struct Line {
+    service: Weak<Service>,
+    /// What is to be sent next.
+    next: RefCell<Option<Job>>,
+    task: RefCell<Option<Handle>>,
+    is_over: Cell<bool>,
+}
+
+struct Job {
+    request: Request<Full<Bytes>>,
+    limit: usize,
+    sent: Rc<Sent>,
+}
+
+impl Line {
+    /// Sends a request, over a connection that is idle or a new one.
+    pub(super) fn send(service: &Rc<Service>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
+        let expectation = Cell::new(Some(service.reactor.expect()));
+        let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation });
+        let request = match request(service, name, body) {
+            Ok(request) => request,
+            Err(error) => {
+                sent.done(Err(error.to_string()));
+                return sent;
+            }
+        };
+        let job = Job { request, limit: service.options.limit, sent: sent.clone() };
+        let idle = std::iter::from_fn(|| service.idle.borrow_mut().pop()).find(|line| !line.is_over.get());
+        match idle {
+            Some(line) => line.take(job),
+            None => {
+                if let Err(error) = Line::open(service, job) {
+                    sent.done(Err(reason(&error)));
+                }
+            }
+        }
+        sent
+    }
+
+    fn open(service: &Rc<Service>, job: Job) -> io::Result<()> {
+        let stream = TcpStream::connect(service.address)?;
+        let socket = Socket::new(service.reactor.clone(), stream)?;
+        let line = Rc::new(Line {
+            service: Rc::downgrade(service),
+            next: RefCell::new(Some(job)),
+            task: RefCell::default(),
+            is_over: Cell::default(),
+        });
+        let io = Io::new(&service.reactor, socket.clone(), Vec::new());
+        Task::start(&service.reactor, socket, move |handle| {
+            *line.task.borrow_mut() = Some(handle.clone());
+            async move {
+                if let Err(why) = line.work(io, &handle).await {
+                    line.fail(&why);
+                }
+                line.is_over.set(true);
+            }
+        });
+        Ok(())
+    }
+
+    fn take(&self, job: Job) {
+        *self.next.borrow_mut() = Some(job);
+        self.run();
+    }
+
+    fn run(&self) {
+        let task = self.task.borrow().clone();
+        if let Some(task) = task {
+            task.run();
+        }
+    }
+
+    /// Nobody needs it any more.
+    pub(super) fn hang_up(&self) {
+        self.is_over.set(true);
+        self.run();
+    }
+
+    fn fail(&self, why: &str) {
+        let job = self.next.borrow_mut().take();
+        if let Some(job) = job {
+            job.sent.done(Err(why.into()));
+        }
+    }
+
+    async fn work(self: &Rc<Line>, io: Io, handle: &Handle) -> Result<(), String> {
+        let socket = io.socket.clone();
+        let connected = poll_fn(|_| socket.connected().map_or(Poll::Pending, Poll::Ready));
+        match handle.clock.within(PATIENCE, connected).await {
+            Some(connected) => connected.map_err(|error| reason(&error))?,
+            None => return Err("no connection in ten seconds".into()),
+        }
+        let (mut sender, connection) = handshake(io).await.map_err(|error| error.to_string())?;
+        let line = self.clone();
+        handle.spawner.execute(async move {
+            // What goes wrong is said to whoever has a request under way.
+            drop(connection.await);
+            line.is_over.set(true);
+        });
+        while let Some(job) = poll_fn(|_| self.poll_next()).await {
+            carry(&mut sender, job).await;
+            if sender.is_closed() {
+                break;
+            }
+            if let Some(service) = self.service.upgrade() {
+                service.idle.borrow_mut().push(self.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn poll_next(&self) -> Poll<Option<Job>> {
+        match self.next.borrow_mut().take() {
+            Some(job) => Poll::Ready(Some(job)),
+            None if self.is_over.get() || self.service.strong_count() == 0 => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+}
+
+async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) {
+    let reply = async {
+        let response = sender.send_request(job.request).await.map_err(|error| error.to_string())?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), job.limit).collect().await;
+        Ok((status, body.map_err(|error| error.to_string())?.to_bytes()))
+    };
+    let reply = reply.await;
+    job.sent.done(reply);
+}
+
+fn request(service: &Service, name: &str, body: Bytes) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
+    let mut request = Request::post(format!("{}/{name}", service.path));
+    request = request.header(HOST, service.address.to_string()).header(CONTENT_TYPE, "application/json");
+    if let Some(token) = &service.options.token {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    request.body(Full::new(body))
+}

@@ -1,0 +1,169 @@
+//! A new connection, until it is known what it is for: requests over HTTP/1.1, over HTTP/2, or a WebSocket.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+
+use super::io::Io;
+use super::requests::respond;
+use super::site::Site;
+use super::socket::accept;
+use super::task::Task;
+use crate::network::socket::Socket;
+use crate::reactor::Handler;
+
+/// How long a request's head may take, and how long a connection may be idle.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Most bytes of a request's head, and most lines of it.
+const MOST_BYTES: usize = 64 * 1024;
+const MOST_LINES: usize = 100;
+
+/// How HTTP/2 begins.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How many requests over one connection may be carried out at once (HTTP/2).
+const MOST_STREAMS: u32 = 128;
+
+/// See the head of this file.
+pub(super) struct Gate {
+    site: Rc<Site>,
+    socket: Rc<Socket>,
+    state: RefCell<State>,
+}
+
+struct State {
+    bytes: Vec<u8>,
+    until: Instant,
+    is_done: bool,
+}
+
+enum Kind {
+    /// More bytes are needed.
+    Unknown,
+    Requests,
+    Requests2,
+    Socket,
+}
+
+impl Gate {
+    /// Looks at a connection.
+    pub(super) fn open(site: Rc<Site>, socket: Rc<Socket>) {
+        let until = Instant::now() + PATIENCE;
+        let state = RefCell::new(State { bytes: Vec::new(), until, is_done: false });
+        let gate = Rc::new(Gate { site, socket, state });
+        let reactor = &gate.site.reactor;
+        reactor.handle(gate.socket.source(), gate.clone());
+        let late: Rc<Late> = Rc::new(Late(Rc::downgrade(&gate)));
+        reactor.at(until, late);
+        gate.ready();
+    }
+
+    fn look(&self) -> io::Result<Option<(Kind, Vec<u8>)>> {
+        let state = &mut *self.state.borrow_mut();
+        if state.is_done {
+            return Ok(None);
+        }
+        loop {
+            let kind = kind(&state.bytes);
+            if !matches!(kind, Kind::Unknown) {
+                state.is_done = true;
+                return Ok(Some((kind, std::mem::take(&mut state.bytes))));
+            }
+            let scratch = &mut *self.site.reactor.scratch.borrow_mut();
+            match self.socket.read(scratch) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(length) => state.bytes.extend_from_slice(&scratch[..length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && state.until > Instant::now() => {
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn end(&self) {
+        self.state.borrow_mut().is_done = true;
+        self.socket.close();
+        self.site.reactor.unhandle(self.socket.source());
+    }
+
+    fn pass(&self, kind: Kind, early: Vec<u8>) {
+        let reactor = &self.site.reactor;
+        let io = Io::new(reactor, self.socket.clone(), early);
+        let (site, socket) = (self.site.clone(), self.socket.clone());
+        match kind {
+            Kind::Unknown => {}
+            Kind::Socket => accept(&site, io),
+            Kind::Requests => {
+                Task::start(reactor, socket, move |handle| {
+                    let mut builder = http1::Builder::new();
+                    builder
+                        .timer(handle.clock.clone())
+                        .header_read_timeout(PATIENCE)
+                        .max_buf_size(MOST_BYTES);
+                    let service = service_fn(move |request| respond(site.clone(), handle.clone(), request));
+                    let connection = builder.serve_connection(io, service);
+                    // What goes wrong with a connection is its client's business.
+                    async move { drop(connection.await) }
+                });
+            }
+            Kind::Requests2 => {
+                Task::start(reactor, socket, move |handle| {
+                    let mut builder = http2::Builder::new(handle.spawner.clone());
+                    builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
+                    builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
+                    let service = service_fn(move |request| respond(site.clone(), handle.clone(), request));
+                    let connection = builder.serve_connection(io, service);
+                    async move { drop(connection.await) }
+                });
+            }
+        }
+    }
+}
+
+fn kind(bytes: &[u8]) -> Kind {
+    if bytes.starts_with(PREFACE) {
+        return Kind::Requests2;
+    }
+    if PREFACE.starts_with(bytes) {
+        return Kind::Unknown;
+    }
+    let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
+    let mut request = httparse::Request::new(&mut lines);
+    match request.parse(bytes) {
+        Ok(httparse::Status::Partial) if bytes.len() < MOST_BYTES => Kind::Unknown,
+        Ok(httparse::Status::Complete(_)) if request.headers.iter().any(is_socket) => Kind::Socket,
+        // What is wrong is said by whoever serves requests.
+        _ => Kind::Requests,
+    }
+}
+
+fn is_socket(line: &httparse::Header<'_>) -> bool {
+    line.name.eq_ignore_ascii_case("upgrade") && line.value.eq_ignore_ascii_case(b"websocket")
+}
+
+impl Handler for Gate {
+    fn ready(&self) {
+        match self.look() {
+            Ok(None) => {}
+            Ok(Some((kind, early))) => self.pass(kind, early),
+            Err(_) => self.end(),
+        }
+    }
+}
+
+/// Ends a gate at which nobody has said what is wanted.
+struct Late(Weak<Gate>);
+
+impl Handler for Late {
+    fn ready(&self) {
+        if let Some(gate) = self.0.upgrade() {
+            gate.ready();
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Messages as JSON: `{"Greeting":{"x":"Hello, you"}}` is the message Greeting with what its parameters are.
+//!
+//! * INTEGER is a number without fraction, exact over all 64 bits; REAL a number, or one of the strings `NaN`, `Infinity`
+//!   and `-Infinity`; BOOLEAN `true` or `false`.
+//! * CHARACTER is a string of one character up to U+00FF, which is its number.
+//! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use data_encoding::BASE64;
+use drystone_component::{Interface, Message, Parameter, Side, Type};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
+
+use crate::bindings::datum::Datum;
+
+/// What a TEXT that is no UTF-8 is a member of.
+const BYTES: &str = "base64";
+
+/// The values of a message's parameters from a JSON object with all of them, and no others. An error is a sentence.
+pub(crate) fn read<'a>(json: &'a [u8], parameters: &'static [Parameter]) -> Result<Vec<Datum<'a>>, String> {
+    whole(json, Values(parameters))
+}
+
+/// The number and the values of a message that one side may send.
+pub(crate) fn read_message<'a>(
+    json: &'a [u8],
+    interface: &'static Interface,
+    sender: Side,
+) -> Result<(usize, Vec<Datum<'a>>), String> {
+    whole(json, Named { interface, sender })
+}
+
+fn whole<'a, S: DeserializeSeed<'a>>(json: &'a [u8], seed: S) -> Result<S::Value, String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let read = seed.deserialize(&mut deserializer);
+    read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| error.to_string())
+}
+
+/// Adds a message.
+pub(crate) fn write<'v>(out: &mut Vec<u8>, message: &Message, values: impl Iterator<Item = Datum<'v>>) {
+    out.push(b'{');
+    text(out, message.name.get());
+    out.extend_from_slice(b":");
+    write_values(out, message.parameters.get(), values);
+    out.push(b'}');
+}
+
+/// Adds the object of a message's values.
+pub(crate) fn write_values<'v>(
+    out: &mut Vec<u8>,
+    parameters: &[Parameter],
+    values: impl Iterator<Item = Datum<'v>>,
+) {
+    out.push(b'{');
+    for (index, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        text(out, parameter.name.get());
+        out.push(b':');
+        write_value(out, &value);
+    }
+    out.push(b'}');
+}
+
+fn write_value(out: &mut Vec<u8>, value: &Datum<'_>) {
+    match value {
+        Datum::Boolean(x) => json(out, x),
+        Datum::Character(x) => json(out, &char::from(*x)),
+        Datum::Integer(x) => json(out, x),
+        Datum::Real(x) if x.is_finite() => json(out, x),
+        Datum::Real(x) => {
+            text(out, UNUSUAL.iter().find(|(_, it)| same(*it, *x)).map_or("NaN", |(name, _)| name))
+        }
+        Datum::Text(x) => match std::str::from_utf8(x) {
+            Ok(x) => text(out, x),
+            Err(_) => {
+                out.extend_from_slice(b"{\"base64\":");
+                text(out, &BASE64.encode(x));
+                out.push(b'}');
+            }
+        },
+    }
+}
+
+/// REALs that JSON has no numbers for.
+const UNUSUAL: [(&str, f64); 3] =
+    [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
+
+fn same(a: f64, b: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan()
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    json(out, text);
+}
+
+fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    serde_json::to_writer(out, value).expect("memory takes all of it, and the values are JSON's");
+}
+
+/// A message by its name.
+struct Named {
+    interface: &'static Interface,
+    sender: Side,
+}
+
+impl<'de> DeserializeSeed<'de> for Named {
+    type Value = (usize, Vec<Datum<'de>>);
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Named {
+    type Value = (usize, Vec<Datum<'de>>);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with one member, which is a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let name = map.next_key_seed(Key)?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let messages = self.interface.messages.get();
+        let number =
+            messages.iter().position(|message| message.sender == self.sender && message.name.get() == name);
+        let Some(number) = number else {
+            return Err(A::Error::custom(format_args!(
+                "{} has no message {name}",
+                self.interface.name.get()
+            )));
+        };
+        let values = map.next_value_seed(Values(messages[number].parameters.get()))?;
+        match map.next_key_seed(Key)? {
+            None => Ok((number, values)),
+            Some(_) => Err(A::Error::invalid_length(2, &self)),
+        }
+    }
+}
+
+/// A member's name, or a string.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.into()))
+    }
+}
+
+/// The values of these parameters.
+struct Values(&'static [Parameter]);
+
+impl<'de> DeserializeSeed<'de> for Values {
+    type Value = Vec<Datum<'de>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Values {
+    type Value = Vec<Datum<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the message's parameters")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut values: Vec<Option<Datum<'de>>> = self.0.iter().map(|_| None).collect();
+        while let Some(name) = map.next_key_seed(Key)? {
+            let Some(index) = self.0.iter().position(|parameter| parameter.name.get() == name) else {
+                return Err(A::Error::custom(format_args!("there is no parameter {name}")));
+            };
+            if values[index].is_some() {
+                return Err(A::Error::custom(format_args!("{name} is there twice")));
+            }
+            values[index] = Some(map.next_value_seed(One(&self.0[index]))?);
+        }
+        let missing =
+            |parameter: &Parameter| A::Error::custom(format_args!("{} is missing", parameter.name.get()));
+        values
+            .into_iter()
+            .zip(self.0)
+            .map(|(value, parameter)| value.ok_or_else(|| missing(parameter)))
+            .collect()
+    }
+}
+
+/// One parameter's value.
+struct One(&'static Parameter);
+
+impl<'de> DeserializeSeed<'de> for One {
+    type Value = Datum<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl One {
+    fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Datum<'de>, E> {
+        let found = match self.0.ty {
+            Type::Text => {
+                return Ok(Datum::Text(match text {
+                    Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                    Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+                }));
+            }
+            Type::Character => character(&text).map(Datum::Character),
+            Type::Real => UNUSUAL.iter().find(|(name, _)| *name == text).map(|(_, x)| Datum::Real(*x)),
+            _ => None,
+        };
+        found.ok_or_else(|| E::invalid_value(Unexpected::Str(&text), self))
+    }
+}
+
+fn character(text: &str) -> Option<u8> {
+    let mut characters = text.chars();
+    let first = characters.next()?;
+    characters.next().is_none().then(|| u8::try_from(first).ok())?
+}
+
+impl<'de> Visitor<'de> for One {
+    type Value = Datum<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wanted = match self.0.ty {
+            Type::Boolean => "true or false",
+            Type::Character => "a string of one character up to U+00FF",
+            Type::Integer => "a whole number of 64 bits",
+            Type::Real => "a number",
+            Type::Text => "a string, or an object such as {\"base64\":\"AAEC\"}",
+            Type::Component => "nothing",
+        };
+        write!(f, "{wanted} for {}", self.0.name.get())
+    }
+
+    fn visit_bool<E: Error>(self, x: bool) -> Result<Self::Value, E> {
+        match self.0.ty {
+            Type::Boolean => Ok(Datum::Boolean(x)),
+            _ => Err(E::invalid_type(Unexpected::Bool(x), &self)),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, x: i64) -> Result<Self::Value, E> {
+        match self.0.ty {
+            Type::Integer => Ok(Datum::Integer(x)),
+            Type::Real => Ok(Datum::Real(x as f64)),
+            _ => Err(E::invalid_type(Unexpected::Signed(x), &self)),
+        }
+    }
+
+    fn visit_u64<E: Error>(self, x: u64) -> Result<Self::Value, E> {
+        match i64::try_from(x) {
+            Ok(x) => self.visit_i64(x),
+            Err(_) if self.0.ty == Type::Real => Ok(Datum::Real(x as f64)),
+            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(x), &self)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
+        match self.0.ty {
+            Type::Real => Ok(Datum::Real(x)),
+            _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
+        }
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        self.of_text(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.of_text(Cow::Owned(text.into()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let key = map.next_key_seed(Key)?;
+        if self.0.ty != Type::Text || key.as_deref() != Some(BYTES) {
+            return Err(A::Error::invalid_type(Unexpected::Map, &self));
+        }
+        let text = map.next_value_seed(Key)?;
+        let bytes = BASE64.decode(text.as_bytes());
+        let bytes =
+            bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.0.name.get())))?;
+        match map.next_key_seed(Key)? {
+            None => Ok(Datum::Text(Cow::Owned(bytes))),
+            Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_component::{Fingerprint, Str, Table};
+
+    use super::*;
+
+    const fn parameter(name: &'static str, ty: Type) -> Parameter {
+        Parameter { name: Str::new(name), ty }
+    }
+
+    static ALL: [Parameter; 5] = [
+        parameter("b", Type::Boolean),
+        parameter("c", Type::Character),
+        parameter("i", Type::Integer),
+        parameter("r", Type::Real),
+        parameter("t", Type::Text),
+    ];
+
+    static TOLD: Interface = Interface {
+        name: Str::new("Told"),
+        fingerprint: Fingerprint([0, 0]),
+        messages: Table::new(&[
+            Message { name: Str::new("Say"), sender: Side::Client, parameters: Table::new(&ALL) },
+            Message { name: Str::new("Say"), sender: Side::Server, parameters: Table::new(&[]) },
+        ]),
+        next: Table::new(&[]),
+        states: Table::new(&[]),
+        payload_words: 5,
+    };
+
+    fn values(text: &'static [u8]) -> Vec<Datum<'static>> {
+        let text = Datum::Text(Cow::Borrowed(text));
+        vec![Datum::Boolean(true), Datum::Character(0xe9), Datum::Integer(i64::MAX), Datum::Real(1.5), text]
+    }
+
+    fn written(values: Vec<Datum<'_>>) -> String {
+        let mut out = Vec::new();
+        write(&mut out, &TOLD.messages.get()[0], values.into_iter());
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn messages_go_both_ways() {
+        let json = r#"{"Say":{"b":true,"c":"é","i":9223372036854775807,"r":1.5,"t":"\"x\"\n\u0000"}}"#;
+        assert_eq!(written(values(b"\"x\"\n\0")), json);
+        assert_eq!(read_message(json.as_bytes(), &TOLD, Side::Client), Ok((0, values(b"\"x\"\n\0"))));
+        assert_eq!(read_message(b"{\"Say\":{}}", &TOLD, Side::Server), Ok((1, Vec::new())));
+    }
+
+    #[test]
+    fn what_json_has_no_form_for_has_one_here() {
+        let mut odd = values(b"\xff\x00");
+        odd[3] = Datum::Real(f64::NEG_INFINITY);
+        let json =
+            r#"{"Say":{"b":true,"c":"é","i":9223372036854775807,"r":"-Infinity","t":{"base64":"/wA="}}}"#;
+        assert_eq!(written(odd.clone()), json);
+        assert_eq!(read_message(json.as_bytes(), &TOLD, Side::Client), Ok((0, odd)));
+        let nan = read(b"{\"r\":\"NaN\"}", &ALL[3..4]).expect("it is one");
+        assert!(matches!(nan[..], [Datum::Real(x)] if x.is_nan()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let refused = |json: &'static str| read_message(json.as_bytes(), &TOLD, Side::Client).unwrap_err();
+        let begins = |json, wanted: &str| {
+            let why = refused(json);
+            assert!(why.starts_with(wanted), "{json}: {why}");
+        };
+        begins("", "EOF while parsing");
+        begins("[]", "invalid type: sequence, expected an object with one member, which is a message");
+        begins("{\"Shout\":{}}", "Told has no message Shout at line 1");
+        begins("{\"Say\":{\"b\":true}}", "c is missing");
+        begins("{\"Say\":{\"b\":1}}", "invalid type: integer `1`, expected true or false for b");
+        begins("{\"Say\":{\"x\":1}}", "there is no parameter x");
+        begins("{\"Say\":{\"b\":true,\"b\":true}}", "b is there twice");
+        begins(
+            "{\"Say\":{\"i\":9223372036854775808}}",
+            "invalid value: integer `9223372036854775808`, expected a whole",
+        );
+        begins("{\"Say\":{\"i\":1.5}}", "invalid type: floating point `1.5`, expected a whole number");
+        begins(
+            "{\"Say\":{\"c\":\"ab\"}}",
+            "invalid value: string \"ab\", expected a string of one character",
+        );
+        begins("{\"Say\":{\"t\":{\"base64\":\"?\"}}}", "t: that is no base64");
+        begins("{\"Say\":{\"t\":{\"hex\":\"?\"}}}", "invalid type: map, expected a string, or");
+        begins("{\"Say\":{\"t\":{\"a\":1,\"b\":[]}}}", "invalid type: map, expected a string, or");
+        let json = "{\"Say\":".repeat(10_000);
+        assert!(read_message(json.as_bytes(), &TOLD, Side::Client).is_err());
+    }
+}

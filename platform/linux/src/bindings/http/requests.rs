@@ -1,0 +1,185 @@
+//! Requests, and how they are answered: `POST path/Message` is a call, `GET path/openapi.json` the description. What is wrong
+//! is said as `{"error":"..."}` with the status for it.
+
+use std::convert::Infallible;
+use std::rc::Rc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER};
+use hyper::{Method, Request, Response, StatusCode};
+
+use super::exchange::{Answer, Exchange};
+use super::export::Export;
+use super::json;
+use super::site::Site;
+use super::task::Handle;
+use crate::bindings::datum::Datum;
+
+/// How many requests to one interface may be carried out at once.
+const MOST_OPEN: usize = 20_000;
+
+/// How long a request's body may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Reply = Response<Full<Bytes>>;
+
+/// Why a request isn't carried out.
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) reason: String,
+    allow: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> Refusal {
+        Refusal { status, reason: reason.into(), allow: None }
+    }
+
+    fn method(allow: &'static str) -> Refusal {
+        let reason = format!("the method has to be {allow}");
+        Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason, allow: Some(allow) }
+    }
+
+    /// What is sent of it.
+    pub(super) fn body(&self) -> Vec<u8> {
+        let mut body = serde_json::json!({ "error": self.reason }).to_string().into_bytes();
+        body.push(b'\n');
+        body
+    }
+
+    fn reply(self) -> Reply {
+        let mut reply = reply(self.status, self.body().into());
+        if let Some(allow) = self.allow {
+            reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        reply
+    }
+}
+
+fn reply(status: StatusCode, body: Bytes) -> Reply {
+    let mut reply = Response::new(Full::new(body));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
+}
+
+/// The answer to a request.
+pub(super) async fn respond(
+    site: Rc<Site>,
+    task: Handle,
+    request: Request<Incoming>,
+) -> Result<Reply, Infallible> {
+    Ok(carry_out(site, task, request).await.unwrap_or_else(Refusal::reply))
+}
+
+async fn carry_out(site: Rc<Site>, task: Handle, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    let path = request.uri().path();
+    let nothing = |what: &str| Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {what}"));
+    let (export, rest) = site.find(path).ok_or_else(|| nothing(path))?;
+    may_enter(&export, request.headers())?;
+    let method = request.method();
+    if rest == "openapi.json" {
+        return match *method {
+            Method::GET | Method::HEAD => Ok(reply(StatusCode::OK, export.description.clone())),
+            _ => Err(Refusal::method("GET")),
+        };
+    }
+    let name = export.interface.name.get();
+    let Some(calls) = &export.calls else {
+        let reason = format!("{name} is no interface of requests and replies: talk to it by a WebSocket");
+        return Err(Refusal::new(StatusCode::UPGRADE_REQUIRED, reason));
+    };
+    let call = export.message(&rest).and_then(|message| calls.with(message)).ok_or_else(|| {
+        let path = &export.path;
+        let reason = format!("{name} has no message {rest}: {path}/openapi.json says which it has");
+        Refusal::new(StatusCode::NOT_FOUND, reason)
+    })?;
+    if method != Method::POST {
+        return Err(Refusal::method("POST"));
+    }
+    let body = body(request, export.limit, &task).await?;
+    let parameters = export.interface.messages.get()[call.message].parameters.get();
+    let body: &[u8] = if body.is_empty() && parameters.is_empty() { b"{}" } else { &body };
+    let values = json::read(body, parameters).map_err(|why| Refusal::new(StatusCode::BAD_REQUEST, why))?;
+    let values = values.into_iter().map(Datum::into_owned).collect();
+    let _open = Open::new(&export)?;
+    let (far, answer) = Exchange::begin(export.interface, call, values, task);
+    export.bring(far);
+    match answer.await {
+        Answer::Message(message) => Ok(reply(StatusCode::OK, message.into())),
+        Answer::Taken => {
+            let mut reply = Response::new(Full::default());
+            *reply.status_mut() = StatusCode::NO_CONTENT;
+            Ok(reply)
+        }
+        Answer::Failed => {
+            let reason = format!("{name} has ended without an answer to {rest}");
+            Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason))
+        }
+    }
+}
+
+/// Whether a client may use what is exported: it has the token, and is no other site's page in someone's browser.
+pub(super) fn may_enter(export: &Export, headers: &HeaderMap) -> Result<(), Refusal> {
+    if let Some(token) = &export.token {
+        let shown = headers.get(AUTHORIZATION).and_then(|shown| shown.as_bytes().strip_prefix(b"Bearer "));
+        if !shown.is_some_and(|shown| same(shown, token.as_bytes())) {
+            let reason = "a token is needed: Authorization: Bearer ..";
+            return Err(Refusal::new(StatusCode::UNAUTHORIZED, reason));
+        }
+    }
+    let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+    let ours = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let theirs = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    if ours.is_some() && ours == theirs {
+        return Ok(());
+    }
+    Err(Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not use this"))
+}
+
+/// Compares in a time that doesn't tell where they differ.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+}
+
+async fn body(request: Request<Incoming>, limit: usize, task: &Handle) -> Result<Bytes, Refusal> {
+    let body = request.into_body();
+    let too_large = || {
+        let reason = format!("a request may have {limit} bytes");
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+    };
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large());
+    }
+    match task.clock.within(PATIENCE, Limited::new(body, limit).collect()).await {
+        Some(Ok(body)) => Ok(body.to_bytes()),
+        Some(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Some(Err(error)) => Err(Refusal::new(StatusCode::BAD_REQUEST, error.to_string())),
+        None => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long")),
+    }
+}
+
+/// A request that is being carried out.
+struct Open(Rc<Export>);
+
+impl Open {
+    fn new(export: &Rc<Export>) -> Result<Open, Refusal> {
+        if export.open.get() >= MOST_OPEN {
+            let reason = "there are too many requests";
+            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+        }
+        export.open.set(export.open.get() + 1);
+        Ok(Open(export.clone()))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.set(self.0.open.get() - 1);
+    }
+}

@@ -1,0 +1,203 @@
+//! What goes on over one connection, as futures: they are polled on the home's thread when the kernel has something to say of
+//! the connection, when an answer is there, and when a time has come that they wait for.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake};
+use std::time::{Duration, Instant};
+
+use hyper::rt::{Executor, Sleep, Timer};
+
+use crate::network::socket::Socket;
+use crate::reactor::{Handler, Reactor, Time};
+
+type Work = Pin<Box<dyn Future<Output = ()>>>;
+
+/// See the head of this file.
+pub(super) struct Task {
+    me: Weak<Task>,
+    reactor: Rc<Reactor>,
+    socket: Rc<Socket>,
+    /// The connection is closed when these have ended.
+    work: RefCell<Vec<Work>>,
+    spawner: Spawner,
+    woken: Arc<Woken>,
+    clock: Clock,
+    alarm: Cell<Option<(Instant, Time)>>,
+    runs: Cell<bool>,
+}
+
+/// Some of the work wants to be polled again.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Woken>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Task {
+    /// Over this connection, which it handles from now on; `work` gets what it may need.
+    pub(super) fn start<F: Future<Output = ()> + 'static>(
+        reactor: &Rc<Reactor>,
+        socket: Rc<Socket>,
+        work: impl FnOnce(Handle) -> F,
+    ) -> Rc<Task> {
+        let task = Rc::new_cyclic(|me| Task {
+            me: me.clone(),
+            reactor: reactor.clone(),
+            socket,
+            work: RefCell::default(),
+            spawner: Spawner::default(),
+            woken: Arc::default(),
+            clock: Clock::default(),
+            alarm: Cell::default(),
+            runs: Cell::default(),
+        });
+        let handle =
+            Handle { task: task.me.clone(), spawner: task.spawner.clone(), clock: task.clock.clone() };
+        task.spawner.execute(work(handle));
+        reactor.handle(task.socket.source(), task.clone());
+        task.run();
+        task
+    }
+
+    /// Polls what there is, until all of it waits.
+    pub(super) fn run(&self) {
+        self.woken.0.store(true, Ordering::Relaxed);
+        if self.runs.replace(true) {
+            return;
+        }
+        let waker = self.woken.clone().into();
+        let mut context = Context::from_waker(&waker);
+        while self.woken.0.swap(false, Ordering::Relaxed) {
+            let mut work = self.work.take();
+            work.append(&mut self.spawner.0.borrow_mut());
+            work.retain_mut(|one| one.as_mut().poll(&mut context).is_pending());
+            // What was begun meanwhile has its turn now.
+            let is_more = !self.spawner.0.borrow().is_empty();
+            self.woken.0.fetch_or(is_more, Ordering::Relaxed);
+            self.work.borrow_mut().append(&mut work);
+        }
+        self.runs.set(false);
+        if self.work.borrow().is_empty() {
+            self.end();
+        } else {
+            self.wait();
+        }
+    }
+
+    /// Nothing more comes of it.
+    pub(super) fn end(&self) {
+        let work = self.work.take();
+        drop(work);
+        self.cancel();
+        self.socket.close();
+        self.reactor.unhandle(self.socket.source());
+    }
+
+    fn wait(&self) {
+        let next = self.clock.next.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(next), Some(me)) = (next, self.me.upgrade())
+            && self.alarm.get().is_none_or(|(alarm, _)| next < alarm || alarm <= Instant::now())
+        {
+            self.cancel();
+            self.alarm.set(Some((next, self.reactor.at(next, me))));
+        }
+    }
+
+    fn cancel(&self) {
+        if let Some((_, time)) = self.alarm.take() {
+            self.reactor.cancel(time);
+        }
+    }
+}
+
+impl Handler for Task {
+    fn ready(&self) {
+        self.run();
+    }
+}
+
+/// What a task's work may need.
+#[derive(Clone)]
+pub(super) struct Handle {
+    task: Weak<Task>,
+    pub(super) spawner: Spawner,
+    pub(super) clock: Clock,
+}
+
+impl Handle {
+    /// Something that the work waits for has come.
+    pub(super) fn run(&self) {
+        if let Some(task) = self.task.upgrade() {
+            task.run();
+        }
+    }
+}
+
+/// Takes more work for a task.
+#[derive(Clone, Default)]
+pub(super) struct Spawner(Rc<RefCell<Vec<Work>>>);
+
+impl<F: Future + 'static> Executor<F> for Spawner {
+    fn execute(&self, work: F) {
+        self.0.borrow_mut().push(Box::pin(async move {
+            work.await;
+        }));
+    }
+}
+
+/// Times for a task's work. The task looks at the first of them that is waited for.
+#[derive(Clone, Default)]
+pub(super) struct Clock {
+    next: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Timer for Clock {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
+        self.sleep_until(Instant::now() + duration)
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Pause { deadline, clock: self.clone() })
+    }
+}
+
+impl Clock {
+    /// What the work comes to, unless it takes longer.
+    pub(super) async fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let mut late = self.sleep(patience);
+        let mut work = pin!(work);
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => late.as_mut().poll(context).map(|()| None),
+        })
+        .await
+    }
+}
+
+struct Pause {
+    deadline: Instant,
+    clock: Clock,
+}
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Pause>, _: &mut Context<'_>) -> Poll<()> {
+        if self.deadline <= Instant::now() {
+            return Poll::Ready(());
+        }
+        let mut next = self.clock.next.lock().unwrap_or_else(PoisonError::into_inner);
+        *next = Some(next.map_or(self.deadline, |next| next.min(self.deadline)));
+        Poll::Pending
+    }
+}
+
+impl Sleep for Pause {}
