@@ -4,6 +4,8 @@
 //! What comes is read when the reactor says so; what is to be sent waits until the program has nothing else to do, so
 //! that many messages go at once.
 
+mod dialing;
+
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -15,7 +17,7 @@ use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
 use super::moments::{Attention, Impatience, Limit};
-use super::secure::{Channel, Credentials, permit};
+use super::secure::{Channel, Credentials};
 use crate::bindings::peer::{Line, Names, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::reactor::{Drain, Handler, Reactor, Time};
@@ -63,30 +65,6 @@ enum Stage {
 }
 
 impl Link {
-    /// Makes a connection, in time.
-    pub(super) fn dial(reactor: &Rc<Reactor>, place: Place, credentials: Option<&Credentials>) -> Rc<Link> {
-        let link = Link::new(reactor, Role::Dialer, None);
-        match credentials.map(|credentials| credentials.dial(&place.host)).transpose() {
-            Ok(cipher) => *link.cipher.borrow_mut() = cipher,
-            Err(why) => {
-                link.lose(&why);
-                return link;
-            }
-        }
-        let port = place.port.unwrap_or(0);
-        if let Some(address) = place.numeric() {
-            link.next_address(vec![(address, port).into()].into_iter(), "it has no address".into());
-            return link;
-        }
-        let looked_up = place.clone();
-        let handler = Rc::new(Attention(link.me.clone()));
-        match Search::begin(reactor, handler, move || looked_up.look_up(port)) {
-            Ok(search) => *link.stage.borrow_mut() = Stage::Searching(place, search),
-            Err(error) => link.lose(&reason(&error)),
-        }
-        link
-    }
-
     /// Somebody has come.
     pub(super) fn accepted(
         reactor: &Rc<Reactor>,
@@ -139,43 +117,6 @@ impl Link {
     fn unwatch(&self) {
         if let Some(Socket { mut stream, source }) = self.socket.borrow_mut().take() {
             self.reactor.unwatch(source, &mut stream);
-        }
-    }
-
-    /// Tries the next address; if there is none, this is over for the reason that the last one gave.
-    fn next_address(&self, mut others: vec::IntoIter<SocketAddr>, mut why: String) {
-        for address in others.by_ref() {
-            let permitted = if self.cipher.borrow().is_some() { Ok(()) } else { permit(address.ip()) };
-            let begun = permitted
-                .and_then(|()| TcpStream::connect(address).map_err(|error| reason(&error)))
-                .and_then(|stream| self.watch(stream).map_err(|error| reason(&error)));
-            match begun {
-                Ok(source) => {
-                    let until = Instant::now() + PATIENCE;
-                    let handler = || Rc::new(Attention(self.me.clone()));
-                    self.reactor.handle(source, handler());
-                    let time = self.reactor.at(until, handler());
-                    *self.stage.borrow_mut() = Stage::Connecting(others, time, until);
-                    return;
-                }
-                Err(reason) => why = reason,
-            }
-        }
-        self.lose(&why);
-    }
-
-    /// What the kernel says about a connection that was begun; `None`: nothing yet.
-    fn connected(&self) -> Option<Result<(), io::Error>> {
-        let socket = self.socket.borrow();
-        let stream = &socket.as_ref()?.stream;
-        match stream.take_error() {
-            Ok(Some(error)) | Err(error) => return Some(Err(error)),
-            Ok(None) => {}
-        }
-        match stream.peer_addr() {
-            Ok(_) => Some(Ok(())),
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
-            Err(error) => Some(Err(error)),
         }
     }
 
@@ -237,6 +178,9 @@ impl Link {
         }
         let line = self.line();
         for _ in 0..READS {
+            if self.is_dry() {
+                return;
+            }
             let scratch = &mut *self.reactor.scratch.borrow_mut();
             let read = self.read_into(scratch);
             if self.cipher.borrow().as_ref().is_some_and(Channel::wants_write) {
@@ -244,7 +188,12 @@ impl Link {
             }
             match read {
                 Ok(0) => return self.lose("the other side has closed the connection"),
-                Ok(count) => self.peer.feed(&line, &scratch[..count]),
+                Ok(count) => {
+                    if count < scratch.len() {
+                        self.is_dry_now();
+                    }
+                    self.peer.feed(&line, &scratch[..count]);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) => return self.lose(&reason(&error)),
             }
@@ -254,6 +203,18 @@ impl Link {
             }
         }
         self.reactor.at(Instant::now(), Rc::new(Attention(self.me.clone())));
+    }
+
+    /// Whether a read would block for certain.
+    fn is_dry(&self) -> bool {
+        self.socket.borrow().as_ref().is_some_and(|socket| self.reactor.is_dry(socket.source))
+    }
+
+    /// A read gave less than there was room for; of what is enciphered that says nothing.
+    fn is_dry_now(&self) {
+        if let (Some(socket), None) = (&*self.socket.borrow(), &*self.cipher.borrow()) {
+            self.reactor.is_dry_now(socket.source);
+        }
     }
 
     /// Reads on until the other end has read why this one has ended the connection: closed earlier, it might not get there.
