@@ -5,6 +5,7 @@ mod bindings;
 mod book;
 mod build;
 mod check;
+mod domains;
 mod fmt;
 mod graph;
 mod http;

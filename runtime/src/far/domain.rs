@@ -125,7 +125,11 @@ pub unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
     }
     match (*remote_of(p)).domain.state() {
         State::Active => (*p).status = PLATFORM,
-        State::Passive | State::Gone => ending::ds_finish(w, p, NO_LOCATION),
+        State::Passive | State::Gone => {
+            // FINALLY may get this process' block.
+            (*remote_of(p)).waker.forget();
+            ending::ds_finish(w, p, NO_LOCATION);
+        }
     }
 }
 

@@ -200,3 +200,7 @@ fn compiled(
 ) -> Result<BpfProgram, seccompiler::Error> {
     Ok(SeccompFilter::new(rules, others, these, TargetArch::x86_64)?.try_into()?)
 }
+
+#[cfg(test)]
+#[path = "confine_tests.rs"]
+mod tests;

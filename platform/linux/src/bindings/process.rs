@@ -3,7 +3,12 @@
 //! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the same
 //! addresses, and does nothing but fork the processes of domains. So a domain doesn't take over what the program is just
 //! at, and a template is named by its address. The zygote ends with the program, and the domains with the zygote.
+//!
+//! # Soundness
+//!
+//! The system call gets one valid structure.
 
+mod share;
 mod zygote;
 
 use std::io;
@@ -24,6 +29,7 @@ use super::line::Line;
 use crate::Options;
 use crate::reactor::{Handler, Reactor};
 use crate::reason::reason;
+use share::Share;
 use zygote::Zygote;
 
 /// Names of processes.
@@ -50,8 +56,13 @@ impl Processes {
             self.zygote = Some(Zygote::new(self.program, &self.options)?);
         }
         let zygote = self.zygote.as_ref().expect("it was made just before");
-        let (_, process) = zygote.fork(template, confinement, &there)?;
-        let child = Child { name: format!("process:{name}"), process, watched: None };
+        let (number, process) = zygote.fork(template, confinement, &there)?;
+        let (name, process) = (format!("process:{name}"), Rc::new(process));
+        let mut child = Child { name, process, watched: None, share: None };
+        if let Some(per_cent) = confinement.processor {
+            let share = Share::new(number, per_cent);
+            child.share = Some(share.inspect_err(|_| child.end())?);
+        }
         Remote::new(template, (here, Trust::None), child, &self.reactor)
     }
 }
@@ -82,24 +93,41 @@ const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as 
 struct Child {
     name: String,
     /// Readable when it has ended.
-    process: OwnedFd,
+    process: Rc<OwnedFd>,
     watched: Option<(Rc<Reactor>, usize)>,
+    share: Option<Share>,
+}
+
+/// How long to wait for a process' end where that is needed, in milliseconds: it has been killed.
+const DYING: i32 = 1000;
+
+/// Whether the process has ended, or does so within that many milliseconds.
+fn has_ended(process: &OwnedFd, within: i32) -> bool {
+    let mut entry = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry.
+    unsafe { libc::poll(&mut entry, 1, within) > 0 }
 }
 
 impl Place for Child {
     fn watch(&mut self, line: &Rc<Line>) -> io::Result<()> {
         let reactor = line.reactor();
         let source = reactor.watch(&mut SourceFd(&self.process.as_raw_fd()))?;
-        reactor.handle(source, Rc::new(Death { line: line.clone(), name: self.name.clone() }));
+        let (name, process) = (self.name.clone(), self.process.clone());
+        reactor.handle(source, Rc::new(Death { line: line.clone(), name, process }));
         self.watched = Some((reactor.clone(), source));
         Ok(())
     }
 
     fn end(&mut self) {
         // It may have ended already.
-        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+        let _ = pidfd_send_signal(&*self.process, Signal::KILL);
         if let Some((reactor, source)) = self.watched.take() {
             reactor.unwatch(source, &mut SourceFd(&self.process.as_raw_fd()));
+        }
+        if self.share.is_some() {
+            // Its control group can't go before it.
+            has_ended(&self.process, DYING);
+            self.share.take();
         }
     }
 }
@@ -108,10 +136,13 @@ impl Place for Child {
 struct Death {
     line: Rc<Line>,
     name: String,
+    process: Rc<OwnedFd>,
 }
 
 impl Handler for Death {
     fn ready(&self) {
-        self.line.end(&format!("{}: the process has ended", self.name));
+        if has_ended(&self.process, 0) {
+            self.line.end(&format!("{}: the process has ended", self.name));
+        }
     }
 }
