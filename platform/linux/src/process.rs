@@ -88,6 +88,7 @@ fn try_run(
     let outcome = drystone_runtime::run(program, &mut platform, runtime_options);
     let remains = remains.finish(options);
     reactor.finish();
+    reactor.abandon();
     Ok(Run { outcome, output: platform.end(), remains })
 }
 

@@ -30,6 +30,8 @@ impl Served for Line {
     }
 
     fn serve(&self) {}
+
+    fn abandon(&self) {}
 }
 
 impl Party {

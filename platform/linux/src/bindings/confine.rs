@@ -48,11 +48,6 @@ impl Confinement {
             if factory.name != "Lrpc" {
                 return Err(format!("{} can do nothing for a process: Lrpc can", factory.name));
             }
-            for (option, _) in &factory.options {
-                if !["confined", "memory", "processor"].contains(option) {
-                    return Err(format!("Lrpc has no option {option} for a process"));
-                }
-            }
             let positive = |name: &str| match factory.integer(name)? {
                 Some(value) if value <= 0 => Err(format!("Lrpc: {name} is to be above 0")),
                 value => Ok(value.map(|value| value as u64)),

@@ -2,6 +2,7 @@
 //! for is said by its name: `o2` is the third that the component offers, `r0/1` the first slot of the first that it
 //! requires.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, 
 
 use super::channel::{Offer, Trust};
 use super::line::{Line, sign};
+use super::rings::Served;
 use crate::Options;
 use crate::platform::{Linux, Output};
 use crate::reactor::Reactor;
@@ -53,9 +55,16 @@ impl<P: Place> Remote<P> {
         mut place: P,
         reactor: &Rc<Reactor>,
     ) -> io::Result<Remote<P>> {
-        let line = Line::new(offer.open(trust)?, Role::Dialer, reactor)?;
-        place.watch(&line).inspect_err(|_| line.hang_up())?;
-        Ok(Remote { template, line, place })
+        let line = match offer.open(trust).and_then(|end| Line::new(end, Role::Dialer, reactor)) {
+            Ok(line) => line,
+            Err(error) => {
+                place.end();
+                return Err(error);
+            }
+        };
+        let watched = place.watch(&line);
+        let remote = Remote { template, line, place };
+        watched.map(|()| remote)
     }
 }
 
@@ -74,7 +83,9 @@ impl<P: Place> Domain for Remote<P> {
 
     fn state(&mut self) -> State {
         match self.line.sign() {
-            _ if self.line.is_lost() => State::Gone,
+            // What it has said last is taken first.
+            _ if self.line.is_lost() && self.line.link.is_quiet() => State::Gone,
+            _ if self.line.is_lost() => State::Passive,
             sign::PASSIVE => State::Passive,
             _ => State::Active,
         }
@@ -87,11 +98,8 @@ impl<P: Place> Domain for Remote<P> {
 
 impl<P: Place> Drop for Remote<P> {
     fn drop(&mut self) {
-        if !self.line.is_lost() {
-            self.line.show(sign::HALT);
-        }
+        self.line.abandon();
         self.place.end();
-        self.line.hang_up();
     }
 }
 
@@ -141,7 +149,7 @@ pub(crate) fn run(
     let runtime_options = drystone_runtime::Options {
         cores: options.cores.max(1),
         memory_limit: if options.memory == 0 { usize::MAX } else { options.memory },
-        seed: options.seed.unwrap_or_default(),
+        seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)),
         system: &mut |_, _| None,
     };
     let guest = Guest::new(template, Box::new(host));
@@ -150,6 +158,7 @@ pub(crate) fn run(
     let in_good_order = outcome.status == 0 && line.sign() == sign::DELETE;
     line.show(if in_good_order { sign::GONE } else { sign::FAILED });
     line.hang_up();
+    reactor.abandon();
     platform.end();
     Ok(outcome.status as i32)
 }

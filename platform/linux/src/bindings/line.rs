@@ -30,7 +30,7 @@ pub(crate) mod sign {
 }
 
 /// Between domains of one machine a turn-round costs much more than a message: many may be on their way.
-const LIMITS: Limits = Limits { messages: 256, bytes: 256 * 1024, largest: 1 << 30, communications: 1 << 20 };
+const LIMITS: Limits = Limits { messages: 256, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 };
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
@@ -71,8 +71,9 @@ impl Line {
         &self.reactor
     }
 
-    /// Wakes whoever wants to know, whenever the other side's sign has changed or it is lost.
+    /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is over.
     pub(crate) fn watch(&self, watcher: Waker) {
+        self.link.watch(watcher.clone());
         *self.watcher.borrow_mut() = Some(watcher);
     }
 
@@ -157,6 +158,13 @@ impl Served for Line {
 
     fn has_mail(&self) -> bool {
         !self.lost.get() && self.link.has_output() && self.end.borrow().has_room()
+    }
+
+    fn abandon(&self) {
+        if !self.lost.get() {
+            self.show(sign::HALT);
+        }
+        self.hang_up();
     }
 
     fn serve(&self) {

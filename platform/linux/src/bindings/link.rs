@@ -16,6 +16,10 @@ pub(crate) struct Link {
     /// Whom to wake for which communication.
     wakers: RefCell<HashMap<Handle, Waker>>,
     exports: RefCell<HashMap<Vec<u8>, Rc<Export>>>,
+    /// How many communications the other side has begun that aren't over here.
+    served: Cell<usize>,
+    /// Whom to wake when there is none of these any more.
+    watcher: RefCell<Option<Waker>>,
 }
 
 /// What is exported under a name.
@@ -29,7 +33,8 @@ struct Export {
 impl Link {
     pub(crate) fn new(connection: Connection) -> Rc<Link> {
         let (wakers, exports) = (RefCell::default(), RefCell::default());
-        Rc::new(Link { connection: RefCell::new(connection), wakers, exports })
+        let (served, watcher) = Default::default();
+        Rc::new(Link { connection: RefCell::new(connection), wakers, exports, served, watcher })
     }
 
     /// These bytes have come.
@@ -73,6 +78,7 @@ impl Link {
         match self.export(name) {
             Some((export, slot)) if !export.withdrawn.get() => {
                 if self.connection.borrow_mut().accept(handle, export.interface, 0) {
+                    self.served.set(self.served.get() + 1);
                     export.waiting.borrow_mut().push_back((handle, slot));
                     export.listener.borrow().iter().for_each(Waker::wake);
                 }
@@ -85,6 +91,23 @@ impl Link {
         let interface = self.export(name).map(|(export, _)| export.interface);
         let interface = interface.ok_or("nothing is exported by that name");
         self.connection.borrow_mut().answer(request, interface);
+    }
+
+    /// Wakes that one when the last communication that the other side has begun is over here.
+    pub(crate) fn watch(&self, watcher: Waker) {
+        *self.watcher.borrow_mut() = Some(watcher);
+    }
+
+    /// Whether all that the other side has begun is over here: what it has said last has been taken.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.served.get() == 0
+    }
+
+    fn one_less(&self) {
+        self.served.set(self.served.get() - 1);
+        if self.is_quiet() {
+            self.watcher.borrow().iter().for_each(Waker::wake);
+        }
     }
 
     /// Whether there are bytes to be sent.
@@ -118,7 +141,12 @@ impl Link {
         Box::new(Name { link: Rc::downgrade(self), name, interface })
     }
 
-    fn half(self: &Rc<Link>, handle: Handle, interface: &'static Interface, slot: usize) -> Box<dyn Far> {
+    fn half(
+        self: &Rc<Link>,
+        handle: Handle,
+        interface: &'static Interface,
+        slot: Option<usize>,
+    ) -> Box<dyn Far> {
         Box::new(Half { link: self.clone(), handle, interface, slot, closed: false, failure: None })
     }
 }
@@ -136,7 +164,7 @@ impl Exported for Clients {
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
         let (handle, slot) = self.export.waiting.borrow_mut().pop_front()?;
-        Some(self.link.half(handle, self.export.interface, slot))
+        Some(self.link.half(handle, self.export.interface, Some(slot)))
     }
 }
 
@@ -146,6 +174,7 @@ impl Drop for Clients {
         self.export.listener.borrow_mut().take();
         for (handle, _) in self.export.waiting.borrow_mut().drain(..) {
             self.link.connection.borrow_mut().abandon(handle, "nothing is there any more");
+            self.link.one_less();
         }
     }
 }
@@ -162,7 +191,7 @@ impl Reach for Name {
         match self.link.upgrade() {
             Some(link) => {
                 let handle = link.connection.borrow_mut().open(&self.name, self.interface, 0);
-                link.half(handle, self.interface, 1)
+                link.half(handle, self.interface, None)
             }
             None => Box::new(Nowhere),
         }
@@ -174,7 +203,8 @@ struct Half {
     link: Rc<Link>,
     handle: Handle,
     interface: &'static Interface,
-    slot: usize,
+    /// Where it begins, if the other side has begun it.
+    slot: Option<usize>,
     closed: bool,
     /// Why it is over, where the connection doesn't know.
     failure: Option<String>,
@@ -219,7 +249,7 @@ impl Far for Half {
     }
 
     fn slot(&self) -> usize {
-        self.slot
+        self.slot.unwrap_or(1)
     }
 
     fn close(&mut self) {
@@ -234,6 +264,9 @@ impl Drop for Half {
         if !self.closed {
             let why = self.failure.as_deref().unwrap_or("the other side was ended by force");
             self.link.connection.borrow_mut().abandon(self.handle, why);
+        }
+        if self.slot.is_some() {
+            self.link.one_less();
         }
     }
 }

@@ -17,6 +17,9 @@ pub(crate) trait Served {
 
     /// Takes what has come, and sends what there is.
     fn serve(&self);
+
+    /// Nobody on this side wants it any more: tells the other side, and isn't served from now on.
+    fn abandon(&self);
 }
 
 /// All of them.
@@ -49,6 +52,12 @@ impl Rings {
     pub(crate) fn remove(&self, served: &dyn Served) {
         let end: *const _ = served.end();
         self.all.borrow_mut().retain(|other| !std::ptr::eq(other.end(), end));
+    }
+
+    /// The program has ended: nobody wants any of them.
+    pub(crate) fn abandon(&self) {
+        let all = self.all.borrow().clone();
+        all.iter().for_each(|served| served.abandon());
     }
 
     /// Serves those that have something to take or to send; whether there were any.

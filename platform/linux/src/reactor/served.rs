@@ -18,6 +18,11 @@ impl Reactor {
         Ok(source)
     }
 
+    /// The program has ended: no channel is served any more.
+    pub(crate) fn abandon(&self) {
+        self.rings.abandon();
+    }
+
     /// The channel isn't served any more.
     pub(crate) fn leave_alone(&self, source: usize, served: &dyn Served) {
         self.rings.remove(served);
