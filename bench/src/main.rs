@@ -14,7 +14,6 @@
 //! cargo run --release -p drystone-bench -- guard [--bless]
 //! ```
 
-mod bindings;
 mod chart;
 mod child;
 mod contender;
@@ -74,9 +73,6 @@ enum Subject {
     /// Measures machine code of this process beside others; `specialise` starts it.
     #[command(hide = true)]
     Inside(specialise::Inside),
-    /// Two processes talk by what Linux offers them; `bindings` starts it.
-    #[command(hide = true)]
-    Crossing(bindings::Crossing),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -106,7 +102,6 @@ fn main() -> ExitCode {
         Subject::Map(trial) => trial.run(),
         Subject::Residual(residual) => residual.run(),
         Subject::Inside(inside) => inside.run(),
-        Subject::Crossing(crossing) => crossing.run(),
         Subject::Busy => {
             processes::busy::run();
             Ok(())
