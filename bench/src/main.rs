@@ -24,6 +24,7 @@ mod load;
 mod machine;
 mod maps;
 mod memory;
+mod native;
 mod page;
 mod peers;
 mod places;
@@ -58,6 +59,8 @@ enum Subject {
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
     Guard(guard::Guard),
+    /// Calls between components in Rust over a local binding, beside Rust's own.
+    Native(native::Calls),
     /// Runs one program again and again in this process; the other subcommands start it.
     #[command(hide = true)]
     Child(child::Child),
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Subject::Processes(extent) => processes(extent),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
+        Subject::Native(calls) => calls.run(),
         Subject::Child(child) => child.run(),
         Subject::Serve(serve) => serve.run(),
         Subject::Map(trial) => trial.run(),

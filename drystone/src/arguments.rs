@@ -70,6 +70,9 @@ pub struct Run {
     /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// A library crate to build in, which adds components, naming contexts or binding factories (needs cargo)
+    #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
+    pub with: Vec<PathBuf>,
     /// Processors to use; 0: all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub cores: usize,
@@ -94,6 +97,9 @@ pub struct Check {
 pub struct Build {
     #[command(flatten)]
     pub source: Source,
+    /// A library crate to build in, which adds components, naming contexts or binding factories (needs cargo)
+    #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
+    pub with: Vec<PathBuf>,
     /// The executable [default: the first file's name without .dry]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,

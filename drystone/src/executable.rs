@@ -9,14 +9,14 @@ use std::process::Command;
 use flate2::read::GzDecoder;
 
 use crate::arguments::Build;
-use crate::{Status, fail, sources, write};
+use crate::{Status, fail, sources, with, write};
 
 /// Platform, runtime and `main` for the program's object file.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone_start.a.gz"));
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
-    let loaded = sources::load(&command.source)?;
+    let loaded = sources::load_beside(&command.source, &command.with)?;
     if command.mir {
         let text = drystone_compiler::mir(&loaded.program, &loaded.files);
         return write(command.output.as_deref(), &text);
@@ -36,13 +36,20 @@ pub fn build(command: &Build) -> Result<(), Status> {
         )));
     }
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
-    link(&object, &output)
+    link(&object, &output, &command.with)
 }
 
-fn link(object: &[u8], output: &Path) -> Result<(), Status> {
+/// Makes an executable of a program and the crates that it is built with.
+pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Status> {
     let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
-    let (program, library) = (folder.path().join("program.o"), folder.path().join("libdrystone_start.a"));
-    let written = fs::write(&program, object).and_then(|()| unpack(&library));
+    let program = folder.path().join("program.o");
+    let mut library = folder.path().join("libdrystone_start.a");
+    let mut written = fs::write(&program, object);
+    if crates.is_empty() {
+        written = written.and_then(|()| unpack(&library));
+    } else {
+        library = with::library(crates)?;
+    }
     written.map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).arg(&program).arg(&library);

@@ -12,6 +12,7 @@ mod project;
 mod run;
 mod sources;
 mod specialise;
+mod with;
 
 use std::fs;
 use std::io::Write;

@@ -2,13 +2,16 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use drystone_compiler::TimeSlices;
+use drystone_compiler::{Processor, TimeSlices};
 use drystone_linux::Options;
 
 use crate::arguments::{Run, Source};
-use crate::{Status, sources};
+use crate::sources::Loaded;
+use crate::{Status, executable, fail, sources};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -20,7 +23,16 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     }
     let files: Vec<PathBuf> = command.files.into_iter().map(PathBuf::from).collect();
     let source_directory = files[0].parent().map(PathBuf::from);
-    let loaded = sources::load(&Source { files, entry: command.entry })?;
+    let loaded = sources::load_beside(&Source { files, entry: command.entry }, &command.with)?;
+    if !command.with.is_empty() {
+        return run_executable(loaded, &command.with, |executable| {
+            executable.args(&arguments).env("DRYSTONE_CORES", command.cores.to_string());
+            executable.env("DRYSTONE_MEMORY", command.memory.unwrap_or(0).to_string());
+            executable.env("DRYSTONE_STATS", if command.stats { "yes" } else { "" });
+            executable.env("DRYSTONE_GRAPHICS", command.graphics.unwrap_or_default());
+            executable.env("DRYSTONE_SOURCE", source_directory.unwrap_or_default());
+        });
+    }
     let compiled = drystone_compiler::compile(&loaded.program, &loaded.files, TimeSlices::Kept);
     let options = Options {
         arguments: arguments.into_iter().map(OsStringExt::into_vec).collect(),
@@ -34,6 +46,23 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     // Not needed any more while the program runs.
     drop(loaded);
     Ok(drystone_linux::run(compiled, options))
+}
+
+/// Crates are compiled code: the program is made into an executable, which is run.
+fn run_executable(
+    loaded: Loaded,
+    crates: &[PathBuf],
+    set_up: impl FnOnce(&mut Command),
+) -> Result<i32, Status> {
+    let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
+    let path = folder.path().join("program");
+    let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::Native);
+    drop(loaded);
+    executable::link(&object, &path, crates)?;
+    let mut executable = Command::new(&path);
+    set_up(&mut executable);
+    let status = executable.status().map_err(|error| fail(format_args!("{}: {error}", path.display())))?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
 fn is_source(file: &OsString) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Error, ErrorKind, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use drystone_language::check;
 use drystone_language::imports;
@@ -25,6 +25,14 @@ pub struct Loaded {
 /// Reads and checks a program, and shows what is doubtful about it.
 pub fn load(source: &Source) -> Result<Loaded, Status> {
     load_with(source, |files| check::check_with_entry(files, source.entry.as_deref()))
+}
+
+/// Likewise for a program that is built together with crates.
+pub fn load_beside(source: &Source, crates: &[PathBuf]) -> Result<Loaded, Status> {
+    if crates.is_empty() {
+        return load(source);
+    }
+    load_with(source, |files| check::check_beside_crates(files, source.entry.as_deref()))
 }
 
 /// Likewise files that need not be a program of their own.

@@ -18,6 +18,8 @@ use drystone_component::{Interface, Side};
 use drystone_runtime::binding::{Factory, Hints};
 use drystone_runtime::far::{Exported, Far, Reach, Waker};
 
+use crate::Before;
+
 pub use self::monitored::{Monitor, Monitors};
 
 /// Time, as a platform has it.
@@ -36,15 +38,23 @@ pub struct Services {
     pub time: Rc<dyn Time>,
     /// Where those who want to look find what is monitored.
     pub monitors: Rc<Monitors>,
+    /// Factories of crates that are built in.
+    pub added: Rc<[&'static Before]>,
+}
+
+impl Services {
+    /// Whether a factory of a BY is composed; others say how a name is to be reached.
+    pub fn is_composed(&self, factory: &Factory<'_>) -> bool {
+        KNOWN.contains(&factory.name) || self.added(factory).is_some()
+    }
+
+    fn added(&self, factory: &Factory<'_>) -> Option<&'static Before> {
+        self.added.iter().copied().find(|added| added.name == factory.name)
+    }
 }
 
 /// The factories that are known here.
 const KNOWN: [&str; 4] = ["Monitored", "Restricted", "Cached", "Retried"];
-
-/// Whether a factory of a BY is composed; others say how a name is to be reached.
-pub fn is_composed(factory: &Factory<'_>) -> bool {
-    KNOWN.contains(&factory.name)
-}
 
 /// Puts what a BY asks for before a binding of `name`: the last factory nearest to it.
 ///
@@ -57,7 +67,11 @@ pub fn compose(
     hints: &Hints<'_>,
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
-    for factory in hints.factories.iter().rev().filter(|factory| is_composed(factory)) {
+    for factory in hints.factories.iter().rev().filter(|factory| services.is_composed(factory)) {
+        if let Some(added) = services.added(factory) {
+            reach = (added.put)(reach, interface, factory)?;
+            continue;
+        }
         reach = match factory.name {
             "Cached" => cached::put_before(reach, interface, factory, services)?,
             "Retried" => retried::put_before(reach, interface, factory, services)?,
@@ -78,8 +92,8 @@ pub fn compose_exported(
     hints: &Hints<'_>,
     services: &Services,
 ) -> Result<Box<dyn Exported>, String> {
-    for factory in hints.factories.iter().filter(|factory| is_composed(factory)) {
-        if matches!(factory.name, "Cached" | "Retried") {
+    for factory in hints.factories.iter().filter(|factory| services.is_composed(factory)) {
+        if matches!(factory.name, "Cached" | "Retried") || services.added(factory).is_some() {
             return Err(format!("{} stands on the client's side, at a CONNECT", factory.name));
         }
         exported = Box::new(Wrapped { inner: exported, wrap: wrap(interface, name, factory, services)? });

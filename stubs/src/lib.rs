@@ -100,8 +100,9 @@ fn module(program: &Program, id: InterfaceId) -> String {
         module = snake(name),
     );
     text += &messages::both(interface);
-    text += &messages::sessions(interface);
-    text += &match Calls::of(description::of(program, id)) {
+    let calls = Calls::of(description::of(program, id));
+    text += &messages::sessions(interface, calls.is_ok());
+    text += &match calls {
         Ok(calls) => calls::text(interface, &calls),
         Err(_) => "type Direct = ();\n".into(),
     };

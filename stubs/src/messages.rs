@@ -93,10 +93,13 @@ fn ignored(message: &Message) -> &'static str {
     if message.parameters.is_empty() { "" } else { " { .. }" }
 }
 
-/// `Server` and `Client`, with a method to send each message.
-pub fn sessions(interface: &Interface) -> String {
+/// `Server` and `Client`, with a method to send each message; a client that makes calls has those instead.
+pub fn sessions(interface: &Interface, makes_calls: bool) -> String {
     let server = sends(&of(interface, Direction::Out), "Out");
-    let client = sends(&of(interface, Direction::In), "In");
+    let client = match makes_calls {
+        true => String::new(),
+        false => format!("impl Client {{\n{}}}\n", sends(&of(interface, Direction::In), "In")),
+    };
     format!(
         "/// The server's side of a communication.\n\
          pub struct Server(native::Server<Interface>);\n\
@@ -117,14 +120,13 @@ pub fn sessions(interface: &Interface) -> String {
          fn deref(&self) -> &Self::Target {{\n&self.session\n}}\n}}\n\
          impl ::core::ops::DerefMut for Client {{\n\
          fn deref_mut(&mut self) -> &mut Self::Target {{\n&mut self.session\n}}\n}}\n\
-         impl Client {{\n\
          /// The port of the interface that stands at `required` in the kind's list.\n\
-         pub fn new(ports: &native::Ports, required: usize) -> Client {{\n\
+         pub fn client(ports: &native::Ports, required: usize) -> Client {{\n\
          Client {{ session: ports.client(required), direct: Direct::default() }}\n}}\n\
          /// The k-th port of one with a cardinality, from 1.\n\
-         pub fn at(ports: &native::Ports, required: usize, k: usize) -> Client {{\n\
+         pub fn client_at(ports: &native::Ports, required: usize, k: usize) -> Client {{\n\
          Client {{ session: ports.client_at(required, k), direct: Direct::default() }}\n}}\n\
-         {client}}}\n"
+         {client}"
     )
 }
 

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::InterfaceId;
-use drystone_runtime::layout::{FOR_CLIENT, READY, ROOM};
+use drystone_runtime::layout::{CALLS, FOR_CLIENT, READY, ROOM};
 
 use super::{Build, offset, trusted};
 use crate::entries;
@@ -198,6 +198,9 @@ impl<M: Module> Build<'_, '_, M> {
         let sent = self.try_send(point, communication, interface, message, slow);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
+        if self.flags_for(interface, message) == 0 {
+            self.send_if_called(communication, interface, message, done);
+        }
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let location = self.location_value(location);
@@ -211,6 +214,24 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.communication, communication);
         let sent = self.builder.block_params(done)[0];
         self.set(payload.word, sent);
+    }
+
+    /// A native service that answers at once needs no other look at its buffer; the runtime runs it when the message is
+    /// there.
+    fn send_if_called(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
+        let [(from, _)] = self.transitions(interface, message)[..] else { return };
+        let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
+        let is_called = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, CALLS));
+        let by_runtime = self.builder.ins().iconst(types::I64, 0);
+        self.unless(is_called, by_runtime, done);
+    }
+
+    /// Goes to `done` with a value if that holds, else on in another cold block.
+    pub(super) fn unless(&mut self, holds: Value, value: Value, done: Block) {
+        let other = self.builder.create_block();
+        self.builder.set_cold_block(other);
+        self.builder.ins().brif(holds, done, &[value.into()], other, &[]);
+        self.builder.switch_to_block(other);
     }
 
     /// A cold block for what the runtime must do, and one with a parameter for what follows.

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
-use drystone_runtime::layout::{CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED};
+use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED};
 
 use super::communication::{Alike, FLAGS, MOST_COMPARED, STATE, TAG, Where, word_of};
 use super::{Build, offset, trusted};
@@ -60,6 +60,9 @@ impl<M: Module> Build<'_, '_, M> {
         let taken = self.try_receive(Where::Entry, communication, interface, message, slow);
         self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
+        if self.flags_for(interface, message) == FOR_CLIENT {
+            self.receive_if_called(communication, message, done);
+        }
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let location = self.location_value(location);
@@ -73,6 +76,17 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.communication, communication);
         let taken = self.builder.block_params(done)[0];
         self.set(payload.word, taken);
+    }
+
+    /// The same from a native service that answers at once, which stays so.
+    fn receive_if_called(&mut self, communication: Value, message: usize, done: Block) {
+        let expected = (word_of(0, 0, message as u16 + 1, FOR_CLIENT | CALLS) as u64 >> 32) as i32;
+        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
+        let taken = self.builder.ins().imul_imm_s(state, 0x1_0001);
+        let taken = self.builder.ins().bor_imm_s(taken, word_of(0, 0, 0, CALLS));
+        self.unless(there, taken, done);
     }
 
     pub(super) fn received(&mut self, payload: Payload) {
@@ -149,6 +163,9 @@ impl<M: Module> Build<'_, '_, M> {
         let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
+        if side == Direction::In {
+            self.test_if_called(communication, pattern, done);
+        }
         self.answer_if_over(communication, side, pattern, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let side = self.number(side_number(side));
@@ -161,6 +178,23 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
         let answer = self.builder.block_params(done)[0];
         self.set(to, answer);
+    }
+
+    /// Answers if a native service has answered at once.
+    fn test_if_called(&mut self, communication: Value, pattern: Pattern, done: Block) {
+        let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        let mine = ((FOR_CLIENT | CALLS) as i64) << 16;
+        let index = self.builder.ins().iadd_imm_s(tag, -mine - 1);
+        let is_called = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        let answer = match pattern {
+            Pattern::Message(message) => {
+                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
+                self.builder.ins().uextend(types::I64, same)
+            }
+            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
+            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
+        };
+        self.unless(is_called, answer, done);
     }
 
     /// Answers if nothing is there and nothing will come, because the other side has closed.

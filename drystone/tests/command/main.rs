@@ -19,6 +19,7 @@ mod programs;
 mod run;
 mod specialise;
 mod tcp;
+mod with;
 
 use std::fs;
 use std::path::{Path, PathBuf};

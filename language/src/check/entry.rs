@@ -159,6 +159,8 @@ impl<'a> Checker<'a> {
                     continue;
                 }
                 (format!("the system gives one connection of {name}"), "leave out the cardinality".into())
+            } else if self.beside_crates && !names.contains(&name) {
+                continue;
             } else if names.contains(&name) {
                 (
                     format!("this {name} is not the one that the system offers"),

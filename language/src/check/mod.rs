@@ -62,6 +62,12 @@ pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Pro
     check_with_start(files, entry.map_or(Start::Usual, Start::Named))
 }
 
+/// Like [`check_with_entry`], for a program that is built together with crates, which may offer what the system doesn't:
+/// whether they do shows when it starts.
+pub fn check_beside_crates(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
+    check_on_thread(files, entry.map_or(Start::Usual, Start::Named), true)
+}
+
 /// Like [`check`], but files without a component to start with will do too: what others import need not be a program.
 pub fn check_part(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
     check_with_start(files, Start::IfAny)
@@ -78,14 +84,25 @@ enum Start<'a> {
 }
 
 fn check_with_start(files: &[SourceFile], start: Start) -> Result<Program, Vec<Diagnostic>> {
+    check_on_thread(files, start, false)
+}
+
+fn check_on_thread(
+    files: &[SourceFile],
+    start: Start,
+    beside_crates: bool,
+) -> Result<Program, Vec<Diagnostic>> {
     // For trees as deep as the parser and `DEEPEST` let them be; what is not used of it costs nothing.
     const STACK: usize = 64 << 20;
     std::thread::scope(|threads| {
         let checking = std::thread::Builder::new().stack_size(STACK);
-        match checking.spawn_scoped(threads, || check_here(files, start)).map(|thread| thread.join()) {
+        match checking
+            .spawn_scoped(threads, || check_here(files, start, beside_crates))
+            .map(|thread| thread.join())
+        {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => check_here(files, start),
+            Err(_) => check_here(files, start, beside_crates),
         }
     })
 }
@@ -101,7 +118,7 @@ pub fn system() -> (Program, Vec<InterfaceId>) {
     (checker.program, offered)
 }
 
-fn check_here(files: &[SourceFile], start: Start) -> Result<Program, Vec<Diagnostic>> {
+fn check_here(files: &[SourceFile], start: Start, beside_crates: bool) -> Result<Program, Vec<Diagnostic>> {
     let mut trees = Vec::new();
     let mut errors = Vec::new();
     for (file, source) in files.iter().enumerate() {
@@ -113,7 +130,7 @@ fn check_here(files: &[SourceFile], start: Start) -> Result<Program, Vec<Diagnos
         return Err(in_order(errors));
     }
     let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
-    let mut checker = Checker { errors, ..Checker::default() };
+    let mut checker = Checker { errors, beside_crates, ..Checker::default() };
     checker.run(&system, files, &trees, start);
     if checker.errors.is_empty() {
         checker.find_doubtful_text();
@@ -142,6 +159,8 @@ fn in_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
 struct Checker<'a> {
     program: Program,
     errors: Vec<Diagnostic>,
+    /// Others than the system may offer what the entry requires.
+    beside_crates: bool,
     files: Vec<imports::File<'a>>,
     scopes: Vec<Scope<'a>>,
     constants: Vec<constants::Constant<'a>>,

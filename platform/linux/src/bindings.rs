@@ -25,7 +25,7 @@ use std::rc::Rc;
 
 use drystone_component::{Interface, Program, Template};
 pub(crate) use drystone_kortex::Scheme;
-use drystone_kortex::composed::{Services, compose, compose_exported, is_composed};
+use drystone_kortex::composed::{Services, compose, compose_exported};
 use drystone_kortex::event::Events;
 use drystone_runtime::binding::{Binder, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
@@ -45,7 +45,12 @@ pub(crate) struct Bindings {
 impl Bindings {
     /// All that this platform knows.
     pub(crate) fn new(program: &'static Program, options: &Options, reactor: &Rc<Reactor>) -> Bindings {
-        let services = Services { time: Rc::new(Clock::new(reactor.clone())), monitors: Rc::default() };
+        let additions = options.additions.iter();
+        let services = Services {
+            time: Rc::new(Clock::new(reactor.clone())),
+            monitors: Rc::default(),
+            added: additions.clone().flat_map(|addition| addition.factories).collect(),
+        };
         let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
         schemes.insert("http", Box::new(http::Context::new(reactor)));
@@ -54,6 +59,9 @@ impl Bindings {
         schemes.insert("process", Box::new(Processes::new(program, options, reactor)));
         schemes.insert("worker", Box::new(Workers::new(program, options, reactor)));
         schemes.insert("tcp", Box::new(tcp::Tcp::new(reactor)));
+        for context in additions.flat_map(|addition| addition.contexts) {
+            schemes.insert(context.scheme, (context.begin)());
+        }
         Bindings { schemes, services }
     }
 
@@ -97,11 +105,9 @@ impl Binder for Bindings {
         interface: &'static Interface,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
-        if let Some(factory) = hints
-            .factories
-            .iter()
-            .find(|factory| !is_composed(factory) && !factory.name.eq_ignore_ascii_case("local"))
-        {
+        if let Some(factory) = hints.factories.iter().find(|factory| {
+            !self.services.is_composed(factory) && !factory.name.eq_ignore_ascii_case("local")
+        }) {
             return Err(format!("{} doesn't join components of one program", factory.name));
         }
         compose(reach, interface, "local", hints, &self.services)

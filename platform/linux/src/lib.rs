@@ -21,6 +21,7 @@ mod reactor;
 mod reason;
 mod simple;
 mod standard;
+mod start;
 mod system;
 mod threads;
 mod window;
@@ -31,6 +32,7 @@ pub use drystone_component::Program;
 pub use drystone_kortex::Addition;
 pub use drystone_runtime::Outcome;
 pub use process::{run, run_quietly};
+pub use start::start;
 
 /// How a program runs.
 #[derive(Clone, Debug)]

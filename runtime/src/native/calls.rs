@@ -26,7 +26,7 @@ use super::{
     Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
     unpark,
 };
-use crate::communication::{ds_room, ds_sent};
+use crate::communication::{ds_room, ds_sent, next, payload, wake};
 use crate::failure::ds_fail;
 use crate::layout::*;
 
@@ -93,12 +93,18 @@ pub struct Reply<'a> {
 impl Reply<'_> {
     /// Answers by a message.
     pub fn send(self, number: usize, put: impl FnOnce(&mut Putting<'_>)) {
-        self.turn.take_request();
         let Turn { worker, process, binding, .. } = *self.turn;
         let c = process.cast::<Communication>();
-        // SAFETY: see the head of this file; the buffer is empty, so there is room.
+        // SAFETY: see the head of this file; the request is taken, so there is room.
         unsafe {
-            let words = ds_room(worker, process, c, binding.interface, number as u32, NO_LOCATION);
+            let is_called = (*c).word.flags == CALLS;
+            let words = if is_called {
+                self.turn.drop_request();
+                payload(c)
+            } else {
+                self.turn.take_request();
+                ds_room(worker, process, c, binding.interface, number as u32, NO_LOCATION)
+            };
             if words.is_null() {
                 return;
             }
@@ -109,13 +115,28 @@ impl Reply<'_> {
                 putting.undo();
                 return ds_fail(worker, process, Fault::OutOfMemory as u32, NO_LOCATION);
             }
-            ds_sent(worker, c, binding.interface, number as u32);
+            match next(binding.interface, (*c).word.state, number as u32) {
+                Some(state) if is_called => answered(worker, c, state, number),
+                _ => ds_sent(worker, c, binding.interface, number as u32),
+            }
         }
     }
 
     /// The request has no answer.
     pub fn none(self) {
         self.turn.take_request();
+    }
+}
+
+/// The answer is in the buffer of a client that goes on: what [`ds_sent`] does, where nothing is unusual.
+#[inline]
+unsafe fn answered(w: *mut Worker, c: *mut Communication, state: u16, number: usize) {
+    // SAFETY: as the caller knows.
+    unsafe {
+        (*w).messages += 1;
+        let seen = (*c).word.state;
+        (*c).word = CommunicationWord { state, seen, tag: number as u16 + 1, flags: CALLS | FOR_CLIENT };
+        wake(w, c);
     }
 }
 

@@ -11,10 +11,10 @@ use core::marker::PhantomData;
 use core::ptr::null_mut;
 use core::task::Poll;
 
-use super::Waiter;
 use super::here::Here;
 use super::kind::Kind;
 use super::session::{Client, End, Place, Protocol, Slot};
+use super::{Waiter, unpark};
 use crate::communication::connection::slots_of;
 use crate::layout::Instance;
 
@@ -60,5 +60,12 @@ impl Ports {
     /// Asks again whenever the waiter is woken: how a process waits for the platform.
     pub fn until<T>(&self, attempt: impl FnMut(Waiter) -> Poll<T>) -> impl Future<Output = T> {
         self.here.until(attempt)
+    }
+
+    /// Wakes a process of the component's that waits.
+    pub fn wake(&self, waiter: Waiter) {
+        let (worker, _) = self.here.running();
+        // SAFETY: on the home worker's thread; whoever keeps a waiter forgets it with its service.
+        unsafe { unpark(worker, waiter.process) }
     }
 }

@@ -24,7 +24,7 @@ use super::kind::{Binding, component_cell, kind_of, main_cell, take};
 use super::ports::Ports;
 use super::session::{End, Place, Protocol, Server};
 use super::{Activity, Serving, park, platform};
-use crate::communication::{drop_words, ds_received};
+use crate::communication::{drop_words, ds_received, payload};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish};
@@ -96,11 +96,17 @@ impl Turn {
 
     /// Takes the request out of the buffer.
     pub(super) fn take_request(&self) {
-        let (c, number) = (self.communication(), u32::from(self.word().tag) - 1);
-        // SAFETY: see the head of this file; the buffer holds a message for this side.
-        unsafe {
-            drop_words(self.worker, c.byte_add(PAYLOAD).cast(), self.binding.interface, number);
-            ds_received(self.worker, c);
+        self.drop_request();
+        // SAFETY: see the head of this file.
+        unsafe { ds_received(self.worker, self.communication()) }
+    }
+
+    /// Drops what the request in the buffer carries.
+    pub(super) fn drop_request(&self) {
+        let (c, number) = (self.communication(), usize::from(self.word().tag) - 1);
+        if !self.binding.parameters(number).is_empty() {
+            // SAFETY: see the head of this file; the buffer holds a message for this side.
+            unsafe { drop_words(self.worker, payload(c), self.binding.interface, number as u32) }
         }
     }
 

@@ -411,24 +411,40 @@ impl<'a> Putting<'a> {
         self.filled += 1;
     }
 
+    /// The next value, which owns nothing.
+    #[inline]
+    fn put_word(&mut self, types: &[Type], word: u64) {
+        assert!(
+            types.contains(&self.parameters[self.filled].ty),
+            "a value of another type than the parameter"
+        );
+        // SAFETY: there is room for each parameter, and the index was checked just now.
+        unsafe { self.words.add(self.filled).write(word) };
+        self.filled += 1;
+    }
+
     /// The next value, an INTEGER.
+    #[inline]
     pub fn integer(&mut self, value: i64) {
-        self.put(Value::Integer(value));
+        self.put_word(&[Type::Integer], value as u64);
     }
 
     /// The next value, a REAL.
+    #[inline]
     pub fn real(&mut self, value: f64) {
-        self.put(Value::Real(value));
+        self.put_word(&[Type::Real], value.to_bits());
     }
 
     /// The next value, a CHARACTER.
+    #[inline]
     pub fn character(&mut self, value: u8) {
-        self.put(Value::Byte(value));
+        self.put_word(&[Type::Character, Type::Boolean], value.into());
     }
 
     /// The next value, a BOOLEAN.
+    #[inline]
     pub fn boolean(&mut self, value: bool) {
-        self.put(Value::Byte(value.into()));
+        self.character(value.into());
     }
 
     /// The next value, a TEXT.

@@ -1,0 +1,138 @@
+//! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories of
+//! their own. Cargo makes one static library of them and the platform, in the first crate's target folder.
+//!
+//! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex` from,
+//! there the platform is taken from, too.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::{Status, fail};
+
+/// A crate that is built in.
+struct Crate {
+    folder: PathBuf,
+    package: String,
+    /// As Rust code calls it.
+    library: String,
+}
+
+/// Makes the static library that takes the place of the command's own.
+pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
+    let mut all = Vec::new();
+    let mut kortex = None;
+    for folder in crates {
+        let (found, platform) = look_at(folder)?;
+        all.push(found);
+        kortex = kortex.or(Some(platform));
+    }
+    let root = kortex.expect("at least one crate is given");
+    let target = all[0].folder.join("target/drystone");
+    let package = target.join("start");
+    write(&package, &root, &all).map_err(|error| fail(format_args!("{}: {error}", package.display())))?;
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--manifest-path"]).arg(package.join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(&target);
+    let built = output_of(cargo)?;
+    if !built.status.success() {
+        let reason = String::from_utf8_lossy(&built.stderr);
+        return Err(fail(format_args!("the crates could not be built:\n{}", reason.trim_end())));
+    }
+    Ok(target.join("release/libdrystone_with.a"))
+}
+
+/// A crate, and the root of the repository that it has `drystone-kortex` from.
+fn look_at(folder: &Path) -> Result<(Crate, PathBuf), Status> {
+    let manifest = folder.join("Cargo.toml");
+    let folder = fs::canonicalize(folder).ok().filter(|_| manifest.is_file());
+    let folder =
+        folder.ok_or_else(|| fail(format_args!("{}: there is no such crate", manifest.display())))?;
+    let mut cargo = Command::new("cargo");
+    cargo.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(folder.join("Cargo.toml"));
+    let told = output_of(cargo)?;
+    if !told.status.success() {
+        let reason = String::from_utf8_lossy(&told.stderr);
+        return Err(fail(format_args!("{}: {}", manifest.display(), reason.trim_end())));
+    }
+    let metadata: Value = serde_json::from_slice(&told.stdout)
+        .map_err(|error| fail(format_args!("cargo metadata can't be understood: {error}")))?;
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let path = |package: &Value| PathBuf::from(package["manifest_path"].as_str().unwrap_or_default());
+    let own = packages.iter().find(|package| path(package) == folder.join("Cargo.toml"));
+    let own = own.ok_or_else(|| fail(format_args!("{}: it is no package", manifest.display())))?;
+    let targets = own["targets"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_library = |target: &&Value| {
+        target["kind"]
+            .as_array()
+            .is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib" || kind == "rlib"))
+    };
+    let library = targets.iter().find(is_library).and_then(|target| target["name"].as_str());
+    let library = library.ok_or_else(|| fail(format_args!("{}: it has no library", manifest.display())))?;
+    let kortex = packages.iter().find(|package| package["name"] == "drystone-kortex").map(path);
+    let root = kortex.as_deref().and_then(Path::parent).and_then(Path::parent).ok_or_else(|| {
+        let need = "a crate that is built in depends on drystone-kortex";
+        fail(format_args!("{}: {need}", manifest.display()))
+    })?;
+    let name = own["name"].as_str().unwrap_or_default().to_string();
+    let found = Crate { package: name, library: library.replace('-', "_"), folder };
+    Ok((found, root.to_path_buf()))
+}
+
+/// Writes the package that joins them.
+fn write(package: &Path, root: &Path, crates: &[Crate]) -> io::Result<()> {
+    fs::create_dir_all(package.join("src"))?;
+    let quoted = |path: &Path| format!("{:?}", path.display().to_string());
+    let dependencies: String =
+        crates.iter().map(|c| format!("{} = {{ path = {} }}\n", c.package, quoted(&c.folder))).collect();
+    let manifest = format!(
+        "[package]\nname = \"drystone-with\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"staticlib\"]\n\n\
+         [dependencies]\ndrystone-linux = {{ path = {} }}\n{dependencies}\n\
+         [profile.release]\npanic = \"abort\"\n\n[workspace]\n",
+        quoted(&root.join("platform/linux")),
+    );
+    // What isn't changed isn't built again.
+    keep(&package.join("Cargo.toml"), &manifest)?;
+    let lock = package.join("Cargo.lock");
+    if !lock.exists() && root.join("Cargo.lock").exists() {
+        fs::copy(root.join("Cargo.lock"), lock)?;
+    }
+    let additions: Vec<String> = crates.iter().map(|c| format!("&{}::DRYSTONE", c.library)).collect();
+    keep(&package.join("src/lib.rs"), &code(&additions.join(", ")))
+}
+
+fn keep(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
+}
+
+/// The same as `platform/linux/start`, with what the crates add.
+fn code(additions: &str) -> String {
+    format!(
+        "//! Made by `drystone build --with`.\n\
+         use std::ffi::{{c_char, c_int}};\n\n\
+         unsafe extern \"C\" {{\n\
+         \x20   static ds_program: drystone_linux::Program;\n\
+         \x20   static ds_processor: c_char;\n}}\n\n\
+         static ADDITIONS: &[&drystone_linux::Addition] = &[{additions}];\n\n\
+         #[unsafe(no_mangle)]\n\
+         pub unsafe extern \"C\" fn main(argc: c_int, argv: *const *const c_char) -> c_int {{\n\
+         \x20   unsafe {{ drystone_linux::start(argc, argv, &ds_program, &raw const ds_processor, ADDITIONS) }}\n}}\n"
+    )
+}
+
+fn output_of(mut command: Command) -> Result<Output, Status> {
+    // What is meant for the build around this one, if there is one.
+    for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
+        command.env_remove(name);
+    }
+    command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            fail("--with needs cargo, which was not found: install Rust (https://rustup.rs)")
+        }
+        _ => fail(format_args!("cargo cannot be run: {error}")),
+    })
+}

@@ -1,0 +1,64 @@
+//! `--with CRATE`: crates that are built in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+
+fn systems() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("systems")
+}
+
+#[test]
+fn a_crate_adds_components_names_and_factories() {
+    let words = systems().join("words");
+    let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
+    assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
+    let expected = fs::read_to_string(words.join("Words.expected")).expect("it is there");
+    assert_eq!(printed(&output), expected);
+}
+
+#[test]
+fn what_no_crate_offers_is_said() {
+    let folder =
+        folder_with("INTERFACE Elsewhere; IN Go END Elsewhere; COMPONENT A REQUIRES Elsewhere; END A;");
+    let words = systems().join("words");
+    let words = words.to_str().expect("a plain path");
+    let output = drystone(folder.path(), &["run", "--with", words, "program.dry"]);
+    assert_eq!(status(&output), 2);
+    assert!(complaint(&output).contains("Elsewhere: the system offers no such interface"));
+}
+
+#[test]
+fn a_folder_without_a_crate_and_a_missing_cargo_are_explained() {
+    let folder = folder_with("COMPONENT A; END A;");
+    let output = drystone(folder.path(), &["build", "--with", "nowhere", "program.dry"]);
+    assert_eq!(status(&output), 1);
+    assert!(
+        complaint(&output).contains("nowhere/Cargo.toml: there is no such crate"),
+        "{}",
+        complaint(&output)
+    );
+    let mut command = Command::new(DRYSTONE);
+    command.args(["build", "--with"]).arg(systems().join("words")).arg("program.dry");
+    let output =
+        command.current_dir(folder.path()).env("PATH", "/nowhere").output().expect("the command runs");
+    assert_eq!(status(&output), 1);
+    assert!(complaint(&output).contains("needs cargo"), "{}", complaint(&output));
+}
+
+#[test]
+fn the_chapter_shows_what_the_crate_says() {
+    let root = systems().join("..");
+    let chapter = fs::read_to_string(root.join("docs/src/native.md")).expect("it is there");
+    let mut shown = 0;
+    for part in chapter.split("\n`systems/").skip(1) {
+        let (path, rest) = part.split_once("`\n```").expect("a path stands before a block");
+        let block = rest.split_once('\n').and_then(|(_, code)| code.split_once("\n```")).expect("it ends").0;
+        let file = fs::read_to_string(systems().join(path)).expect("the file is there");
+        assert!(file.contains(block), "{path} hasn't got this:\n{block}");
+        shown += 1;
+    }
+    assert!(shown > 6, "the chapter shows the crate");
+}

@@ -1,0 +1,79 @@
+//! The start of an executable: how it runs is set by environment variables. `DRYSTONE_CORES` (number of workers),
+//! `DRYSTONE_MEMORY` (bytes, or with K, M or G), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
+//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_SOURCE` (a folder with files that the current one hasn't
+//! got). All arguments are the program's.
+//!
+//! # Soundness
+//!
+//! Whoever calls [`start`] passes on what the C runtime and the linker have given.
+
+use std::env;
+use std::ffi::{CStr, c_char, c_int};
+
+use drystone_component::Program;
+
+use crate::{Addition, Options, processor};
+
+/// What `main` does in an executable that is built from an object file of the compiler; the status with which the process
+/// shall exit.
+///
+/// # Safety
+/// `argc` and `argv` are those of `main`; `needed` is a string that ends with a 0, what a processor must have to run
+/// the program.
+pub unsafe fn start(
+    argc: c_int,
+    argv: *const *const c_char,
+    program: &'static Program,
+    needed: *const c_char,
+    additions: &'static [&'static Addition],
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let needed = unsafe { CStr::from_ptr(needed) }.to_str().unwrap_or_default();
+    let missing = processor::missing(needed);
+    if !missing.is_empty() {
+        eprintln!("error: this processor has no {}, which the executable was built for", missing.join(", "));
+        eprintln!("  = help: build it for older ones: drystone build --cpu v2");
+        return 1;
+    }
+    let argument = |i: usize| {
+        // SAFETY: as the caller promises.
+        unsafe { CStr::from_ptr(*argv.add(i)).to_bytes().to_vec() }
+    };
+    let path = |name| Some(setting(name)).filter(|path| !path.is_empty()).map(Into::into);
+    let options = Options {
+        arguments: (1..argc as usize).map(argument).collect(),
+        cores: number("DRYSTONE_CORES"),
+        memory: number("DRYSTONE_MEMORY"),
+        stats: !setting("DRYSTONE_STATS").is_empty(),
+        graphics: path("DRYSTONE_GRAPHICS"),
+        source_directory: path("DRYSTONE_SOURCE"),
+        additions,
+        ..Options::default()
+    };
+    crate::run(program, options)
+}
+
+fn setting(name: &str) -> String {
+    env::var(name).unwrap_or_default()
+}
+
+/// A setting that is a number; 0, which leaves the choice to the system, if there is none.
+fn number(name: &str) -> usize {
+    let text = setting(name);
+    if text.is_empty() {
+        return 0;
+    }
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (&text[..], 1),
+    };
+    match digits.parse::<usize>() {
+        Ok(n) => n.saturating_mul(unit),
+        Err(_) => {
+            eprintln!("error: {name}={text}: not a number");
+            std::process::exit(2)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! An example of a crate that is built into a program by `drystone build --with systems/words`. It adds
+//!
+//! * components of its own ([`lexicon_component`], [`letters_component`], [`readers_component`]),
+//! * the naming context `words:` ([`context`]),
+//! * the binding factory `Limited` ([`limited`]).
+//!
+//! `interfaces.dry` declares the interfaces; `build.rs` makes Rust's side of them.
+
+include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+
+pub mod context;
+pub mod letters_component;
+pub mod lexicon_component;
+pub mod limited;
+pub mod readers_component;
+
+use drystone_kortex::{Addition, Before, Context, Offer};
+
+/// What `--with` builds in.
+pub static DRYSTONE: Addition = Addition {
+    offers: &[
+        Offer { declaration: &lexicon::DECLARATION, begin: lexicon_component::begin },
+        Offer { declaration: &letters::DECLARATION, begin: letters_component::begin },
+        Offer { declaration: &readers::DECLARATION, begin: readers_component::begin },
+    ],
+    contexts: &[Context { scheme: "words", begin: context::begin }],
+    factories: &[Before { name: "Limited", put: limited::put }],
+};
