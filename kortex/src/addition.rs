@@ -33,6 +33,9 @@ pub struct Context {
     pub begin: fn() -> Box<dyn Scheme>,
 }
 
+/// Puts something before a binding.
+pub type Put = fn(Box<dyn Reach>, &'static Interface, &Factory<'_>) -> Result<Box<dyn Reach>, String>;
+
 /// A binding factory: it puts something before what another one reaches.
 #[derive(Debug)]
 pub struct Before {
@@ -40,7 +43,7 @@ pub struct Before {
     pub name: &'static str,
     /// Called for each binding made with it, with its options in BY. An error says why it isn't fit for the interface, or
     /// which option is none of its.
-    pub put: fn(Box<dyn Reach>, &'static Interface, &Factory<'_>) -> Result<Box<dyn Reach>, String>,
+    pub put: Put,
 }
 
 /// What a crate adds.

@@ -11,7 +11,7 @@ mod addition;
 pub mod composed;
 pub mod event;
 
-pub use self::addition::{Addition, Before, Context, Maker, Offer};
+pub use self::addition::{Addition, Before, Context, Maker, Offer, Put};
 
 use alloc::boxed::Box;
 use alloc::string::String;

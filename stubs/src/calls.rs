@@ -91,14 +91,14 @@ impl<'i> Answer<'i> {
     }
 
     /// From the answer to the message.
-    fn into_message(&self) -> String {
+    fn as_message(&self) -> String {
         let arm =
             |m: &&Message| format!("{} => Out::{}{},\n", self.constructor(m), name(&m.name), pattern(m));
         self.messages.iter().map(arm).collect()
     }
 
     /// From the message to the answer.
-    fn from_message(&self) -> String {
+    fn of_message(&self) -> String {
         let arm = |m: &&Message| {
             format!("Ok(Out::{}{}) => Ok({}),\n", name(&m.name), pattern(m), self.constructor(m))
         };
@@ -106,7 +106,7 @@ impl<'i> Answer<'i> {
     }
 
     /// The same with texts of its own.
-    fn into_static(&self) -> String {
+    fn owned(&self) -> String {
         let arm = |m: &&Message| {
             let own: String = m
                 .parameters
@@ -207,7 +207,7 @@ impl<'i> Method<'i> {
             format!(
                 "let message = match answer {{\n{}}};\n\
                  reply.send(message.number(), |to| message.put(to));",
-                self.answer.into_message()
+                self.answer.as_message()
             )
         };
         format!(
@@ -225,7 +225,7 @@ impl<'i> Method<'i> {
         let arguments = self.arguments();
         let separator = if arguments.is_empty() { "" } else { ", " };
         let own = if self.answer.ty("").contains('<') {
-            format!("match answer {{\n{}}}", self.answer.into_static())
+            format!("match answer {{\n{}}}", self.answer.owned())
         } else {
             "answer".into()
         };
@@ -259,7 +259,7 @@ impl<'i> Method<'i> {
                 "let answer = native::call(&mut self.session, {request}).await;\n\
                  self.direct.look(&mut self.session);\n\
                  match answer {{\n{}_ => Err(native::Closed),\n}}\n",
-                self.answer.from_message()
+                self.answer.of_message()
             )
         };
         format!(

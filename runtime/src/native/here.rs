@@ -38,6 +38,7 @@ impl Here {
     }
 
     /// Worker and process that run.
+    #[inline]
     pub(super) fn running(&self) -> (*mut Worker, *mut Process) {
         let Now { worker, process, .. } = self.now.get();
         assert!(!process.is_null(), "a component's sessions and ports are for its own processes");

@@ -42,11 +42,13 @@ impl Binding {
     }
 }
 
+#[inline]
 fn offset(interface: &Interface) -> usize {
     PAYLOAD + interface.payload_words * size_of::<u64>()
 }
 
 /// The word of a service process of this interface.
+#[inline]
 pub(super) fn cell_of<T>(process: *mut Process, interface: &Interface) -> *mut *mut T {
     process.wrapping_byte_add(offset(interface)).cast()
 }

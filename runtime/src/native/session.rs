@@ -123,6 +123,7 @@ impl End {
     }
 
     /// The slot of a port that has a communication.
+    #[inline]
     pub(super) fn slot_in_use(&self) -> Option<*mut Communication> {
         let Place::Port(slot) = &self.place else { return None };
         let slot = slot.found.get();
