@@ -23,6 +23,7 @@ mod letter;
 mod listener;
 mod proxy;
 mod pump;
+mod traffic;
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -35,9 +36,13 @@ pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Outgoing};
 pub use listener::listen;
 pub use proxy::proxy;
+pub use traffic::Traffic;
+
+use drystone_component::Offered;
 
 use crate::communication::connection::wake_parked;
-use crate::layout::{Process, Worker};
+use crate::instance::template_of;
+use crate::layout::{Instance, Process, Worker};
 
 /// A binding's half of one communication. It is dropped when the communication is over; where that comes before
 /// [`Far::close`], the communication has been ended by force.
@@ -123,4 +128,30 @@ pub trait Exported: 'static {
 
     /// The next client that has come.
     fn accept(&mut self) -> Option<Box<dyn Far>>;
+}
+
+/// A binding of a program.
+pub enum Binding<'a> {
+    /// What stands for something elsewhere: its name, and what went through it.
+    Proxy(&'a str, &'a Traffic),
+    /// What brings clients from elsewhere, likewise.
+    Listener(&'a str, &'a Traffic),
+}
+
+/// What a component is as a binding. `None`: it is none; far clients count for their listeners.
+///
+/// # Safety
+/// On the home worker's thread; it is alive.
+pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
+    let template = &*template_of(instance);
+    let is_proxy = template.offered.get().first().is_some_and(|offered| offered.limit == Offered::BINDING);
+    if is_proxy {
+        return proxy::description(instance).map(|(name, traffic)| Binding::Proxy(name, traffic));
+    }
+    let main = template.bodies.get().get(template.main as usize)?;
+    let is_listener = main.native == listener::run as crate::platform::NativeBody as *const u8;
+    is_listener
+        .then(|| listener::description(instance))
+        .flatten()
+        .map(|(name, traffic)| Binding::Listener(name, traffic))
 }

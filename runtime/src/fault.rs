@@ -215,7 +215,7 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
 }
 
 /// What a process that can't go on waits for.
-unsafe fn waits_for(p: *mut Process) -> &'static str {
+pub unsafe fn waits_for(p: *mut Process) -> &'static str {
     match (*p).status {
         ROOM => ", which waits for its message to be received",
         NEWS => ", which waits for a message",
@@ -240,7 +240,7 @@ unsafe fn awaited_names(w: *mut Worker, instance: *mut Instance) -> String {
     names
 }
 
-unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {
+pub unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {
     let points = (*home(w)).program.suspension_points.get();
     let point = points.iter().find(|point| point.function == (*p).resume);
     point.map_or(String::new(), |point| location_text(w, point.location))

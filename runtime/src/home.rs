@@ -11,7 +11,7 @@ pub mod surplus;
 pub mod timers;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
@@ -130,6 +130,8 @@ pub struct Home {
     pub within: u32,
     /// Deletions that nobody waits for.
     pub detached: usize,
+    /// Components of bindings, which nobody holds; the program doesn't end before them.
+    pub kept: BTreeSet<*mut Instance>,
     /// Templates that no compiler made: by what they are for, as the far module knows.
     pub templates: BTreeMap<(usize, u8), &'static Template>,
     /// Processes for other workers.

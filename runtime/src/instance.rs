@@ -256,13 +256,13 @@ pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
 }
 
 /// A component stays that nobody holds: the program doesn't end before it.
-pub unsafe fn keep_detached(w: *mut Worker) {
-    (*home(w)).detached += 1;
+pub unsafe fn keep_detached(w: *mut Worker, instance: *mut Instance) {
+    (*home(w)).kept.insert(instance);
 }
 
 /// One that stayed is deleted.
 pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
-    (*home(w)).detached -= 1;
+    (*home(w)).kept.remove(&instance);
     delete_detached(w, instance);
 }
 

@@ -10,7 +10,7 @@
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
 //!   Rust, [`far`] how what is elsewhere takes part, and [`binding`] joins by names;
-//! * `parallel` lends processes to other workers, `fault` recovers from errors, and `scheduler` drives it all.
+//! * `parallel` lends processes to other workers, `fault` recovers from errors, [`inspect`] shows what is there, and `scheduler` drives it all.
 //!
 //! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
 //! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance;
@@ -38,6 +38,7 @@ pub mod far;
 mod fault;
 pub mod heap;
 mod home;
+pub mod inspect;
 mod instance;
 pub mod layout;
 mod life;

@@ -50,6 +50,9 @@ pub trait Platform {
     /// What other threads may use. It lives as long as the program.
     fn threads(&self) -> &'static dyn Threads;
 
+    /// The program is about to start, on this worker, which is the home until [`crate::run`] returns.
+    fn started(&mut self, _worker: *mut Worker) {}
+
     /// What it knows about names, if it knows any.
     fn binder(&mut self) -> Option<&mut dyn Binder> {
         None

@@ -10,7 +10,7 @@
 mod within;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -145,6 +145,7 @@ fn run_with(
             paused: VecDeque::new(),
             within: 0,
             detached: 0,
+            kept: BTreeSet::new(),
             templates: BTreeMap::new(),
             parallel: Parallel::new(),
             surplus: Surplus::new(),
@@ -162,6 +163,7 @@ fn run_with(
         }));
         (*own).ground.let_others_run = Some(within::let_others_run);
         (*w).own = own.cast();
+        (*(*home).platform).started(w);
         let status = if start(w, options.system) {
             threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
             parallel::start_workers(w, program, &memory);
@@ -252,7 +254,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !(*home(w)).dropped.is_empty() {
             deletion::delete_dropped(w);
         }
-        if (*home(w)).entry.is_null() && (*home(w)).detached == 0 {
+        if (*home(w)).entry.is_null() && (*home(w)).detached == 0 && (*home(w)).kept.is_empty() {
             if (*home(w)).system.is_empty() {
                 return 0;
             }

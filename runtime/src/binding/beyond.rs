@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use drystone_component::{Interface, Template};
 
@@ -28,7 +29,7 @@ pub unsafe fn bind(
     hints: &Hints<'_>,
 ) -> Result<(), String> {
     let reach = binder(w, name)?.bind(interface, name, hints)?;
-    link(slot, proxy(w, interface, reach).ok_or("out of memory")?);
+    link(slot, proxy(w, interface, reach, &shown(name, hints)).ok_or("out of memory")?);
     Ok(())
 }
 
@@ -47,7 +48,7 @@ pub unsafe fn export(
     hints: &Hints<'_>,
 ) -> Result<(), String> {
     let exported = binder(w, name)?.export(interface, name, hints)?;
-    link(listen(w, interface, exported).ok_or("out of memory")?, target);
+    link(listen(w, interface, exported, &shown(name, hints)).ok_or("out of memory")?, target);
     Ok(())
 }
 
@@ -72,7 +73,7 @@ pub unsafe fn new_at(
     hints: &Hints<'_>,
 ) -> Result<(), String> {
     let domain = binder(w, name)?.domain(template, name, hints)?;
-    *container = proxy_of(w, template, holder, domain).ok_or("out of memory")?;
+    *container = proxy_of(w, template, holder, domain, &shown(name, hints)).ok_or("out of memory")?;
     Ok(())
 }
 
@@ -99,9 +100,17 @@ pub unsafe fn through(
     let (entrance, door) = door(capacity(hints)?);
     let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
-    let behind = listen(w, interface, Box::new(door)).ok_or("out of memory")?;
-    link(slot, proxy(w, interface, entrance).ok_or("out of memory")?);
+    let name = shown(b"local", hints);
+    let behind = listen(w, interface, Box::new(door), &name).ok_or("out of memory")?;
+    link(slot, proxy(w, interface, entrance, &name).ok_or("out of memory")?);
     Ok(behind)
+}
+
+/// A binding as a program says it, without its options.
+fn shown(name: &[u8], hints: &Hints<'_>) -> String {
+    let factories = hints.factories.iter().map(|factory| factory.name).collect::<Vec<_>>();
+    let by = if factories.is_empty() { String::new() } else { format!(" BY {}", factories.join(", ")) };
+    format!("{}{by}", String::from_utf8_lossy(name))
 }
 
 fn capacity(hints: &Hints<'_>) -> Result<usize, String> {

@@ -6,6 +6,8 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
@@ -13,6 +15,7 @@ use core::ptr;
 use drystone_component::{Interface, Offered, Required, Table, Template};
 
 use super::domain::Remote;
+use super::traffic::Traffic;
 use super::{Reach, clients, domain, listener, proxy};
 use crate::home::home;
 use crate::instance::template_of;
@@ -39,6 +42,10 @@ pub struct Served {
     pub reaches: Vec<Box<dyn Reach>>,
     /// Where its component is, if it stands for one.
     pub remote: Option<Remote>,
+    /// What it leads to, for people.
+    pub name: String,
+    /// What went through it.
+    pub traffic: Rc<Traffic>,
 }
 
 /// Where the slot of the one interface is.

@@ -6,12 +6,14 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 
 use drystone_component::{Interface, Side};
 
 use super::Far;
 use super::cell::{Role, SLOT, own, take, template};
 use super::pump::{Outcome, Pump};
+use super::traffic::Traffic;
 use crate::communication::connection::{ds_reach, is_open, link, resolve};
 use crate::communication::may_close_as;
 use crate::failure;
@@ -35,6 +37,7 @@ pub unsafe fn make(
     far: Box<dyn Far>,
     to: *mut RequiredSlot,
     waits: bool,
+    traffic: &Rc<Traffic>,
 ) -> bool {
     let instance = life::make(w, template(w, interface, Role::Client));
     if instance.is_null() {
@@ -45,8 +48,8 @@ pub unsafe fn make(
         delete_detached(w, instance);
         return false;
     }
-    keep_detached(w);
-    let pump = Pump::new(far, Side::Client, w, *main_process(instance));
+    keep_detached(w, instance);
+    let pump = Pump::new(far, Side::Client, w, *main_process(instance), traffic);
     *own(instance) = Box::into_raw(Box::new(Client { pump, waits }));
     true
 }

@@ -9,6 +9,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 
 use drystone_component::{Required, Template};
 
@@ -54,12 +55,13 @@ pub enum State {
 /// Makes the proxy for a component in a domain. `None`: no memory.
 ///
 /// # Safety
-/// On the home worker's thread; `holder` is as for `ds_new`.
+/// On the home worker's thread; `holder` is as for `ds_new`. `name` is for people.
 pub unsafe fn proxy_of(
     w: *mut Worker,
     template: &'static Template,
     holder: usize,
     mut domain: Box<dyn Domain>,
+    name: &str,
 ) -> Option<*mut Instance> {
     let instance = life::make(w, cell::remote(w, template));
     if instance.is_null() {
@@ -74,9 +76,14 @@ pub unsafe fn proxy_of(
     domain.attach(waker.clone());
     let reaches = (0..template.offered.length).map(|index| domain.offered(index)).collect();
     let clients: alloc::vec::Vec<_> = (0..template.required.length).map(|i| domain.required(i)).collect();
-    *own(instance) = Box::into_raw(Box::new(Served { reaches, remote: Some(Remote { domain, waker }) }));
+    *own(instance) = Box::into_raw(Box::new(Served {
+        reaches,
+        remote: Some(Remote { domain, waker }),
+        name: name.into(),
+        traffic: Rc::default(),
+    }));
     for (required, clients) in template.required.get().iter().zip(clients) {
-        listen(w, instance, required, clients)?;
+        listen(w, instance, required, clients, name)?;
     }
     instance.expose_provenance();
     Some(instance)
@@ -100,12 +107,13 @@ unsafe fn listen(
     instance: *mut Instance,
     required: &'static Required,
     clients: Box<dyn Exported>,
+    name: &str,
 ) -> Option<()> {
     let first = match required.slots {
         0 => slot_at(instance, required.offset),
         _ => indexed_slot(w, instance, required, 0)?,
     };
-    let slot = listener::listen_for(w, &*required.interface, clients, Some((instance, required)))?;
+    let slot = listener::listen_for(w, &*required.interface, clients, Some((instance, required)), name)?;
     link(slot, first.expose_provenance() | 1);
     Some(())
 }

@@ -6,11 +6,14 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
 
 use drystone_component::{Interface, Required};
 
 use super::cell::{Role, SLOT, own, take, template};
 use super::clients;
+use super::traffic::Traffic;
 use super::{Exported, Waker};
 use crate::communication::connection::indexed_slot;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
@@ -24,6 +27,8 @@ struct Listener {
     /// Whose required interface it is that far clients use, if it is a component's own.
     required: Option<(*mut Instance, &'static Required)>,
     waker: Waker,
+    name: String,
+    traffic: Rc<Traffic>,
 }
 
 impl Drop for Listener {
@@ -33,7 +38,7 @@ impl Drop for Listener {
 }
 
 /// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be connected
-/// at once, or it ends.
+/// at once, or it ends. `name` is for people.
 ///
 /// # Safety
 /// On the home worker's thread.
@@ -41,8 +46,9 @@ pub unsafe fn listen(
     w: *mut Worker,
     interface: &'static Interface,
     exported: Box<dyn Exported>,
+    name: &str,
 ) -> Option<*mut RequiredSlot> {
-    listen_for(w, interface, exported, None)
+    listen_for(w, interface, exported, None, name)
 }
 
 /// The same for a component's own clients.
@@ -51,6 +57,7 @@ pub unsafe fn listen_for(
     interface: &'static Interface,
     mut exported: Box<dyn Exported>,
     required: Option<(*mut Instance, &'static Required)>,
+    name: &str,
 ) -> Option<*mut RequiredSlot> {
     let instance = life::make(w, template(w, interface, Role::Listener));
     if instance.is_null() {
@@ -60,10 +67,16 @@ pub unsafe fn listen_for(
         delete_detached(w, instance);
         return None;
     }
-    keep_detached(w);
+    keep_detached(w, instance);
     let waker = Waker::new(w, *main_process(instance));
     exported.attach(waker.clone());
-    *own(instance) = Box::into_raw(Box::new(Listener { exported, required, waker }));
+    *own(instance) = Box::into_raw(Box::new(Listener {
+        exported,
+        required,
+        waker,
+        name: name.into(),
+        traffic: Rc::default(),
+    }));
     Some(slot_at(instance, SLOT))
 }
 
@@ -80,7 +93,8 @@ pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
         while let Some(far) = (**cell).exported.accept() {
             // Whoever can't be connected is lost, and learns that by its half being dropped.
             if let Some(to) = connection_for(w, (**cell).required, far.slot(), slot) {
-                _ = clients::make(w, interface, far, to, (**cell).required.is_some());
+                let waits = (**cell).required.is_some();
+                _ = clients::make(w, interface, far, to, waits, &(**cell).traffic);
             }
         }
         (*p).status = PLATFORM;
@@ -104,4 +118,13 @@ unsafe fn connection_for(
         }
         _ => Some(own),
     }
+}
+
+/// The name of a listener, and what went through it.
+///
+/// # Safety
+/// It is one, and alive.
+pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a Traffic)> {
+    let listener: *mut Listener = *own(instance);
+    listener.as_ref().map(|listener| (listener.name.as_str(), &*listener.traffic))
 }

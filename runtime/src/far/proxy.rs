@@ -8,6 +8,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::mem::size_of;
 
@@ -16,6 +17,7 @@ use drystone_component::{Interface, Side};
 use super::Reach;
 use super::cell::{Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
+use super::traffic::Traffic;
 use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -26,14 +28,24 @@ const NO_LOCATION: u32 = u32::MAX;
 /// connected at once, or it stays for ever.
 ///
 /// # Safety
-/// On the home worker's thread.
-pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, reach: Box<dyn Reach>) -> Option<usize> {
+/// On the home worker's thread. `name` is for people.
+pub unsafe fn proxy(
+    w: *mut Worker,
+    interface: &'static Interface,
+    reach: Box<dyn Reach>,
+    name: &str,
+) -> Option<usize> {
     let instance = life::make(w, template(w, interface, Role::Proxy));
     if instance.is_null() {
         return None;
     }
-    keep_detached(w);
-    *own(instance) = Box::into_raw(Box::new(Served { reaches: Vec::from([reach]), remote: None }));
+    keep_detached(w, instance);
+    *own(instance) = Box::into_raw(Box::new(Served {
+        reaches: Vec::from([reach]),
+        remote: None,
+        name: name.into(),
+        traffic: Rc::default(),
+    }));
     Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
 }
 
@@ -52,7 +64,7 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
     if (*cell).is_null() {
         let served: *mut Served = *own((*p).instance);
         let far = (&mut (*served).reaches)[(*p).body as usize].begin();
-        *cell = Box::into_raw(Box::new(Pump::new(far, Side::Server, w, p)));
+        *cell = Box::into_raw(Box::new(Pump::new(far, Side::Server, w, p, &(*served).traffic)));
     }
     match (**cell).go_on(w, p, p.cast(), interface) {
         Outcome::Waits => {}
@@ -73,4 +85,13 @@ pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
     if (*p).status != FAILED {
         ending::ds_finish(w, p, NO_LOCATION);
     }
+}
+
+/// The name of a proxy, and what went through it.
+///
+/// # Safety
+/// It is one, and alive.
+pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a Traffic)> {
+    let served: *mut Served = *own(instance);
+    served.as_ref().map(|served| (served.name.as_str(), &*served.traffic))
 }

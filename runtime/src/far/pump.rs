@@ -11,15 +11,18 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use core::slice;
 
 use drystone_component::{Interface, Parameter, Side};
 
+use super::traffic::{Traffic, count};
 use super::{Arrival, Far, Filling, Outgoing, Waker};
 use crate::communication::{
     drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
 };
 use crate::layout::*;
+use crate::native::Values;
 
 /// What became of a run.
 #[derive(PartialEq)]
@@ -42,16 +45,24 @@ pub struct Pump {
     /// The near side has taken part.
     begun: bool,
     waker: Waker,
+    traffic: Rc<Traffic>,
 }
 
 const NO_LOCATION: u32 = u32::MAX;
 
 impl Pump {
     /// For the process that will run it.
-    pub fn new(mut far: Box<dyn Far>, side: Side, w: *mut Worker, p: *mut Process) -> Pump {
+    pub fn new(
+        mut far: Box<dyn Far>,
+        side: Side,
+        w: *mut Worker,
+        p: *mut Process,
+        traffic: &Rc<Traffic>,
+    ) -> Pump {
         let waker = Waker::new(w, p);
         far.attach(waker.clone());
-        Pump { far, side, begun: false, waker }
+        traffic.begin();
+        Pump { far, side, begun: false, waker, traffic: traffic.clone() }
     }
 
     /// Moves what can be moved. The process has to return after it.
@@ -79,10 +90,10 @@ impl Pump {
                 Arrival::Message(message) => message,
                 Arrival::Nothing => return park(c, p),
                 Arrival::Closed if self.may_follow_far_end(c, interface) => return Outcome::Ended,
-                Arrival::Closed | Arrival::Lost(_) => return Outcome::Lost,
+                Arrival::Closed | Arrival::Lost(_) => return self.lost(),
             };
             if !self.may_come(word, interface, message) {
-                return Outcome::Lost;
+                return self.lost();
             }
             if word.tag != 0 {
                 wait(c, p, ROOM);
@@ -92,6 +103,11 @@ impl Pump {
                 return outcome;
             }
         }
+    }
+
+    fn lost(&self) -> Outcome {
+        self.traffic.lose();
+        Outcome::Lost
     }
 
     /// There is no near side, or no more.
@@ -118,7 +134,9 @@ impl Pump {
     ) {
         let parameters = parameters(interface, number);
         let words = payload(c);
-        self.far.send(number, Outgoing::new(w, words, parameters));
+        let values = Outgoing::new(w, words, parameters);
+        count(&self.traffic.sent, &values);
+        self.far.send(number, values);
         drop_words(w, words, interface, number as u32);
         ds_received(w, c);
     }
@@ -187,9 +205,10 @@ impl Pump {
         let words = slice::from_raw_parts_mut(words, parameters.len());
         let mut filling = Filling::new(w, words, parameters);
         if self.far.take(&mut filling).is_err() || !filling.is_whole() {
-            return Some(Outcome::Lost);
+            return Some(self.lost());
         }
         drop(filling);
+        count(&self.traffic.received, &Values::new(payload(c), parameters));
         ds_sent(w, c, interface, message as u32);
         None
     }
@@ -211,5 +230,6 @@ unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
 impl Drop for Pump {
     fn drop(&mut self) {
         self.waker.forget();
+        self.traffic.end();
     }
 }

@@ -78,6 +78,17 @@ pub unsafe fn first_client(instance: *mut Instance, offered: &Offered) -> *mut R
     if is_tagged(first) { null_mut() } else { first }
 }
 
+/// How many are connected to an offered interface of an instance.
+pub unsafe fn clients_of(instance: *mut Instance, offered: &Offered) -> usize {
+    let mut client = first_client(instance, offered);
+    let mut count = 0;
+    while !client.is_null() {
+        count += 1;
+        client = (*client).next;
+    }
+    count
+}
+
 /// An offered slot that something can be connected to.
 pub unsafe fn description(slot: *mut OfferedSlot) -> (*mut Instance, &'static Offered) {
     let instance = owner(slot);

@@ -1,0 +1,49 @@
+//! What has gone through a binding so far.
+
+use core::cell::Cell;
+
+use drystone_component::Type;
+
+use crate::native::Values;
+
+/// Counts of one binding; its pumps keep them.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Communications that have begun.
+    pub begun: Cell<u64>,
+    /// Those of them that are open.
+    pub open: Cell<u64>,
+    /// Those that were lost.
+    pub lost: Cell<u64>,
+    /// Messages to the far side, and bytes of their values.
+    pub sent: Cell<(u64, u64)>,
+    /// Messages from there, likewise.
+    pub received: Cell<(u64, u64)>,
+}
+
+impl Traffic {
+    pub(super) fn begin(&self) {
+        self.begun.set(self.begun.get() + 1);
+        self.open.set(self.open.get() + 1);
+    }
+
+    pub(super) fn end(&self) {
+        self.open.set(self.open.get() - 1);
+    }
+
+    pub(super) fn lose(&self) {
+        self.lost.set(self.lost.get() + 1);
+    }
+}
+
+/// One message more.
+pub(super) fn count(so_far: &Cell<(u64, u64)>, values: &Values<'_>) {
+    let of = |(index, parameter): (usize, &drystone_component::Parameter)| match parameter.ty {
+        Type::Text => values.text(index).len(),
+        Type::Boolean | Type::Character => 1,
+        Type::Integer | Type::Real | Type::Component => 8,
+    };
+    let bytes: usize = values.parameters().iter().enumerate().map(of).sum();
+    let (messages, all) = so_far.get();
+    so_far.set((messages + 1, all + bytes as u64));
+}
