@@ -27,7 +27,7 @@ pub enum Action {
     ///
     /// All arguments of the executable are the program's. How it runs is set by environment variables, which mean
     /// the same as the options of `drystone run`: DRYSTONE_CORES, DRYSTONE_MEMORY, DRYSTONE_STATS,
-    /// DRYSTONE_GRAPHICS.
+    /// DRYSTONE_GRAPHICS, DRYSTONE_CONTROL.
     Build(Build),
     /// Lay out source files, in place
     Fmt(Fmt),
@@ -35,6 +35,14 @@ pub enum Action {
     Graph(Graph),
     /// Write an interface down for others: what their tools make clients and servers of
     Describe(Describe),
+    /// Show a running program: its components, connections, processes and bindings
+    ///
+    /// The program was started with `drystone run --control SOCKET`, or with DRYSTONE_CONTROL=SOCKET.
+    Inspect(Inspect),
+    /// Give a connection of a running program another binding
+    ///
+    /// It is done at a point where the protocol allows that; no message is lost.
+    Rebind(Rebind),
     /// Make a small project to start from
     New(New),
     /// Collapse the layers of C code for what is known of a call
@@ -85,6 +93,9 @@ pub struct Run {
     /// Where to save what the program drew
     #[arg(long, value_name = "OUT.png", value_hint = ValueHint::FilePath)]
     pub graphics: Option<PathBuf>,
+    /// A Unix socket for `drystone inspect`, `rebind` and `graph --live`
+    #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
+    pub control: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -143,6 +154,38 @@ pub struct Fmt {
     /// Change nothing; name the files that would change, and end with status 1 if there are any
     #[arg(long)]
     pub check: bool,
+}
+
+#[derive(Args)]
+pub struct Inspect {
+    /// The program's socket
+    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath)]
+    pub socket: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// How many components at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub most: usize,
+}
+
+#[derive(Args)]
+pub struct Rebind {
+    /// The program's socket
+    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath)]
+    pub socket: PathBuf,
+    /// The component whose connection it is, as `inspect` shows it: City.house[17]
+    pub path: String,
+    /// The interface that it requires
+    pub interface: String,
+    /// What it is to be connected to from now on: tcp://host:7000/files, local:files
+    pub name: String,
+    /// Which slot of the interface, if it has a cardinality
+    #[arg(long, default_value_t = 1)]
+    pub slot: usize,
+    /// Factories without options that are put before it, the outermost first: Monitored
+    #[arg(long, value_delimiter = ',')]
+    pub by: Vec<String>,
 }
 
 #[derive(Args)]

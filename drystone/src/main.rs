@@ -4,6 +4,7 @@
 //! program's own.
 
 mod arguments;
+mod control;
 mod describe;
 mod executable;
 mod fmt;
@@ -55,6 +56,8 @@ fn act(action: Action) -> i32 {
         Action::Fmt(command) => fmt::fmt(&command),
         Action::Graph(command) => graph::graph(&command),
         Action::Describe(command) => describe::describe(&command),
+        Action::Inspect(command) => control::inspect(&command),
+        Action::Rebind(command) => control::rebind(&command),
         Action::New(command) => project::make(&command),
         Action::Specialise(command) => specialise::run(&command),
     };

@@ -30,6 +30,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
             executable.env("DRYSTONE_MEMORY", command.memory.unwrap_or(0).to_string());
             executable.env("DRYSTONE_STATS", if command.stats { "yes" } else { "" });
             executable.env("DRYSTONE_GRAPHICS", command.graphics.unwrap_or_default());
+            executable.env("DRYSTONE_CONTROL", command.control.unwrap_or_default());
             executable.env("DRYSTONE_SOURCE", source_directory.unwrap_or_default());
         });
     }
@@ -40,6 +41,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
         memory: command.memory.unwrap_or(0),
         stats: command.stats,
         graphics: command.graphics,
+        control: command.control,
         source_directory,
         ..Options::default()
     };

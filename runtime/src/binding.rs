@@ -12,6 +12,7 @@
 mod beyond;
 mod hints;
 mod name;
+mod rebind;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -20,6 +21,7 @@ use drystone_component::{Interface, Template};
 
 pub use self::hints::{Factory, Hints};
 use self::name::Name;
+pub use self::rebind::{Attempt, Rebind, rebind};
 use crate::communication::connection::{
     Refusal, connect_to_name, ds_connect, ds_disconnect, export_by_name, is_dead,
 };

@@ -11,10 +11,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use drystone_component::{Kind, Offered, Owned};
+use drystone_component::{Interface, Kind, Offered, Owned};
 
 use crate::collection;
-use crate::communication::connection::{Target, clients_of, decode, owner, resolve, slots_of};
+use crate::communication::connection::{Target, clients_of, decode, indexed_slot, owner, resolve, slots_of};
 use crate::far::{self, Binding};
 use crate::fault;
 use crate::home::home;
@@ -105,6 +105,31 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     snapshot.components = found.iter().map(|(instance, path)| view(w, *instance, path, &paths)).collect();
     snapshot.bindings = (*home(w)).kept.iter().filter_map(|&instance| binding(instance)).collect();
     snapshot
+}
+
+/// The k-th slot, from 1, of an interface that the component of a path requires, with that.
+pub(crate) unsafe fn slot(
+    w: *mut Worker,
+    path: &str,
+    interface: &str,
+    k: usize,
+) -> Option<(*mut RequiredSlot, &'static Interface)> {
+    let entry = (*home(w)).entry;
+    if entry.is_null() {
+        return None;
+    }
+    let found = find(entry, usize::MAX, &mut 0);
+    let (instance, _) = found.into_iter().find(|(_, found)| found == path)?;
+    let required = (*template_of(instance)).required.get();
+    let required = required.iter().find(|required| (*required.interface).name.get() == interface)?;
+    let interface = &*required.interface;
+    match (required.slots, k) {
+        (0, 1) => Some((slot_at(instance, required.offset), interface)),
+        (most, k) if (1..=most as usize).contains(&k) => {
+            Some((indexed_slot(w, instance, required, k - 1)?, interface))
+        }
+        _ => None,
+    }
 }
 
 /// All components with their paths, each before those that it holds.

@@ -20,6 +20,7 @@
 //! what its frame owns, and just returns. So is a native FINALLY (the place to close what the instance holds) when its
 //! instance is ended by force. A native body never runs on any thread but the home's.
 
+use alloc::boxed::Box;
 use core::any::Any;
 
 use crate::binding::Binder;
@@ -50,8 +51,15 @@ pub trait Platform {
     /// What other threads may use. It lives as long as the program.
     fn threads(&self) -> &'static dyn Threads;
 
-    /// The program is about to start, on this worker, which is the home until [`crate::run`] returns.
-    fn started(&mut self, _worker: *mut Worker) {}
+    /// Whether somebody may ask something of it though no process waits for it: it is looked at now and then.
+    fn is_asked(&self) -> bool {
+        false
+    }
+
+    /// What somebody asks for, to be done while no process runs; looked at after each [`Platform::wait`].
+    fn asked(&mut self) -> Option<Question> {
+        None
+    }
 
     /// What it knows about names, if it knows any.
     fn binder(&mut self) -> Option<&mut dyn Binder> {
@@ -61,6 +69,9 @@ pub trait Platform {
     /// The platform itself, for its native components.
     fn as_any(&mut self) -> &mut dyn Any;
 }
+
+/// What is to be done with a program, on its home worker.
+pub type Question = Box<dyn FnOnce(*mut Worker)>;
 
 /// The platform, as every thread sees it.
 pub trait Threads: Sync {

@@ -163,7 +163,6 @@ fn run_with(
         }));
         (*own).ground.let_others_run = Some(within::let_others_run);
         (*w).own = own.cast();
-        (*(*home).platform).started(w);
         let status = if start(w, options.system) {
             threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
             parallel::start_workers(w, program, &memory);
@@ -290,7 +289,8 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 unsafe fn ticked(w: *mut Worker) {
     (*home(w)).ticks += 1;
     parallel::ticked(w);
-    if (*(*home(w)).platform).pending() != 0 {
+    let platform = (*home(w)).platform;
+    if (*platform).pending() != 0 || (*platform).is_asked() {
         poll(w, Some(0));
         guest::look(w);
     }
@@ -320,6 +320,9 @@ unsafe fn wake(w: *mut Worker, now: i64) {
 unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
     let platform = (*home(w)).platform;
     (*platform).wait(timeout, &mut |p| wake_parked(w, p));
+    while let Some(question) = (*platform).asked() {
+        question(w);
+    }
 }
 
 /// Gives memory back that nobody uses; that takes `most` nanoseconds. Answers after how many there may be more to do.

@@ -25,7 +25,7 @@ use std::rc::Rc;
 
 use drystone_component::{Interface, Program, Template};
 pub(crate) use drystone_kortex::Scheme;
-use drystone_kortex::composed::{Services, compose, compose_exported};
+use drystone_kortex::composed::{Monitors, Services, compose, compose_exported};
 use drystone_kortex::event::Events;
 use drystone_runtime::binding::{Binder, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
@@ -63,6 +63,11 @@ impl Bindings {
             schemes.insert(context.scheme, (context.begin)());
         }
         Bindings { schemes, services }
+    }
+
+    /// What is monitored.
+    pub(crate) fn monitors(&self) -> Rc<Monitors> {
+        self.services.monitors.clone()
     }
 
     fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn Scheme>, &'n str), String> {

@@ -7,6 +7,7 @@
 pub mod bindings;
 mod canvas;
 mod console;
+mod control;
 mod file_system;
 mod files;
 mod graphic_view;
@@ -49,6 +50,8 @@ pub struct Options {
     pub stats: bool,
     /// Where the picture is saved as PNG when the program has ended, if it draws one.
     pub graphics: Option<PathBuf>,
+    /// A Unix socket over which the running program can be looked at and changed.
+    pub control: Option<PathBuf>,
     /// Width and height of the picture in pixels.
     pub size: (usize, usize),
     /// Crates that are built in, with what they add.
@@ -66,6 +69,7 @@ impl Default for Options {
             seed: None,
             stats: false,
             graphics: None,
+            control: None,
             size: (640, 480),
             additions: &[],
             source_directory: None,

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::exit;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,10 +10,11 @@ use std::time::{Duration, Instant};
 use drystone_component::Program;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
-use drystone_runtime::platform::{Platform, Threads};
+use drystone_runtime::platform::{Platform, Question, Threads};
 
 use crate::Options;
 use crate::bindings::Bindings;
+use crate::control::Control;
 use crate::process::write_all;
 use crate::reactor::Reactor;
 use crate::reason::reason;
@@ -32,25 +34,32 @@ pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
     bindings: Bindings,
+    control: Option<Rc<Control>>,
     threads: &'static LinuxThreads,
 }
 
 impl Linux {
-    /// Fails if the system has no more file descriptors.
+    /// # Errors
+    /// The system has no more file descriptors, or the socket for control can't be made.
     pub(crate) fn new(
         start: Instant,
         output: Output,
         program: &'static Program,
         options: &Options,
-    ) -> io::Result<Linux> {
-        let reactor = Reactor::new()?;
+    ) -> Result<Linux, String> {
+        let reactor = Reactor::new().map_err(|error| reason(&error))?;
         let threads = LinuxThreads::new(start, reactor.waker());
         let bindings = Bindings::new(program, options, &reactor);
-        Ok(Linux { reactor, output, bindings, threads })
+        let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors());
+        let control = options.control.as_ref().map(listen).transpose()?;
+        Ok(Linux { reactor, output, bindings, control, threads })
     }
 
     /// The program has ended; gives where its output went.
     pub(crate) fn end(self) -> Output {
+        if let Some(control) = &self.control {
+            control.end();
+        }
         self.threads.end();
         self.output
     }
@@ -94,6 +103,14 @@ impl Platform for Linux {
 
     fn threads(&self) -> &'static dyn Threads {
         self.threads
+    }
+
+    fn asked(&mut self) -> Option<Question> {
+        self.control.as_ref()?.asked()
+    }
+
+    fn is_asked(&self) -> bool {
+        self.control.is_some()
     }
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {

@@ -15,7 +15,6 @@ use drystone_runtime::Outcome;
 use drystone_runtime::platform::Platform;
 
 use crate::platform::{Linux, Output};
-use crate::reason::reason;
 use crate::{Options, standard, system};
 
 /// Runs a program to its end; the status with which the process shall exit: that of the program, or 2 if the system
@@ -72,7 +71,7 @@ fn try_run(
     output: Output,
 ) -> Result<Run, String> {
     settle();
-    let mut platform = Linux::new(start, output, program, options).map_err(|error| reason(&error))?;
+    let mut platform = Linux::new(start, output, program, options)?;
     let reactor = platform.reactor.clone();
     let (kind, system, remains) = system::make(program, options, &reactor, start)?;
     let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };

@@ -1,6 +1,6 @@
 //! The start of an executable: how it runs is set by environment variables. `DRYSTONE_CORES` (number of workers),
 //! `DRYSTONE_MEMORY` (bytes, or with K, M or G), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
-//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_SOURCE` (a folder with files that the current one hasn't
+//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to look at it and change it), `DRYSTONE_SOURCE` (a folder with files that the current one hasn't
 //! got). All arguments are the program's.
 //!
 //! # Soundness
@@ -46,6 +46,7 @@ pub unsafe fn start(
         memory: number("DRYSTONE_MEMORY"),
         stats: !setting("DRYSTONE_STATS").is_empty(),
         graphics: path("DRYSTONE_GRAPHICS"),
+        control: path("DRYSTONE_CONTROL"),
         source_directory: path("DRYSTONE_SOURCE"),
         additions,
         ..Options::default()

@@ -28,9 +28,25 @@ pub unsafe fn bind(
     name: &[u8],
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let reach = binder(w, name)?.bind(interface, name, hints)?;
-    link(slot, proxy(w, interface, reach, &shown(name, hints)).ok_or("out of memory")?);
+    link(slot, reach(w, interface, name, hints)?);
     Ok(())
+}
+
+/// What a slot is to be connected to for a name; it has to be connected at once.
+///
+/// # Errors
+/// What the platform says.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn reach(
+    w: *mut Worker,
+    interface: &'static Interface,
+    name: &[u8],
+    hints: &Hints<'_>,
+) -> Result<usize, String> {
+    let reach = binder(w, name)?.bind(interface, name, hints)?;
+    Ok(proxy(w, interface, reach, &shown(name, hints)).ok_or("out of memory")?)
 }
 
 /// Exports what `target` leads to by a name.

@@ -100,7 +100,7 @@ unsafe fn has_clients(instance: *mut Instance, offered: &Offered) -> bool {
     true
 }
 
-unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
+pub unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
     leaves_through(slot, |leaf| {
         if leaf.slot.is_null() {
             wake_holder(w, leaf.client);

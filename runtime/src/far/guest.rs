@@ -74,14 +74,14 @@ pub unsafe fn receive(w: *mut Worker, guest: &mut Guest, entry: *mut Instance) -
     for (index, offered) in guest.template.offered.get().iter().enumerate() {
         // Elsewhere the compiler has made sure that nobody but its holder is a client.
         if offered.connectable {
-            let slot = listen(w, &*offered.interface, guest.host.offered(index))?;
+            let slot = listen(w, &*offered.interface, guest.host.offered(index), "host")?;
             link(slot, slot_at::<OfferedSlot>(entry, offered.offset).expose_provenance());
         }
     }
     for (index, required) in guest.template.required.get().iter().enumerate() {
         for slot in 0..required.slots.clamp(1, SLOTS) {
             let reach = guest.host.required(index, slot as usize + 1);
-            link(slot_of(w, entry, required, slot)?, proxy(w, &*required.interface, reach)?);
+            link(slot_of(w, entry, required, slot)?, proxy(w, &*required.interface, reach, "host")?);
         }
     }
     Some(())

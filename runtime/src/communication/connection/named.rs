@@ -104,7 +104,7 @@ pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
 }
 
 /// Within a program a description is its interface.
-fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(), Refusal> {
+pub fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(), Refusal> {
     if ptr::eq(wanted, offered) {
         return Ok(());
     }

@@ -1,0 +1,297 @@
+//! A running program is looked at and changed over a Unix socket (`drystone run --control SOCKET`). A client writes one line
+//! of JSON and reads one:
+//!
+//! * `{"inspect": N}`: the program as it is now, at most N components;
+//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": ..}}`: a connection gets another binding, as
+//!   soon as its protocol allows; the answer is `{}`, or `{"error": ..}` if it can't be done or takes too long.
+//!
+//! # Soundness
+//!
+//! The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use drystone_kortex::composed::Monitors;
+use drystone_runtime::binding::{Attempt, Rebind, rebind};
+use drystone_runtime::inspect::{BindingView, Component, Snapshot, inspect};
+use drystone_runtime::layout::Worker;
+use drystone_runtime::platform::Question;
+use mio::net::{UnixListener, UnixStream};
+use serde_json::{Value, json};
+
+use crate::reactor::{Drain, Handler, Reactor};
+use crate::reason::reason;
+
+/// How long a protocol may take to come to a point where its binding can be replaced.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks whether it has.
+const PAUSE: Duration = Duration::from_micros(500);
+/// Longest request.
+const LONGEST: usize = 64 * 1024;
+
+/// The socket; its file goes with it.
+pub(crate) struct Control {
+    path: PathBuf,
+    shared: Rc<Shared>,
+    listener: RefCell<UnixListener>,
+    source: usize,
+}
+
+struct Shared {
+    reactor: Rc<Reactor>,
+    monitors: Rc<Monitors>,
+    questions: RefCell<VecDeque<Question>>,
+}
+
+impl Control {
+    /// Listens.
+    ///
+    /// # Errors
+    /// Why the socket can't be made.
+    pub(crate) fn new(
+        path: &Path,
+        reactor: Rc<Reactor>,
+        monitors: Rc<Monitors>,
+    ) -> Result<Rc<Control>, String> {
+        let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
+        // What a program left there that was killed.
+        if UnixStream::connect(path).is_err() && is_socket(path) {
+            fs::remove_file(path).map_err(failed)?;
+        }
+        let mut listener = UnixListener::bind(path).map_err(failed)?;
+        let source = reactor.watch(&mut listener).map_err(failed)?;
+        let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: RefCell::default() });
+        let control = Control { path: path.into(), shared, listener: RefCell::new(listener), source };
+        let control = Rc::new(control);
+        reactor.handle(source, control.clone());
+        Ok(control)
+    }
+
+    /// What a client wants, in order.
+    pub(crate) fn asked(&self) -> Option<Question> {
+        self.shared.questions.borrow_mut().pop_front()
+    }
+
+    /// It has ended.
+    pub(crate) fn end(&self) {
+        self.shared.questions.borrow_mut().clear();
+        self.shared.reactor.unwatch(self.source, &mut *self.listener.borrow_mut());
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
+impl Handler for Control {
+    fn ready(&self) {
+        while let Ok((mut stream, _)) = self.listener.borrow().accept() {
+            let Ok(source) = self.shared.reactor.watch(&mut stream) else { continue };
+            let client = Client {
+                shared: self.shared.clone(),
+                source,
+                stream: RefCell::new(stream),
+                request: RefCell::default(),
+                answer: RefCell::default(),
+                rebinding: RefCell::default(),
+            };
+            let client = Rc::new_cyclic(|me| Ready { me: me.clone(), client });
+            self.shared.reactor.handle(source, client);
+        }
+    }
+}
+
+/// A client's connection.
+struct Client {
+    shared: Rc<Shared>,
+    source: usize,
+    stream: RefCell<UnixStream>,
+    request: RefCell<Vec<u8>>,
+    /// What it hasn't read yet.
+    answer: RefCell<Vec<u8>>,
+    /// What is to be done, and until when.
+    rebinding: RefCell<Option<(Rebind, Instant)>>,
+}
+
+struct Ready {
+    me: std::rc::Weak<Ready>,
+    client: Client,
+}
+
+impl Handler for Ready {
+    fn ready(&self) {
+        let Some(me) = self.me.upgrade() else { return };
+        if let Some((what, until)) = self.client.rebinding.borrow_mut().take() {
+            return self.ask(move |worker| me.rebind(worker, what, until));
+        }
+        match self.client.read() {
+            Ok(None) => {}
+            Ok(Some(request)) => self.ask(move |worker| me.act(worker, &request)),
+            Err(_) => self.client.leave(),
+        }
+    }
+}
+
+impl Ready {
+    fn ask(&self, question: impl FnOnce(*mut Worker) + 'static) {
+        self.client.shared.questions.borrow_mut().push_back(Box::new(question));
+    }
+
+    fn act(&self, worker: *mut Worker, request: &[u8]) {
+        let request: Value = serde_json::from_slice(request).unwrap_or_default();
+        if let Some(most) = request["inspect"].as_u64() {
+            return self.answer(self.client.shared.look(worker, most as usize));
+        }
+        match rebinding(&request["rebind"]) {
+            Some(what) => self.rebind(worker, what, Instant::now() + PATIENCE),
+            None => self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"})),
+        }
+    }
+
+    fn rebind(&self, worker: *mut Worker, what: Rebind, until: Instant) {
+        // SAFETY: see the head of this file.
+        match unsafe { rebind(worker, &what) } {
+            Attempt::Done => self.answer(json!({})),
+            Attempt::Refused(why) => self.answer(json!({ "error": why })),
+            Attempt::Later if Instant::now() < until => {
+                *self.client.rebinding.borrow_mut() = Some((what, until));
+                if let Some(me) = self.me.upgrade() {
+                    self.client.shared.reactor.at(Instant::now() + PAUSE, me);
+                }
+            }
+            Attempt::Later => {
+                self.answer(json!({"error": "the communication didn't come to a point where it could end"}));
+            }
+        }
+    }
+
+    fn answer(&self, answer: Value) {
+        let Some(me) = self.me.upgrade() else { return };
+        let mut bytes = answer.to_string().into_bytes();
+        bytes.push(b'\n');
+        *self.client.answer.borrow_mut() = bytes;
+        self.client.shared.reactor.drain_later(self.client.source, me);
+    }
+}
+
+impl Drain for Ready {
+    fn drain(&self) -> bool {
+        let client = &self.client;
+        loop {
+            let mut answer = client.answer.borrow_mut();
+            let written = match answer.is_empty() {
+                true => Ok(0),
+                false => client.stream.borrow_mut().write(&answer),
+            };
+            match written {
+                Ok(0) => break,
+                Ok(count) => drop(answer.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Err(_) => break,
+            }
+        }
+        client.leave();
+        true
+    }
+
+    fn give_up(&self) {
+        self.client.leave();
+    }
+}
+
+impl Client {
+    /// The request, when it is whole.
+    fn read(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut request = self.request.borrow_mut();
+        let mut bytes = [0; 4096];
+        loop {
+            match self.stream.borrow_mut().read(&mut bytes) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => request.extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if request.ends_with(b"\n") {
+                return Ok(Some(std::mem::take(&mut *request)));
+            }
+            if request.len() > LONGEST {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+
+    fn leave(&self) {
+        let _ = self.stream.borrow().shutdown(std::net::Shutdown::Both);
+        self.shared.reactor.unwatch(self.source, &mut *self.stream.borrow_mut());
+    }
+}
+
+fn rebinding(request: &Value) -> Option<Rebind> {
+    let text = |name: &str| request[name].as_str().map(String::from);
+    Some(Rebind {
+        path: text("path")?,
+        interface: text("interface")?,
+        slot: request["slot"].as_u64().unwrap_or(1) as usize,
+        name: text("name")?,
+        hints: text("by").unwrap_or_default(),
+    })
+}
+
+impl Shared {
+    fn look(&self, worker: *mut Worker, most: usize) -> Value {
+        // SAFETY: see the head of this file.
+        let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };
+        let monitors = self.monitors.now();
+        json!({
+            "components": components.iter().map(component).collect::<Vec<_>>(),
+            "more": more,
+            "bindings": bindings.iter().map(binding).collect::<Vec<_>>(),
+            "monitors": monitors.iter().map(|monitor| json!({
+                "name": monitor.name,
+                "interface": monitor.interface,
+                "communications": [monitor.begun, monitor.open, monitor.lost],
+                "messages": monitor.messages,
+                "nanoseconds": monitor.times.as_slice(),
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn component(component: &Component) -> Value {
+    json!({
+        "path": component.path,
+        "template": component.template,
+        "offers": component.offers,
+        "requires": component.requires.iter().map(|connection| json!({
+            "interface": connection.interface,
+            "slot": connection.slot,
+            "to": connection.to,
+            "open": connection.is_open,
+        })).collect::<Vec<_>>(),
+        "processes": component.processes.iter().map(|process| json!({
+            "runs": process.what,
+            "waits": process.waits_for.trim_start_matches(", which waits "),
+            "at": process.at.trim_start_matches(" at "),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn binding(binding: &BindingView) -> Value {
+    json!({
+        "name": binding.name,
+        "interface": binding.interface,
+        "export": binding.is_export,
+        "communications": binding.communications,
+        "sent": binding.sent,
+        "received": binding.received,
+    })
+}

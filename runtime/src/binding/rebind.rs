@@ -1,0 +1,106 @@
+//! Another binding for a connection while the program runs: at a point where the protocol allows it, so that neither side
+//! loses a message.
+//!
+//! # Why this is sound
+//! As the binding module says; the slot is looked for anew at each attempt.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use drystone_component::Interface;
+
+use super::name::Name;
+use super::{Hints, beyond};
+use crate::communication::connection::{
+    Refusal, close_all_through, connect_to_name, fits, leaves_through, link, unlink, wake_through,
+};
+use crate::communication::may_close;
+use crate::home::home;
+use crate::home::names::Waiting;
+use crate::inspect;
+use crate::layout::*;
+
+/// What is to be bound to what.
+#[derive(Clone, Debug)]
+pub struct Rebind {
+    /// The client's path, such as `City.house[17]`.
+    pub path: String,
+    /// The interface that it requires.
+    pub interface: String,
+    /// Which slot of it, from 1.
+    pub slot: usize,
+    /// What it is to be connected to.
+    pub name: String,
+    /// BY, as generated code gives it.
+    pub hints: String,
+}
+
+/// What became of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// It is bound.
+    Done,
+    /// The protocol doesn't allow it now.
+    Later,
+    /// It can't be done: why.
+    Refused(String),
+}
+
+/// Binds a connection anew, if that can be done now.
+///
+/// # Safety
+/// As for [`inspect::inspect`].
+pub unsafe fn rebind(w: *mut Worker, what: &Rebind) -> Attempt {
+    let Some((slot, interface)) = inspect::slot(w, &what.path, &what.interface, what.slot) else {
+        let Rebind { path, interface, slot, .. } = what;
+        return Attempt::Refused(format!("there is no {path} with a slot {slot} of {interface}"));
+    };
+    if !may_change(slot) {
+        return Attempt::Later;
+    }
+    close_all_through(w, slot);
+    connect(w, slot, interface, what).map_or_else(Attempt::Refused, |()| Attempt::Done)
+}
+
+/// Whether all communications through a slot may end now, and nothing is left in them that a client would have received.
+unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
+    let mut may = true;
+    leaves_through(slot, |leaf| {
+        let c = *leaf.cell;
+        may &= c.is_null() || (may_close(c) && (*c).word.flags & FOR_CLIENT == 0);
+    });
+    may
+}
+
+unsafe fn connect(
+    w: *mut Worker,
+    slot: *mut RequiredSlot,
+    interface: &'static Interface,
+    what: &Rebind,
+) -> Result<(), String> {
+    let name = Name::parse(what.name.as_bytes())?;
+    let hints = Hints::parse(what.hints.as_bytes())?;
+    if !name.is_local() {
+        let target = beyond::reach(w, interface, name.whole, &hints)?;
+        unlink(w, slot);
+        link(slot, target);
+    } else {
+        let exported = (*home(w)).names.exported(name.whole);
+        let exported = exported.ok_or_else(|| format!("{}: nothing is exported by that name", what.name))?;
+        fits(interface, exported.interface).map_err(said)?;
+        unlink(w, slot);
+        let slot = beyond::through(w, slot, interface, &hints)?;
+        let waiting = Waiting { slot, interface, location: u32::MAX };
+        connect_to_name(w, waiting, name.whole).map_err(said)?;
+    }
+    wake_through(w, slot);
+    Ok(())
+}
+
+fn said(why: Refusal) -> String {
+    match why {
+        Refusal::Reason(reason) => reason,
+        Refusal::Fault(fault) => fault.name().to_string(),
+    }
+}
