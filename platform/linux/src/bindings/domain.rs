@@ -142,7 +142,10 @@ pub(crate) fn run(
     (offer, trust): (Offer, Trust),
     options: &Options,
 ) -> io::Result<i32> {
-    let mut platform = Linux::new(Instant::now(), Output::Standard, program, options)?;
+    // Its program is the one that people look at.
+    let options = &Options { control: None, ..options.clone() };
+    let mut platform =
+        Linux::new(Instant::now(), Output::Standard, program, options).map_err(io::Error::other)?;
     let reactor = platform.reactor.clone();
     let line = Line::new(offer.open(trust)?, Role::Acceptor, &reactor)?;
     let host = Outside { template, line: line.clone() };
