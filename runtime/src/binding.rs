@@ -21,7 +21,7 @@ use drystone_component::{Interface, Template};
 
 pub use self::hints::{Factory, Hints};
 use self::name::Name;
-pub use self::rebind::{Attempt, Rebind, rebind};
+pub use self::rebind::{Rebind, rebind};
 use crate::communication::connection::{
     Refusal, connect_to_name, ds_connect, ds_disconnect, export_by_name, is_dead,
 };

@@ -25,8 +25,9 @@ use self::exchange::{Exchange, Parallel};
 use self::names::Names;
 use self::surplus::Surplus;
 use self::timers::Timers;
+use crate::communication::rebinding::Leaving;
 use crate::far::Guest;
-use crate::layout::{Instance, OTHER, Worker};
+use crate::layout::{Communication, Instance, OTHER, Worker};
 use crate::platform::{Platform, Threads};
 use crate::worker::Ground;
 
@@ -130,6 +131,8 @@ pub struct Home {
     pub within: u32,
     /// Deletions that nobody waits for.
     pub detached: usize,
+    /// Clients that are to be bound anew, by their communications.
+    pub leaving: BTreeMap<*mut Communication, Leaving>,
     /// Components of bindings, which nobody holds; the program doesn't end before them.
     pub kept: BTreeSet<*mut Instance>,
     /// Templates that no compiler made: by what they are for, as the far module knows.

@@ -155,6 +155,9 @@ pub const GONE: u16 = 8;
 /// A native service is parked, and answers requests when they are sent: whoever has sent one calls it.
 pub const CALLS: u16 = 16;
 
+/// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
+pub const LEAVES: u16 = 16;
+
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
 pub struct Instance {

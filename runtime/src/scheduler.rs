@@ -145,6 +145,7 @@ fn run_with(
             paused: VecDeque::new(),
             within: 0,
             detached: 0,
+            leaving: BTreeMap::new(),
             kept: BTreeSet::new(),
             templates: BTreeMap::new(),
             parallel: Parallel::new(),

@@ -3,7 +3,7 @@
 //!
 //! * `{"inspect": N}`: the program as it is now, at most N components;
 //! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": ..}}`: a connection gets another binding, as
-//!   soon as its protocol allows; the answer is `{}`, or `{"error": ..}` if it can't be done or takes too long.
+//!   soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it can't be done.
 //!
 //! # Soundness
 //!
@@ -15,10 +15,9 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use drystone_kortex::composed::Monitors;
-use drystone_runtime::binding::{Attempt, Rebind, rebind};
+use drystone_runtime::binding::{Rebind, rebind};
 use drystone_runtime::inspect::{BindingView, Component, Snapshot, inspect};
 use drystone_runtime::layout::Worker;
 use drystone_runtime::platform::Question;
@@ -28,10 +27,6 @@ use serde_json::{Value, json};
 use crate::reactor::{Drain, Handler, Reactor};
 use crate::reason::reason;
 
-/// How long a protocol may take to come to a point where its binding can be replaced.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks whether it has.
-const PAUSE: Duration = Duration::from_micros(500);
 /// Longest request.
 const LONGEST: usize = 64 * 1024;
 
@@ -101,7 +96,6 @@ impl Handler for Control {
                 stream: RefCell::new(stream),
                 request: RefCell::default(),
                 answer: RefCell::default(),
-                rebinding: RefCell::default(),
             };
             let client = Rc::new_cyclic(|me| Ready { me: me.clone(), client });
             self.shared.reactor.handle(source, client);
@@ -117,8 +111,6 @@ struct Client {
     request: RefCell<Vec<u8>>,
     /// What it hasn't read yet.
     answer: RefCell<Vec<u8>>,
-    /// What is to be done, and until when.
-    rebinding: RefCell<Option<(Rebind, Instant)>>,
 }
 
 struct Ready {
@@ -129,9 +121,6 @@ struct Ready {
 impl Handler for Ready {
     fn ready(&self) {
         let Some(me) = self.me.upgrade() else { return };
-        if let Some((what, until)) = self.client.rebinding.borrow_mut().take() {
-            return self.ask(move |worker| me.rebind(worker, what, until));
-        }
         match self.client.read() {
             Ok(None) => {}
             Ok(Some(request)) => self.ask(move |worker| me.act(worker, &request)),
@@ -150,27 +139,14 @@ impl Ready {
         if let Some(most) = request["inspect"].as_u64() {
             return self.answer(self.client.shared.look(worker, most as usize));
         }
-        match rebinding(&request["rebind"]) {
-            Some(what) => self.rebind(worker, what, Instant::now() + PATIENCE),
-            None => self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"})),
-        }
-    }
-
-    fn rebind(&self, worker: *mut Worker, what: Rebind, until: Instant) {
+        let (Some(what), Some(me)) = (rebinding(&request["rebind"]), self.me.upgrade()) else {
+            return self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"}));
+        };
+        let told = move |outcome: Result<(), String>| {
+            me.answer(outcome.map_or_else(|why| json!({ "error": why }), |()| json!({})));
+        };
         // SAFETY: see the head of this file.
-        match unsafe { rebind(worker, &what) } {
-            Attempt::Done => self.answer(json!({})),
-            Attempt::Refused(why) => self.answer(json!({ "error": why })),
-            Attempt::Later if Instant::now() < until => {
-                *self.client.rebinding.borrow_mut() = Some((what, until));
-                if let Some(me) = self.me.upgrade() {
-                    self.client.shared.reactor.at(Instant::now() + PAUSE, me);
-                }
-            }
-            Attempt::Later => {
-                self.answer(json!({"error": "the communication didn't come to a point where it could end"}));
-            }
-        }
+        unsafe { rebind(worker, what, Box::new(told)) }
     }
 
     fn answer(&self, answer: Value) {

@@ -5,6 +5,7 @@
 //! As the binding module says; the slot is looked for anew at each attempt.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -15,7 +16,7 @@ use super::{Hints, beyond};
 use crate::communication::connection::{
     Refusal, close_all_through, connect_to_name, fits, leaves_through, link, unlink, wake_through,
 };
-use crate::communication::may_close;
+use crate::communication::{may_close, rebinding};
 use crate::home::home;
 use crate::home::names::Waiting;
 use crate::inspect;
@@ -36,39 +37,36 @@ pub struct Rebind {
     pub hints: String,
 }
 
-/// What became of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attempt {
-    /// It is bound.
-    Done,
-    /// The protocol doesn't allow it now.
-    Later,
-    /// It can't be done: why.
-    Refused(String),
-}
-
-/// Binds a connection anew, if that can be done now.
+/// Binds a connection anew, as soon as its protocol allows: at once, if no communication has begun there or nothing is
+/// under way in it, else before the message by which its client would begin anew. `told` hears of it: an error says why it
+/// can't be done, or that the communication ended meanwhile.
 ///
 /// # Safety
 /// As for [`inspect::inspect`].
-pub unsafe fn rebind(w: *mut Worker, what: &Rebind) -> Attempt {
+pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(), String>)>) {
     let Some((slot, interface)) = inspect::slot(w, &what.path, &what.interface, what.slot) else {
         let Rebind { path, interface, slot, .. } = what;
-        return Attempt::Refused(format!("there is no {path} with a slot {slot} of {interface}"));
+        return told(Err(format!("there is no {path} with a slot {slot} of {interface}")));
     };
-    if !may_change(slot) {
-        return Attempt::Later;
+    let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
+        Some(slot) => told(connect(w, slot, interface, &what)),
+        None => told(Err(String::from("the communication has ended meanwhile"))),
+    };
+    if may_change(slot) {
+        close_all_through(w, slot);
+        change(w, Some(slot));
+        wake_through(w, slot);
+    } else {
+        rebinding::begin(w, slot, Box::new(change));
     }
-    close_all_through(w, slot);
-    connect(w, slot, interface, what).map_or_else(Attempt::Refused, |()| Attempt::Done)
 }
 
-/// Whether all communications through a slot may end now, and nothing is left in them that a client would have received.
+/// Whether nothing is under way in the communications through a slot, and they may end now.
 unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
     let mut may = true;
     leaves_through(slot, |leaf| {
         let c = *leaf.cell;
-        may &= c.is_null() || (may_close(c) && (*c).word.flags & FOR_CLIENT == 0);
+        may &= c.is_null() || (may_close(c) && (*c).word.tag == 0);
     });
     may
 }
@@ -94,7 +92,6 @@ unsafe fn connect(
         let waiting = Waiting { slot, interface, location: u32::MAX };
         connect_to_name(w, waiting, name.whole).map_err(said)?;
     }
-    wake_through(w, slot);
     Ok(())
 }
 

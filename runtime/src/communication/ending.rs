@@ -9,7 +9,7 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::connection::wake_parked;
-use super::{Act, drop_buffered, free, interface_of, may_end, next, violation, wake};
+use super::{Act, drop_buffered, free, interface_of, may_end, next, rebinding, violation, wake};
 use crate::home::home;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
@@ -93,6 +93,9 @@ pub unsafe fn may_close_as(c: *mut Communication, interface: &Interface) -> bool
 
 /// The client lets go.
 pub unsafe fn close(w: *mut Worker, c: *mut Communication) {
+    if (*c).word.flags & LEAVES != 0 {
+        rebinding::forget(w, c);
+    }
     if (*c).word.flags & SERVICE_ENDED != 0 {
         drop_buffered(w, c, interface_of(c));
         wake(w, c);
@@ -119,7 +122,10 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
 
 /// The server is no more, and no service runs: what it has sent can still be read. `slot` is the client's; null if
 /// that is the holder of a dead component.
-pub unsafe fn detach(c: *mut Communication, slot: *mut RequiredSlot) {
+pub unsafe fn detach(w: *mut Worker, c: *mut Communication, slot: *mut RequiredSlot) {
+    if (*c).word.flags & LEAVES != 0 {
+        rebinding::forget(w, c);
+    }
     let p = c.cast::<Process>();
     let body = body_of(p);
     (*p).score = body.size;

@@ -9,7 +9,9 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::connection::wake_parked;
-use super::{Act, connection, drop_words, free, may_end, next, payload, sender, violation, wait, wake};
+use super::{
+    Act, connection, drop_words, free, may_end, next, payload, rebinding, sender, violation, wait, wake,
+};
 use crate::layout::*;
 use crate::process::{restart_parked, restart_service, run_native};
 use crate::queue::ready;
@@ -22,7 +24,7 @@ const START: CommunicationWord = CommunicationWord { state: 0, seen: 0, tag: 0, 
 #[inline(always)]
 unsafe fn is_usual(c: *mut Communication, interface: &Interface, message: u32) -> bool {
     let word = (*c).word;
-    word.tag == 0 && word.flags == 0 && next(interface, word.state, message).is_some()
+    word.tag == 0 && word.flags & !LEAVES == 0 && next(interface, word.state, message).is_some()
 }
 
 /// Room for a message, when there is; null: leave.
@@ -39,6 +41,12 @@ pub unsafe extern "C" fn ds_send(
     message: u32,
     location: u32,
 ) -> *mut u64 {
+    if (*c).word.flags & LEAVES != 0 && leaves_here(c, interface, message) {
+        // The process begins with what it is bound to now.
+        rebinding::leave(w, c);
+        ready(w, p);
+        return null_mut();
+    }
     if is_usual(c, interface, message) {
         return payload(c);
     }
@@ -139,6 +147,15 @@ unsafe fn send_as_client(
     // The buffer is full, or only the next communication can begin with this message.
     wait(c, p, ROOM);
     null_mut()
+}
+
+/// Whether a client that is to leave may do so instead of sending this, which begins a communication as well.
+unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32) -> bool {
+    let word = (*c).word;
+    sender(interface, message) == Side::Client
+        && word.flags & FOR_CLIENT == 0
+        && may_end(interface, word.state)
+        && next(interface, 0, message).is_some()
 }
 
 /// Whether a message begins another communication where a binding has lost the one before.

@@ -213,6 +213,9 @@ unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mu
         if c.is_null() {
             return;
         }
+        if (*c).word.flags & LEAVES != 0 {
+            communication::rebinding::forget(w, c);
+        }
         let server = (*c).process.instance;
         if server.is_null() {
             (*slot).communication = null_mut();
@@ -328,7 +331,7 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
     if !waiter.is_null() && !is_dead((*waiter).instance) {
         ready(w, waiter);
     }
-    detach(c, leaf.slot);
+    detach(w, c, leaf.slot);
 }
 
 /// The service of a component that lives on ends, since its client was ended by force.

@@ -70,7 +70,7 @@ pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: 
             if (*c).word.tag == 0 || leaf.slot.is_null() {
                 close_leaf(w, leaf.cell);
             } else {
-                detach(c, leaf.slot);
+                detach(w, c, leaf.slot);
             }
         });
         unlink(w, client);
