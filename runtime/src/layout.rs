@@ -156,7 +156,7 @@ pub const GONE: u16 = 8;
 pub const CALLS: u16 = 16;
 
 /// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
-pub const LEAVES: u16 = 16;
+pub const LEAVES: u16 = 32;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]

@@ -254,7 +254,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !(*home(w)).dropped.is_empty() {
             deletion::delete_dropped(w);
         }
-        if (*home(w)).entry.is_null() && (*home(w)).detached == 0 && (*home(w)).kept.is_empty() {
+        if is_over(w) {
             if (*home(w)).system.is_empty() {
                 return 0;
             }
@@ -279,12 +279,20 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             enter(w, program, p);
         } else if (*w).attention.load(Relaxed) == 0
             && (*home(w)).paused.is_empty()
+            // A deletion that had paused may have been the last.
+            && !is_over(w)
             && !guest::look(w)
             && !wait(w)
         {
             return fault::report_deadlock(w);
         }
     }
+}
+
+/// Whether the program's components are deleted, and nothing of its bindings is left.
+unsafe fn is_over(w: *mut Worker) -> bool {
+    let home = &*home(w);
+    home.entry.is_null() && home.detached == 0 && home.kept.is_empty()
 }
 
 unsafe fn ticked(w: *mut Worker) {
