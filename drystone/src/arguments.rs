@@ -93,7 +93,7 @@ pub struct Run {
     /// Where to save what the program drew
     #[arg(long, value_name = "OUT.png", value_hint = ValueHint::FilePath)]
     pub graphics: Option<PathBuf>,
-    /// A Unix socket for `drystone inspect`, `rebind` and `graph --live`
+    /// A Unix socket for `drystone inspect` and `drystone rebind`
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
     pub control: Option<PathBuf>,
 }

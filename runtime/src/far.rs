@@ -41,6 +41,7 @@ pub use traffic::Traffic;
 use drystone_component::Offered;
 
 use crate::communication::connection::wake_parked;
+use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::{Instance, Process, Worker};
 
@@ -77,28 +78,33 @@ pub trait Far: 'static {
 
 /// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has ended.
 #[derive(Clone)]
-pub struct Waker(Rc<Cell<Option<(*mut Worker, *mut Process)>>>);
+pub struct Waker {
+    target: Rc<Cell<Option<(*mut Worker, *mut Process)>>>,
+    /// The program still runs.
+    runs: Rc<Cell<bool>>,
+}
 
 impl Waker {
     /// On the home's thread, with its worker.
-    fn new(worker: *mut Worker, process: *mut Process) -> Waker {
-        Waker(Rc::new(Cell::new(Some((worker, process)))))
+    unsafe fn new(worker: *mut Worker, process: *mut Process) -> Waker {
+        Waker { target: Rc::new(Cell::new(Some((worker, process)))), runs: (*home(worker)).runs.clone() }
     }
 
     /// It has something to look at.
     pub fn wake(&self) {
-        if let Some((worker, process)) = self.0.get() {
-            // SAFETY: whose it is forgets it before its process ends; it can't leave the home's thread.
+        if let Some((worker, process)) = self.target.get().filter(|_| self.runs.get()) {
+            // SAFETY: whose it is forgets it before its process ends, and the home says when all of them have ended; it
+            // can't leave the home's thread.
             unsafe { wake_parked(worker, process) }
         }
     }
 
     fn is_for(&self, process: *mut Process) -> bool {
-        self.0.get().is_some_and(|(_, p)| p == process)
+        self.target.get().is_some_and(|(_, p)| p == process)
     }
 
     fn forget(&self) {
-        self.0.set(None);
+        self.target.set(None);
     }
 }
 

@@ -224,6 +224,8 @@ pub unsafe fn waits_for(p: *mut Process) -> &'static str {
         CONNECTION => ", which waits for a connection",
         UNBEGUN => ", which waits for the component's BEGIN",
         DELETION => ", which waits for the end of a deletion",
+        SLEEPS => ", which waits for its time",
+        PLATFORM => ", which waits for something from outside",
         _ => "",
     }
 }

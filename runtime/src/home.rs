@@ -12,9 +12,10 @@ pub mod timers;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicI64};
@@ -131,6 +132,8 @@ pub struct Home {
     pub within: u32,
     /// Deletions that nobody waits for.
     pub detached: usize,
+    /// Whether the program runs: those outside who would wake one of its processes ask.
+    pub runs: Rc<Cell<bool>>,
     /// Clients that are to be bound anew, by their communications.
     pub leaving: BTreeMap<*mut Communication, Leaving>,
     /// Components of bindings, which nobody holds; the program doesn't end before them.

@@ -12,9 +12,10 @@ mod within;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ptr::{self, null_mut};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
@@ -145,6 +146,7 @@ fn run_with(
             paused: VecDeque::new(),
             within: 0,
             detached: 0,
+            runs: Rc::new(Cell::new(true)),
             leaving: BTreeMap::new(),
             kept: BTreeSet::new(),
             templates: BTreeMap::new(),
@@ -188,6 +190,7 @@ fn run_with(
             peak_bytes: memory.peak(),
             live_bytes: (*own).ground.heap.live(),
         };
+        (*home).runs.set(false);
         drop(Box::from_raw(own));
         drop(Box::from_raw(home));
         outcome

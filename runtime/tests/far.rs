@@ -27,6 +27,21 @@ unsafe fn connect(c: C, client: *mut Instance, server: *mut Instance) -> Next {
     }
 }
 
+/// `CONNECT` through two doors, one behind the other.
+unsafe fn connect_far(c: C, client: *mut Instance, server: *mut Instance) -> Next {
+    unsafe {
+        let interface = &*(*template_of(client)).required.get()[0].interface;
+        let mut target = c.offered(server, 0).expose_provenance();
+        for name in ["inner door", "outer door"] {
+            let (entrance, door) = door(2);
+            let behind = listen(c.w, interface, Box::new(door), name).expect("there is memory");
+            assert!(ds_connect(c.w, c.p, behind, target, 3) == Status::Done);
+            target = proxy(c.w, interface, Box::new(entrance), name).expect("there is memory");
+        }
+        status(ds_connect(c.w, c.p, c.required(client, 0), target, 3))
+    }
+}
+
 once! {
     // `{ IN Say(x) OUT Heard(x) }`
     ECHO: Interface = interface(
@@ -85,6 +100,19 @@ fn connections_can_be_undone_and_made_again() {
         ]).done();
     }
     assert_eq!(output_of(*MAIN), "0 12");
+}
+
+#[test]
+fn what_is_elsewhere_can_be_exported_again() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *CLIENT) },
+            |c| unsafe { connect_far(c, *c.container(1), *c.container(0)) },
+            |c| unsafe { c.delete(c.container(1)) },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "000");
 }
 
 #[test]

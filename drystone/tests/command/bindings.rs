@@ -120,7 +120,10 @@ fn local_names_join_as_components_do() {
 #[test]
 fn something_between_two_components_changes_nothing() {
     conform_together("local:", "BY Monitored()");
-    conform_together("local:", "BY Restricted(rate: 1000000, burst: 100000), Monitored(capacity: 1)");
+    conform_together(
+        "local:",
+        "BY Restricted(rate: 1000000, burst: 100000), Monitored(), Local(capacity: 1)",
+    );
 }
 
 #[test]

@@ -62,7 +62,6 @@ fn large_texts_cross_whole() {
 
 /// With few descriptors: none is left behind. (Without its domains the program needs about ten.)
 #[test]
-#[ignore = "about one in some thousand domains waits for ever for its end"]
 fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
     for domain in DOMAINS {
         let program = with_server(&format!(

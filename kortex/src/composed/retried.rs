@@ -168,10 +168,12 @@ impl Far for Trying {
     fn receive(&mut self) -> Arrival {
         let late = self.request.as_ref().is_some_and(|request| request.until <= self.rule.time.now());
         let Some(far) = &mut self.far else {
-            if late {
-                self.again();
+            if !late {
+                return Arrival::Nothing;
             }
-            return Arrival::Nothing;
+            self.again();
+            // It may be lost already.
+            return self.receive();
         };
         match far.receive() {
             Arrival::Lost(why) => self.failed(why),

@@ -26,11 +26,16 @@ const COMMON: &[(&str, Type)] = &[
 
 const ALL: &[Factory] = &[
     composed("Monitored", &[("name", Type::Text)]),
-    composed("Restricted", &[("messages", Type::Text), ("rate", Type::Integer)]),
-    composed("Cached", &[("messages", Type::Text), ("lasting", Type::Integer)]),
+    composed("Restricted", &[("messages", Type::Text), ("rate", Type::Integer), ("burst", Type::Integer)]),
+    composed("Cached", &[("messages", Type::Text), ("lifetime", Type::Integer), ("entries", Type::Integer)]),
     composed(
         "Retried",
-        &[("attempts", Type::Integer), ("pause", Type::Integer), ("deadline", Type::Integer)],
+        &[
+            ("messages", Type::Text),
+            ("attempts", Type::Integer),
+            ("pause", Type::Integer),
+            ("deadline", Type::Integer),
+        ],
     ),
     reaching("Local"),
     reaching("Worker"),

@@ -27,7 +27,7 @@ use drystone_component::{Interface, Program, Template};
 pub(crate) use drystone_kortex::Scheme;
 use drystone_kortex::composed::{Monitors, Services, compose, compose_exported};
 use drystone_kortex::event::Events;
-use drystone_runtime::binding::{Binder, Hints};
+use drystone_runtime::binding::{Binder, Factory, Hints};
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use self::clock::Clock;
@@ -70,6 +70,20 @@ impl Bindings {
         self.services.monitors.clone()
     }
 
+    /// Refuses factories that are neither composed nor what joins by names of this scheme.
+    fn know(&self, name: &[u8], hints: &Hints<'_>) -> Result<(), String> {
+        let name = String::from_utf8_lossy(name);
+        let scheme = name.split([':', '+']).next().unwrap_or_default();
+        let joins = |factory: &str| {
+            factory.eq_ignore_ascii_case(scheme) || (scheme == "process" && factory == "Lrpc")
+        };
+        let strange = |factory: &&Factory<'_>| !joins(factory.name) && !self.services.is_composed(factory);
+        match hints.factories.iter().find(strange) {
+            Some(factory) => Err(format!("{name}: there is no binding factory {} for it", factory.name)),
+            None => Ok(()),
+        }
+    }
+
     fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn Scheme>, &'n str), String> {
         let name = str::from_utf8(name).map_err(|_| "a name is a text in UTF-8".to_string())?;
         let (scheme, rest) =
@@ -88,6 +102,7 @@ impl Binder for Bindings {
         name: &[u8],
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
+        self.know(name, hints)?;
         let (scheme, rest) = self.scheme(name)?;
         let reach = scheme.bind(interface, rest, hints).map_err(|why| about(name, why))?;
         compose(reach, interface, &String::from_utf8_lossy(name), hints, &self.services)
@@ -99,6 +114,7 @@ impl Binder for Bindings {
         name: &[u8],
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
+        self.know(name, hints)?;
         let (scheme, rest) = self.scheme(name)?;
         let exported = scheme.export(interface, rest, hints).map_err(|why| about(name, why))?;
         compose_exported(exported, interface, &String::from_utf8_lossy(name), hints, &self.services)

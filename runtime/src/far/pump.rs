@@ -16,13 +16,17 @@ use core::slice;
 
 use drystone_component::{Interface, Parameter, Side};
 
+use super::proxy;
 use super::traffic::{Traffic, count};
 use super::{Arrival, Far, Filling, Outgoing, Waker};
+use crate::communication::connection::wake_parked;
 use crate::communication::{
     drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
 };
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::native::Values;
+use crate::platform::NativeBody;
 
 /// What became of a run.
 #[derive(PartialEq)]
@@ -52,7 +56,7 @@ const NO_LOCATION: u32 = u32::MAX;
 
 impl Pump {
     /// For the process that will run it.
-    pub fn new(
+    pub unsafe fn new(
         mut far: Box<dyn Far>,
         side: Side,
         w: *mut Worker,
@@ -210,6 +214,9 @@ impl Pump {
         drop(filling);
         count(&self.traffic.received, &Values::new(payload(c), parameters));
         ds_sent(w, c, interface, message as u32);
+        if self.side == Side::Client && is_pump(c.cast()) {
+            wake_parked(w, c.cast());
+        }
         None
     }
 }
@@ -218,13 +225,20 @@ fn parameters(interface: &'static Interface, message: usize) -> &'static [Parame
     interface.messages.get()[message].parameters.get()
 }
 
-/// Waits for both sides.
+/// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the other
+/// itself.
 unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
-    if (*c).waiter.is_null() {
+    let waiter = (*c).waiter;
+    if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
         (*c).waiter = p;
     }
     (*p).status = PLATFORM;
     Outcome::Waits
+}
+
+/// Whether a service is a proxy's.
+unsafe fn is_pump(p: *mut Process) -> bool {
+    !(*p).instance.is_null() && body_of(p).native == proxy::serve as NativeBody as *const u8
 }
 
 impl Drop for Pump {
