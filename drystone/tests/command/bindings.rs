@@ -79,12 +79,6 @@ fn conform_apart(name: &str, connect: &str, export: &str) {
     assert!(ended.success(), "the server ends in good order");
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there are free ports");
-    listener.local_addr().expect("it is bound").port()
-}
-
 /// The server in a domain of its own.
 fn conform_in(domain: &str) {
     let (folder, path) = shapes_by("", "");
@@ -93,13 +87,6 @@ fn conform_in(domain: &str) {
         .expect("a temporary folder can be written");
     let output = drystone(folder.path(), &["run", "Shapes.dry", "both", "local:"]);
     assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
-}
-
-#[test]
-fn tcp_joins_two_programs() {
-    let name = format!("tcp://127.0.0.1:{}/", free_port());
-    conform_apart(&name, "", "");
-    conform_apart(&name, "BY Monitored()", "BY Restricted(rate: 1000000, burst: 100000)");
 }
 
 #[test]

@@ -97,6 +97,7 @@ impl Knocking {
         }
     }
 
+    #[allow(clippy::result_large_err, reason = "as the crate has it; once for each connection")]
     fn ask(&self, socket: Rc<Socket>) -> Result<WebSocket<Io>, HandshakeError<ClientHandshake<Io>>> {
         let service = &self.service;
         let uri: Uri = format!("ws://{}{}", service.address, service.path)

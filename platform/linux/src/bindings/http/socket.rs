@@ -58,6 +58,7 @@ pub(super) fn config(limit: usize) -> WebSocketConfig {
 }
 
 /// A client asks for a WebSocket; all of its request's head has come.
+#[allow(clippy::result_large_err, reason = "as the crate has it; once for each connection")]
 pub(super) fn accept(site: &Rc<Site>, io: Io) {
     let socket = io.socket.clone();
     let mut found = None;
