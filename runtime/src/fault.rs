@@ -13,6 +13,7 @@ use core::ptr::{null, null_mut};
 use drystone_component::Interface;
 
 use crate::communication::connection::interfaces_of;
+use crate::far::{self, Binding};
 use crate::home::home;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
@@ -136,7 +137,7 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
 /// A line that names what is missing or in the way, where the compiler has told what stands at the location.
 unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
     if !failure.reason.is_empty() {
-        return format!("  {}\n", failure.reason);
+        return format!("  {}{}\n", failure.reason, why_lost(failure));
     }
     let program = (*home(w)).program;
     let location = program.locations.get().get(failure.location as usize);
@@ -156,6 +157,19 @@ unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
             format!("  {what} holds no component: no NEW has made one, or it was moved, sent or deleted\n")
         }
         Fault::FullContainer => format!("  {what} is there already: DELETE or MOVE it first\n"),
+        _ => String::new(),
+    }
+}
+
+/// Why a far side was lost, if that is what was in the way.
+unsafe fn why_lost(failure: &Failure) -> String {
+    if failure.lost.is_null() {
+        return String::new();
+    }
+    match far::binding(failure.lost) {
+        Some(Binding::Proxy(name, traffic)) if !traffic.why.borrow().is_empty() => {
+            format!(" ({name}: {})", traffic.why.borrow())
+        }
         _ => String::new(),
     }
 }

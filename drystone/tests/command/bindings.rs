@@ -126,3 +126,41 @@ fn tcp_joins_two_programs_with_little_room() {
         "BY Restricted(rate: 1000000)",
     );
 }
+
+/// The repository's whole systems.
+fn systems() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("systems")
+}
+
+#[test]
+fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
+    let expected = fs::read_to_string(systems().join("Files.expected")).expect("it is there");
+    let (tcp, onc, http) = (crate::tcp::port(), crate::tcp::port(), crate::tcp::port());
+    let (tcp, onc, http) = (
+        format!("tcp://127.0.0.1:{tcp}/files"),
+        format!("onc://127.0.0.1:{onc}/"),
+        format!("http://127.0.0.1:{http}/files"),
+    );
+    let joints = [
+        ("local:files", "local:here"),
+        ("local:files", "worker:1"),
+        ("local:files", "process:store"),
+        (&tcp, "local:here"),
+        (&onc, "local:here"),
+        (&http, "local:here"),
+    ];
+    for (name, place) in joints {
+        let folder = tempfile::tempdir().expect("there are temporary folders");
+        let shelf = folder.path().to_str().expect("temporary folders have plain names");
+        let output = drystone(&systems(), &["run", "Files.dry", "both", name, shelf, place]);
+        let told = (printed(&output), status(&output));
+        assert_eq!(told, (expected.clone(), 0), "{name} {place}: {}", complaint(&output));
+    }
+}
+
+#[test]
+fn what_one_says_comes_to_all_who_are_connected() {
+    let expected = fs::read_to_string(systems().join("Prices.expected")).expect("it is there");
+    let output = drystone(&systems(), &["run", "Prices.dry"]);
+    assert_eq!((printed(&output), status(&output)), (expected, 0), "{}", complaint(&output));
+}

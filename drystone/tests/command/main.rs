@@ -5,6 +5,7 @@ mod bindings;
 mod book;
 mod build;
 mod check;
+mod control;
 mod domains;
 mod fmt;
 mod graph;

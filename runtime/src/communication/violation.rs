@@ -6,6 +6,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
@@ -39,7 +40,8 @@ pub unsafe fn violation(
     location: u32,
 ) {
     let reason = reason(&(*c).word, interface, act);
-    fail(w, Failure { interface, reason, ..Failure::of(p, Fault::ProtocolViolation, location) });
+    let lost = if (*c).word.flags & GONE != 0 { (*c).process.instance } else { null_mut() };
+    fail(w, Failure { interface, reason, lost, ..Failure::of(p, Fault::ProtocolViolation, location) });
 }
 
 /// The end of a component, or of its connection, meets a communication that may not end now: the failure of `instance`.

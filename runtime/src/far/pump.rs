@@ -11,7 +11,9 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::rc::Rc;
+use alloc::string::String;
 use core::slice;
 
 use drystone_component::{Interface, Parameter, Side};
@@ -94,10 +96,13 @@ impl Pump {
                 Arrival::Message(message) => message,
                 Arrival::Nothing => return park(c, p),
                 Arrival::Closed if self.may_follow_far_end(c, interface) => return Outcome::Ended,
-                Arrival::Closed | Arrival::Lost(_) => return self.lost(),
+                Arrival::Closed => {
+                    return self.lost("the far side has ended where the protocol goes on".into());
+                }
+                Arrival::Lost(why) => return self.lost(why),
             };
             if !self.may_come(word, interface, message) {
-                return self.lost();
+                return self.lost(out_of_turn(interface, message));
             }
             if word.tag != 0 {
                 wait(c, p, ROOM);
@@ -109,8 +114,8 @@ impl Pump {
         }
     }
 
-    fn lost(&self) -> Outcome {
-        self.traffic.lose();
+    fn lost(&self, why: String) -> Outcome {
+        self.traffic.lose(why);
         Outcome::Lost
     }
 
@@ -208,8 +213,9 @@ impl Pump {
         let parameters = parameters(interface, message);
         let words = slice::from_raw_parts_mut(words, parameters.len());
         let mut filling = Filling::new(w, words, parameters);
-        if self.far.take(&mut filling).is_err() || !filling.is_whole() {
-            return Some(self.lost());
+        let taken = self.far.take(&mut filling);
+        if taken.is_err() || !filling.is_whole() {
+            return Some(self.lost(taken.err().unwrap_or_else(|| "a message lacks values".into())));
         }
         drop(filling);
         count(&self.traffic.received, &Values::new(payload(c), parameters));
@@ -219,6 +225,13 @@ impl Pump {
         }
         None
     }
+}
+
+/// Says what the far side has done.
+fn out_of_turn(interface: &Interface, message: usize) -> String {
+    let name =
+        interface.messages.get().get(message).map_or("an unknown message", |message| message.name.get());
+    format!("the far side has sent {name} where the protocol doesn't allow that")
 }
 
 fn parameters(interface: &'static Interface, message: usize) -> &'static [Parameter] {

@@ -1,6 +1,7 @@
 //! What has gone through a binding so far.
 
-use core::cell::Cell;
+use alloc::string::String;
+use core::cell::{Cell, RefCell};
 
 use drystone_component::Type;
 
@@ -19,6 +20,8 @@ pub struct Traffic {
     pub sent: Cell<(u64, u64)>,
     /// Messages from there, likewise.
     pub received: Cell<(u64, u64)>,
+    /// Why the last one was lost.
+    pub why: RefCell<String>,
 }
 
 impl Traffic {
@@ -31,8 +34,9 @@ impl Traffic {
         self.open.set(self.open.get() - 1);
     }
 
-    pub(super) fn lose(&self) {
+    pub(super) fn lose(&self, why: String) {
         self.lost.set(self.lost.get() + 1);
+        *self.why.borrow_mut() = why;
     }
 }
 

@@ -1,0 +1,97 @@
+//! A running program is looked at and changed: `--control`, `inspect`, `rebind`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{DRYSTONE, drystone, folder_with, printed, status};
+
+/// Two servers, each exported, and clients of the first that ask without a pause.
+const BUSY: &str = "
+COMPONENT Busy;
+INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
+COMPONENT Host OFFERS Greet;
+  VARIABLE n: INTEGER;
+  IMPLEMENTATION Greet;
+  VARIABLE x: INTEGER;
+  BEGIN WHILE ?Name DO ?Name(x); BEGIN {EXCLUSIVE} INC(n) END; !Greeting(x + 1) END END Greet;
+FINALLY WRITE(n); WRITELINE
+END Host;
+COMPONENT Guest REQUIRES Greet;
+VARIABLE x, i: INTEGER;
+BEGIN
+  FOR i := 1 TO 8000000 DO Greet!Name(i); Greet?Greeting(x); ASSERT(x = i + 1) END
+END Guest;
+VARIABLE h: Host; g[i: INTEGER]: Host; guest[i: INTEGER]: Guest; i: INTEGER;
+BEGIN
+  NEW(h); NEW(g[2]);
+  EXPORT(Greet(h), \"local:one\"); EXPORT(Greet(g[2]), \"local:two\");
+  FOR i := 1 TO 3 DO NEW(guest[i]); CONNECT(Greet(guest[i]), \"local:one\") END;
+  FOR i := 1 TO 3 DO DELETE(guest[i]) END
+END Busy;
+";
+
+fn start(folder: &Path) -> Child {
+    let mut command = Command::new(DRYSTONE);
+    command.args(["run", "--control", "socket", "program.dry"]).current_dir(folder);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let until = Instant::now() + Duration::from_secs(20);
+    while UnixStream::connect(folder.join("socket")).is_err() {
+        assert!(Instant::now() < until, "the program listens");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.expect("the command runs")
+}
+
+/// What the program answers; `None`: it has ended.
+fn ask(folder: &Path, request: &str) -> Option<String> {
+    let mut stream = UnixStream::connect(folder.join("socket")).ok()?;
+    writeln!(stream, "{request}").ok()?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).ok()?;
+    (!answer.is_empty()).then_some(answer)
+}
+
+#[test]
+fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
+    let folder = folder_with(BUSY);
+    let program = start(folder.path());
+    let mut done = 0;
+    for number in 0.. {
+        let (guest, name) = (number % 3 + 1, ["two", "one"][number / 3 % 2]);
+        let by = ["", "Monitored;0;"][number / 6 % 2];
+        let request = format!(
+            "{{\"rebind\": {{\"path\": \"Busy.guest[{guest}]\", \"interface\": \"Greet\", \"slot\": 1, \
+             \"name\": \"local:{name}\", \"by\": \"{by}\"}}}}"
+        );
+        match ask(folder.path(), &request) {
+            Some(answer) if answer == "{}\n" => done += 1,
+            // Its communication, or it, or the program has ended.
+            _ => break,
+        }
+    }
+    let output = program.wait_with_output().expect("it ends");
+    assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(done > 10, "{done} times bound anew");
+    let answered: Vec<u64> = printed(&output).lines().map(|line| line.parse().expect("a number")).collect();
+    assert_eq!(answered.iter().sum::<u64>(), 24_000_000, "{answered:?}");
+    assert!(answered.iter().all(|&count| count > 0), "{answered:?}");
+}
+
+#[test]
+fn a_running_program_is_shown() {
+    let folder = folder_with(BUSY);
+    let mut program = start(folder.path());
+    let shown = drystone(folder.path(), &["inspect", "socket"]);
+    let refused = drystone(folder.path(), &["rebind", "socket", "Busy.nobody", "Greet", "local:two"]);
+    let _ = program.kill();
+    let _ = program.wait();
+    assert_eq!(status(&shown), 0);
+    let shown = printed(&shown);
+    for line in ["Busy.guest[2]: Guest", "requires Greet of Busy.h, talking", "offers Greet to 3"] {
+        assert!(shown.contains(line), "{line} in\n{shown}");
+    }
+    assert_eq!(status(&refused), 1);
+}
