@@ -168,7 +168,8 @@ unsafe fn why_lost(failure: &Failure) -> String {
     }
     match far::binding(failure.lost) {
         Some(Binding::Proxy(name, traffic)) if !traffic.why.borrow().is_empty() => {
-            format!(" ({name}: {})", traffic.why.borrow())
+            let why = traffic.why.borrow();
+            if why.starts_with(name) { format!(" ({why})") } else { format!(" ({name}: {why})") }
         }
         _ => String::new(),
     }
