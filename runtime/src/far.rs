@@ -45,6 +45,9 @@ use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::{Instance, Process, Worker};
 
+/// No location in the source.
+const NO_LOCATION: u32 = u32::MAX;
+
 /// A binding's half of one communication. It is dropped when the communication is over; where that comes before
 /// [`Far::close`], the communication has been ended by force.
 pub trait Far: 'static {

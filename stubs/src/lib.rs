@@ -20,7 +20,7 @@
 //!   and the same methods at `Client`.
 
 mod calls;
-mod description;
+pub mod description;
 mod messages;
 mod names;
 

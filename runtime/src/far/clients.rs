@@ -11,6 +11,7 @@ use alloc::rc::Rc;
 use drystone_component::{Interface, Side};
 
 use super::Far;
+use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
 use super::pump::{Outcome, Pump};
 use super::traffic::Traffic;
@@ -20,8 +21,6 @@ use crate::failure;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
-
-const NO_LOCATION: u32 = u32::MAX;
 
 /// A far client.
 struct Client {

@@ -13,6 +13,7 @@ use alloc::rc::Rc;
 
 use drystone_component::{Required, Template};
 
+use super::NO_LOCATION;
 use super::cell::{self, Served, own, take};
 use super::{Exported, Reach, Waker, listener};
 use crate::communication::connection::{indexed_slot, link};
@@ -20,8 +21,6 @@ use crate::instance::{main_process, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
 use crate::worker::heap_of;
-
-const NO_LOCATION: u32 = u32::MAX;
 
 /// A component in another domain.
 pub trait Domain: 'static {

@@ -10,6 +10,7 @@ use core::mem::take;
 use core::ops::Deref;
 use core::slice;
 
+use drystone_component::wire::{Sink, Source};
 use drystone_component::{Parameter, Type};
 
 use crate::layout::{TextHead, Worker};
@@ -58,6 +59,24 @@ impl<'a> Deref for Outgoing<'a> {
 
     fn deref(&self) -> &Values<'a> {
         &self.values
+    }
+}
+
+impl Source for Outgoing<'_> {
+    fn integer(&self, index: usize) -> i64 {
+        self.values.integer(index)
+    }
+
+    fn real(&self, index: usize) -> f64 {
+        self.values.real(index)
+    }
+
+    fn byte(&self, index: usize) -> u8 {
+        self.values.byte(index)
+    }
+
+    fn text(&self, index: usize) -> &[u8] {
+        self.values.text(index)
     }
 }
 
@@ -193,6 +212,24 @@ impl<'a> Filling<'a> {
     /// All of it is there, and what it consists of is the buffer's.
     pub(super) fn is_whole(&self) -> bool {
         self.filled == self.parameters.len()
+    }
+}
+
+impl Sink for Filling<'_> {
+    fn integer(&mut self, value: i64) -> Result<(), String> {
+        self.put(Value::Integer(value))
+    }
+
+    fn real(&mut self, value: f64) -> Result<(), String> {
+        self.put(Value::Real(value))
+    }
+
+    fn byte(&mut self, value: u8) -> Result<(), String> {
+        self.put(Value::Byte(value))
+    }
+
+    fn text(&mut self, value: &[u8]) -> Result<(), String> {
+        self.put(Value::Text(value))
     }
 }
 

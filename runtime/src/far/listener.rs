@@ -11,6 +11,7 @@ use alloc::string::String;
 
 use drystone_component::{Interface, Required};
 
+use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
 use super::clients;
 use super::traffic::Traffic;
@@ -19,8 +20,6 @@ use crate::communication::connection::indexed_slot;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
-
-const NO_LOCATION: u32 = u32::MAX;
 
 struct Listener {
     exported: Box<dyn Exported>,

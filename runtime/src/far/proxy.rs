@@ -14,6 +14,7 @@ use core::mem::size_of;
 
 use drystone_component::{Interface, Side};
 
+use super::NO_LOCATION;
 use super::Reach;
 use super::cell::{Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
@@ -21,8 +22,6 @@ use super::traffic::Traffic;
 use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
-
-const NO_LOCATION: u32 = u32::MAX;
 
 /// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
 /// connected at once, or it stays for ever.

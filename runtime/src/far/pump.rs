@@ -18,6 +18,7 @@ use core::slice;
 
 use drystone_component::{Interface, Parameter, Side};
 
+use super::NO_LOCATION;
 use super::proxy;
 use super::traffic::{Traffic, count};
 use super::{Arrival, Far, Filling, Outgoing, Waker};
@@ -53,8 +54,6 @@ pub struct Pump {
     waker: Waker,
     traffic: Rc<Traffic>,
 }
-
-const NO_LOCATION: u32 = u32::MAX;
 
 impl Pump {
     /// For the process that will run it.

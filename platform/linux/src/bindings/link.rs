@@ -8,7 +8,6 @@ use std::rc::{Rc, Weak};
 use drystone_component::Interface;
 use drystone_component::wire::{self, Connection, Event, Handle};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
-use drystone_runtime::native::Value;
 
 /// See the head of this file.
 pub(crate) struct Link {
@@ -221,7 +220,7 @@ impl Far for Half {
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         let parameters = self.interface.messages.get()[message].parameters.get();
-        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &Values(values), out);
+        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &values, out);
         let sent = self.link.connection.borrow_mut().send(self.handle, message, encode);
         if let Err(why) = sent {
             self.failure = Some(why);
@@ -243,7 +242,7 @@ impl Far for Half {
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let connection = &mut *self.link.connection.borrow_mut();
         let parameters = values.parameters();
-        wire::decode(parameters, connection.payload(self.handle), &mut Taken(values))?;
+        wire::decode(parameters, connection.payload(self.handle), values)?;
         connection.take(self.handle);
         Ok(())
     }
@@ -292,46 +291,4 @@ impl Far for Nowhere {
     }
 
     fn close(&mut self) {}
-}
-
-/// A message's values on their way out.
-struct Values<'a>(Outgoing<'a>);
-
-impl wire::Source for Values<'_> {
-    fn integer(&self, index: usize) -> i64 {
-        self.0.integer(index)
-    }
-
-    fn real(&self, index: usize) -> f64 {
-        self.0.real(index)
-    }
-
-    fn byte(&self, index: usize) -> u8 {
-        self.0.byte(index)
-    }
-
-    fn text(&self, index: usize) -> &[u8] {
-        self.0.text(index)
-    }
-}
-
-/// A message's values on their way in.
-struct Taken<'a, 'b>(&'a mut Filling<'b>);
-
-impl wire::Sink for Taken<'_, '_> {
-    fn integer(&mut self, value: i64) -> Result<(), String> {
-        self.0.put(Value::Integer(value))
-    }
-
-    fn real(&mut self, value: f64) -> Result<(), String> {
-        self.0.put(Value::Real(value))
-    }
-
-    fn byte(&mut self, value: u8) -> Result<(), String> {
-        self.0.put(Value::Byte(value))
-    }
-
-    fn text(&mut self, value: &[u8]) -> Result<(), String> {
-        self.0.put(Value::Text(value))
-    }
 }

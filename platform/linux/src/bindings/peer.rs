@@ -8,10 +8,9 @@ use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-use drystone_component::wire::{self, Connection, Event, Handle, Limits, Role, Sink, Source};
+use drystone_component::wire::{self, Connection, Event, Handle, Limits, Role};
 use drystone_component::{Interface, Type};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
-use drystone_runtime::native::Value;
 
 use crate::reactor::{Expectation, Reactor};
 
@@ -199,7 +198,7 @@ impl Far for Half {
             return;
         }
         let parameters = self.parameters(message);
-        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &Leaving(&values), out);
+        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &values, out);
         let sent = self.connection().send(self.handle, message, encode);
         match sent {
             Ok(()) => self.line.send_soon(),
@@ -229,11 +228,8 @@ impl Far for Half {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let parameters = values.parameters();
-        let taken = wire::decode(
-            parameters,
-            self.line.peer().connection.borrow().payload(self.handle),
-            &mut Coming(values),
-        );
+        let taken =
+            wire::decode(parameters, self.line.peer().connection.borrow().payload(self.handle), values);
         self.connection().take(self.handle);
         // What is taken is granted anew, in time.
         if self.line.peer().has_output() {
@@ -253,48 +249,6 @@ impl Far for Half {
 impl Drop for Half {
     fn drop(&mut self) {
         self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
-    }
-}
-
-/// A message's values on their way to the other end.
-struct Leaving<'a, 'm>(&'a Outgoing<'m>);
-
-impl Source for Leaving<'_, '_> {
-    fn integer(&self, index: usize) -> i64 {
-        self.0.integer(index)
-    }
-
-    fn real(&self, index: usize) -> f64 {
-        self.0.real(index)
-    }
-
-    fn byte(&self, index: usize) -> u8 {
-        self.0.byte(index)
-    }
-
-    fn text(&self, index: usize) -> &[u8] {
-        self.0.text(index)
-    }
-}
-
-/// A message's values as they come from there.
-struct Coming<'a, 'm>(&'a mut Filling<'m>);
-
-impl Sink for Coming<'_, '_> {
-    fn integer(&mut self, value: i64) -> Result<(), String> {
-        self.0.put(Value::Integer(value))
-    }
-
-    fn real(&mut self, value: f64) -> Result<(), String> {
-        self.0.put(Value::Real(value))
-    }
-
-    fn byte(&mut self, value: u8) -> Result<(), String> {
-        self.0.put(Value::Byte(value))
-    }
-
-    fn text(&mut self, value: &[u8]) -> Result<(), String> {
-        self.0.put(Value::Text(value))
     }
 }
 
