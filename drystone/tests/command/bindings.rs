@@ -164,3 +164,9 @@ fn what_one_says_comes_to_all_who_are_connected() {
     let output = drystone(&systems(), &["run", "Prices.dry"]);
     assert_eq!((printed(&output), status(&output)), (expected, 0), "{}", complaint(&output));
 }
+
+#[test]
+fn websockets_join_two_programs() {
+    let by = "BY Http(socket: TRUE, limit: 100000000)";
+    conform_apart(&format!("http://127.0.0.1:{}/", crate::tcp::port()), by, by);
+}

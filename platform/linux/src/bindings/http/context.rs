@@ -51,10 +51,12 @@ impl Context {
 pub(super) struct Options {
     pub(super) limit: usize,
     pub(super) token: Option<String>,
+    /// A client talks by a WebSocket, whatever the interface.
+    pub(super) socket: bool,
 }
 
 fn options(hints: &Hints<'_>) -> Result<Options, String> {
-    let mut options = Options { limit: LIMIT, token: None };
+    let mut options = Options { limit: LIMIT, token: None, socket: false };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("http")) {
         for (name, value) in &factory.options {
             let value = String::from_utf8_lossy(value);
@@ -64,8 +66,9 @@ fn options(hints: &Hints<'_>) -> Result<Options, String> {
                     options.limit = value.parse().ok().filter(|&limit| limit > 0).ok_or_else(wrong)?;
                 }
                 "token" => options.token = Some(value.into_owned()).filter(|token| !token.is_empty()),
+                "socket" => options.socket = factory.boolean("socket")?.unwrap_or(false),
                 "capacity" => {}
-                _ => return Err(format!("{name}: there is no such option, only limit, token")),
+                _ => return Err(format!("{name}: there is no such option, only limit, socket, token")),
             }
         }
     }
@@ -95,7 +98,7 @@ impl Scheme for Context {
     ) -> Result<Box<dyn Reach>, String> {
         only_data(interface)?;
         let (options, place) = (options(hints)?, place(rest)?);
-        let calls = Calls::of(interface).ok();
+        let calls = Calls::of(interface).ok().filter(|_| !options.socket);
         let address = address(&place)?;
         Ok(Box::new(Remote::new(&self.reactor, interface, calls, (address, place.path), options)))
     }
