@@ -19,6 +19,7 @@ use crate::awaited::Dependence;
 use crate::classify::BodyKey;
 use crate::layout::kind_of;
 use crate::lower::Locations;
+use crate::marshalling::Marshalling;
 use crate::mir::{BlockId, OwnedSlot, Symbol};
 
 /// Indices that an array may have; the checker allows no more.
@@ -32,6 +33,7 @@ pub(crate) struct Descriptors {
     count: usize,
     /// What each cut owns by declaration and by temporaries, and the size of its frame.
     frames: Vec<FrameDescription>,
+    marshalling: Marshalling,
 }
 
 /// What the descriptors need to know of a piece of code.
@@ -58,8 +60,8 @@ pub(crate) struct BodyCode {
 
 impl Descriptors {
     /// None yet, for these pieces of code.
-    pub(crate) fn new(frames: Vec<FrameDescription>) -> Self {
-        Descriptors { frames, ..Descriptors::default() }
+    pub(crate) fn new(frames: Vec<FrameDescription>, marshalling: Marshalling) -> Self {
+        Descriptors { frames, marshalling, ..Descriptors::default() }
     }
 
     fn define(&mut self, module: &mut impl Module, blob: Blob) -> DataId {

@@ -13,6 +13,7 @@ use crate::entries;
 use crate::invariants;
 use crate::lookups;
 use crate::lower::{self, Unit};
+use crate::marshalling;
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
 use crate::shims;
@@ -67,6 +68,7 @@ pub(crate) fn generate<M: Module>(
     let ids = declare(module, &cuts);
     let entries = declare_entries(module);
     let mut workbench = Workbench::new(module);
+    let marshalling = marshalling::define(module, &mut workbench, &entries, program, &unit.leaving);
     let mut functions = Functions {
         program,
         cuts: &cuts,
@@ -77,7 +79,7 @@ pub(crate) fn generate<M: Module>(
         wait_for_condition: shims::last(module, &mut workbench, &entries, &entries::AWAIT),
         wait_for_lock: shims::last(module, &mut workbench, &entries, &entries::LOCK),
         entries,
-        descriptors: Descriptors::new(cuts.iter().map(describe).collect()),
+        descriptors: Descriptors::new(cuts.iter().map(describe).collect(), marshalling),
         sizes: &unit.facts.sizes,
         natives_make_arrays: cuts.iter().any(|cut| cut.code.native && makes_arrays(&cut.code)),
         time_slices,

@@ -17,6 +17,7 @@ mod layout;
 mod liveness;
 mod lookups;
 mod lower;
+mod marshalling;
 mod mir;
 mod naming;
 mod print;

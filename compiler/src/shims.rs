@@ -19,8 +19,8 @@ fn plain_signature() -> Signature {
     signature
 }
 
-/// Builds a function of one block out of its parameters.
-fn shim<M: Module>(
+/// Builds a function out of its parameters.
+pub(crate) fn shim<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
     name: &str,

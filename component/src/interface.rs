@@ -66,6 +66,21 @@ pub struct Message {
     pub sender: Side,
     /// In order; each takes one 8-byte word in the buffer.
     pub parameters: Table<Parameter>,
+    /// The code for it, if the compiler has seen that it may leave the program.
+    pub marshalling: Option<&'static Marshalling>,
+}
+
+/// Code that moves the values of one message between its words and bytes, without looking at types: what
+/// [`encode`](crate::wire::encode) and [`decode`](crate::wire::decode) do for all messages.
+#[repr(C)]
+pub struct Marshalling {
+    /// How many bytes the values in these words take.
+    pub length: unsafe extern "C" fn(words: *const u64) -> u64,
+    /// Writes so many bytes.
+    pub encode: unsafe extern "C" fn(words: *const u64, to: *mut u8),
+    /// Makes words of the bytes from `from` to `end`, on a worker; 0: they are wrong, or there is no memory. Then some of
+    /// the texts may have been made; the words of the others are as they were.
+    pub decode: unsafe extern "C" fn(worker: *mut (), from: *const u8, end: *const u8, words: *mut u64) -> u64,
 }
 
 /// What two descriptions of one interface have in common, and no others: name, messages (name, direction, types of the

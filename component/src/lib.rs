@@ -26,6 +26,6 @@ pub use image::{
     AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required,
     SuspensionPoint, Template,
 };
-pub use interface::{Fingerprint, Interface, Message, Parameter, Side, Type};
+pub use interface::{Fingerprint, Interface, Marshalling, Message, Parameter, Side, Type};
 pub use protocol::Protocol;
 pub use table::{Str, Table};

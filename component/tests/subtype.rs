@@ -39,6 +39,7 @@ impl Protocol {
             name: Str::new(name),
             sender: *sender,
             parameters: leaked(types.iter().map(parameter).collect()),
+            marshalling: None,
         });
         let sends = |next: &[Option<u16>], side| {
             next.iter().zip(&self.messages).any(|(next, message)| next.is_some() && message.1 == side)

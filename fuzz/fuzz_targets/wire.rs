@@ -24,6 +24,7 @@ static TALK: Interface = Interface {
                 parameter(Type::Text),
                 parameter(Type::Boolean),
             ]),
+            marshalling: None,
         },
         Message {
             name: Str::new("Heard"),
@@ -33,6 +34,7 @@ static TALK: Interface = Interface {
                 parameter(Type::Real),
                 parameter(Type::Text),
             ]),
+            marshalling: None,
         },
     ]),
     next: Table::new(&[1, Interface::NONE, Interface::NONE, 0]),

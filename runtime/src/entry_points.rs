@@ -115,6 +115,11 @@ entry_points! {
         #[suspends] REACH_HELD = ds_reach_held(w, p; *mut Instance, *mut OfferedSlot, &Interface, u32)
             -> *mut Communication where Zero leaves;
     }
+    crate::far::marshal {
+        TEXT_MARSHAL = ds_text_marshal(; *const TextHead, *mut u8) -> *mut u8;
+        TEXT_MARSHALLED = ds_text_marshalled(; *const TextHead) -> u64;
+        TEXT_UNMARSHAL = ds_text_unmarshal(w; *const u8, *const u8, *mut u64) -> *const u8 where Zero leaves;
+    }
     crate::failure {
         FAIL = ds_fail(w, p; u32, u32);
         HALT = ds_halt(w, p; i64);

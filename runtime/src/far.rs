@@ -21,6 +21,7 @@ mod door;
 pub mod guest;
 mod letter;
 mod listener;
+pub mod marshal;
 mod proxy;
 mod pump;
 mod traffic;

@@ -30,6 +30,7 @@ fn message(message: &program::Message) -> Message {
         name: text(&message.name),
         sender: if message.direction == Direction::In { Side::Client } else { Side::Server },
         parameters: leak(parameters.map(|(name, of)| Parameter { name: text(name), ty: ty(of) }).collect()),
+        marshalling: None,
     }
 }
 

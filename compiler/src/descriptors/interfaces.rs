@@ -19,7 +19,7 @@ impl Descriptors {
         id: InterfaceId,
     ) -> DataId {
         self.once(module, format!("interface{}", id.0), |this, module| {
-            let mut blob = this.interface_blob(module, &program.interfaces[id.index()]);
+            let mut blob = this.interface_blob(module, id, &program.interfaces[id.index()]);
             let model::Fingerprint([low, high]) = model::Fingerprint::of(&program.identity(id));
             let at = offset_of!(model::Interface, fingerprint);
             blob.u64(at, low);
@@ -28,10 +28,15 @@ impl Descriptors {
         })
     }
 
-    fn interface_blob(&mut self, module: &mut impl Module, interface: &checked::Interface) -> Blob {
+    fn interface_blob(
+        &mut self,
+        module: &mut impl Module,
+        id: InterfaceId,
+        interface: &checked::Interface,
+    ) -> Blob {
         use model::Interface as I;
-        let messages: Vec<_> =
-            interface.messages.iter().map(|message| self.message_blob(module, message)).collect();
+        let of = |(number, message)| self.message_blob(module, (id, number), message);
+        let messages: Vec<_> = interface.messages.iter().enumerate().map(of).collect();
         let mut next = Blob::new(2 * interface.states.len() * interface.messages.len());
         let mut states = Blob::new(interface.states.len());
         for (number, state) in interface.states.iter().enumerate() {
@@ -66,7 +71,12 @@ impl Descriptors {
         blob
     }
 
-    fn message_blob(&mut self, module: &mut impl Module, message: &checked::Message) -> Blob {
+    fn message_blob(
+        &mut self,
+        module: &mut impl Module,
+        which: (InterfaceId, usize),
+        message: &checked::Message,
+    ) -> Blob {
         use model::{Message as M, Parameter as P};
         let mut blob = Blob::new(size_of::<M>());
         self.string(module, &mut blob, offset_of!(M, name), &message.name);
@@ -84,6 +94,14 @@ impl Descriptors {
         }
         let parameters = self.array(module, size_of::<P>(), parameters);
         blob.table(offset_of!(M, parameters), parameters, message.parameters.len());
+        if let Some(code) = self.marshalling.get(&which) {
+            let mut functions = Blob::new(size_of::<model::Marshalling>());
+            functions.function(offset_of!(model::Marshalling, length), code.length);
+            functions.function(offset_of!(model::Marshalling, encode), code.encode);
+            functions.function(offset_of!(model::Marshalling, decode), code.decode);
+            let functions = self.define(module, functions);
+            blob.pointer(offset_of!(M, marshalling), functions);
+        }
         blob
     }
 }

@@ -121,7 +121,7 @@ impl Lower<'_, '_> {
             self.suspending_call(&entries::CONNECT, vec![slot, target, at], location);
             return;
         };
-        let interface = self.symbol(Symbol::Interface(self.offered_interface(to)));
+        let interface = self.leaving_interface(self.offered_interface(to));
         self.suspending_call(&entries::CONNECT_BY, vec![slot, target, interface, by.reg, at], location);
         self.drop_text(by);
     }
@@ -163,7 +163,7 @@ impl Lower<'_, '_> {
         by: TextValue,
         span: Span,
     ) {
-        let interface = self.symbol(Symbol::Interface(interface));
+        let interface = self.leaving_interface(interface);
         let location = self.location(span);
         let at = self.int(location as i64);
         self.suspending_call(entry, vec![end, interface, name.reg, by.reg, at], location);
@@ -184,6 +184,9 @@ impl Lower<'_, '_> {
         let (domain, by) = (self.held_text(domain), self.held_text(by));
         let container = self.container(&target, place.span, true);
         let holder = self.holder(place, &target);
+        let component = &self.unit.program.components[template.index()];
+        let facets = component.offers.iter().chain(&component.requires);
+        self.unit.leaving.extend(facets.map(|facet| facet.interface));
         let template = self.symbol(Symbol::Template(template));
         let at = self.location(place.span);
         let number = self.int(at as i64);
@@ -192,6 +195,12 @@ impl Lower<'_, '_> {
         self.drop_text(by);
         self.drop_text(domain);
         self.drop_target(&target);
+    }
+
+    /// An interface whose messages may leave the program.
+    fn leaving_interface(&mut self, interface: InterfaceId) -> Reg {
+        self.unit.leaving.insert(interface);
+        self.symbol(Symbol::Interface(interface))
     }
 
     /// A text that stays as it is until it is dropped.

@@ -1,6 +1,6 @@
 //! What lowering a program's pieces of code shares.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use drystone_language::program::*;
 use drystone_language::source::SourceFile;
@@ -25,6 +25,9 @@ pub struct Unit<'a> {
     pub locations: Locations<'a>,
     /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
     pub variants: Vec<Variant>,
+    /// Interfaces that are bound to names or bound by others than the plain binding, and those of components that are made
+    /// elsewhere: their messages may leave the program.
+    pub leaving: BTreeSet<InterfaceId>,
     numbers: HashMap<Variant, usize>,
 }
 
@@ -35,7 +38,8 @@ impl<'a> Unit<'a> {
         let layouts = Layouts::of(program, &facts);
         let awaited = Awaited::of(program);
         let locations = Locations::new(files);
-        Unit { program, facts, layouts, awaited, locations, variants: Vec::new(), numbers: HashMap::new() }
+        let (variants, leaving, numbers) = Default::default();
+        Unit { program, facts, layouts, awaited, locations, variants, leaving, numbers }
     }
 
     /// The number of a procedure variant.

@@ -40,6 +40,7 @@ impl Plan {
             name: text(name),
             sender: *sender,
             parameters: leaked(types.iter().enumerate().map(parameter).collect()),
+            marshalling: None,
         });
         let sends = |next: &[Option<u16>], side| {
             next.iter().zip(&self.messages).any(|(next, message)| next.is_some() && message.1 == side)

@@ -6,13 +6,15 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::mem::take;
 use core::ops::Deref;
 use core::slice;
 
-use drystone_component::wire::{Sink, Source};
-use drystone_component::{Parameter, Type};
+use drystone_component::wire::{self, Sink, Source};
+use drystone_component::{Message, Parameter, Type};
 
+use super::marshal;
 use crate::layout::{TextHead, Worker};
 use crate::native::{Parcel, Value, Values, drop_word, fits, word_of};
 use crate::text;
@@ -23,7 +25,7 @@ pub struct Outgoing<'a> {
     worker: *mut Worker,
     values: Values<'a>,
     words: *mut u64,
-    parameters: &'static [Parameter],
+    message: &'static Message,
 }
 
 impl<'a> Outgoing<'a> {
@@ -32,10 +34,22 @@ impl<'a> Outgoing<'a> {
     /// # Safety
     /// On the home worker's thread; there is one for each parameter, of that type, and nobody else touches them
     /// meanwhile.
-    pub(super) unsafe fn new(worker: *mut Worker, words: *mut u64, parameters: &'static [Parameter]) -> Self {
+    pub(super) unsafe fn new(worker: *mut Worker, words: *mut u64, message: &'static Message) -> Self {
         // SAFETY: as the caller promises.
-        let values = unsafe { Values::new(words, parameters) };
-        Outgoing { worker, values, words, parameters }
+        let values = unsafe { Values::new(words, message.parameters.get()) };
+        Outgoing { worker, values, words, message }
+    }
+
+    /// Appends the values as XDR, by the message's own code if it has some.
+    ///
+    /// # Errors
+    /// What has no form outside the program; then nothing is appended.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), String> {
+        match self.message.marshalling {
+            // SAFETY: the words are those of this message.
+            Some(code) => unsafe { marshal::encode(code, self.words, out) },
+            None => wire::encode(self.message.parameters.get(), self, out),
+        }
     }
 
     /// The component that a parameter is, for whoever asks first; `None` where its container was empty. One that nobody
@@ -47,10 +61,10 @@ impl<'a> Outgoing<'a> {
 
     /// All of it, to be kept.
     pub fn into_letter(self) -> Letter {
-        let parameters = self.parameters;
+        let message = self.message;
         // SAFETY: there is a word for each parameter; what is left owns nothing.
-        let words = unsafe { slice::from_raw_parts_mut(self.words, parameters.len()) };
-        Letter { worker: self.worker, words: words.iter_mut().map(take).collect(), parameters }
+        let words = unsafe { slice::from_raw_parts_mut(self.words, message.parameters.length) };
+        Letter { worker: self.worker, words: words.iter_mut().map(take).collect(), message }
     }
 }
 
@@ -84,14 +98,14 @@ impl Source for Outgoing<'_> {
 pub struct Letter {
     worker: *mut Worker,
     words: Box<[u64]>,
-    parameters: &'static [Parameter],
+    message: &'static Message,
 }
 
 impl Letter {
     /// The same, to be sent. What the receiver takes is gone from here.
     pub fn as_outgoing(&mut self) -> Outgoing<'_> {
         // SAFETY: it has its words for itself.
-        unsafe { Outgoing::new(self.worker, self.words.as_mut_ptr(), self.parameters) }
+        unsafe { Outgoing::new(self.worker, self.words.as_mut_ptr(), self.message) }
     }
 
     /// Another one with the same values; empty containers for components, of which there can't be two.
@@ -100,8 +114,8 @@ impl Letter {
             // SAFETY: the words are those of the parameters.
             unsafe { copy_of(self.worker, word, parameter.ty) }
         };
-        let words = self.words.iter().zip(self.parameters).map(of);
-        Letter { worker: self.worker, words: words.collect(), parameters: self.parameters }
+        let words = self.words.iter().zip(self.message.parameters.get()).map(of);
+        Letter { worker: self.worker, words: words.collect(), message: self.message }
     }
 }
 
@@ -120,7 +134,7 @@ unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
 
 impl Drop for Letter {
     fn drop(&mut self) {
-        for (&word, parameter) in self.words.iter().zip(self.parameters) {
+        for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()) {
             // SAFETY: the word is this one's own.
             unsafe { drop_word(self.worker, word, parameter.ty) }
         }
@@ -131,7 +145,7 @@ impl Drop for Letter {
 pub struct Filling<'a> {
     worker: *mut Worker,
     words: &'a mut [u64],
-    parameters: &'static [Parameter],
+    message: &'static Message,
     filled: usize,
 }
 
@@ -143,14 +157,34 @@ impl<'a> Filling<'a> {
     pub(super) unsafe fn new(
         worker: *mut Worker,
         words: &'a mut [u64],
-        parameters: &'static [Parameter],
+        message: &'static Message,
     ) -> Self {
-        Filling { worker, words, parameters, filled: 0 }
+        Filling { worker, words, message, filled: 0 }
     }
 
     /// What they are to be.
-    pub fn parameters(&self) -> &'static [Parameter] {
-        self.parameters
+    fn parameters(&self) -> &'static [Parameter] {
+        self.message.parameters.get()
+    }
+
+    /// All values at once, out of XDR, by the message's own code if it has some.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes; or there is no memory.
+    pub fn decode(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if let Some(code) = self.message.marshalling {
+            // SAFETY: the words are those of this message, and own nothing yet.
+            if unsafe { marshal::decode(code, self.worker, bytes, self.words) } {
+                self.filled = self.words.len();
+                return Ok(());
+            }
+            // What is wrong is found out in the general way.
+            self.parameters().iter().zip(&mut *self.words).for_each(|(parameter, word)| {
+                // SAFETY: the word is a parameter of that type, or 0.
+                unsafe { drop_word(self.worker, take(word), parameter.ty) }
+            });
+        }
+        wire::decode(self.parameters(), bytes, self)
     }
 
     /// The next value.
@@ -158,7 +192,7 @@ impl<'a> Filling<'a> {
     /// # Errors
     /// There is no memory for it; or it isn't one of the next parameter's type.
     pub fn put(&mut self, value: Value<'_>) -> Result<(), String> {
-        let parameter = self.parameters.get(self.filled).ok_or("more values than parameters")?;
+        let parameter = self.parameters().get(self.filled).ok_or("more values than parameters")?;
         if !fits(parameter.ty, &value) {
             return Err("a value of another type than the parameter".into());
         }
@@ -173,7 +207,7 @@ impl<'a> Filling<'a> {
     /// # Errors
     /// As for [`Filling::put`].
     pub fn put_empty(&mut self) -> Result<(), String> {
-        match self.parameters.get(self.filled) {
+        match self.parameters().get(self.filled) {
             Some(parameter) if parameter.ty == Type::Component => {
                 self.words[self.filled] = 0;
                 self.filled += 1;
@@ -188,8 +222,8 @@ impl<'a> Filling<'a> {
     /// # Errors
     /// They are of another message.
     pub fn put_letter(&mut self, mut letter: Letter) -> Result<(), String> {
-        let types = |parameters: &'static [Parameter]| parameters.iter().map(|parameter| parameter.ty);
-        if self.filled != 0 || !types(self.parameters).eq(types(letter.parameters)) {
+        let types = |message: &'static Message| message.parameters.get().iter().map(|parameter| parameter.ty);
+        if self.filled != 0 || !types(self.message).eq(types(letter.message)) {
             return Err("values of another message".into());
         }
         for (to, from) in self.words.iter_mut().zip(letter.words.iter_mut()) {
@@ -205,13 +239,13 @@ impl<'a> Filling<'a> {
             // SAFETY: the words are those of the parameters.
             unsafe { copy_of(self.worker, word, parameter.ty) }
         };
-        let words = self.is_whole().then(|| self.words.iter().zip(self.parameters).map(of).collect())?;
-        Some(Letter { worker: self.worker, words, parameters: self.parameters })
+        let words = self.is_whole().then(|| self.words.iter().zip(self.parameters()).map(of).collect())?;
+        Some(Letter { worker: self.worker, words, message: self.message })
     }
 
     /// All of it is there, and what it consists of is the buffer's.
     pub(super) fn is_whole(&self) -> bool {
-        self.filled == self.parameters.len()
+        self.filled == self.words.len()
     }
 }
 
@@ -237,7 +271,7 @@ impl Drop for Filling<'_> {
     /// What was put into a message that didn't become whole is dropped.
     fn drop(&mut self) {
         if !self.is_whole() {
-            for (&word, parameter) in self.words.iter().zip(self.parameters).take(self.filled) {
+            for (&word, parameter) in self.words.iter().zip(self.parameters()).take(self.filled) {
                 // SAFETY: the word owns what it was made of.
                 unsafe { drop_word(self.worker, word, parameter.ty) }
             }

@@ -16,7 +16,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::slice;
 
-use drystone_component::{Interface, Parameter, Side};
+use drystone_component::{Interface, Side};
 
 use super::NO_LOCATION;
 use super::proxy;
@@ -140,9 +140,8 @@ impl Pump {
         interface: &'static Interface,
         number: usize,
     ) {
-        let parameters = parameters(interface, number);
         let words = payload(c);
-        let values = Outgoing::new(w, words, parameters);
+        let values = Outgoing::new(w, words, &interface.messages.get()[number]);
         count(&self.traffic.sent, &values);
         self.far.send(number, values);
         drop_words(w, words, interface, number as u32);
@@ -209,15 +208,15 @@ impl Pump {
         if words.is_null() {
             return Some(Outcome::Waits);
         }
-        let parameters = parameters(interface, message);
-        let words = slice::from_raw_parts_mut(words, parameters.len());
-        let mut filling = Filling::new(w, words, parameters);
+        let described = &interface.messages.get()[message];
+        let words = slice::from_raw_parts_mut(words, described.parameters.length);
+        let mut filling = Filling::new(w, words, described);
         let taken = self.far.take(&mut filling);
         if taken.is_err() || !filling.is_whole() {
             return Some(self.lost(taken.err().unwrap_or_else(|| "a message lacks values".into())));
         }
         drop(filling);
-        count(&self.traffic.received, &Values::new(payload(c), parameters));
+        count(&self.traffic.received, &Values::new(payload(c), described.parameters.get()));
         ds_sent(w, c, interface, message as u32);
         if self.side == Side::Client && is_pump(c.cast()) {
             wake_parked(w, c.cast());
@@ -231,10 +230,6 @@ fn out_of_turn(interface: &Interface, message: usize) -> String {
     let name =
         interface.messages.get().get(message).map_or("an unknown message", |message| message.name.get());
     format!("the far side has sent {name} where the protocol doesn't allow that")
-}
-
-fn parameters(interface: &'static Interface, message: usize) -> &'static [Parameter] {
-    interface.messages.get()[message].parameters.get()
 }
 
 /// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the other

@@ -140,13 +140,8 @@ impl Link {
         Box::new(Name { link: Rc::downgrade(self), name, interface })
     }
 
-    fn half(
-        self: &Rc<Link>,
-        handle: Handle,
-        interface: &'static Interface,
-        slot: Option<usize>,
-    ) -> Box<dyn Far> {
-        Box::new(Half { link: self.clone(), handle, interface, slot, closed: false, failure: None })
+    fn half(self: &Rc<Link>, handle: Handle, slot: Option<usize>) -> Box<dyn Far> {
+        Box::new(Half { link: self.clone(), handle, slot, closed: false, failure: None })
     }
 }
 
@@ -163,7 +158,7 @@ impl Exported for Clients {
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
         let (handle, slot) = self.export.waiting.borrow_mut().pop_front()?;
-        Some(self.link.half(handle, self.export.interface, Some(slot)))
+        Some(self.link.half(handle, Some(slot)))
     }
 }
 
@@ -190,7 +185,7 @@ impl Reach for Name {
         match self.link.upgrade() {
             Some(link) => {
                 let handle = link.connection.borrow_mut().open(&self.name, self.interface, 0);
-                link.half(handle, self.interface, None)
+                link.half(handle, None)
             }
             None => Box::new(Nowhere),
         }
@@ -201,7 +196,6 @@ impl Reach for Name {
 struct Half {
     link: Rc<Link>,
     handle: Handle,
-    interface: &'static Interface,
     /// Where it begins, if the other side has begun it.
     slot: Option<usize>,
     closed: bool,
@@ -219,9 +213,7 @@ impl Far for Half {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        let parameters = self.interface.messages.get()[message].parameters.get();
-        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &values, out);
-        let sent = self.link.connection.borrow_mut().send(self.handle, message, encode);
+        let sent = self.link.connection.borrow_mut().send(self.handle, message, |out| values.encode(out));
         if let Err(why) = sent {
             self.failure = Some(why);
         }
@@ -241,8 +233,7 @@ impl Far for Half {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let connection = &mut *self.link.connection.borrow_mut();
-        let parameters = values.parameters();
-        wire::decode(parameters, connection.payload(self.handle), values)?;
+        values.decode(connection.payload(self.handle))?;
         connection.take(self.handle);
         Ok(())
     }

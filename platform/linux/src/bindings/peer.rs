@@ -113,7 +113,7 @@ impl Peer {
         };
         if connection.accept(handle, offer.interface, offer.capacity) {
             drop(connection);
-            offer.come(Box::new(Half::new(line, handle, offer.interface, &offer.name)));
+            offer.come(Box::new(Half::new(line, handle, &offer.name)));
         }
     }
 }
@@ -136,7 +136,7 @@ impl Wanted {
         let there = self.there.as_bytes();
         let handle = line.peer().connection.borrow_mut().open(there, self.interface, self.capacity);
         line.send_soon();
-        Box::new(Half::new(line, handle, self.interface, &self.name))
+        Box::new(Half::new(line, handle, &self.name))
     }
 }
 
@@ -144,7 +144,6 @@ impl Wanted {
 struct Half {
     line: Rc<dyn Line>,
     handle: Handle,
-    interface: &'static Interface,
     name: Rc<str>,
     /// Why it was given up here.
     broken: Option<String>,
@@ -154,18 +153,14 @@ struct Half {
 }
 
 impl Half {
-    fn new(line: &Rc<dyn Line>, handle: Handle, interface: &'static Interface, name: &Rc<str>) -> Half {
+    fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>) -> Half {
         let may_come = line.reactor().expect();
         let (line, name) = (line.clone(), name.clone());
-        Half { line, handle, interface, name, broken: None, is_over: false, _may_come: may_come }
+        Half { line, handle, name, broken: None, is_over: false, _may_come: may_come }
     }
 
     fn connection(&self) -> std::cell::RefMut<'_, Connection> {
         self.line.peer().connection.borrow_mut()
-    }
-
-    fn parameters(&self, message: usize) -> &'static [drystone_component::Parameter] {
-        self.interface.messages.get()[message].parameters.get()
     }
 
     fn end(&mut self, end: impl FnOnce(&mut Connection, Handle)) {
@@ -197,9 +192,7 @@ impl Far for Half {
         if self.is_over {
             return;
         }
-        let parameters = self.parameters(message);
-        let encode = |out: &mut Vec<u8>| wire::encode(parameters, &values, out);
-        let sent = self.connection().send(self.handle, message, encode);
+        let sent = self.connection().send(self.handle, message, |out| values.encode(out));
         match sent {
             Ok(()) => self.line.send_soon(),
             Err(why) => {
@@ -227,9 +220,7 @@ impl Far for Half {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let parameters = values.parameters();
-        let taken =
-            wire::decode(parameters, self.line.peer().connection.borrow().payload(self.handle), values);
+        let taken = values.decode(self.line.peer().connection.borrow().payload(self.handle));
         self.connection().take(self.handle);
         // What is taken is granted anew, in time.
         if self.line.peer().has_output() {

@@ -106,6 +106,7 @@ fn interfaces() -> Vec<*const Interface> {
             name: Str::new(m.name.clone().leak()),
             sender: if m.direction == Direction::In { Side::Client } else { Side::Server },
             parameters: Table::new(m.parameters.iter().map(parameter).collect::<Vec<_>>().leak()),
+            marshalling: None,
         });
         let messages: &'static [Message] = messages.collect::<Vec<_>>().leak();
         let mut next = vec![Interface::NONE; i.states.len() * messages.len()];

@@ -12,7 +12,7 @@ const fn parameter(name: &'static str, ty: Type) -> Parameter {
 }
 
 const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
-    Message { name: Str::new(name), sender, parameters: Table::new(parameters) }
+    Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
 }
 
 const NONE: u16 = Interface::NONE;
