@@ -89,14 +89,15 @@ fn functions<M: Module>(
     name: &str,
     forms: &[Form],
 ) -> Functions {
-    let mut function = |what: &str, takes: usize, gives: bool, build: &dyn Fn(&mut Body<'_, '_, M>, &[Value])| {
-        let mut signature = Signature::new(CallConv::SystemV);
-        signature.params.extend((0..takes).map(|_| AbiParam::new(types::I64)));
-        signature.returns.extend(gives.then(|| AbiParam::new(types::I64)));
-        shim(module, workbench, &format!("{name}_{what}"), signature, |module, builder, parameters| {
-            build(&mut Body { module, builder, entries }, parameters);
-        })
-    };
+    let mut function =
+        |what: &str, takes: usize, gives: bool, build: &dyn Fn(&mut Body<'_, '_, M>, &[Value])| {
+            let mut signature = Signature::new(CallConv::SystemV);
+            signature.params.extend((0..takes).map(|_| AbiParam::new(types::I64)));
+            signature.returns.extend(gives.then(|| AbiParam::new(types::I64)));
+            shim(module, workbench, &format!("{name}_{what}"), signature, |module, builder, parameters| {
+                build(&mut Body { module, builder, entries }, parameters);
+            })
+        };
     Functions {
         length: function("length", 1, true, &|body, parameters| body.length(forms, parameters[0])),
         encode: function("encode", 2, false, &|body, parameters| body.encode(forms, parameters)),
@@ -204,7 +205,9 @@ impl<M: Module> Body<'_, '_, M> {
         for (index, form) in forms.iter().enumerate() {
             let value = self.get(*form, from, at);
             if let Form::Small { limit } = *form {
-                self.unless(wrong, |builder| builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, value, limit));
+                self.unless(wrong, |builder| {
+                    builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, value, limit)
+                });
             }
             self.builder.ins().store(WORDS, value, words, 8 * (first + index) as i32);
             at += form.size().unwrap_or_default();

@@ -80,7 +80,8 @@ pub struct Marshalling {
     pub encode: unsafe extern "C" fn(words: *const u64, to: *mut u8),
     /// Makes words of the bytes from `from` to `end`, on a worker; 0: they are wrong, or there is no memory. Then some of
     /// the texts may have been made; the words of the others are as they were.
-    pub decode: unsafe extern "C" fn(worker: *mut (), from: *const u8, end: *const u8, words: *mut u64) -> u64,
+    pub decode:
+        unsafe extern "C" fn(worker: *mut (), from: *const u8, end: *const u8, words: *mut u64) -> u64,
 }
 
 /// What two descriptions of one interface have in common, and no others: name, messages (name, direction, types of the

@@ -154,11 +154,7 @@ impl<'a> Filling<'a> {
     ///
     /// # Safety
     /// On the home worker's thread; there is a word for each parameter.
-    pub(super) unsafe fn new(
-        worker: *mut Worker,
-        words: &'a mut [u64],
-        message: &'static Message,
-    ) -> Self {
+    pub(super) unsafe fn new(worker: *mut Worker, words: &'a mut [u64], message: &'static Message) -> Self {
         Filling { worker, words, message, filled: 0 }
     }
 
@@ -172,6 +168,7 @@ impl<'a> Filling<'a> {
     /// # Errors
     /// What is wrong with the bytes; or there is no memory.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.clear();
         if let Some(code) = self.message.marshalling {
             // SAFETY: the words are those of this message, and own nothing yet.
             if unsafe { marshal::decode(code, self.worker, bytes, self.words) } {
@@ -243,6 +240,15 @@ impl<'a> Filling<'a> {
         Some(Letter { worker: self.worker, words, message: self.message })
     }
 
+    /// Drops what was put so far.
+    fn clear(&mut self) {
+        for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()).take(self.filled) {
+            // SAFETY: the word owns what it was made of.
+            unsafe { drop_word(self.worker, word, parameter.ty) }
+        }
+        self.filled = 0;
+    }
+
     /// All of it is there, and what it consists of is the buffer's.
     pub(super) fn is_whole(&self) -> bool {
         self.filled == self.words.len()
@@ -271,10 +277,7 @@ impl Drop for Filling<'_> {
     /// What was put into a message that didn't become whole is dropped.
     fn drop(&mut self) {
         if !self.is_whole() {
-            for (&word, parameter) in self.words.iter().zip(self.parameters()).take(self.filled) {
-                // SAFETY: the word owns what it was made of.
-                unsafe { drop_word(self.worker, word, parameter.ty) }
-            }
+            self.clear();
         }
     }
 }

@@ -43,7 +43,12 @@ pub(super) unsafe fn encode(code: &Marshalling, words: *const u64, out: &mut Vec
 ///
 /// # Safety
 /// The words are those of the message that the code is for, and own nothing.
-pub(super) unsafe fn decode(code: &Marshalling, worker: *mut Worker, bytes: &[u8], words: &mut [u64]) -> bool {
+pub(super) unsafe fn decode(
+    code: &Marshalling,
+    worker: *mut Worker,
+    bytes: &[u8],
+    words: &mut [u64],
+) -> bool {
     words.fill(0);
     let bytes = bytes.as_ptr_range();
     // SAFETY: see the head of this file.

@@ -331,8 +331,18 @@ mod tests {
         name: Str::new("Told"),
         fingerprint: Fingerprint([0, 0]),
         messages: Table::new(&[
-            Message { name: Str::new("Say"), sender: Side::Client, parameters: Table::new(&ALL), marshalling: None },
-            Message { name: Str::new("Say"), sender: Side::Server, parameters: Table::new(&[]), marshalling: None },
+            Message {
+                name: Str::new("Say"),
+                sender: Side::Client,
+                parameters: Table::new(&ALL),
+                marshalling: None,
+            },
+            Message {
+                name: Str::new("Say"),
+                sender: Side::Server,
+                parameters: Table::new(&[]),
+                marshalling: None,
+            },
         ]),
         next: Table::new(&[]),
         states: Table::new(&[]),
