@@ -85,7 +85,10 @@ pub struct Serve {
     /// Workers.
     #[arg(long, default_value_t = 1)]
     cores: usize,
-    /// `host:port`
+    /// What the program asks for by `Arguments` before the address.
+    #[arg(long, value_name = "TEXT")]
+    argument: Vec<OsString>,
+    /// Where it is to be reached, as the program has it.
     address: String,
 }
 
@@ -93,7 +96,8 @@ impl Serve {
     /// Comes back if the program ends.
     pub fn run(self) -> Result<(), String> {
         let program = compile(&self.file, &[], TimeSlices::Kept)?;
-        let arguments = vec![self.address.into_bytes()];
+        let words = self.argument.into_iter().map(OsString::into_vec);
+        let arguments = words.chain([self.address.into_bytes()]).collect();
         let options = Options { arguments, cores: self.cores, ..Options::default() };
         match drystone_linux::run(program, options) {
             0 => Ok(()),

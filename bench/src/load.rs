@@ -104,6 +104,31 @@ impl Client {
     }
 }
 
+/// The whole answer to one HTTP request.
+pub fn answer(address: SocketAddr, request: &str) -> Result<String, String> {
+    let fail = |error: io::Error| format!("{address}: {error}");
+    let mut stream = TcpStream::connect(address).map_err(fail)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(fail)?;
+    stream.write_all(request.as_bytes()).map_err(fail)?;
+    let mut answer = String::new();
+    let mut bytes = [0; 4096];
+    while !is_whole(&answer) {
+        match stream.read(&mut bytes).map_err(fail)? {
+            0 => return Err(format!("{address}: no whole answer: {answer}")),
+            n => answer += &String::from_utf8_lossy(&bytes[..n]),
+        }
+    }
+    Ok(answer)
+}
+
+fn is_whole(answer: &str) -> bool {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
+    let fields = head.lines().filter_map(|line| line.split_once(": "));
+    let length =
+        fields.filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).map(|(_, value)| value).next();
+    length.and_then(|length| length.parse().ok()) == Some(body.len())
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;

@@ -1,7 +1,7 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes|specialise [--quick] [--json]
+//! cargo run --release -p drystone-bench -- processes|bindings|specialise [--quick] [--json]
 //! ```
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
@@ -14,6 +14,7 @@
 //! cargo run --release -p drystone-bench -- guard [--bless]
 //! ```
 
+mod bindings;
 mod chart;
 mod child;
 mod contender;
@@ -55,6 +56,8 @@ struct Command {
 enum Subject {
     /// Processes and messages, programs of the paper on structured concurrent programs.
     Processes(Extent),
+    /// What a message costs over each binding, paper on THINK.
+    Bindings(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
@@ -76,6 +79,9 @@ enum Subject {
     /// Measures machine code of this process beside others; `specialise` starts it.
     #[command(hide = true)]
     Inside(specialise::Inside),
+    /// Two processes talk by what Linux offers them; `bindings` starts it.
+    #[command(hide = true)]
+    Crossing(bindings::Crossing),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -98,6 +104,8 @@ struct Extent {
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
+        Subject::Bindings(extent) => bindings(extent),
+        Subject::Crossing(crossing) => crossing.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
         Subject::Native(calls) => calls.run(),
@@ -133,6 +141,15 @@ fn processes(extent: Extent) -> Result<(), String> {
     } else if extent.is_for_page() {
         page::write(&processes::page(&rows, &sections), &rows)?;
         readme::write(&rows)?;
+    }
+    extent.end(&rows)
+}
+
+fn bindings(extent: Extent) -> Result<(), String> {
+    let effort = if extent.quick { bindings::Effort::QUICK } else { bindings::Effort::FULL };
+    let rows = extent.rows(&mut |tell| bindings::measure(effort, tell))?;
+    if extent.is_for_page() {
+        page::write(&bindings::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

@@ -108,6 +108,55 @@ fn tokio(sources: &Path, built: &Path) -> Result<Start, String> {
     Ok(Start { words: vec![built.join("release/peers").into()], ..Start::default() })
 }
 
+/// What is built for the bindings only.
+pub mod joints {
+    use super::*;
+
+    /// The peers in Rust.
+    pub fn rust() -> Result<PathBuf, String> {
+        told("the peers in Rust", "bindings", |sources, built| {
+            Ok(tokio(sources, built)?.words[0].clone().into())
+        })
+    }
+
+    /// The folder where libtirpc's `server` and `client` are.
+    pub fn onc() -> Result<PathBuf, String> {
+        told("libtirpc's", "onc", |sources, built| {
+            for (option, file) in [("-h", "joint.h"), ("-l", "joint_clnt.c"), ("-m", "joint_svc.c")] {
+                // It doesn't write over what is there.
+                let _ = fs::remove_file(built.join(file));
+                let mut rpcgen = Command::new("rpcgen");
+                // A relative name goes into what it writes.
+                fs::copy(sources.join("joint.x"), built.join("joint.x"))
+                    .map_err(|error| error.to_string())?;
+                run(rpcgen.args([option, "-o", file, "joint.x"]).current_dir(built))?;
+            }
+            for (made, stub) in [("server", "joint_svc.c"), ("client", "joint_clnt.c")] {
+                let mut compile = Command::new("cc");
+                compile.args(["-O2", "-I/usr/include/tirpc", "-I"]).arg(built);
+                compile.arg(sources.join(made).with_extension("c")).arg(built.join(stub));
+                run(compile.args(["-ltirpc", "-o"]).arg(built.join(made)))?;
+            }
+            Ok(built.into())
+        })
+    }
+
+    /// The peers in Go.
+    pub fn go() -> Result<PathBuf, String> {
+        told("net/http's", "go", |sources, built| Ok(super::go(sources, built)?.words[0].clone().into()))
+    }
+
+    type Build = fn(&Path, &Path) -> Result<PathBuf, String>;
+
+    fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
+        eprintln!("building {what}");
+        let (sources, built) =
+            (places::root().join("bench/peers").join(folder), places::peers().join(folder));
+        let made = fs::create_dir_all(&built).map_err(|error| format!("{}: {error}", built.display()));
+        made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} are missing: {why}"))
+    }
+}
+
 /// What a short command says, or why it cannot.
 fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;

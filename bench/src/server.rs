@@ -12,37 +12,47 @@ use crate::execute::last;
 
 /// It runs until this is dropped.
 pub struct Server {
-    child: Child,
+    process: Listening,
     /// Where it listens.
     pub address: SocketAddr,
+}
+
+/// The process of a server, wherever that listens. It runs until this is dropped.
+pub struct Listening(Child);
+
+impl Listening {
+    /// Starts a command on so many processors; it says on its first line that it listens.
+    pub fn start(mut command: Command, cores: usize) -> Result<Listening, String> {
+        let name = command.get_program().display().to_string();
+        let fail = |error: std::io::Error| format!("{name}: {error}");
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let all = sched_getaffinity(None).map_err(|error| fail(error.into()))?;
+        let child =
+            sched_setaffinity(None, &last(&all, cores)).map_err(Into::into).and_then(|()| command.spawn());
+        let restored = sched_setaffinity(None, &all);
+        let mut process = Listening(child.map_err(fail)?);
+        restored.map_err(|error| fail(error.into()))?;
+        let output = process.0.stdout.take().expect("standard output is a pipe");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).map_err(fail)?;
+        match line.starts_with("listening") {
+            true => Ok(process),
+            false => Err(format!("{name}: {line}")),
+        }
+    }
 }
 
 impl Server {
     /// Starts a command that is told an address as its last word, listens there, and says so on its first line.
     pub fn start(mut command: Command) -> Result<Server, String> {
-        let name = command.get_program().display().to_string();
-        let fail = |error: std::io::Error| format!("{name}: {error}");
-        // The system chooses a port; it stays free for a while.
-        let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).map_err(fail)?;
-        command.arg(address.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
-        let all = sched_getaffinity(None).map_err(|error| fail(error.into()))?;
-        let child =
-            sched_setaffinity(None, &last(&all, 1)).map_err(Into::into).and_then(|()| command.spawn());
-        let restored = sched_setaffinity(None, &all);
-        let mut server = Server { child: child.map_err(fail)?, address };
-        restored.map_err(|error| fail(error.into()))?;
-        let output = server.child.stdout.take().expect("standard output is a pipe");
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).map_err(fail)?;
-        match line.starts_with("listening") {
-            true => Ok(server),
-            false => Err(format!("{name}: {line}")),
-        }
+        let address = free_address()?;
+        command.arg(address.to_string());
+        Ok(Server { process: Listening::start(command, 1)?, address })
     }
 
     /// What it has used up to now.
     pub fn processor_time(&self) -> Duration {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.0.id())).unwrap_or_default();
         // Behind the command's name, in which there may be anything: user and system time, in hundredths of a second.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
         let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
@@ -50,10 +60,16 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Listening {
     fn drop(&mut self) {
         // It can only have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
+}
+
+/// The system chooses a port; it stays free for a while.
+pub fn free_address() -> Result<SocketAddr, String> {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    free.map_err(|error| format!("a free port: {error}"))
 }

@@ -53,6 +53,7 @@ var commands = map[string]func(arguments []string) error{
 	"bytes":      bytesPerProcess,
 	"HttpServer": httpServer,
 	"KeyValue":   keyValue,
+	"Joint":      joint,
 }
 
 func main() {

@@ -1,15 +1,14 @@
 //! Practical programs: a server of items over HTTP, a key-value server, a word count and a parallel job.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::programs::Program;
 use super::programs::practical::{HTTP_SERVERS, KEY_VALUE, PARALLEL_JOB, WORD_COUNT};
 use super::{Bench, Better, Heading, scaling};
-use crate::load::{self, Exchange};
+use crate::load::{self, Exchange, answer};
 use crate::row::Row;
 
 /// Of the key-value server.
@@ -79,29 +78,6 @@ fn gets(address: SocketAddr, connections: usize) -> Result<Vec<Exchange>, String
         length: answer.len(),
     };
     Ok((0..connections).map(|_| exchange()).collect())
-}
-
-/// The whole answer to one request.
-fn answer(address: SocketAddr, request: &str) -> Result<String, String> {
-    let fail = |error: std::io::Error| format!("{address}: {error}");
-    let mut stream = TcpStream::connect(address).map_err(fail)?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).map_err(fail)?;
-    stream.write_all(request.as_bytes()).map_err(fail)?;
-    let mut answer = String::new();
-    let mut bytes = [0; 4096];
-    while !is_whole(&answer) {
-        match stream.read(&mut bytes).map_err(fail)? {
-            0 => return Err(format!("{address}: no whole answer: {answer}")),
-            n => answer += &String::from_utf8_lossy(&bytes[..n]),
-        }
-    }
-    Ok(answer)
-}
-
-fn is_whole(answer: &str) -> bool {
-    let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
-    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
-    length.and_then(|length| length.parse().ok()) == Some(body.len())
 }
 
 /// A client that sets keys of its own and gets them again.

@@ -1,0 +1,78 @@
+//! What else joins two sides of a program:
+//!
+//! ```text
+//! peers WAY serve ADDRESS              says `listening`, and serves until it is ended
+//! peers WAY ask|put|text N ADDRESS     {"ms": .., "sum": ..}
+//! ```
+//!
+//! `ask` sends N numbers one after the other, each answered by the next one; `put` N numbers without answers, whose sum
+//! is told in the end; `text` so many texts of 100 bytes, of whose lengths the sum is told. A tenth of that is done
+//! before and not measured. An address is `host:port` or `unix:path`; `mpsc` needs none.
+
+mod address;
+mod capnproto;
+mod grpc;
+mod mpsc;
+
+use std::error::Error;
+use std::time::Instant;
+
+use address::Address;
+
+/// Bytes of a text.
+const TEXT: usize = 100;
+
+/// What goes wrong is told, and ends it.
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// What a client does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Ask,
+    Put,
+    Text,
+}
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Outcome<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["mpsc", work, n] => mpsc::measure(work_of(work)?, n.parse()?),
+        ["grpc", "serve", address] => grpc::serve(Address::parse(address)?),
+        ["grpc", work, n, address] => grpc::measure(work_of(work)?, n.parse()?, Address::parse(address)?),
+        ["capnp", "serve", address] => capnproto::serve(address.parse()?),
+        ["capnp", work, n, address] => capnproto::measure(work_of(work)?, n.parse()?, address.parse()?),
+        _ => Err("peers mpsc|grpc|capnp serve|ask|put|text [N] [ADDRESS]".into()),
+    }
+}
+
+fn work_of(word: &str) -> Outcome<Work> {
+    match word {
+        "ask" => Ok(Work::Ask),
+        "put" => Ok(Work::Put),
+        "text" => Ok(Work::Text),
+        _ => Err(format!("{word}: not ask, put or text").into()),
+    }
+}
+
+/// A runtime of one thread: that is quicker than several, where there is one connection.
+fn runtime() -> Outcome<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+/// Does `once` a tenth of the work, then all of it, and prints how long that took.
+async fn timed(n: i64, mut once: impl AsyncFnMut(i64) -> Outcome<i64>) -> Outcome<()> {
+    once(n / 10).await?;
+    let start = Instant::now();
+    let sum = once(n).await?;
+    let ms = start.elapsed().as_secs_f64() * 1000.0;
+    println!("{}", serde_json::json!({"ms": ms, "sum": sum}));
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Bindings, paper on THINK: what a message costs between two sides that are joined in many ways, beside what else
+//! joins them.
+
+mod crossing;
+mod http;
+mod page;
+mod parties;
+mod reasons;
+mod work;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+pub use crossing::Crossing;
+use crossing::Way;
+pub use page::page;
+use parties::{Party, Peers, drystone_at, drystone_by, libtirpc};
+use work::Work;
+
+use crate::native;
+use crate::peers::joints;
+use crate::row::{Better, Row};
+use crate::statistics::{Figure, rounded};
+
+/// How much work is put into figures.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// How often every contender has its turn.
+    rounds: usize,
+    /// No round begins after that time in one row.
+    budget: Duration,
+    /// By this all numbers of messages are divided.
+    part: u64,
+    /// How long a server is asked.
+    serving: Duration,
+    /// Whether there are more rows than the headline ones.
+    is_full: bool,
+}
+
+impl Effort {
+    /// Within two minutes.
+    pub const QUICK: Effort = Effort {
+        rounds: 3,
+        budget: Duration::from_secs(3),
+        part: 4,
+        serving: Duration::from_millis(500),
+        is_full: false,
+    };
+
+    /// As good as it gets.
+    pub const FULL: Effort = Effort {
+        rounds: 9,
+        budget: Duration::from_secs(40),
+        part: 1,
+        serving: Duration::from_secs(2),
+        is_full: true,
+    };
+}
+
+/// What a native call may take, compared with one by `dyn`.
+const NATIVE: f64 = 1.2;
+/// How many times as good as what Linux offers a crossing shall be, when nobody sleeps.
+const CROSSING: f64 = 3.0;
+/// And as gRPC over a Unix socket.
+const GRPC: f64 = 10.0;
+
+/// How many times as good as each of these peers Drystone shall be.
+type Goals = [(f64, &'static [&'static str])];
+
+/// What a row is about.
+struct Heading {
+    row: &'static str,
+    cores: usize,
+    work: Work,
+    /// Messages.
+    n: u64,
+    goals: &'static Goals,
+}
+
+const BY_HAND: &[&str] = &["futex", "pipe", "unix"];
+const ALL: &[&str] = &["capnp-rpc", "futex", "libtirpc", "net/http", "pipe", "tokio-mpsc", "tonic", "unix"];
+const AHEAD: &Goals = &[(1.0, ALL)];
+
+/// Measures row after row.
+pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
+    let bench =
+        Bench { effort, rust: Peers { executable: joints::rust() }, onc: joints::onc(), go: joints::go() };
+    tell(bench.native()?)?;
+    bench.worker(tell)?;
+    bench.lrpc(tell)?;
+    bench.tcp(tell)?;
+    bench.onc(tell)?;
+    bench.http(tell)
+}
+
+/// What all rows need.
+struct Bench {
+    effort: Effort,
+    rust: Peers,
+    onc: Result<PathBuf, String>,
+    go: Result<PathBuf, String>,
+}
+
+/// A contender, and what measures it once.
+type Turn<'a> = (&'static str, &'a dyn Fn() -> Result<f64, String>);
+
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+impl Bench {
+    fn native(&self) -> Result<Row, String> {
+        let (mut component, mut by_dyn) = (Vec::new(), Vec::new());
+        for _ in 0..self.effort.rounds {
+            let times = native::measure(4_000_000 / self.effort.part as u32)?;
+            component.push(times.component / 1000.0);
+            by_dyn.push(times.by_dyn / 1000.0);
+        }
+        let by_dyn = Figure::of(&by_dyn);
+        Ok(Row {
+            drystone: Figure::of(&component),
+            peers: BTreeMap::from([("dyn", by_dyn)]),
+            target: by_dyn.map(|figure| rounded(figure.value * NATIVE)),
+            ..Row::new("local native call".into(), "ns")
+        })
+    }
+
+    fn worker(&self, tell: Tell) -> Result<(), String> {
+        let parties = [drystone_at("worker:1", 2), self.rust.mpsc()];
+        for (row, work, n) in [
+            ("worker round trip", Work::Ask, 200_000),
+            ("worker throughput", Work::Put, 1_000_000),
+            ("texts worker throughput", Work::Text, 1_000_000),
+        ] {
+            self.messages(Heading { row, cores: 2, work, n, goals: AHEAD }, &parties, tell)?;
+        }
+        Ok(())
+    }
+
+    fn lrpc(&self, tell: Tell) -> Result<(), String> {
+        let by_hand = |name, way, cores| parties::crossing(name, way, cores);
+        let asleep = [
+            drystone_at("process:x", 1),
+            by_hand("futex", Way::Futex, 1),
+            by_hand("pipe", Way::Pipe, 1),
+            by_hand("unix", Way::Unix, 1),
+        ];
+        let heading =
+            Heading { row: "lrpc round trip asleep", cores: 1, work: Work::Ask, n: 50_000, goals: AHEAD };
+        self.messages(heading, &asleep, tell)?;
+        let goals: &Goals = &[(CROSSING, BY_HAND), (GRPC, &["tonic"])];
+        let spinning = [
+            drystone_at("process:x", 2),
+            by_hand("futex", Way::Futex, 2),
+            by_hand("pipe", Way::Pipe, 2),
+            by_hand("unix", Way::Unix, 2),
+            by_hand("spin", Way::Spin, 2),
+            self.rust.over_unix(),
+        ];
+        let heading =
+            Heading { row: "lrpc round trip spinning", cores: 2, work: Work::Ask, n: 50_000, goals };
+        self.messages(heading, &spinning, tell)?;
+        let [drystone, _, pipe, unix, _, tonic] = spinning;
+        let streams = [drystone, pipe, unix, tonic];
+        for (row, work) in [("lrpc throughput", Work::Put), ("texts lrpc throughput", Work::Text)] {
+            self.messages(Heading { row, cores: 2, work, n: 500_000, goals }, &streams, tell)?;
+        }
+        Ok(())
+    }
+
+    fn tcp(&self, tell: Tell) -> Result<(), String> {
+        let parties = [
+            drystone_by("tcp"),
+            self.rust.over_tcp("tonic", "grpc"),
+            self.rust.over_tcp("capnp-rpc", "capnp"),
+        ];
+        for (row, work, n) in [
+            ("tcp round trip", Work::Ask, 20_000),
+            ("tcp throughput", Work::Put, 400_000),
+            ("texts tcp throughput", Work::Text, 400_000),
+        ] {
+            self.messages(Heading { row, cores: 2, work, n, goals: AHEAD }, &parties, tell)?;
+        }
+        Ok(())
+    }
+
+    fn onc(&self, tell: Tell) -> Result<(), String> {
+        for (row, scheme, way) in [("onc round trip", "onc", "tcp"), ("udp onc round trip", "onc+udp", "udp")]
+        {
+            let parties = [drystone_by(scheme), libtirpc(&self.onc, way)];
+            let heading = Heading { row, cores: 2, work: Work::Ask, n: 20_000, goals: AHEAD };
+            self.messages(heading, &parties, tell)?;
+        }
+        Ok(())
+    }
+
+    fn http(&self, tell: Tell) -> Result<(), String> {
+        let serving = self.effort.serving;
+        for (name, connections) in [("http round trip", 1), ("requests http", 50)] {
+            let is_round_trip = connections == 1;
+            let scale = |rate: f64| if is_round_trip { 1e6 / rate } else { rate };
+            let go = || http::go(self.go.as_ref()?, connections, serving);
+            let turns: [Turn; 2] = [
+                ("drystone", &|| http::drystone(connections, serving).map(scale)),
+                ("net/http", &|| go().map(scale)),
+            ];
+            let (unit, better) =
+                if is_round_trip { ("us", Better::Lower) } else { ("requests/s", Better::Higher) };
+            self.tell_row(Row { better, cores: 2, ..Row::new(name.into(), unit) }, &turns, AHEAD, tell)?;
+        }
+        Ok(())
+    }
+
+    /// Measures a row of messages.
+    fn messages(&self, heading: Heading, parties: &[Party], tell: Tell) -> Result<(), String> {
+        let Heading { row, cores, work, n, goals } = heading;
+        let is_round_trip = work == Work::Ask;
+        let scale = |ns: f64| if is_round_trip { ns / 1000.0 } else { 1000.0 / ns };
+        let measure = |party: &Party| party.measure(work, n / self.effort.part).map(scale);
+        let measures: Vec<_> = parties.iter().map(|party| move || measure(party)).collect();
+        let turns: Vec<Turn> =
+            parties.iter().zip(&measures).map(|(party, turn)| (party.name, turn as _)).collect();
+        let (unit, better) = if is_round_trip { ("us", Better::Lower) } else { ("M/s", Better::Higher) };
+        self.tell_row(Row { cores, better, ..Row::new(row.into(), unit) }, &turns, goals, tell)
+    }
+
+    /// Fills a row, if it is wanted: a headline one always is.
+    fn tell_row(&self, mut row: Row, turns: &[Turn], goals: &Goals, tell: Tell) -> Result<(), String> {
+        if !self.effort.is_full && !page::is_headline(&row) {
+            return Ok(());
+        }
+        let mut figures = self.by_turns(turns);
+        row.drystone = figures.remove("drystone").flatten();
+        row.peers = figures;
+        row.target = target(&row, goals);
+        tell(row)
+    }
+
+    /// Asks all of them in turns.
+    fn by_turns(&self, turns: &[Turn]) -> BTreeMap<&'static str, Option<Figure>> {
+        let mut samples: Vec<Option<Vec<f64>>> = turns.iter().map(|_| Some(Vec::new())).collect();
+        let start = Instant::now();
+        for round in 0..self.effort.rounds {
+            if round > 0 && start.elapsed() > self.effort.budget {
+                break;
+            }
+            for ((name, measure), samples) in turns.iter().zip(&mut samples) {
+                let Some(known) = samples else { continue };
+                match measure() {
+                    Ok(figure) => known.push(figure),
+                    Err(why) => {
+                        eprintln!("{name} has no figure: {why}");
+                        *samples = None;
+                    }
+                }
+            }
+        }
+        let figures = samples.into_iter().map(|samples| Figure::of(&samples?));
+        turns.iter().map(|(name, _)| *name).zip(figures).collect()
+    }
+}
+
+/// What reaches all goals: so many times as good as the best of some peers, those of them that have figures.
+fn target(row: &Row, goals: &Goals) -> Option<f64> {
+    let goals = goals.iter().filter_map(|(factor, names)| {
+        let values = row.peers.iter().filter(|(name, _)| names.contains(name));
+        let values = values.filter_map(|(_, figure)| figure.map(|figure| figure.value));
+        Some(match row.better {
+            Better::Lower => values.min_by(f64::total_cmp)? / factor,
+            Better::Higher => values.max_by(f64::total_cmp)? * factor,
+        })
+    });
+    let target = match row.better {
+        Better::Lower => goals.min_by(f64::total_cmp),
+        Better::Higher => goals.max_by(f64::total_cmp),
+    };
+    target.map(rounded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(better: Better, peers: [(&'static str, f64); 3]) -> Row {
+        let peers = peers.map(|(name, value)| (name, Some(Figure::single(value)))).into();
+        Row { better, peers, ..Row::new("lrpc".into(), "us") }
+    }
+
+    const BOTH: &Goals = &[(3.0, BY_HAND), (10.0, &["tonic"])];
+
+    #[test]
+    fn the_harder_goal_is_the_target() {
+        let times = |tonic| row(Better::Lower, [("pipe", 12.0), ("unix", 15.0), ("tonic", tonic)]);
+        assert_eq!(target(&times(100.0), BOTH), Some(4.0));
+        assert_eq!(target(&times(20.0), BOTH), Some(2.0));
+        let rates = |tonic| row(Better::Higher, [("pipe", 3.0), ("unix", 2.0), ("tonic", tonic)]);
+        assert_eq!(target(&rates(0.1), BOTH), Some(9.0));
+        assert_eq!(target(&rates(2.0), BOTH), Some(20.0));
+    }
+
+    #[test]
+    fn who_is_in_no_goal_or_has_no_figure_does_not_count() {
+        let mut row = row(Better::Lower, [("pipe", 12.0), ("spin", 1.0), ("tonic", 1.0)]);
+        row.peers.insert("tonic", None);
+        assert_eq!(target(&row, BOTH), Some(4.0));
+        row.peers.remove("pipe");
+        assert_eq!(target(&row, BOTH), None);
+    }
+}
