@@ -10,6 +10,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod beyond;
+mod context;
 mod hints;
 mod name;
 mod rebind;
@@ -22,9 +23,7 @@ use drystone_component::{Interface, Template};
 pub use self::hints::{Factory, Hints};
 use self::name::Name;
 pub use self::rebind::{Rebind, rebind};
-use crate::communication::connection::{
-    Refusal, connect_to_name, ds_connect, ds_disconnect, export_by_name, is_dead,
-};
+use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};
 use crate::far;
 use crate::home::names::{Exported, Waiting};
@@ -67,6 +66,10 @@ pub trait Binder {
         interface: &'static Interface,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn far::Reach>, String>;
+
+    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with the
+    /// rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
+    fn is_of_contexts(&self, interface: &'static Interface) -> bool;
 
     /// Makes a component of a template in the domain of that name.
     ///
@@ -138,7 +141,7 @@ pub unsafe extern "C" fn ds_bind(
             return Ok(beyond::bind(w, slot, interface, name.whole, &hints)?);
         }
         let slot = beyond::through(w, slot, interface, &hints)?;
-        connect_to_name(w, Waiting { slot, interface, location }, name.whole).map_err(|why| about(name, why))
+        context::connect(w, Waiting { slot, interface, location }, name).map_err(|why| about(name, why))
     };
     let outcome = bind();
     Asker { w, p, location, interface }.answer(outcome)
@@ -197,7 +200,8 @@ pub unsafe extern "C" fn ds_export(
             return Ok(beyond::export(w, target, interface, name.whole, &hints)?);
         }
         let target = beyond::before(w, target, interface, &hints)?;
-        export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))
+        export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))?;
+        Ok(context::exported(w, name, interface)?)
     };
     let outcome = export();
     Asker { w, p, location, interface }.answer(outcome)

@@ -65,9 +65,13 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     };
     let number = arms(&|number, m| format!("{side}::{}{} => {number},\n", name(&m.name), ignored(m)));
     let put = arms(&|_, m| {
-        let puts: String =
-            m.parameters.iter().map(|(field, ty)| format!("to.{}({});\n", method(ty), name(field))).collect();
-        format!("{side}::{}{} => {{\n{puts}}}\n", name(&m.name), pattern(m))
+        // Parameters may be called anything, also what this code calls something else.
+        let numbered = m.parameters.iter().enumerate();
+        let fields: Vec<String> =
+            numbered.clone().map(|(i, (field, _))| format!("{}: p{i}", name(field))).collect();
+        let fields = if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
+        let puts: String = numbered.map(|(i, (_, ty))| format!("to.{}(p{i});\n", method(ty))).collect();
+        format!("{side}::{}{fields} => {{\n{puts}}}\n", name(&m.name))
     });
     let take = arms(&|number, m| {
         let takes: String = m

@@ -13,6 +13,7 @@ mod http;
 mod limits;
 mod long;
 mod memory;
+mod names;
 mod new;
 mod onc;
 mod peer;

@@ -8,6 +8,9 @@ use super::names::similar;
 use super::predeclared::SYSTEM_FILE;
 use super::{Checker, Start};
 
+/// The interface of the system that it uses itself, if components of the program offer it.
+const OFFERED_BY_PROGRAMS: &str = "NamingContext";
+
 impl<'a> Checker<'a> {
     /// Finds the entry: by name if one is given, else by attribute, else the last at the top level of the first
     /// file that has any. Files that others import may be programs too, which does not matter here.
@@ -124,7 +127,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The interfaces of the system that no message of another mentions: those belong to what the message brings.
+    /// The interfaces of the system that no message of another mentions (those belong to what the message brings), and
+    /// that are not for programs to offer.
     pub(super) fn offered_by_system(&self) -> Vec<InterfaceId> {
         let declared = self.interface_declarations.iter().filter(|declared| declared.is_predeclared());
         let all: Vec<InterfaceId> = declared.map(|declared| declared.id).collect();
@@ -132,7 +136,8 @@ impl<'a> Checker<'a> {
         let types = messages.flat_map(|message| message.parameters.iter().map(|(_, ty)| ty));
         let brought: Vec<InterfaceId> =
             types.flat_map(|ty| self.offers_of(ty)).map(|facet| facet.interface).collect();
-        all.into_iter().filter(|id| !brought.contains(id)).collect()
+        let by_programs = |id: &InterfaceId| self.interface_name(*id) == OFFERED_BY_PROGRAMS;
+        all.into_iter().filter(|id| !brought.contains(id) && !by_programs(id)).collect()
     }
 
     /// Whether a component requires interfaces of which the system has none by that name.

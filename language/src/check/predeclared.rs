@@ -132,7 +132,16 @@ mod tests {
         let (program, offered) = check::system();
         assert!(program.interfaces.iter().all(|interface| interface.states.len() > 1));
         let names: Vec<_> = offered.iter().map(|id| program.interfaces[id.index()].name.as_str()).collect();
-        let wanted = ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network"];
+        let wanted = [
+            "SystemTime",
+            "FileSystem",
+            "GraphicView",
+            "Console",
+            "Arguments",
+            "Files",
+            "Network",
+            "Bindings",
+        ];
         assert_eq!(names, wanted);
     }
 

@@ -34,6 +34,7 @@ use self::clock::Clock;
 use self::process::Processes;
 use self::worker::Workers;
 use crate::Options;
+use crate::interfaces::naming_context;
 use crate::reactor::Reactor;
 
 /// The naming contexts of a program, by their schemes.
@@ -132,6 +133,10 @@ impl Binder for Bindings {
             return Err(format!("{} doesn't join components of one program", factory.name));
         }
         compose(reach, interface, "local", hints, &self.services)
+    }
+
+    fn is_of_contexts(&self, interface: &'static Interface) -> bool {
+        interface.fingerprint == naming_context::DECLARATION.fingerprint
     }
 
     fn domain(

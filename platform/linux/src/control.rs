@@ -10,7 +10,6 @@
 //! The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,10 +19,10 @@ use drystone_kortex::composed::Monitors;
 use drystone_runtime::binding::{Rebind, rebind};
 use drystone_runtime::inspect::{BindingView, Component, Snapshot, inspect};
 use drystone_runtime::layout::Worker;
-use drystone_runtime::platform::Question;
 use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
 
+use crate::questions::Questions;
 use crate::reactor::{Drain, Handler, Reactor};
 use crate::reason::reason;
 
@@ -41,7 +40,7 @@ pub(crate) struct Control {
 struct Shared {
     reactor: Rc<Reactor>,
     monitors: Rc<Monitors>,
-    questions: RefCell<VecDeque<Question>>,
+    questions: Rc<Questions>,
 }
 
 impl Control {
@@ -53,6 +52,7 @@ impl Control {
         path: &Path,
         reactor: Rc<Reactor>,
         monitors: Rc<Monitors>,
+        questions: &Rc<Questions>,
     ) -> Result<Rc<Control>, String> {
         let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
         // What a program left there that was killed.
@@ -61,21 +61,16 @@ impl Control {
         }
         let mut listener = UnixListener::bind(path).map_err(failed)?;
         let source = reactor.watch(&mut listener).map_err(failed)?;
-        let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: RefCell::default() });
+        questions.expect();
+        let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: questions.clone() });
         let control = Control { path: path.into(), shared, listener: RefCell::new(listener), source };
         let control = Rc::new(control);
         reactor.handle(source, control.clone());
         Ok(control)
     }
 
-    /// What a client wants, in order.
-    pub(crate) fn asked(&self) -> Option<Question> {
-        self.shared.questions.borrow_mut().pop_front()
-    }
-
     /// It has ended.
     pub(crate) fn end(&self) {
-        self.shared.questions.borrow_mut().clear();
         self.shared.reactor.unwatch(self.source, &mut *self.listener.borrow_mut());
         let _ = fs::remove_file(&self.path);
     }
@@ -123,17 +118,13 @@ impl Handler for Ready {
         let Some(me) = self.me.upgrade() else { return };
         match self.client.read() {
             Ok(None) => {}
-            Ok(Some(request)) => self.ask(move |worker| me.act(worker, &request)),
+            Ok(Some(request)) => self.client.shared.questions.ask(move |worker| me.act(worker, &request)),
             Err(_) => self.client.leave(),
         }
     }
 }
 
 impl Ready {
-    fn ask(&self, question: impl FnOnce(*mut Worker) + 'static) {
-        self.client.shared.questions.borrow_mut().push_back(Box::new(question));
-    }
-
     fn act(&self, worker: *mut Worker, request: &[u8]) {
         let request: Value = serde_json::from_slice(request).unwrap_or_default();
         if let Some(most) = request["inspect"].as_u64() {
@@ -217,8 +208,7 @@ fn rebinding(request: &Value) -> Option<Rebind> {
         path: text("path")?,
         interface: text("interface")?,
         slot: request["slot"].as_u64().unwrap_or(1) as usize,
-        name: text("name")?,
-        hints: text("by").unwrap_or_default(),
+        binding: Some((text("name")?, text("by").unwrap_or_default())),
     })
 }
 

@@ -16,6 +16,7 @@ use crate::Options;
 use crate::bindings::Bindings;
 use crate::control::Control;
 use crate::process::write_all;
+use crate::questions::Questions;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::standard;
@@ -34,6 +35,7 @@ pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
     bindings: Bindings,
+    questions: Rc<Questions>,
     control: Option<Rc<Control>>,
     threads: &'static LinuxThreads,
 }
@@ -50,13 +52,20 @@ impl Linux {
         let reactor = Reactor::new().map_err(|error| reason(&error))?;
         let threads = LinuxThreads::new(start, reactor.waker());
         let bindings = Bindings::new(program, options, &reactor);
-        let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors());
+        let questions = Questions::new(&reactor);
+        let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors(), &questions);
         let control = options.control.as_ref().map(listen).transpose()?;
-        Ok(Linux { reactor, output, bindings, control, threads })
+        Ok(Linux { reactor, output, bindings, questions, control, threads })
+    }
+
+    /// For who asks something of the program.
+    pub(crate) fn questions(&self) -> &Rc<Questions> {
+        &self.questions
     }
 
     /// The program has ended; gives where its output went.
     pub(crate) fn end(self) -> Output {
+        self.questions.clear();
         if let Some(control) = &self.control {
             control.end();
         }
@@ -106,11 +115,11 @@ impl Platform for Linux {
     }
 
     fn asked(&mut self) -> Option<Question> {
-        self.control.as_ref()?.asked()
+        self.questions.next()
     }
 
     fn is_asked(&self) -> bool {
-        self.control.is_some()
+        self.questions.may_come()
     }
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {

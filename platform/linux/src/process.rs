@@ -73,7 +73,8 @@ fn try_run(
     settle();
     let mut platform = Linux::new(start, output, program, options)?;
     let reactor = platform.reactor.clone();
-    let (kind, system, remains) = system::make(program, options, &reactor, start)?;
+    let questions = platform.questions().clone();
+    let (kind, system, remains) = system::make(program, options, &reactor, &questions, start)?;
     let cores = if options.cores == 0 { platform.threads().processors() } else { options.cores };
     let memory_limit = if options.memory == 0 { usize::MAX } else { options.memory };
     let seed = options.seed.unwrap_or_else(|| RandomState::new().hash_one(0));

@@ -22,6 +22,8 @@ use crate::graphic_view::Painter;
 use crate::interfaces::*;
 use crate::names::Names;
 use crate::network::{Net, NetworkClient};
+use crate::own_bindings;
+use crate::questions::Questions;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::simple::{Clock, tell_arguments};
@@ -66,6 +68,7 @@ struct Ground<'a> {
     program: &'static Program,
     options: &'a Options,
     reactor: &'a Rc<Reactor>,
+    questions: &'a Rc<Questions>,
     start: Instant,
     names: Rc<Names>,
     remains: Remains,
@@ -115,6 +118,14 @@ static OWN: &[(&Declaration, Begin)] = &[
         let net = Net::new(ground.program, ground.reactor.clone())?;
         Ok(Box::new(move || network::serve(NetworkClient::new(net.clone()))))
     }),
+    (&bindings::DECLARATION, |ground| {
+        let questions = ground.questions.clone();
+        questions.expect();
+        Ok(Box::new(move || {
+            let questions = questions.clone();
+            bindings::session(|client| own_bindings::attend(client, questions))
+        }))
+    }),
 ];
 
 /// Makes the system for a program: only what its first component requires. An error says which interface it declares
@@ -123,11 +134,12 @@ pub(crate) fn make(
     program: &'static Program,
     options: &Options,
     reactor: &Rc<Reactor>,
+    questions: &Rc<Questions>,
     start: Instant,
 ) -> Result<(&'static Kind, System, Remains), String> {
     let names = Rc::new(Names { source_directory: options.source_directory.clone() });
     let remains = Remains { canvas: None, files: Rc::default() };
-    let mut ground = Ground { program, options, reactor, start, names, remains };
+    let mut ground = Ground { program, options, reactor, questions, start, names, remains };
     let mut declarations: Vec<&'static Declaration> = Vec::new();
     let mut makers: Vec<Maker> = Vec::new();
     // SAFETY: a program's descriptions live for ever.

@@ -68,7 +68,14 @@ pub unsafe fn export(
     Ok(())
 }
 
-unsafe fn binder<'a>(w: *mut Worker, name: &[u8]) -> Result<&'a mut dyn Binder, String> {
+/// The platform, for a name of its.
+///
+/// # Errors
+/// It knows no names.
+///
+/// # Safety
+/// As the binding module says; only one at a time.
+pub unsafe fn binder<'a>(w: *mut Worker, name: &[u8]) -> Result<&'a mut dyn Binder, String> {
     let none = || format!("no such naming context: {}", String::from_utf8_lossy(name));
     (*(*home(w)).platform).binder().ok_or_else(none)
 }
@@ -94,7 +101,7 @@ pub unsafe fn new_at(
 }
 
 /// How many messages a door of a binding within the program keeps, where BY doesn't say.
-const CAPACITY: usize = 16;
+pub const CAPACITY: usize = 16;
 
 /// Puts what BY asks for between a slot that is unconnected and what it is going to be connected to: gives the slot that
 /// is to be connected in its place. Without a BY that is the slot itself.

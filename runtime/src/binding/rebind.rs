@@ -7,17 +7,15 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use drystone_component::Interface;
 
+use super::context::{self, said};
 use super::name::Name;
 use super::{Hints, beyond};
-use crate::communication::connection::{
-    Refusal, close_all_through, connect_to_name, fits, leaves_through, link, unlink, wake_through,
-};
+use crate::communication::connection::{close_all_through, leaves_through, link, unlink, wake_through};
 use crate::communication::{may_close, rebinding};
-use crate::home::home;
 use crate::home::names::Waiting;
 use crate::inspect;
 use crate::layout::*;
@@ -31,10 +29,8 @@ pub struct Rebind {
     pub interface: String,
     /// Which slot of it, from 1.
     pub slot: usize,
-    /// What it is to be connected to.
-    pub name: String,
-    /// BY, as generated code gives it.
-    pub hints: String,
+    /// What it is to be connected to: a name, and BY as generated code gives it; `None`: to nothing any more.
+    pub binding: Option<(String, String)>,
 }
 
 /// Binds a connection anew, as soon as its protocol allows: at once, if no communication has begun there or nothing is
@@ -77,27 +73,22 @@ unsafe fn connect(
     interface: &'static Interface,
     what: &Rebind,
 ) -> Result<(), String> {
-    let name = Name::parse(what.name.as_bytes())?;
-    let hints = Hints::parse(what.hints.as_bytes())?;
+    let Some((name, hints)) = &what.binding else {
+        unlink(w, slot);
+        return Ok(());
+    };
+    let name = Name::parse(name.as_bytes())?;
+    let hints = Hints::parse(hints.as_bytes())?;
     if !name.is_local() {
         let target = beyond::reach(w, interface, name.whole, &hints)?;
         unlink(w, slot);
         link(slot, target);
     } else {
-        let exported = (*home(w)).names.exported(name.whole);
-        let exported = exported.ok_or_else(|| format!("{}: nothing is exported by that name", what.name))?;
-        fits(interface, exported.interface).map_err(said)?;
+        context::must_be_there(w, interface, name)?;
         unlink(w, slot);
         let slot = beyond::through(w, slot, interface, &hints)?;
         let waiting = Waiting { slot, interface, location: u32::MAX };
-        connect_to_name(w, waiting, name.whole).map_err(said)?;
+        context::connect(w, waiting, name).map_err(said)?;
     }
     Ok(())
-}
-
-fn said(why: Refusal) -> String {
-    match why {
-        Refusal::Reason(reason) => reason,
-        Refusal::Fault(fault) => fault.name().to_string(),
-    }
 }

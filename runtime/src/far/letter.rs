@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter::repeat_n;
 use core::mem::take;
 use core::ops::Deref;
 use core::slice;
@@ -102,6 +103,42 @@ pub struct Letter {
 }
 
 impl Letter {
+    /// Of these values, which are the message's; `None`: no memory.
+    ///
+    /// # Safety
+    /// On the home worker's thread.
+    pub(crate) unsafe fn of(
+        worker: *mut Worker,
+        message: &'static Message,
+        values: Vec<Value<'_>>,
+    ) -> Option<Letter> {
+        Letter::filled(worker, message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
+            .ok()
+    }
+
+    /// Of the values that `fill` gives.
+    ///
+    /// # Errors
+    /// Those of `fill`; or it gives too few.
+    ///
+    /// # Safety
+    /// On the home worker's thread.
+    pub(crate) unsafe fn filled(
+        worker: *mut Worker,
+        message: &'static Message,
+        fill: impl FnOnce(&mut Filling<'_>) -> Result<(), String>,
+    ) -> Result<Letter, String> {
+        let mut words: Box<[u64]> = repeat_n(0, message.parameters.length).collect();
+        // SAFETY: as the caller promises; there is a word for each parameter.
+        let mut filling = unsafe { Filling::new(worker, &mut words, message) };
+        fill(&mut filling)?;
+        if !filling.is_whole() {
+            return Err("a message lacks values".into());
+        }
+        drop(filling);
+        Ok(Letter { worker, words, message })
+    }
+
     /// The same, to be sent. What the receiver takes is gone from here.
     pub fn as_outgoing(&mut self) -> Outgoing<'_> {
         // SAFETY: it has its words for itself.

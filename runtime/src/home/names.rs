@@ -7,6 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 use drystone_component::Interface;
 
@@ -104,6 +105,15 @@ impl Names {
     /// Who waits for a name, in order.
     pub fn waiting(&self, name: &[u8]) -> impl Iterator<Item = &Waiting> {
         self.known.get(name).into_iter().flat_map(|known| known.waiting.values())
+    }
+
+    /// Who waits for names that begin so, in their order.
+    pub fn waiting_below(&self, beginning: &[u8]) -> Vec<(Rc<[u8]>, Waiting)> {
+        let from = self.known.range::<[u8], _>((Bound::Included(beginning), Bound::Unbounded));
+        let below = from.take_while(|(name, _)| name.starts_with(beginning));
+        below
+            .flat_map(|(name, known)| known.waiting.values().map(|waiting| (name.clone(), *waiting)))
+            .collect()
     }
 
     /// For which name a slot waits.

@@ -1,0 +1,311 @@
+//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program. A name
+//! that nobody has exported, `local:shop/apples`, is asked for at the component that stands under a beginning of it,
+//! `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme, each time that a
+//! communication begins. So contexts may lie within contexts, come and go (paper 002, section 3.1).
+//!
+//! # Why this is sound
+//! As the binding module says. What is found holds the home's worker, and never leaves its thread.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use drystone_component::{Interface, Message};
+
+use super::beyond::{CAPACITY, binder};
+use super::hints::Hints;
+use super::name::Name;
+use crate::communication::connection::{Refusal, connect_to_name, fits, link};
+use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door, listen, proxy};
+use crate::home::home;
+use crate::home::names::{Exported, Waiting};
+use crate::layout::Worker;
+use crate::native::Value;
+
+/// Most contexts that one name leads through.
+const DEEPEST: usize = 16;
+
+/// Connects a slot to a local name; where that isn't known yet, as soon as it is.
+///
+/// # Errors
+/// The interfaces don't fit together, or there is no memory.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Result<(), Refusal> {
+    match context_of(w, name) {
+        Some((context, rest)) => {
+            let reach = Resolver::new(w, context, rest, waiting.interface, 0)?;
+            let proxy = proxy(w, waiting.interface, Box::new(reach), &name.shown());
+            link(waiting.slot, proxy.ok_or(String::from("out of memory"))?);
+            Ok(())
+        }
+        None => connect_to_name(w, waiting, name.whole),
+    }
+}
+
+/// A name has been exported: if it is a context's, those who wait for names below it are connected.
+///
+/// # Errors
+/// As for [`connect`].
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
+    if !is_of_contexts(w, interface) {
+        return Ok(());
+    }
+    let beginning = [name.whole, b"/"].concat();
+    for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
+        (*home(w)).names.cease(waiting.slot);
+        connect(w, waiting, Name::parse(&name)?).map_err(said)?;
+    }
+    Ok(())
+}
+
+/// Whether a slot of the interface can be connected to a local name at once.
+///
+/// # Errors
+/// Why not.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn must_be_there(
+    w: *mut Worker,
+    interface: &'static Interface,
+    name: Name<'_>,
+) -> Result<(), String> {
+    match (*home(w)).names.exported(name.whole) {
+        Some(exported) => fits(interface, exported.interface).map_err(said),
+        None if context_of(w, name).is_some() => Ok(()),
+        None => Err(name.shown() + ": nothing is exported by that name"),
+    }
+}
+
+/// Why something was refused, as a sentence.
+pub fn said(why: Refusal) -> String {
+    match why {
+        Refusal::Reason(reason) => reason,
+        Refusal::Fault(fault) => fault.name().to_string(),
+    }
+}
+
+unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool {
+    (*(*home(w)).platform).binder().is_some_and(|binder| binder.is_of_contexts(interface))
+}
+
+/// The context that stands under the longest beginning of a name, and the rest; none if the name itself is exported.
+unsafe fn context_of<'n>(w: *mut Worker, name: Name<'n>) -> Option<(Exported, &'n [u8])> {
+    let names = &(*home(w)).names;
+    if names.is_empty() || names.exported(name.whole).is_some() {
+        return None;
+    }
+    let ends = (0..name.whole.len()).rev().filter(|&at| name.whole[at] == b'/');
+    let (exported, at) = ends.filter_map(|at| Some((names.exported(&name.whole[..at])?, at))).next()?;
+    is_of_contexts(w, exported.interface).then_some((exported, &name.whole[at + 1..]))
+}
+
+/// What reaches a name that a context has answered.
+unsafe fn reach(
+    w: *mut Worker,
+    interface: &'static Interface,
+    name: &[u8],
+    depth: usize,
+) -> Result<Box<dyn Reach>, String> {
+    let name = Name::parse(name)?;
+    if !name.is_local() {
+        return binder(w, name.whole)?.bind(interface, name.whole, &Hints::default());
+    }
+    if depth == DEEPEST {
+        return Err(name.shown() + ": naming contexts lead round and round");
+    }
+    match context_of(w, name) {
+        Some((context, rest)) => Ok(Box::new(Resolver::new(w, context, rest, interface, depth + 1)?)),
+        None => {
+            must_be_there(w, interface, name)?;
+            entrance(w, interface, name)
+        }
+    }
+}
+
+/// A way to what is exported by a local name.
+unsafe fn entrance(
+    w: *mut Worker,
+    interface: &'static Interface,
+    name: Name<'_>,
+) -> Result<Box<dyn Reach>, String> {
+    let (entrance, door) = door(CAPACITY);
+    let slot = listen(w, interface, Box::new(door), &name.shown()).ok_or("out of memory")?;
+    connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.whole).map_err(said)?;
+    Ok(Box::new(entrance))
+}
+
+/// What a name leads to that a context knows.
+struct Resolver {
+    w: *mut Worker,
+    context: Box<dyn Reach>,
+    question: Question,
+    depth: usize,
+    interface: &'static Interface,
+}
+
+/// What a context is asked.
+#[derive(Clone)]
+struct Question {
+    messages: &'static [Message],
+    /// The rest of the name.
+    name: Box<[u8]>,
+}
+
+/// The messages of a context, by their numbers.
+const RESOLVE: usize = 0;
+const NAME: usize = 1;
+
+impl Resolver {
+    unsafe fn new(
+        w: *mut Worker,
+        context: Exported,
+        name: &[u8],
+        interface: &'static Interface,
+        depth: usize,
+    ) -> Result<Resolver, String> {
+        let (entrance, door) = door(1);
+        let slot = listen(w, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
+        link(slot, context.target);
+        let question = Question { messages: context.interface.messages.get(), name: name.into() };
+        Ok(Resolver { w, context: Box::new(entrance), question, depth, interface })
+    }
+}
+
+impl Reach for Resolver {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let Resolver { w, context, question, depth, interface } = self;
+        let stage = Stage::Begun(context.begin());
+        let question = question.clone();
+        Box::new(Search { w: *w, stage, question, depth: *depth, interface, pump: None })
+    }
+}
+
+/// A communication that begins by asking for its name.
+struct Search {
+    w: *mut Worker,
+    stage: Stage,
+    question: Question,
+    depth: usize,
+    interface: &'static Interface,
+    pump: Option<Waker>,
+}
+
+enum Stage {
+    /// With the context, which was asked nothing yet.
+    Begun(Box<dyn Far>),
+    Asked(Box<dyn Far>),
+    Found(Box<dyn Far>),
+    Failed(String),
+}
+
+impl Search {
+    /// Goes on as far as it can.
+    fn go_on(&mut self) {
+        if let Stage::Begun(context) = &mut self.stage
+            && context.has_room()
+        {
+            let asked = self.question.ask(self.w, context);
+            let stage = core::mem::replace(&mut self.stage, Stage::Failed(String::from("out of memory")));
+            if let (Stage::Begun(context), true) = (stage, asked) {
+                self.stage = Stage::Asked(context);
+            }
+        }
+        let Stage::Asked(context) = &mut self.stage else { return };
+        let found = match context.receive() {
+            Arrival::Nothing => return,
+            Arrival::Message(NAME) => self.question.answer(self.w, context),
+            Arrival::Message(_) => {
+                Err(alloc::format!("{}: no such name", String::from_utf8_lossy(&self.question.name)))
+            }
+            Arrival::Closed => Err("its naming context has ended".to_string()),
+            Arrival::Lost(why) => Err("its naming context: ".to_string() + &why),
+        };
+        context.close();
+        // SAFETY: see the head of this file.
+        let reach = found.and_then(|name| unsafe { reach(self.w, self.interface, &name, self.depth) });
+        self.stage = match reach {
+            Err(why) => Stage::Failed(why),
+            Ok(mut reach) => {
+                let mut far = reach.begin();
+                if let Some(pump) = &self.pump {
+                    far.attach(pump.clone());
+                }
+                Stage::Found(far)
+            }
+        };
+    }
+}
+
+impl Question {
+    /// Whether there was memory for it.
+    fn ask(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> bool {
+        // SAFETY: see the head of this file.
+        let letter = unsafe { Letter::of(w, &self.messages[RESOLVE], Vec::from([Value::Text(&self.name)])) };
+        let Some(mut letter) = letter else { return false };
+        context.send(RESOLVE, letter.as_outgoing());
+        true
+    }
+
+    fn answer(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> Result<Vec<u8>, String> {
+        // SAFETY: see the head of this file.
+        let mut letter = unsafe { Letter::filled(w, &self.messages[NAME], |filling| context.take(filling)) }?;
+        Ok(letter.as_outgoing().text(0).to_vec())
+    }
+}
+
+impl Far for Search {
+    fn attach(&mut self, pump: Waker) {
+        self.pump = Some(pump.clone());
+        if let Stage::Begun(far) | Stage::Asked(far) | Stage::Found(far) = &mut self.stage {
+            far.attach(pump);
+        }
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.go_on();
+        match &mut self.stage {
+            Stage::Begun(_) | Stage::Asked(_) => false,
+            Stage::Found(far) => far.has_room(),
+            Stage::Failed(_) => true,
+        }
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if let Stage::Found(far) = &mut self.stage {
+            far.send(message, values);
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        self.go_on();
+        match &mut self.stage {
+            Stage::Begun(_) | Stage::Asked(_) => Arrival::Nothing,
+            Stage::Found(far) => far.receive(),
+            Stage::Failed(why) => Arrival::Lost(why.clone()),
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        match &mut self.stage {
+            Stage::Found(far) => far.take(values),
+            _ => Err("there is no message".into()),
+        }
+    }
+
+    fn slot(&self) -> usize {
+        1
+    }
+
+    fn close(&mut self) {
+        if let Stage::Begun(far) | Stage::Asked(far) | Stage::Found(far) = &mut self.stage {
+            far.close();
+        }
+    }
+}
