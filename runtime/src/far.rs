@@ -138,6 +138,11 @@ pub trait Exported: 'static {
 
     /// The next client that has come.
     fn accept(&mut self) -> Option<Box<dyn Far>>;
+
+    /// Whether none will come any more: the listener is woken when that becomes so.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// A binding of a program.

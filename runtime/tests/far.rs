@@ -112,9 +112,7 @@ fn what_is_elsewhere_can_be_exported_again() {
             |c| unsafe { c.delete(c.container(1)) },
         ]).done();
     }
-    // The inner proxy and the outer listener keep each other: nobody else is connected to either.
-    let ran = run(*MAIN);
-    assert_eq!((ran.output.as_str(), ran.errors.as_str()), ("000", ""));
+    assert_eq!(output_of(*MAIN), "000");
 }
 
 #[test]
@@ -238,4 +236,71 @@ fn a_server_that_is_deleted_takes_its_name_with_it() {
         ]).done();
     }
     assert_eq!(output_of(*MAIN), "0 gone");
+}
+
+/// Someone connects through two doors, asks and lets go, so many times.
+fn visits<const N: u64>() -> &'static Template {
+    once! {
+        VISITOR: Template = template("Visitor").requires(*ECHO).main(&[
+            |c| unsafe { c.send(c.reach(0), *ECHO, SAY, &[0]) },
+            |c| unsafe { c.receive(c.reach(0), *ECHO, HEARD, &[1]) },
+        ]).done();
+    }
+    template("Main")
+        .holds(0)
+        .holds(1)
+        .main(&[
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *VISITOR) },
+            |c| unsafe { connect_far(c, *c.container(1), *c.container(0)) },
+            |c| unsafe { c.delete(c.container(1)) },
+            |c| unsafe { c.repeat(0, N, 1) },
+        ])
+        .done()
+}
+
+#[test]
+fn doors_that_nobody_can_enter_any_more_go() {
+    let most = |main| {
+        let ran = run(main);
+        assert_eq!((ran.errors.as_str(), ran.outcome.live_bytes, ran.outcome.live_processes), ("", 0, 0));
+        ran.outcome.peak_bytes
+    };
+    let (few, many) = (most(visits::<100>()), most(visits::<10_000>()));
+    assert!(many < few + 4096, "{few} bytes for a hundred visits, {many} for ten thousand");
+}
+
+/// Someone connects through a door, asks and fails, so many times.
+fn failures<const N: u64>() -> &'static Template {
+    once! {
+        FAILING: Template = template("Failing").isolated().requires(*ECHO).main(&[
+            |c| unsafe { c.send(c.reach(0), *ECHO, SAY, &[0]) },
+            |c| unsafe { c.passivate(1) },
+            |c| unsafe { c.fail(Fault::AssertionFailed, 1) },
+        ]).done();
+    }
+    template("Main")
+        .virtual_time()
+        .holds(0)
+        .holds(1)
+        .main(&[
+            |c| unsafe { c.create(c.container(0), *SERVER) },
+            |c| unsafe { c.create(c.container(1), *FAILING) },
+            |c| unsafe { connect(c, *c.container(1), *c.container(0)) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.repeat(0, N, 1) },
+        ])
+        .done()
+}
+
+#[test]
+fn doors_go_with_clients_that_fail() {
+    let most = |main, errors| {
+        let ran = run(main);
+        assert_eq!((ran.outcome.live_bytes, ran.outcome.live_processes), (0, 0));
+        assert_eq!(ran.errors.matches("error").count(), errors);
+        ran.outcome.peak_bytes
+    };
+    let (few, many) = (most(failures::<10>(), 10), most(failures::<1000>(), 1000));
+    assert!(many < few + 4096, "{few} bytes for ten failures, {many} for a thousand");
 }

@@ -14,7 +14,9 @@ use super::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 /// says.
 pub fn door(capacity: usize) -> (Entrance, Door) {
     let waiting = Rc::new(RefCell::new(Waiting::default()));
-    (Entrance { waiting: Rc::downgrade(&waiting), capacity: capacity.max(1) }, Door(waiting))
+    let threshold = Rc::new(Threshold { waiting: Rc::downgrade(&waiting), capacity: capacity.max(1) });
+    let door = Door { waiting, threshold: Rc::downgrade(&threshold) };
+    (Entrance(threshold), door)
 }
 
 /// Who has entered and was not accepted yet.
@@ -24,23 +26,42 @@ struct Waiting {
     listener: Option<Waker>,
 }
 
-/// The near clients' side.
+/// The near clients' side. With the last of them nobody can come any more.
 #[derive(Clone)]
-pub struct Entrance {
+pub struct Entrance(Rc<Threshold>);
+
+struct Threshold {
     waiting: Weak<RefCell<Waiting>>,
     capacity: usize,
 }
 
+impl Drop for Threshold {
+    fn drop(&mut self) {
+        if let Some(waiting) = self.waiting.upgrade()
+            && let Some(listener) = &waiting.borrow().listener
+        {
+            listener.wake();
+        }
+    }
+}
+
 /// The other side.
-pub struct Door(Rc<RefCell<Waiting>>);
+pub struct Door {
+    waiting: Rc<RefCell<Waiting>>,
+    threshold: Weak<Threshold>,
+}
 
 impl Exported for Door {
     fn attach(&mut self, listener: Waker) {
-        self.0.borrow_mut().listener = Some(listener);
+        self.waiting.borrow_mut().listener = Some(listener);
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
-        self.0.borrow_mut().clients.pop_front()
+        self.waiting.borrow_mut().clients.pop_front()
+    }
+
+    fn is_over(&self) -> bool {
+        self.threshold.strong_count() == 0 && self.waiting.borrow().clients.is_empty()
     }
 }
 
@@ -54,9 +75,9 @@ impl Reach for Entrance {
 impl Entrance {
     /// Someone enters who has already said this.
     fn enter(&self, said: VecDeque<Message>) -> Rc<RefCell<Ways>> {
-        let ways = Rc::new(RefCell::new(Ways { capacity: self.capacity, ends: Default::default() }));
+        let ways = Rc::new(RefCell::new(Ways { capacity: self.0.capacity, ends: Default::default() }));
         ways.borrow_mut().ends[CLIENT].sent = said;
-        let Some(waiting) = self.waiting.upgrade() else {
+        let Some(waiting) = self.0.waiting.upgrade() else {
             ways.borrow_mut().ends[SERVER].is_gone = true;
             return ways;
         };

@@ -1,5 +1,5 @@
 //! `EXPORT`: a listener is connected to what is exported, and makes a client for each far one that comes. It withdraws
-//! the name when there is nothing behind it any more.
+//! the name when there is nothing behind it any more; and it ends when no client is there, and none can come.
 //!
 //! # Why this is sound
 //! See the far module, and `cell` for the words.
@@ -16,7 +16,7 @@ use super::cell::{Role, SLOT, own, take, template};
 use super::clients;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
-use crate::communication::connection::indexed_slot;
+use crate::communication::connection::{indexed_slot, unlink};
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -96,8 +96,11 @@ pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
                 _ = clients::make(w, interface, far, to, waits, &(**cell).traffic);
             }
         }
-        (*p).status = PLATFORM;
-        return;
+        if !((**cell).exported.is_over() && (*slot).clients.is_null()) {
+            (*p).status = PLATFORM;
+            return;
+        }
+        unlink(w, slot);
     }
     drop(take(cell));
     ending::ds_finish(w, p, NO_LOCATION);

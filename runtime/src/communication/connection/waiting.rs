@@ -57,7 +57,14 @@ pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// On the home worker's thread; the slot is of a component that is alive.
 pub unsafe fn tell_disconnected(w: *mut Worker, slot: *mut RequiredSlot) {
-    let instance = (*slot).instance;
+    tell_main(w, (*slot).instance);
+}
+
+/// Something about a component's connections has changed that its main process would want to know, if it is a native one.
+///
+/// # Safety
+/// On the home worker's thread; the component is alive.
+pub unsafe fn tell_main(w: *mut Worker, instance: *mut Instance) {
     let main = main_process(instance);
     if !main.is_null() && !(*main).is_null() && !body_of(*main).native.is_null() {
         wake_parked(w, *main);

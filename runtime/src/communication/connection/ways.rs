@@ -14,7 +14,7 @@ use core::ptr::{self, null_mut};
 use drystone_component::Offered;
 
 use super::named::next_by_name;
-use super::waiting::wake_holder;
+use super::waiting::{tell_main, wake_holder};
 use crate::instance::{delete_kept, slot_at, template_of};
 use crate::layout::*;
 
@@ -188,14 +188,20 @@ pub unsafe fn link(slot: *mut RequiredSlot, target: usize) {
 pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
     let RequiredSlot { target, next, previous, .. } = *slot;
     let mut is_limited = false;
+    let is_last = next.is_null() && (previous.is_null() || is_tagged(previous));
     let first = match decode(target) {
         Target::Nothing => return,
-        Target::PassedOn(to) => &raw mut (*to).clients,
+        Target::PassedOn(to) => {
+            if is_last {
+                tell_main(w, (*to).instance);
+            }
+            &raw mut (*to).clients
+        }
         Target::Offered(to) => {
             let (instance, offered) = description(to);
             is_limited = offered.limit != u32::MAX;
             if is_limited {
-                one_less(w, instance, offered, next.is_null() && is_tagged(previous));
+                one_less(w, instance, offered, is_last);
             }
             &raw mut (*to).clients
         }
