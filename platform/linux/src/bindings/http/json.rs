@@ -5,13 +5,13 @@
 //! * CHARACTER is a string of one character up to U+00FF, which is its number.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 
-use std::borrow::Cow;
-use std::fmt;
+mod reading;
 
 use data_encoding::BASE64;
-use drystone_component::{Interface, Message, Parameter, Side, Type};
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
+use drystone_component::{Interface, Message, Parameter, Side};
+use serde::de::DeserializeSeed;
 
+use self::reading::{Named, Values};
 use crate::bindings::datum::Datum;
 
 /// What a TEXT that is no UTF-8 is a member of.
@@ -100,218 +100,11 @@ fn json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
     serde_json::to_writer(out, value).expect("memory takes all of it, and the values are JSON's");
 }
 
-/// A message by its name.
-struct Named {
-    interface: &'static Interface,
-    sender: Side,
-}
-
-impl<'de> DeserializeSeed<'de> for Named {
-    type Value = (usize, Vec<Datum<'de>>);
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Named {
-    type Value = (usize, Vec<Datum<'de>>);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with one member, which is a message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let name = map.next_key_seed(Key)?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let messages = self.interface.messages.get();
-        let number =
-            messages.iter().position(|message| message.sender == self.sender && message.name.get() == name);
-        let Some(number) = number else {
-            return Err(A::Error::custom(format_args!(
-                "{} has no message {name}",
-                self.interface.name.get()
-            )));
-        };
-        let values = map.next_value_seed(Values(messages[number].parameters.get()))?;
-        match map.next_key_seed(Key)? {
-            None => Ok((number, values)),
-            Some(_) => Err(A::Error::invalid_length(2, &self)),
-        }
-    }
-}
-
-/// A member's name, or a string.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.into()))
-    }
-}
-
-/// The values of these parameters.
-struct Values(&'static [Parameter]);
-
-impl<'de> DeserializeSeed<'de> for Values {
-    type Value = Vec<Datum<'de>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Values {
-    type Value = Vec<Datum<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with the message's parameters")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut values: Vec<Option<Datum<'de>>> = self.0.iter().map(|_| None).collect();
-        while let Some(name) = map.next_key_seed(Key)? {
-            let Some(index) = self.0.iter().position(|parameter| parameter.name.get() == name) else {
-                return Err(A::Error::custom(format_args!("there is no parameter {name}")));
-            };
-            if values[index].is_some() {
-                return Err(A::Error::custom(format_args!("{name} is there twice")));
-            }
-            values[index] = Some(map.next_value_seed(One(&self.0[index]))?);
-        }
-        let missing =
-            |parameter: &Parameter| A::Error::custom(format_args!("{} is missing", parameter.name.get()));
-        values
-            .into_iter()
-            .zip(self.0)
-            .map(|(value, parameter)| value.ok_or_else(|| missing(parameter)))
-            .collect()
-    }
-}
-
-/// One parameter's value.
-struct One(&'static Parameter);
-
-impl<'de> DeserializeSeed<'de> for One {
-    type Value = Datum<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl One {
-    fn of_text<'de, E: Error>(&self, text: Cow<'de, str>) -> Result<Datum<'de>, E> {
-        let found = match self.0.ty {
-            Type::Text => {
-                return Ok(Datum::Text(match text {
-                    Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-                    Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-                }));
-            }
-            Type::Character => character(&text).map(Datum::Character),
-            Type::Real => UNUSUAL.iter().find(|(name, _)| *name == text).map(|(_, x)| Datum::Real(*x)),
-            _ => None,
-        };
-        found.ok_or_else(|| E::invalid_value(Unexpected::Str(&text), self))
-    }
-}
-
-fn character(text: &str) -> Option<u8> {
-    let mut characters = text.chars();
-    let first = characters.next()?;
-    characters.next().is_none().then(|| u8::try_from(first).ok())?
-}
-
-impl<'de> Visitor<'de> for One {
-    type Value = Datum<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = match self.0.ty {
-            Type::Boolean => "true or false",
-            Type::Character => "a string of one character up to U+00FF",
-            Type::Integer => "a whole number of 64 bits",
-            Type::Real => "a number",
-            Type::Text => "a string, or an object such as {\"base64\":\"AAEC\"}",
-            Type::Component => "nothing",
-        };
-        write!(f, "{wanted} for {}", self.0.name.get())
-    }
-
-    fn visit_bool<E: Error>(self, x: bool) -> Result<Self::Value, E> {
-        match self.0.ty {
-            Type::Boolean => Ok(Datum::Boolean(x)),
-            _ => Err(E::invalid_type(Unexpected::Bool(x), &self)),
-        }
-    }
-
-    fn visit_i64<E: Error>(self, x: i64) -> Result<Self::Value, E> {
-        match self.0.ty {
-            Type::Integer => Ok(Datum::Integer(x)),
-            Type::Real => Ok(Datum::Real(x as f64)),
-            _ => Err(E::invalid_type(Unexpected::Signed(x), &self)),
-        }
-    }
-
-    fn visit_u64<E: Error>(self, x: u64) -> Result<Self::Value, E> {
-        match i64::try_from(x) {
-            Ok(x) => self.visit_i64(x),
-            Err(_) if self.0.ty == Type::Real => Ok(Datum::Real(x as f64)),
-            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(x), &self)),
-        }
-    }
-
-    fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
-        match self.0.ty {
-            Type::Real => Ok(Datum::Real(x)),
-            _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
-        }
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        self.of_text(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        self.of_text(Cow::Owned(text.into()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let key = map.next_key_seed(Key)?;
-        if self.0.ty != Type::Text || key.as_deref() != Some(BYTES) {
-            return Err(A::Error::invalid_type(Unexpected::Map, &self));
-        }
-        let text = map.next_value_seed(Key)?;
-        let bytes = BASE64.decode(text.as_bytes());
-        let bytes =
-            bytes.map_err(|_| A::Error::custom(format_args!("{}: that is no base64", self.0.name.get())))?;
-        match map.next_key_seed(Key)? {
-            None => Ok(Datum::Text(Cow::Owned(bytes))),
-            Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use drystone_component::{Fingerprint, Str, Table};
+    use std::borrow::Cow;
+
+    use drystone_component::{Fingerprint, Str, Table, Type};
 
     use super::*;
 

@@ -1,0 +1,113 @@
+//! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing panics, what
+//! is understood is written again as the same, and no more memory is used than there are bytes.
+
+use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
+
+use super::datum::Datum;
+use super::{http, onc};
+
+const fn parameter(name: &'static str, ty: Type) -> Parameter {
+    Parameter { name: Str::new(name), ty }
+}
+
+/// One of each.
+static ALL: [Parameter; 5] = [
+    parameter("b", Type::Boolean),
+    parameter("c", Type::Character),
+    parameter("i", Type::Integer),
+    parameter("r", Type::Real),
+    parameter("t", Type::Text),
+];
+
+static TOLD: Interface = Interface {
+    name: Str::new("Told"),
+    fingerprint: Fingerprint([0, 0]),
+    messages: Table::new(&[
+        Message { name: Str::new("Say"), sender: Side::Client, parameters: Table::new(&ALL) },
+        Message { name: Str::new("Heard"), sender: Side::Client, parameters: Table::new(&[]) },
+    ]),
+    next: Table::new(&[]),
+    states: Table::new(&[]),
+    payload_words: 5,
+};
+
+/// Bytes that come over TCP or UDP to a server of ONC RPC, or to a client.
+///
+/// # Panics
+/// Something is wrong with what reads them.
+pub fn onc(bytes: &[u8]) {
+    for pieces in [1, 7, bytes.len().max(1)] {
+        onc::feed(bytes, pieces);
+    }
+    onc::read(bytes, &ALL);
+}
+
+/// Bytes that come over HTTP as a message.
+///
+/// # Panics
+/// Something is wrong with what reads them.
+pub fn json(bytes: &[u8]) {
+    let Ok((number, values)) = http::json::read_message(bytes, &TOLD, Side::Client) else { return };
+    let message = &TOLD.messages.get()[number];
+    let written = |values: Vec<Datum<'_>>| {
+        let mut out = Vec::new();
+        http::json::write(&mut out, message, values.into_iter());
+        out
+    };
+    let once = written(values);
+    let (_, again) = http::json::read_message(&once, &TOLD, Side::Client).expect("it was written");
+    assert_eq!(once, written(again));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the fuzzers begin with, too.
+    fn seeds(kind: &str) -> Vec<Vec<u8>> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/");
+        let entries = std::fs::read_dir(format!("{folder}{kind}")).expect("they are there");
+        let files = entries.map(|entry| std::fs::read(entry.expect("it can be read").path()));
+        files.map(|bytes| bytes.expect("it can be read")).collect()
+    }
+
+    /// All that comes of a seed by a change at one place, and some that comes by several.
+    fn changed(seed: &[u8], each: impl Fn(&[u8])) {
+        let mut random = 88_172_645_463_325_252_u64;
+        let mut next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random as usize
+        };
+        for at in 0..seed.len() {
+            each(&seed[..at]);
+            for byte in [0, 1, 4, 0x7f, 0x80, 0xff, b'"', b'{', b'0'] {
+                let mut bytes = seed.to_vec();
+                bytes[at] = byte;
+                each(&bytes);
+            }
+        }
+        for _ in 0..20_000 {
+            let mut bytes = seed.to_vec();
+            for _ in 0..1 + next() % 8 {
+                let at = next() % bytes.len();
+                match next() % 3 {
+                    0 => bytes[at] = next() as u8,
+                    1 => bytes.insert(at, next() as u8),
+                    _ => bytes.truncate(at.max(1)),
+                }
+            }
+            each(&bytes);
+        }
+    }
+
+    #[test]
+    fn strangers_may_send_anything() {
+        for (kind, decoder) in [("onc", onc as fn(&[u8])), ("json", json)] {
+            let seeds = seeds(kind);
+            assert!(!seeds.is_empty());
+            seeds.iter().for_each(|seed| changed(seed, decoder));
+        }
+    }
+}
