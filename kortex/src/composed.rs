@@ -3,6 +3,7 @@
 //! another, and stands between it and its client.
 
 mod cached;
+mod deadline;
 mod messages;
 mod monitored;
 mod restricted;
@@ -67,6 +68,7 @@ pub fn compose(
     hints: &Hints<'_>,
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
+    reach = deadline::put_before(reach, interface, name, hints, services)?;
     for factory in hints.factories.iter().rev().filter(|factory| services.is_composed(factory)) {
         if let Some(added) = services.added(factory) {
             reach = (added.put)(reach, interface, factory)?;
@@ -138,10 +140,14 @@ impl Exported for Wrapped<Box<dyn Exported>> {
     fn accept(&mut self) -> Option<Box<dyn Far>> {
         Some(self.wrap.wrap(self.inner.accept()?, Side::Server))
     }
+
+    fn is_over(&self) -> bool {
+        self.inner.is_over()
+    }
 }
 
-/// Options that every factory of a BY may have: they are for whoever reaches the name.
-const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
+/// Options that every factory of a BY may have: they are for whoever reaches the name, and pass over what means nothing there.
+pub const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
 
 /// Refuses options that a factory doesn't know.
 fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use drystone_component::Interface;
+use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Exported, Reach};
 
@@ -42,8 +43,7 @@ impl Context {
 fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let mut options = Options::default();
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("onc")) {
-        // How many messages may be on their way is this factory's own business.
-        for (name, value) in factory.options.iter().filter(|(name, _)| *name != "capacity") {
+        for (name, value) in factory.options.iter().filter(|(name, _)| !COMMON.contains(name)) {
             options.set(name, &String::from_utf8_lossy(value))?;
         }
     }
