@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::certificates::{authority, certify};
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
 fn shapes() -> (String, String) {
@@ -72,9 +73,14 @@ impl Drop for Server {
 /// Server and clients in two programs.
 fn conform_apart(name: &str, connect: &str, export: &str) {
     let (folder, _) = shapes_by(connect, export);
-    let mut server = Server::start(folder.path(), &["run", "Shapes.dry", "serve", name]);
-    let output = drystone(folder.path(), &["run", "Shapes.dry", "use", name]);
-    assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
+    conform_within(folder.path(), name, "", &shapes().1);
+}
+
+/// The same, with files beside them; these shapes only, if some are listed.
+fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
+    let mut server = Server::start(folder, &["run", "Shapes.dry", "serve", name]);
+    let output = drystone(folder, &["run", "Shapes.dry", "use", name, list]);
+    assert_eq!((printed(&output), status(&output)), (expected.into(), 0), "{}", complaint(&output));
     let ended = server.0.wait().expect("it was told to stop");
     assert!(ended.success(), "the server ends in good order");
 }
@@ -169,4 +175,17 @@ fn what_one_says_comes_to_all_who_are_connected() {
 fn websockets_join_two_programs() {
     let by = "BY Http(socket: TRUE, limit: 100000000)";
     conform_apart(&format!("http://127.0.0.1:{}/", crate::tcp::port()), by, by);
+}
+
+#[test]
+fn websockets_join_two_programs_by_tls() {
+    let connect = "BY Http(socket: TRUE, limit: 100000000, authority: \"server-ca.pem\", token: \"secret\")";
+    let export =
+        "BY Http(limit: 100000000, certificate: \"server.pem\", key: \"server.key\", token: \"secret\")";
+    let name = format!("https://127.0.0.1:{}/", crate::tcp::port());
+    let (folder, _) = shapes_by(connect, export);
+    certify(folder.path(), "server", &authority());
+    // Ten thousand beginnings by TLS at once take longer than is worth it here.
+    let list = "echo,sink,source,store,chat,large,greeting,guests";
+    conform_within(folder.path(), &name, list, &shapes().1.replace("guests 10000\n", ""));
 }

@@ -20,7 +20,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// What the client prints.
-const ANSWERS: &str = "Hello, you
+pub const ANSWERS: &str = "Hello, you
 9223372036854775807 0.5 x TRUE
 by zero
 me
@@ -30,7 +30,7 @@ me
 bye
 ";
 
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     for (name, text) in FILES {
         fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
@@ -47,7 +47,7 @@ fn serve(folder: &Path) -> (Peer, String) {
 }
 
 /// What curl gets: the body, then the status.
-fn curl(arguments: &[&str]) -> String {
+pub fn curl(arguments: &[&str]) -> String {
     let mut command = Command::new("curl");
     let output = command.args(["-sS", "-m", "20", "-w", " %{http_code}"]).args(arguments).output();
     let output = output.expect("it is installed");
@@ -136,13 +136,19 @@ fn both_ends_are_programs_of_ours() {
 fn python_talks_by_websockets() {
     let folder = folder();
     let (_server, url) = serve(folder.path());
+    python_talks(folder.path(), &url);
+}
+
+/// Talks to the server; by TLS it believes the authority whose certificate is in the folder.
+pub fn python_talks(folder: &Path, url: &str) {
     let known = Command::new("python3").args(["-c", "import websockets.asyncio"]).output();
     if !known.is_ok_and(|output| output.status.success()) {
         return eprintln!("skipped: no Python with websockets here");
     }
-    let url = url.replace("http:", "ws:") + "/talk";
-    let output = Command::new("python3").args(["talk.py", &url]).current_dir(folder.path()).output();
-    let output = output.expect("it was there just now");
+    let url = url.replacen("http", "ws", 1) + "/talk";
+    let mut command = Command::new("python3");
+    command.args(["talk.py", &url]).current_dir(folder).env("SSL_CERT_FILE", "server-ca.pem");
+    let output = command.output().expect("it was there just now");
     let wanted =
         "{\"Welcome\":{\"x\":\"py\"}}\nTrue True\nTrue True\n{\"Bye\":{}}\n1000\n1008\n1007\n1003\n404\n";
     assert_eq!(printed(&output), wanted, "{}", complaint(&output));

@@ -4,12 +4,14 @@
 mod bindings;
 mod book;
 mod build;
+mod certificates;
 mod check;
 mod control;
 mod domains;
 mod fmt;
 mod graph;
 mod http;
+mod https;
 mod limits;
 mod long;
 mod memory;

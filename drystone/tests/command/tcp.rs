@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::bindings::Server;
+use crate::certificates::{authority, certify};
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
 const TALK: &str =
@@ -185,30 +186,6 @@ fn names_are_looked_at_when_they_are_used() {
     }
 }
 
-/// Files `NAME.pem` and `NAME.key` with a certificate for this machine, signed by an authority of its own, `NAME-ca.pem`.
-fn certify(folder: &Path, name: &str, authority: &rcgen::Issuer<'_, rcgen::KeyPair>, root: &str) {
-    let key = rcgen::KeyPair::generate().expect("a key");
-    let hosts = vec!["localhost".to_string(), "127.0.0.1".to_string()];
-    let certificate =
-        rcgen::CertificateParams::new(hosts).expect("names").signed_by(&key, authority).expect("signed");
-    for (file, text) in [
-        (format!("{name}.pem"), certificate.pem()),
-        (format!("{name}.key"), key.serialize_pem()),
-        (format!("{name}-ca.pem"), root.to_string()),
-    ] {
-        fs::write(folder.join(file), text).expect("a temporary folder can be written");
-    }
-}
-
-/// An authority, and its certificate.
-fn authority() -> (rcgen::Issuer<'static, rcgen::KeyPair>, String) {
-    let key = rcgen::KeyPair::generate().expect("a key");
-    let mut parameters = rcgen::CertificateParams::new(Vec::new()).expect("no names");
-    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    let root = parameters.self_signed(&key).expect("signed").pem();
-    (rcgen::Issuer::new(parameters, key), root)
-}
-
 /// Puts a BY behind a name.
 fn by(folder: &Path, file: &str, who: &str) {
     let path = folder.join(file);
@@ -223,12 +200,14 @@ fn both_sides_show_certificates() {
     let port = port();
     let folder = folder(port, "1000");
     let (ours, theirs) = (authority(), authority());
-    certify(folder.path(), "server", &ours.0, &ours.1);
-    certify(folder.path(), "client", &ours.0, &ours.1);
+    certify(folder.path(), "server", &ours);
+    certify(folder.path(), "client", &ours);
     // It believes the server, which doesn't believe it.
-    certify(folder.path(), "stranger", &theirs.0, &ours.1);
+    certify(folder.path(), "stranger", &theirs);
+    fs::write(folder.path().join("stranger-ca.pem"), &ours.1).expect("a temporary folder can be written");
     // It doesn't believe the server.
-    certify(folder.path(), "doubter", &ours.0, &theirs.1);
+    certify(folder.path(), "doubter", &ours);
+    fs::write(folder.path().join("doubter-ca.pem"), &theirs.1).expect("a temporary folder can be written");
     by(folder.path(), "server.dry", "server");
     let _server = server(folder.path());
     let plain = fs::read_to_string(folder.path().join("client.dry")).expect("it is there");

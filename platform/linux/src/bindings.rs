@@ -6,6 +6,8 @@ mod channel;
 mod clock;
 mod confine;
 mod datum;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod decoders;
 mod domain;
 mod http;
 mod line;
@@ -17,6 +19,7 @@ mod place;
 mod process;
 mod ring;
 pub(crate) mod rings;
+mod secure;
 mod tcp;
 mod worker;
 
@@ -54,7 +57,8 @@ impl Bindings {
         };
         let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
-        schemes.insert("http", Box::new(http::Context::new(reactor)));
+        schemes.insert("http", Box::new(http::Context::plain(reactor)));
+        schemes.insert("https", Box::new(http::Context::secure(reactor)));
         schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
         schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         schemes.insert("process", Box::new(Processes::new(program, options, reactor)));
@@ -76,7 +80,12 @@ impl Bindings {
         let name = String::from_utf8_lossy(name);
         let scheme = name.split([':', '+']).next().unwrap_or_default();
         let joins = |factory: &str| {
-            factory.eq_ignore_ascii_case(scheme) || (scheme == "process" && factory == "Lrpc")
+            let joins_by = match scheme {
+                "process" => "Lrpc",
+                "https" => "Http",
+                scheme => scheme,
+            };
+            factory.eq_ignore_ascii_case(joins_by)
         };
         let strange = |factory: &&Factory<'_>| !joins(factory.name) && !self.services.is_composed(factory);
         match hints.factories.iter().find(strange) {

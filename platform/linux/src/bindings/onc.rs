@@ -30,3 +30,39 @@ pub(in crate::bindings) use context::Context;
 pub use options::Options;
 pub use service::Service;
 pub use x::print;
+
+/// Bytes from a stranger over TCP, in pieces of this length.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn feed(bytes: &[u8], length: usize) {
+    let mut records = record::Records::default();
+    let mut read = 0;
+    for piece in bytes.chunks(length) {
+        records.feed(piece);
+        while let record::Record::Whole(record) = records.next() {
+            read += record.len();
+        }
+    }
+    assert!(read <= bytes.len());
+}
+
+/// Bytes from a stranger as a message, and as values.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
+    if let message::Called::Call(_, arguments) = message::read_call(bytes) {
+        assert!(arguments.len() + 40 <= bytes.len());
+    }
+    if message::reply_to(bytes).is_some() {
+        let _ = message::read_reply(bytes);
+    }
+    for integers in [options::Integers::Int, options::Integers::Hyper] {
+        let Some(values) = xdr::read(bytes, parameters, integers) else { continue };
+        let mut again = Vec::new();
+        values.iter().for_each(|value| xdr::write(&mut again, value, integers).expect("it was read so"));
+        // All but what pads texts.
+        assert_eq!(again.len(), bytes.len());
+        let values = xdr::read(&again, parameters, integers).expect("it was written");
+        let mut once_more = Vec::new();
+        values.iter().for_each(|value| xdr::write(&mut once_more, value, integers).expect("it was read so"));
+        assert_eq!(again, once_more);
+    }
+}

@@ -3,12 +3,12 @@
 //! addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides show theirs, and TLS 1.3
 //! hides what is said.
 //!
-//! `door` is where others come in, `link` a connection and `moments` what makes it go on, `secure` the certificates.
+//! `door` is where others come in, `link` a connection and `moments` what makes it go on, `credentials` the certificates.
 
+mod credentials;
 mod door;
 mod link;
 mod moments;
-mod secure;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,12 +19,13 @@ use drystone_component::Interface;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Exported, Far, Reach};
 
+use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
-use self::secure::{Credentials, Files, files, permit};
 use super::Scheme;
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
+use super::secure::Files;
 use crate::reactor::Reactor;
 
 /// The naming context, and its binding factory.

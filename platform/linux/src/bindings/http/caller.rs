@@ -2,7 +2,7 @@
 //! protocol that is no requests and replies is a WebSocket.
 
 use std::cell::RefCell;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use drystone_component::Interface;
@@ -11,10 +11,12 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 use hyper::StatusCode;
 
 use super::context::Options;
-use super::dial::{Line, Sent};
 use super::handshake::Knocking;
 use super::json;
+use super::line::{Line, Sent};
 use crate::bindings::datum::{Datum, data};
+use crate::bindings::place::Place;
+use crate::bindings::secure::{Channel, Dialer};
 use crate::reactor::Reactor;
 
 /// What a name is bound to.
@@ -25,8 +27,12 @@ pub(super) struct Service {
     pub(super) reactor: Rc<Reactor>,
     pub(super) interface: &'static Interface,
     calls: Option<Calls>,
-    pub(super) address: SocketAddr,
-    pub(super) path: String,
+    pub(super) place: Place,
+    pub(super) port: u16,
+    /// `None`: without TLS.
+    pub(super) dialer: Option<Dialer>,
+    /// The place, as requests name it.
+    pub(super) authority: String,
     pub(super) options: Options,
     /// Connections that nobody uses now.
     pub(super) idle: RefCell<Vec<Rc<Line>>>,
@@ -37,26 +43,51 @@ impl Remote {
         reactor: &Rc<Reactor>,
         interface: &'static Interface,
         calls: Option<Calls>,
-        (address, path): (SocketAddr, String),
+        place: Place,
+        dialer: Option<Dialer>,
         options: Options,
     ) -> Remote {
-        let reactor = reactor.clone();
+        let usual = port_of(dialer.is_some());
+        let port = place.port.unwrap_or(usual);
+        let host = place.numeric().map_or(place.host.clone(), |address| match address {
+            IpAddr::V6(address) => format!("[{address}]"),
+            IpAddr::V4(address) => address.to_string(),
+        });
+        let authority = if port == usual { host } else { format!("{host}:{port}") };
         Remote(Rc::new(Service {
-            reactor,
+            reactor: reactor.clone(),
             interface,
             calls,
-            address,
-            path,
+            place,
+            port,
+            dialer,
+            authority,
             options,
             idle: RefCell::default(),
         }))
     }
 }
 
+/// The port of names that say none.
+pub(super) fn port_of(is_secure: bool) -> u16 {
+    if is_secure { 443 } else { 80 }
+}
+
 impl Service {
+    /// Its name, as URLs have it.
+    pub(super) fn url(&self) -> String {
+        let scheme = if self.dialer.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.place.path)
+    }
+
     /// Why there is nothing to be had from it.
     pub(super) fn about(&self, why: impl std::fmt::Display) -> String {
-        format!("http://{}{}: {why}", self.address, self.path)
+        format!("{}: {why}", self.url())
+    }
+
+    /// What a new connection is enciphered by, if it is.
+    pub(super) fn channel(&self) -> Result<Option<Channel>, String> {
+        self.dialer.as_ref().map(|dialer| dialer.dial(&self.place.host)).transpose()
     }
 }
 
@@ -106,11 +137,12 @@ impl Caller {
     fn try_look(&mut self) -> Result<(), String> {
         let Some((message, sent)) = &self.sent else { return Ok(()) };
         let Some(reply) = sent.reply() else { return Ok(()) };
+        let message = *message;
+        self.sent = None;
         let about = |why: String| self.service.about(why);
         let (status, body) = reply.map_err(about)?;
         let calls = self.service.calls.as_ref().expect("it consists of calls");
-        let answers = &calls.with(*message).expect("each message is a call").answers;
-        self.sent = None;
+        let answers = &calls.with(message).expect("each message is a call").answers;
         if !status.is_success() {
             return Err(self.service.about(complaint(status, &body)));
         }

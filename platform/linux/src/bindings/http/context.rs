@@ -1,4 +1,4 @@
-//! The names that begin with `http:`.
+//! The names that begin with `http:` and `https:`.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -6,45 +6,95 @@ use std::rc::{Rc, Weak};
 
 use drystone_component::Interface;
 use drystone_component::calls::Calls;
+use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Exported, Reach};
 
-use super::caller::Remote;
+use super::caller::{Remote, port_of};
 use super::describe::openapi;
 use super::export::{Export, Offered};
 use super::site::Site;
 use crate::bindings::Scheme;
 use crate::bindings::datum::only_data;
 use crate::bindings::place::Place;
+use crate::bindings::secure::{Dialer, Files};
 use crate::reactor::Reactor;
-use crate::reason::reason;
 
 /// Most bytes of a request or a message, unless BY says otherwise.
 const LIMIT: usize = 16 << 20;
 
-/// The port of names that say none.
-const PORT: u16 = 80;
+/// What this program says to services by TLS: each connection carries one request after another.
+const PROTOCOLS: &[&[u8]] = &[b"http/1.1"];
 
 /// See the head of this file.
 pub(in crate::bindings) struct Context {
     reactor: Rc<Reactor>,
+    /// The names are `https:` ones.
+    is_secure: bool,
     sites: HashMap<SocketAddr, Weak<Site>>,
+    dialers: HashMap<Files, Dialer>,
 }
 
 impl Context {
-    /// For the names of a program.
-    pub(in crate::bindings) fn new(reactor: &Rc<Reactor>) -> Context {
-        Context { reactor: reactor.clone(), sites: HashMap::new() }
+    /// For a program's names that begin with `http:`.
+    pub(in crate::bindings) fn plain(reactor: &Rc<Reactor>) -> Context {
+        Context { reactor: reactor.clone(), is_secure: false, sites: HashMap::new(), dialers: HashMap::new() }
     }
 
-    fn site(&mut self, address: SocketAddr) -> Result<Rc<Site>, String> {
-        if let Some(site) = self.sites.get(&address).and_then(Weak::upgrade).filter(|site| site.is_open()) {
-            return Ok(site);
+    /// For a program's names that begin with `https:`.
+    pub(in crate::bindings) fn secure(reactor: &Rc<Reactor>) -> Context {
+        Context { is_secure: true, ..Context::plain(reactor) }
+    }
+
+    fn site(&mut self, address: SocketAddr, hints: &Hints<'_>) -> Result<Rc<Site>, String> {
+        let files = if self.is_secure { Some(Files::of(hints)?) } else { None };
+        if files.as_ref().is_some_and(|files| files.identity.is_none()) {
+            return Err("an https: name is exported with a certificate: \
+                        BY Http(certificate: file, key: file)"
+                .into());
         }
-        let site = Site::new(&self.reactor, address).map_err(|error| reason(&error))?;
+        if let Some(site) = self.sites.get(&address).and_then(Weak::upgrade).filter(|site| site.is_open()) {
+            return match site.files == files {
+                true => Ok(site),
+                false => Err("something is exported at this port with other certificates".into()),
+            };
+        }
+        let site = Site::new(&self.reactor, address, files)?;
+        self.sites.retain(|_, site| site.strong_count() > 0);
         self.sites.insert(address, Rc::downgrade(&site));
         Ok(site)
     }
+
+    /// Files are read once.
+    fn dialer(&mut self, hints: &Hints<'_>) -> Result<Option<Dialer>, String> {
+        if !self.is_secure {
+            return Ok(None);
+        }
+        let files = Files::of(hints)?;
+        if let Some(dialer) = self.dialers.get(&files) {
+            return Ok(Some(dialer.clone()));
+        }
+        let dialer = Dialer::read(&files, PROTOCOLS)?;
+        self.dialers.insert(files, dialer.clone());
+        Ok(Some(dialer))
+    }
+
+    /// Nobody else may read along: without TLS, both sides are on this machine.
+    fn place(&self, rest: &str) -> Result<Place, String> {
+        let mut place = Place::parse(rest)?;
+        if !self.is_secure && !is_own(&place) {
+            return Err("without TLS only addresses of this machine's own are used, such as 127.0.0.1: \
+                        with it the name begins with https:"
+                .into());
+        }
+        place.path.truncate(place.path.trim_end_matches('/').len());
+        Ok(place)
+    }
+}
+
+/// Whether it is on this machine.
+fn is_own(place: &Place) -> bool {
+    place.numeric().is_some_and(|address| address.to_canonical().is_loopback())
 }
 
 /// What `BY Http(...)` says.
@@ -55,38 +105,25 @@ pub(super) struct Options {
     pub(super) socket: bool,
 }
 
+/// What they are called, besides those that all factories have.
+const OWN: [&str; 2] = ["limit", "socket"];
+
 fn options(hints: &Hints<'_>) -> Result<Options, String> {
-    let mut options = Options { limit: LIMIT, token: None, socket: false };
+    let token = hints.option("token").map(|token| String::from_utf8_lossy(token).into_owned());
+    let mut options = Options { limit: LIMIT, token: token.filter(|token| !token.is_empty()), socket: false };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("http")) {
-        for (name, value) in &factory.options {
-            let value = String::from_utf8_lossy(value);
-            match *name {
-                "limit" => {
-                    let wrong = || format!("limit: {value} is no number of bytes");
-                    options.limit = value.parse().ok().filter(|&limit| limit > 0).ok_or_else(wrong)?;
-                }
-                "token" => options.token = Some(value.into_owned()).filter(|token| !token.is_empty()),
-                "socket" => options.socket = factory.boolean("socket")?.unwrap_or(false),
-                "capacity" => {}
-                _ => return Err(format!("{name}: there is no such option, only limit, socket, token")),
-            }
+        let strange = |name: &str| !OWN.contains(&name) && !COMMON.contains(&name);
+        if let Some((name, _)) = factory.options.iter().find(|(name, _)| strange(name)) {
+            let (own, common) = (OWN.join(", "), COMMON.join(", "));
+            return Err(format!("{name}: there is no such option, only {own}, {common}"));
         }
+        if let Some(limit) = factory.integer("limit")? {
+            let wrong = || format!("limit: {limit} is no number of bytes");
+            options.limit = usize::try_from(limit).ok().filter(|&limit| limit > 0).ok_or_else(wrong)?;
+        }
+        options.socket = factory.boolean("socket")?.unwrap_or(false);
     }
     Ok(options)
-}
-
-/// Nobody else may read along: without TLS, both sides are on this machine.
-fn place(rest: &str) -> Result<Place, String> {
-    let mut place = Place::parse(rest)?;
-    if !place.numeric().is_some_and(|address| address.is_loopback()) {
-        return Err("without TLS only addresses of this machine's own are used, such as 127.0.0.1".into());
-    }
-    place.path.truncate(place.path.trim_end_matches('/').len());
-    Ok(place)
-}
-
-fn address(place: &Place) -> Result<SocketAddr, String> {
-    Ok((place.here()?, place.port.unwrap_or(PORT)).into())
 }
 
 impl Scheme for Context {
@@ -97,10 +134,10 @@ impl Scheme for Context {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         only_data(interface)?;
-        let (options, place) = (options(hints)?, place(rest)?);
+        let (options, place) = (options(hints)?, self.place(rest)?);
         let calls = Calls::of(interface).ok().filter(|_| !options.socket);
-        let address = address(&place)?;
-        Ok(Box::new(Remote::new(&self.reactor, interface, calls, (address, place.path), options)))
+        let dialer = self.dialer(hints)?;
+        Ok(Box::new(Remote::new(&self.reactor, interface, calls, place, dialer, options)))
     }
 
     fn export(
@@ -110,12 +147,22 @@ impl Scheme for Context {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         only_data(interface)?;
-        let (options, place) = (options(hints)?, place(rest)?);
+        let (options, place) = (options(hints)?, self.place(rest)?);
+        if !is_own(&place) && options.token.is_none() && Files::of(hints)?.authority.is_none() {
+            return Err(
+                "at other addresses than this machine's own (127.0.0.1, localhost) clients have to show \
+                        who they are: by a token, or by certificates that an authority has signed, \
+                        as BY Http(token: text) or BY Http(authority: file) says"
+                    .into(),
+            );
+        }
         let calls = Calls::of(interface).ok();
-        let address = address(&place)?;
-        let description = openapi(interface, calls.as_ref(), &format!("http://{address}{}", place.path));
+        let address = (place.here()?, place.port.unwrap_or(port_of(self.is_secure))).into();
+        let scheme = if self.is_secure { "https" } else { "http" };
+        let url = format!("{scheme}://{address}{}", place.path);
+        let description = openapi(interface, calls.as_ref(), &url, options.token.is_some());
         let export = Export::new(place.path, interface, calls, description, (options.limit, options.token));
-        let site = self.site(address)?;
+        let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
     }
 }

@@ -4,8 +4,13 @@ use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter, Type};
 use serde_json::{Value, json};
 
-/// The description of an interface that is served below a URL.
-pub(crate) fn openapi(interface: &'static Interface, calls: Option<&Calls>, url: &str) -> String {
+/// The description of an interface that is served below a URL, perhaps to those only who have a token.
+pub(crate) fn openapi(
+    interface: &'static Interface,
+    calls: Option<&Calls>,
+    url: &str,
+    needs_token: bool,
+) -> String {
     let name = interface.name.get();
     let mut paths = serde_json::Map::new();
     match calls {
@@ -19,7 +24,7 @@ pub(crate) fn openapi(interface: &'static Interface, calls: Option<&Calls>, url:
             paths.insert("/".into(), json!({ "get": conversation(interface) }));
         }
     }
-    let description = json!({
+    let mut description = json!({
         "openapi": "3.1.0",
         "info": { "title": name, "version": format!("{:016x}", interface.fingerprint.0[0]) },
         "servers": [{ "url": url }],
@@ -30,6 +35,11 @@ pub(crate) fn openapi(interface: &'static Interface, calls: Option<&Calls>, url:
             "required": ["error"],
         } } },
     });
+    if needs_token {
+        description["components"]["securitySchemes"] =
+            json!({ "token": { "type": "http", "scheme": "bearer" } });
+        description["security"] = json!([{ "token": [] }]);
+    }
     format!("{description:#}\n")
 }
 

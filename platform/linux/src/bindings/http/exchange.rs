@@ -53,12 +53,12 @@ impl Exchange {
     /// One half goes to this program; the other is the answer that the client waits for.
     pub(super) fn begin(
         interface: &'static Interface,
-        call: &Call,
+        call: Call,
         request: Vec<Datum<'static>>,
         task: Handle,
     ) -> (Box<dyn Far>, Waiting) {
         let state = State { request: Some(request), answer: None, pump: None, over: End::No };
-        let exchange = Rc::new(Exchange { interface, call: call.clone(), state: RefCell::new(state), task });
+        let exchange = Rc::new(Exchange { interface, call, state: RefCell::new(state), task });
         (Box::new(Served(exchange.clone())), Waiting(exchange))
     }
 

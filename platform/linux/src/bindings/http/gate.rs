@@ -1,7 +1,7 @@
 //! A new connection, until it is known what it is for: requests over HTTP/1.1, over HTTP/2, or a WebSocket.
 
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Read};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
@@ -37,9 +37,10 @@ pub(super) struct Gate {
 }
 
 struct State {
+    /// `None`: it is known what the connection is for.
+    io: Option<Io>,
     bytes: Vec<u8>,
     until: Instant,
-    is_done: bool,
 }
 
 enum Kind {
@@ -52,9 +53,10 @@ enum Kind {
 
 impl Gate {
     /// Looks at a connection.
-    pub(super) fn open(site: Rc<Site>, socket: Rc<Socket>) {
+    pub(super) fn open(site: Rc<Site>, io: Io) {
         let until = Instant::now() + PATIENCE;
-        let state = RefCell::new(State { bytes: Vec::new(), until, is_done: false });
+        let socket = io.socket.clone();
+        let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
         let gate = Rc::new(Gate { site, socket, state });
         let reactor = &gate.site.reactor;
         reactor.handle(gate.socket.source(), gate.clone());
@@ -63,22 +65,21 @@ impl Gate {
         gate.ready();
     }
 
-    fn look(&self) -> io::Result<Option<(Kind, Vec<u8>)>> {
-        let state = &mut *self.state.borrow_mut();
-        if state.is_done {
-            return Ok(None);
-        }
+    fn look(&self) -> io::Result<Option<(Kind, Io)>> {
+        let State { io, bytes, until } = &mut *self.state.borrow_mut();
+        let Some(mut reading) = io.take() else { return Ok(None) };
         loop {
-            let kind = kind(&state.bytes);
+            let kind = kind(bytes);
             if !matches!(kind, Kind::Unknown) {
-                state.is_done = true;
-                return Ok(Some((kind, std::mem::take(&mut state.bytes))));
+                reading.unread(std::mem::take(bytes));
+                return Ok(Some((kind, reading)));
             }
             let scratch = &mut *self.site.reactor.scratch.borrow_mut();
-            match self.socket.read(scratch) {
+            match reading.read(scratch) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(length) => state.bytes.extend_from_slice(&scratch[..length]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && state.until > Instant::now() => {
+                Ok(length) => bytes.extend_from_slice(&scratch[..length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && *until > Instant::now() => {
+                    *io = Some(reading);
                     return Ok(None);
                 }
                 Err(error) => return Err(error),
@@ -87,14 +88,12 @@ impl Gate {
     }
 
     fn end(&self) {
-        self.state.borrow_mut().is_done = true;
         self.socket.close();
         self.site.reactor.unhandle(self.socket.source());
     }
 
-    fn pass(&self, kind: Kind, early: Vec<u8>) {
+    fn pass(&self, kind: Kind, io: Io) {
         let reactor = &self.site.reactor;
-        let io = Io::new(reactor, self.socket.clone(), early);
         let (site, socket) = (self.site.clone(), self.socket.clone());
         match kind {
             Kind::Unknown => {}
@@ -151,7 +150,7 @@ impl Handler for Gate {
     fn ready(&self) {
         match self.look() {
             Ok(None) => {}
-            Ok(Some((kind, early))) => self.pass(kind, early),
+            Ok(Some((kind, io))) => self.pass(kind, io),
             Err(_) => self.end(),
         }
     }

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use drystone_component::Side;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 use hyper::http::Uri;
-use mio::net::TcpStream;
 use tungstenite::ClientRequestBuilder;
 use tungstenite::client::client_with_config;
 use tungstenite::handshake::client::ClientHandshake;
@@ -16,13 +15,13 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
 use super::caller::Service;
+use super::dial::Dial;
 use super::io::Io;
 use super::socket::{Conversation, config};
 use crate::network::socket::Socket;
 use crate::reactor::{Expectation, Handler};
-use crate::reason::reason;
 
-/// How long it may take.
+/// How long the service may take, once there is a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// See the head of this file.
@@ -39,107 +38,101 @@ struct State {
 }
 
 enum Step {
-    Connecting(Rc<Socket>),
+    Dialing(Option<Rc<Dial>>),
     Asking(Rc<Socket>, MidHandshake<ClientHandshake<Io>>),
     /// The communication itself.
     Talking(Box<dyn Far>),
     Lost(String),
 }
 
+type Asked = Result<WebSocket<Io>, HandshakeError<ClientHandshake<Io>>>;
+
 impl Knocking {
     pub(super) fn begin(service: Rc<Service>) -> Box<dyn Far> {
-        let until = Instant::now() + PATIENCE;
-        let reactor = service.reactor.clone();
-        let expectation = reactor.expect();
-        let socket =
-            TcpStream::connect(service.address).and_then(|stream| Socket::new(reactor.clone(), stream));
-        let step = match &socket {
-            Ok(socket) => Step::Connecting(socket.clone()),
-            Err(error) => Step::Lost(service.about(reason(error))),
-        };
-        let knocking = Rc::new_cyclic(|me| Knocking {
-            me: me.clone(),
-            service,
-            state: RefCell::new(State { step, pump: None, until }),
+        let expectation = service.reactor.expect();
+        let state = State { step: Step::Dialing(None), pump: None, until: Instant::now() };
+        let knocking = Rc::new_cyclic(|me| Knocking { me: me.clone(), service, state: RefCell::new(state) });
+        let me = knocking.me.clone();
+        let dial = Dial::begin(&knocking.service, move |io| {
+            if let Some(knocking) = me.upgrade() {
+                knocking.dialed(io);
+            }
         });
-        if let Ok(socket) = socket {
-            reactor.handle(socket.source(), knocking.clone());
-            reactor.at(until, Rc::new(Late(knocking.me.clone())));
+        if let Step::Dialing(dialing) = &mut knocking.state.borrow_mut().step {
+            *dialing = Some(dial);
         }
         Box::new(Visitor { knocking, _expectation: expectation })
     }
 
-    /// Goes on; `None`: it has to wait.
-    fn go_on(&self, step: &mut Step, is_late: bool) -> Option<Result<WebSocket<Io>, String>> {
-        let asked = match std::mem::replace(step, Step::Lost(String::new())) {
-            Step::Connecting(socket) => match socket.connected() {
-                Some(Ok(())) => self.ask(socket),
-                Some(Err(error)) => return Some(Err(reason(&error))),
-                None => {
-                    *step = Step::Connecting(socket);
-                    return is_late.then(|| Err("no connection in ten seconds".into()));
-                }
-            },
-            Step::Asking(_, handshake) => handshake.handshake().map(|(wire, _)| wire),
-            other => {
-                *step = other;
-                return None;
+    /// There is a connection, or there will be none.
+    fn dialed(self: &Rc<Knocking>, io: Result<Io, String>) {
+        let asked = match io {
+            Err(why) => return self.become_far(Step::Lost(self.service.about(why))),
+            Ok(io) => {
+                let reactor = &self.service.reactor;
+                reactor.handle(io.socket.source(), self.clone());
+                let until = Instant::now() + PATIENCE;
+                reactor.at(until, Rc::new(Late(self.me.clone())));
+                self.state.borrow_mut().until = until;
+                (io.socket.clone(), self.ask(io))
             }
         };
-        match asked {
-            Ok(wire) => Some(Ok(wire)),
-            Err(HandshakeError::Interrupted(handshake)) => {
-                let socket = handshake.get_ref().get_ref().socket.clone();
-                *step = Step::Asking(socket, handshake);
-                is_late.then(|| Err("no answer in ten seconds".into()))
-            }
-            Err(HandshakeError::Failure(error)) => Some(Err(complaint(error))),
-        }
+        self.follow(asked.0, asked.1);
     }
 
     #[allow(clippy::result_large_err, reason = "as the crate has it; once for each connection")]
-    fn ask(&self, socket: Rc<Socket>) -> Result<WebSocket<Io>, HandshakeError<ClientHandshake<Io>>> {
+    fn ask(&self, io: Io) -> Asked {
         let service = &self.service;
-        let uri: Uri = format!("ws://{}{}", service.address, service.path)
+        // `ws:` for `http:`, `wss:` for `https:`.
+        let uri: Uri = service
+            .url()
+            .replacen("http", "ws", 1)
             .parse()
             .map_err(|_| HandshakeError::Failure(Error::Io(io::ErrorKind::InvalidInput.into())))?;
         let mut request = ClientRequestBuilder::new(uri);
         if let Some(token) = &service.options.token {
             request = request.with_header("Authorization", format!("Bearer {token}"));
         }
-        let io = Io::new(&service.reactor, socket, Vec::new());
         client_with_config(request, io, Some(config(service.options.limit))).map(|(wire, _)| wire)
     }
 
     fn look(&self) {
-        let (done, socket) = {
-            let state = &mut *self.state.borrow_mut();
-            let socket = match &state.step {
-                Step::Connecting(socket) | Step::Asking(socket, _) => socket.clone(),
-                _ => return,
-            };
-            let is_late = state.until <= Instant::now();
-            (self.go_on(&mut state.step, is_late), socket)
+        let (socket, handshake) = {
+            let step = &mut self.state.borrow_mut().step;
+            match std::mem::replace(step, Step::Lost(String::new())) {
+                Step::Asking(socket, handshake) => (socket, handshake),
+                other => return *step = other,
+            }
         };
-        let Some(done) = done else { return };
+        self.follow(socket, handshake.handshake().map(|(wire, _)| wire));
+    }
+
+    /// The service has been asked; it may have answered.
+    fn follow(&self, socket: Rc<Socket>, asked: Asked) {
         let service = &self.service;
-        let step = match done {
+        let why = match asked {
             Ok(wire) => {
-                let name = format!("http://{}{}", service.address, service.path);
-                Step::Talking(Conversation::begin(
-                    &service.reactor,
-                    service.interface,
-                    Side::Server,
-                    name,
-                    wire,
-                ))
+                let (reactor, interface) = (&service.reactor, service.interface);
+                let far = Conversation::begin(reactor, interface, Side::Server, service.url(), wire);
+                return self.become_far(Step::Talking(far));
             }
-            Err(why) => {
-                socket.close();
-                service.reactor.unhandle(socket.source());
-                Step::Lost(service.about(why))
+            Err(HandshakeError::Interrupted(handshake)) => {
+                let state = &mut *self.state.borrow_mut();
+                if state.until > Instant::now() {
+                    state.step = Step::Asking(socket, handshake);
+                    return;
+                }
+                "no answer in ten seconds".into()
             }
+            Err(HandshakeError::Failure(error)) => complaint(error),
         };
+        socket.close();
+        service.reactor.unhandle(socket.source());
+        self.become_far(Step::Lost(service.about(why)));
+    }
+
+    /// This is what the near side talks to from now on.
+    fn become_far(&self, step: Step) {
         let pump = {
             let state = &mut *self.state.borrow_mut();
             state.step = step;
@@ -240,9 +233,13 @@ impl Drop for Visitor {
     fn drop(&mut self) {
         let gone = "the client has gone".to_string();
         let step = std::mem::replace(&mut self.knocking.state.borrow_mut().step, Step::Lost(gone));
-        if let Step::Connecting(socket) | Step::Asking(socket, _) = &step {
-            socket.close();
-            self.knocking.service.reactor.unhandle(socket.source());
+        match step {
+            Step::Dialing(Some(dial)) => dial.give_up(),
+            Step::Asking(socket, _) => {
+                socket.close();
+                self.knocking.service.reactor.unhandle(socket.source());
+            }
+            _ => {}
         }
     }
 }

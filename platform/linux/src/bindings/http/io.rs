@@ -1,4 +1,5 @@
-//! A connection's bytes, for those who know nothing of the reactor: hyper, which is polled, and tungstenite, which tries.
+//! A connection's bytes, enciphered or not, for those who know nothing of the reactor: hyper, which is polled, and tungstenite,
+//! which tries.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;
@@ -7,48 +8,97 @@ use std::task::{Context, Poll};
 
 use hyper::rt::ReadBufCursor;
 
+use crate::bindings::secure::Channel;
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::Reactor;
 
 /// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.
 pub(super) struct Io {
-    reactor: Rc<Reactor>,
+    pub(super) reactor: Rc<Reactor>,
     pub(super) socket: Rc<Socket>,
     /// What was read before, to see who it is for.
     early: Vec<u8>,
+    /// What is said goes through it, if the two sides talk by TLS.
+    channel: Option<Channel>,
 }
 
 impl Io {
-    pub(super) fn new(reactor: &Rc<Reactor>, socket: Rc<Socket>, early: Vec<u8>) -> Io {
-        Io { reactor: reactor.clone(), socket, early }
+    pub(super) fn new(reactor: &Rc<Reactor>, socket: Rc<Socket>, channel: Option<Channel>) -> Io {
+        Io { reactor: reactor.clone(), socket, early: Vec::new(), channel }
+    }
+
+    /// This will be read once more, before all else.
+    pub(super) fn unread(&mut self, early: Vec<u8>) {
+        self.early = early;
+    }
+
+    /// Goes on with the beginning of TLS; whether there is nothing more to do for it.
+    pub(super) fn greet(&mut self) -> io::Result<bool> {
+        self.channel.as_mut().map_or(Ok(true), |channel| channel.greet(&mut Wire(&self.socket)))
+    }
+
+    /// Nothing more will be written.
+    pub(super) fn finish(&mut self) {
+        if let Some(channel) = &mut self.channel {
+            // It may be gone already.
+            let _ = channel.finish(&mut Wire(&self.socket));
+        }
+        self.socket.finish();
+    }
+}
+
+/// What carries the bytes. It takes all that is enciphered.
+struct Wire<'a>(&'a Socket);
+
+impl Read for Wire<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.failure().is_some() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    /// What was written is sent when the program has nothing else to do.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 impl Read for Io {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.early.is_empty() {
-            return self.socket.read(bytes);
+        if !self.early.is_empty() {
+            let length = self.early.len().min(bytes.len());
+            bytes[..length].copy_from_slice(&self.early[..length]);
+            self.early.drain(..length);
+            return Ok(length);
         }
-        let length = self.early.len().min(bytes.len());
-        bytes[..length].copy_from_slice(&self.early[..length]);
-        self.early.drain(..length);
-        Ok(length)
+        let mut wire = Wire(&self.socket);
+        let Some(channel) = &mut self.channel else { return wire.read(bytes) };
+        let read = channel.read(&mut wire, bytes);
+        channel.flush(&mut wire)?;
+        read
     }
 }
 
 impl Write for Io {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.socket.failure().is_some() {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
         if self.socket.unsent() >= FULL {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        self.socket.write(bytes);
-        Ok(bytes.len())
+        let mut wire = Wire(&self.socket);
+        let Some(channel) = &mut self.channel else { return wire.write(bytes) };
+        let written = channel.write(&mut wire, bytes)?;
+        channel.flush(&mut wire)?;
+        Ok(written)
     }
 
-    /// What was written is sent when the program has nothing else to do.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -84,8 +134,8 @@ impl hyper::rt::Write for Io {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Io>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.socket.finish();
+    fn poll_shutdown(mut self: Pin<&mut Io>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.finish();
         Poll::Ready(Ok(()))
     }
 }

@@ -1,11 +1,10 @@
 //! A connection to an HTTP service, which carries one request after another.
 
 use std::cell::{Cell, RefCell};
+use std::error::Error;
 use std::future::poll_fn;
-use std::io;
 use std::rc::{Rc, Weak};
 use std::task::Poll;
-use std::time::Duration;
 
 use drystone_runtime::far::Waker;
 use http_body_util::{BodyExt, Full, Limited};
@@ -14,17 +13,12 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::rt::Executor;
 use hyper::{Request, StatusCode};
-use mio::net::TcpStream;
 
 use super::caller::Service;
+use super::dial::Dial;
 use super::io::Io;
 use super::task::{Handle, Task};
-use crate::network::socket::Socket;
 use crate::reactor::Expectation;
-use crate::reason::reason;
-
-/// How long a connection may take to be made.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A request that was sent.
 pub(super) struct Sent {
@@ -80,35 +74,39 @@ impl Line {
         let idle = std::iter::from_fn(|| service.idle.borrow_mut().pop()).find(|line| !line.is_over.get());
         match idle {
             Some(line) => line.take(job),
-            None => {
-                if let Err(error) = Line::open(service, job) {
-                    sent.done(Err(reason(&error)));
-                }
-            }
+            None => Line::open(service, job),
         }
         sent
     }
 
-    fn open(service: &Rc<Service>, job: Job) -> io::Result<()> {
-        let stream = TcpStream::connect(service.address)?;
-        let socket = Socket::new(service.reactor.clone(), stream)?;
+    fn open(service: &Rc<Service>, job: Job) {
+        let begin = {
+            let service = Rc::downgrade(service);
+            move |io| match io {
+                Ok(io) => Line::begin(service, io, job),
+                Err(why) => job.sent.done(Err(why)),
+            }
+        };
+        Dial::begin(service, begin);
+    }
+
+    /// Over a connection that is made.
+    fn begin(service: Weak<Service>, io: Io, job: Job) {
         let line = Rc::new(Line {
-            service: Rc::downgrade(service),
+            service,
             next: RefCell::new(Some(job)),
             task: RefCell::default(),
             is_over: Cell::default(),
         });
-        let io = Io::new(&service.reactor, socket.clone(), Vec::new());
-        Task::start(&service.reactor, socket, move |handle| {
+        Task::start(&io.reactor.clone(), io.socket.clone(), move |handle| {
             *line.task.borrow_mut() = Some(handle.clone());
             async move {
-                if let Err(why) = line.work(io, &handle).await {
-                    line.fail(&why);
+                if let Err(error) = line.work(io, &handle).await {
+                    line.fail(&said(&error));
                 }
                 line.is_over.set(true);
             }
         });
-        Ok(())
     }
 
     fn take(&self, job: Job) {
@@ -136,14 +134,8 @@ impl Line {
         }
     }
 
-    async fn work(self: &Rc<Line>, io: Io, handle: &Handle) -> Result<(), String> {
-        let socket = io.socket.clone();
-        let connected = poll_fn(|_| socket.connected().map_or(Poll::Pending, Poll::Ready));
-        match handle.clock.within(PATIENCE, connected).await {
-            Some(connected) => connected.map_err(|error| reason(&error))?,
-            None => return Err("no connection in ten seconds".into()),
-        }
-        let (mut sender, connection) = handshake(io).await.map_err(|error| error.to_string())?;
+    async fn work(self: &Rc<Line>, io: Io, handle: &Handle) -> hyper::Result<()> {
+        let (mut sender, connection) = handshake(io).await?;
         let line = self.clone();
         handle.spawner.execute(async move {
             // What goes wrong is said to whoever has a request under way.
@@ -173,7 +165,7 @@ impl Line {
 
 async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) {
     let reply = async {
-        let response = sender.send_request(job.request).await.map_err(|error| error.to_string())?;
+        let response = sender.send_request(job.request).await.map_err(|error| said(&error))?;
         let status = response.status();
         let body = Limited::new(response.into_body(), job.limit).collect().await;
         Ok((status, body.map_err(|error| error.to_string())?.to_bytes()))
@@ -182,9 +174,17 @@ async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) {
     job.sent.done(reply);
 }
 
+/// What was wrong, and what lay behind it.
+fn said(error: &hyper::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
 fn request(service: &Service, name: &str, body: Bytes) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
-    let mut request = Request::post(format!("{}/{name}", service.path));
-    request = request.header(HOST, service.address.to_string()).header(CONTENT_TYPE, "application/json");
+    let mut request = Request::post(format!("{}/{name}", service.place.path));
+    request = request.header(HOST, &service.authority).header(CONTENT_TYPE, "application/json");
     if let Some(token) = &service.options.token {
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
     }

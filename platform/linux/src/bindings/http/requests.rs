@@ -5,10 +5,12 @@ use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
 
+use drystone_component::calls::Call;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode, Version};
 
 use super::exchange::{Answer, Exchange};
 use super::export::Export;
@@ -19,6 +21,9 @@ use crate::bindings::datum::Datum;
 
 /// How many requests to one interface may be carried out at once.
 const MOST_OPEN: usize = 20_000;
+
+/// Most bytes that are read of what nobody wants.
+const UNWANTED: usize = 64 * 1024;
 
 /// How long a request's body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,18 +79,34 @@ pub(super) async fn respond(
     task: Handle,
     request: Request<Incoming>,
 ) -> Result<Reply, Infallible> {
-    Ok(carry_out(site, task, request).await.unwrap_or_else(Refusal::reply))
+    let (head, body) = request.into_parts();
+    let answer = match wanted(&site, &head) {
+        Ok((export, Wanted::Call(call))) => carry_out(export, call, body, task).await,
+        other => {
+            if head.version == Version::HTTP_2 {
+                // What nobody wants is read, too: some clients hear nothing else.
+                task.clock.within(PATIENCE, Limited::new(body, UNWANTED).collect()).await;
+            }
+            other.map(|(export, _)| reply(StatusCode::OK, export.description.clone()))
+        }
+    };
+    Ok(answer.unwrap_or_else(Refusal::reply))
 }
 
-async fn carry_out(site: Rc<Site>, task: Handle, request: Request<Incoming>) -> Result<Reply, Refusal> {
-    let path = request.uri().path();
-    let nothing = |what: &str| Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {what}"));
-    let (export, rest) = site.find(path).ok_or_else(|| nothing(path))?;
-    may_enter(&export, request.headers())?;
-    let method = request.method();
+/// What a request may ask for.
+enum Wanted {
+    Description,
+    Call(Call),
+}
+
+fn wanted(site: &Site, request: &Parts) -> Result<(Rc<Export>, Wanted), Refusal> {
+    let path = request.uri.path();
+    let nothing = || Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
+    let (export, rest) = site.find(path).ok_or_else(nothing)?;
+    may_enter(&export, &request.headers)?;
     if rest == "openapi.json" {
-        return match *method {
-            Method::GET | Method::HEAD => Ok(reply(StatusCode::OK, export.description.clone())),
+        return match request.method {
+            Method::GET | Method::HEAD => Ok((export, Wanted::Description)),
             _ => Err(Refusal::method("GET")),
         };
     }
@@ -99,16 +120,22 @@ async fn carry_out(site: Rc<Site>, task: Handle, request: Request<Incoming>) -> 
         let reason = format!("{name} has no message {rest}: {path}/openapi.json says which it has");
         Refusal::new(StatusCode::NOT_FOUND, reason)
     })?;
-    if method != Method::POST {
-        return Err(Refusal::method("POST"));
+    match request.method {
+        Method::POST => Ok((export.clone(), Wanted::Call(call.clone()))),
+        _ => Err(Refusal::method("POST")),
     }
-    let body = body(request, export.limit, &task).await?;
-    let parameters = export.interface.messages.get()[call.message].parameters.get();
+}
+
+async fn carry_out(export: Rc<Export>, call: Call, body: Incoming, task: Handle) -> Result<Reply, Refusal> {
+    let interface = export.interface;
+    let body = read(body, export.limit, &task).await?;
+    let parameters = interface.messages.get()[call.message].parameters.get();
     let body: &[u8] = if body.is_empty() && parameters.is_empty() { b"{}" } else { &body };
     let values = json::read(body, parameters).map_err(|why| Refusal::new(StatusCode::BAD_REQUEST, why))?;
     let values = values.into_iter().map(Datum::into_owned).collect();
     let _open = Open::new(&export)?;
-    let (far, answer) = Exchange::begin(export.interface, call, values, task);
+    let asked = interface.messages.get()[call.message].name.get();
+    let (far, answer) = Exchange::begin(interface, call, values, task);
     export.bring(far);
     match answer.await {
         Answer::Message(message) => Ok(reply(StatusCode::OK, message.into())),
@@ -118,7 +145,8 @@ async fn carry_out(site: Rc<Site>, task: Handle, request: Request<Incoming>) -> 
             Ok(reply)
         }
         Answer::Failed => {
-            let reason = format!("{name} has ended without an answer to {rest}");
+            let name = interface.name.get();
+            let reason = format!("{name} has ended without an answer to {asked}");
             Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason))
         }
     }
@@ -147,8 +175,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }
 
-async fn body(request: Request<Incoming>, limit: usize, task: &Handle) -> Result<Bytes, Refusal> {
-    let body = request.into_body();
+async fn read(body: Incoming, limit: usize, task: &Handle) -> Result<Bytes, Refusal> {
     let too_large = || {
         let reason = format!("a request may have {limit} bytes");
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)

@@ -10,12 +10,18 @@ use mio::net::{TcpListener, TcpStream};
 
 use super::export::Export;
 use super::gate::Gate;
+use super::io::Io;
+use crate::bindings::secure::{Acceptor, Files};
 use crate::network::socket::Socket;
 use crate::process::widen;
 use crate::reactor::{Handler, Reactor};
+use crate::reason::reason;
 
 /// How long nothing is accepted when the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(20);
+
+/// What a client can choose from, the best first.
+const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 
 /// See the head of this file.
 pub(super) struct Site {
@@ -25,19 +31,33 @@ pub(super) struct Site {
     listener: RefCell<Option<TcpListener>>,
     source: usize,
     exports: RefCell<Vec<Rc<Export>>>,
+    /// Where the certificates come from; `None`: without TLS.
+    pub(super) files: Option<Files>,
+    acceptor: Option<Acceptor>,
 }
 
 impl Site {
-    pub(super) fn new(reactor: &Rc<Reactor>, address: SocketAddr) -> io::Result<Rc<Site>> {
-        let mut listener = TcpListener::bind(address)?;
+    pub(super) fn new(
+        reactor: &Rc<Reactor>,
+        address: SocketAddr,
+        files: Option<Files>,
+    ) -> Result<Rc<Site>, String> {
+        let acceptor = match &files {
+            None => None,
+            Some(files) => Acceptor::read(files, PROTOCOLS)?,
+        };
+        let about = |error: io::Error| reason(&error);
+        let mut listener = TcpListener::bind(address).map_err(about)?;
         widen(&listener);
-        let source = reactor.watch(&mut listener)?;
+        let source = reactor.watch(&mut listener).map_err(about)?;
         let site = Rc::new_cyclic(|me| Site {
             me: me.clone(),
             reactor: reactor.clone(),
             listener: RefCell::new(Some(listener)),
             source,
             exports: RefCell::default(),
+            files,
+            acceptor,
         });
         reactor.handle(source, site.clone());
         Ok(site)
@@ -88,8 +108,9 @@ impl Site {
 
     fn begin(&self, stream: TcpStream) -> io::Result<()> {
         let socket = Socket::new(self.reactor.clone(), stream)?;
+        let channel = self.acceptor.as_ref().map(Acceptor::accept).transpose()?;
         if let Some(me) = self.me.upgrade() {
-            Gate::open(me, socket);
+            Gate::open(me, Io::new(&self.reactor, socket, channel));
         }
         Ok(())
     }

@@ -182,6 +182,7 @@ impl Conversation {
 
     /// The other side has closed too, or takes too long.
     fn end(&self) {
+        self.state.borrow_mut().wire.get_mut().finish();
         self.socket.close();
         self.reactor.unhandle(self.socket.source());
     }

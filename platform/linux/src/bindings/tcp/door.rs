@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpListener;
 
+use super::credentials::Credentials;
 use super::link::Link;
-use super::secure::Credentials;
 use crate::bindings::peer::Names;
 use crate::process::widen;
 use crate::reactor::{Handler, Reactor};

@@ -16,10 +16,11 @@ use std::vec;
 use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
+use super::credentials::Credentials;
 use super::moments::{Attention, Impatience, Limit};
-use super::secure::{Channel, Credentials};
 use crate::bindings::peer::{Line, Names, Peer};
 use crate::bindings::place::{Place, Search};
+use crate::bindings::secure::Channel;
 use crate::reactor::{Drain, Handler, Reactor, Time};
 use crate::reason::reason;
 
@@ -31,6 +32,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How often a connection is read before others get a turn.
 const READS: usize = 16;
+
+/// What is said of a connection that the other end has ended without a word.
+const CLOSED: &str = "the other side has closed the connection";
 
 /// See the head of this file.
 pub(super) struct Link {
@@ -187,7 +191,8 @@ impl Link {
                 self.send_soon();
             }
             match read {
-                Ok(0) => return self.lose("the other side has closed the connection"),
+                Ok(0) => return self.lose(CLOSED),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return self.lose(CLOSED),
                 Ok(count) => {
                     if count < scratch.len() {
                         self.is_dry_now();

@@ -11,8 +11,8 @@ use mio::net::TcpStream;
 
 use super::{Link, PATIENCE, Stage};
 use crate::bindings::place::{Place, Search};
+use crate::bindings::tcp::credentials::{Credentials, permit};
 use crate::bindings::tcp::moments::Attention;
-use crate::bindings::tcp::secure::{Credentials, permit};
 use crate::reactor::Reactor;
 use crate::reason::reason;
 

@@ -1,0 +1,68 @@
+//! Who a program is to those with whom it speaks this protocol: with certificates both sides show theirs.
+
+use std::io;
+use std::net::IpAddr;
+
+use drystone_runtime::binding::Hints;
+
+use crate::bindings::secure::{Acceptor, Channel, Dialer, Files};
+
+/// Which files a BY names, if it does.
+///
+/// # Errors
+/// It names some of them only.
+pub(super) fn files(hints: &Hints<'_>) -> Result<Option<Files>, String> {
+    match Files::of(hints) {
+        Ok(Files { identity: None, authority: None }) => Ok(None),
+        Ok(files @ Files { identity: Some(_), authority: Some(_) }) => Ok(Some(files)),
+        _ => Err("certificate, key and authority go together".to_string()),
+    }
+}
+
+/// Whether an address can be used without certificates.
+///
+/// # Errors
+/// It is not this machine's own.
+pub(super) fn permit(address: IpAddr) -> Result<(), String> {
+    match address.to_canonical().is_loopback() {
+        true => Ok(()),
+        false => {
+            Err("without certificates only this machine's own addresses (127.0.0.1, localhost) can be used: \
+                      give them by BY Tcp(certificate: file, key: file, authority: file)"
+                .to_string())
+        }
+    }
+}
+
+/// Who this program is, and whom it believes.
+pub(super) struct Credentials {
+    dialer: Dialer,
+    acceptor: Acceptor,
+}
+
+impl Credentials {
+    /// Reads the files, in PEM.
+    ///
+    /// # Errors
+    /// One is not there, or is none such.
+    pub(super) fn read(files: &Files) -> Result<Credentials, String> {
+        let acceptor = Acceptor::read(files, &[])?.ok_or("a certificate is needed")?;
+        Ok(Credentials { dialer: Dialer::read(files, &[])?, acceptor })
+    }
+
+    /// A connection to a host, which must have a certificate for that name or address.
+    ///
+    /// # Errors
+    /// The name can't stand in a certificate.
+    pub(super) fn dial(&self, host: &str) -> Result<Channel, String> {
+        self.dialer.dial(host)
+    }
+
+    /// A connection from somebody, who must have a certificate.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub(super) fn accept(&self) -> io::Result<Channel> {
+        self.acceptor.accept()
+    }
+}
