@@ -629,6 +629,7 @@ pub fn interface(
         name: Str::new(name),
         sender,
         parameters: leak(parameters.iter().map(|&ty| Parameter { name: Str::new("x"), ty }).collect()),
+        marshalling: None,
     });
     let mut next = vec![Interface::NONE; states.len() * messages.len()];
     let mut bits = Vec::new();
