@@ -9,6 +9,7 @@ mod datum;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
 mod domain;
+mod entry;
 mod http;
 mod line;
 mod link;

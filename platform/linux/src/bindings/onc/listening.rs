@@ -5,26 +5,20 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpStream;
 
 use super::connection::Connection;
 use super::door::Door;
+use crate::bindings::entry::Entry;
 use crate::network::socket::Socket;
-use crate::process::widen;
-use crate::reactor::Handler;
-
-/// How long nothing is accepted when the system has no room for another connection.
-const BREATH: Duration = Duration::from_millis(20);
 
 /// See the head of this file.
 pub(super) struct Listening {
     me: Weak<Listening>,
     door: Rc<Door>,
     /// `None`: no more.
-    listener: RefCell<Option<TcpListener>>,
-    source: usize,
+    entry: RefCell<Option<Rc<Entry>>>,
     /// By their sources.
     connections: RefCell<HashMap<usize, Weak<Connection>>>,
 }
@@ -32,26 +26,23 @@ pub(super) struct Listening {
 impl Listening {
     /// Gives the address, too: it may have been given no port.
     pub(super) fn new(door: &Rc<Door>, address: SocketAddr) -> io::Result<(Rc<Listening>, SocketAddr)> {
-        let mut listener = TcpListener::bind(address)?;
-        widen(&listener);
-        let at = listener.local_addr()?;
-        let source = door.reactor.watch(&mut listener)?;
         let listening = Rc::new_cyclic(|me| Listening {
             me: me.clone(),
             door: door.clone(),
-            listener: RefCell::new(Some(listener)),
-            source,
+            entry: RefCell::default(),
             connections: RefCell::default(),
         });
-        door.reactor.handle(source, listening.clone());
+        let me = listening.me.clone();
+        let take =
+            move |stream| me.upgrade().map_or(Ok(()), |listening: Rc<Listening>| listening.begin(stream));
+        let (entry, at) = Entry::open(&door.reactor, address, take)?;
+        *listening.entry.borrow_mut() = Some(entry);
         Ok((listening, at))
     }
 
     /// The name is withdrawn.
     pub(super) fn end(&self) {
-        if let Some(mut listener) = self.listener.take() {
-            self.door.reactor.unwatch(self.source, &mut listener);
-        }
+        self.entry.take();
         let connections = self.connections.take();
         connections.values().filter_map(Weak::upgrade).for_each(|connection| connection.end());
     }
@@ -61,12 +52,6 @@ impl Listening {
         self.connections.borrow_mut().remove(&source);
     }
 
-    fn accept(&self) -> io::Result<TcpStream> {
-        let listener = self.listener.borrow();
-        let (stream, _) = listener.as_ref().ok_or(io::ErrorKind::WouldBlock)?.accept()?;
-        Ok(stream)
-    }
-
     fn begin(&self, stream: TcpStream) -> io::Result<()> {
         let socket = Socket::new(self.door.reactor.clone(), stream)?;
         let source = socket.source();
@@ -74,24 +59,5 @@ impl Listening {
         self.connections.borrow_mut().insert(source, Rc::downgrade(&connection));
         self.door.reactor.handle(source, connection);
         Ok(())
-    }
-}
-
-impl Handler for Listening {
-    fn ready(&self) {
-        loop {
-            let Err(error) = self.accept().and_then(|stream| self.begin(stream)) else { continue };
-            match error.kind() {
-                io::ErrorKind::WouldBlock => return,
-                // It has gone before it was accepted.
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
-                _ => {
-                    if let Some(me) = self.me.upgrade() {
-                        self.door.reactor.at(Instant::now() + BREATH, me);
-                    }
-                    return;
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,83 @@
+//! An address to which others connect by TCP, whatever they talk then.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+use mio::net::{TcpListener, TcpStream};
+
+use crate::process::widen;
+use crate::reactor::{Handler, Reactor};
+
+/// How long nothing is accepted when the system has no room for another connection.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// See the head of this file. Nobody listens any more when it is dropped; connections that were made last on.
+pub(super) struct Entry {
+    me: Weak<Entry>,
+    reactor: Rc<Reactor>,
+    listener: RefCell<TcpListener>,
+    source: usize,
+    take: Box<Take>,
+}
+
+/// What becomes of a connection.
+type Take = dyn Fn(TcpStream) -> io::Result<()>;
+
+impl Entry {
+    /// Begins to listen. Gives the address, too: it may have been given no port.
+    pub(super) fn open(
+        reactor: &Rc<Reactor>,
+        address: SocketAddr,
+        take: impl Fn(TcpStream) -> io::Result<()> + 'static,
+    ) -> io::Result<(Rc<Entry>, SocketAddr)> {
+        let mut listener = TcpListener::bind(address)?;
+        widen(&listener);
+        let at = listener.local_addr()?;
+        let source = reactor.watch(&mut listener)?;
+        let entry = Rc::new_cyclic(|me: &Weak<Entry>| Entry {
+            me: me.clone(),
+            reactor: reactor.clone(),
+            listener: RefCell::new(listener),
+            source,
+            take: Box::new(take),
+        });
+        reactor.handle(source, Rc::new(Knock(entry.me.clone())));
+        Ok((entry, at))
+    }
+
+    fn accept(&self) {
+        loop {
+            let accepted = self.listener.borrow().accept();
+            let Err(error) = accepted.and_then(|(stream, _)| (self.take)(stream)) else { continue };
+            match error.kind() {
+                io::ErrorKind::WouldBlock => return,
+                // It has gone before it was accepted.
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
+                _ => {
+                    self.reactor.at(Instant::now() + BREATH, Rc::new(Knock(self.me.clone())));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.reactor.unwatch(self.source, self.listener.get_mut());
+    }
+}
+
+/// Somebody is at the door, if that is still there.
+struct Knock(Weak<Entry>);
+
+impl Handler for Knock {
+    fn ready(&self) {
+        if let Some(entry) = self.0.upgrade() {
+            entry.accept();
+        }
+    }
+}
