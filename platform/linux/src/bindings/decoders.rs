@@ -19,13 +19,19 @@ static ALL: [Parameter; 5] = [
     parameter("t", Type::Text),
 ];
 
+const fn message(name: &'static str, parameters: &'static [Parameter]) -> Message {
+    Message {
+        name: Str::new(name),
+        sender: Side::Client,
+        parameters: Table::new(parameters),
+        marshalling: None,
+    }
+}
+
 static TOLD: Interface = Interface {
     name: Str::new("Told"),
     fingerprint: Fingerprint([0, 0]),
-    messages: Table::new(&[
-        Message { name: Str::new("Say"), sender: Side::Client, parameters: Table::new(&ALL) },
-        Message { name: Str::new("Heard"), sender: Side::Client, parameters: Table::new(&[]) },
-    ]),
+    messages: Table::new(&[message("Say", &ALL), message("Heard", &[])]),
     next: Table::new(&[]),
     states: Table::new(&[]),
     payload_words: 5,
