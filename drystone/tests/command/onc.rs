@@ -124,6 +124,32 @@ fn rpcbind() -> Option<Option<Peer>> {
     None
 }
 
+/// The number of the program, from `store.x`.
+fn number(folder: &Path) -> String {
+    let x = fs::read_to_string(folder.join("store.x")).expect("it was written");
+    let program =
+        x.rsplit_once("= 0x").and_then(|(_, number)| number.split_once(';')).expect("it has a number").0;
+    u32::from_str_radix(program, 16).expect("it is one").to_string()
+}
+
+#[test]
+fn programs_with_a_port_are_found_without_rpcbind() {
+    if !installed("rpcinfo") {
+        return;
+    }
+    let folder = folder("64");
+    let folder = folder.path();
+    done(folder, DRYSTONE, &["describe", "store.dry", "Store", "--onc", "-o", "store.x"]);
+    let program = number(folder);
+    let port = free_port();
+    let at = format!("127.0.0.1.{}.{}", port / 256, port % 256);
+    for (transport, scheme) in [("tcp", "onc"), ("udp", "onc+udp")] {
+        let _server = serve(folder, &format!("{scheme}://127.0.0.1:{port}"));
+        let seen = done(folder, "rpcinfo", &["-a", &at, "-T", transport, &program, "1"]);
+        assert_eq!(seen.trim(), format!("program {program} version 1 ready and waiting"));
+    }
+}
+
 #[test]
 fn programs_without_a_port_are_found_by_rpcbind() {
     let folder = folder("64");
@@ -132,10 +158,7 @@ fn programs_without_a_port_are_found_by_rpcbind() {
     if !make(folder, "64") {
         return;
     }
-    let x = fs::read_to_string(folder.join("store.x")).expect("it was written");
-    let program =
-        x.rsplit_once("= 0x").and_then(|(_, number)| number.split_once(';')).expect("it has a number").0;
-    let program = u32::from_str_radix(program, 16).expect("it is one").to_string();
+    let program = number(folder);
     for (transport, scheme, notes) in [("tcp", "onc", 2), ("udp", "onc+udp", 0)] {
         let name = format!("{scheme}://127.0.0.1/");
         let server = serve(folder, &name);

@@ -27,6 +27,11 @@ impl Peer {
         line.trim_end().to_string()
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Whether it still runs.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()

@@ -49,10 +49,11 @@ impl Remote {
     ) -> Remote {
         let usual = port_of(dialer.is_some());
         let port = place.port.unwrap_or(usual);
-        let host = place.numeric().map_or(place.host.clone(), |address| match address {
-            IpAddr::V6(address) => format!("[{address}]"),
-            IpAddr::V4(address) => address.to_string(),
-        });
+        let host = match place.numeric() {
+            Some(IpAddr::V6(address)) => format!("[{address}]"),
+            Some(address) if place.host.is_empty() => address.to_string(),
+            _ => place.host.clone(),
+        };
         let authority = if port == usual { host } else { format!("{host}:{port}") };
         Remote(Rc::new(Service {
             reactor: reactor.clone(),
