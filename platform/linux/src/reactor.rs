@@ -7,17 +7,18 @@
 //!
 //! Channels to other domains are looked at besides: see [`Rings`].
 //!
-//! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
+//! Everything here belongs to the home worker's thread, except what a [`Signal`](signals::Signal) does.
 
 mod handlers;
 mod served;
+mod signals;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::mem::take;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drystone_runtime::layout::Process;
@@ -26,6 +27,7 @@ use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
+use self::signals::Signals;
 use crate::bindings::rings::Rings;
 
 /// What a process waits for.
@@ -102,27 +104,6 @@ struct Wait {
     deadline: Option<Instant>,
 }
 
-/// Sources that helper threads are done with.
-struct Signals {
-    done: Mutex<Vec<usize>>,
-    waker: Arc<Waker>,
-}
-
-/// By this a helper thread says that the source's readers may go on.
-pub(crate) struct Signal {
-    signals: Arc<Signals>,
-    source: usize,
-}
-
-impl Signal {
-    /// Wakes the readers.
-    pub(crate) fn done(self) {
-        self.signals.done.lock().unwrap_or_else(PoisonError::into_inner).push(self.source);
-        // If it cannot be written it is full, and the wait ends anyway.
-        let _ = self.signals.waker.wake();
-    }
-}
-
 impl Reactor {
     /// Fails if the system has no more file descriptors.
     pub(crate) fn new() -> io::Result<Rc<Reactor>> {
@@ -133,15 +114,10 @@ impl Reactor {
             registry: poll.registry().try_clone()?,
             poll: RefCell::new((poll, Events::with_capacity(1024))),
             state: RefCell::default(),
-            signals: Arc::new(Signals { done: Mutex::default(), waker }),
+            signals: Arc::new(Signals::new(waker)),
             expected: Rc::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
         }))
-    }
-
-    /// Ends a wait.
-    pub(crate) fn waker(&self) -> Arc<Waker> {
-        self.signals.waker.clone()
     }
 
     /// A new source that helper threads signal, or that a kernel object will be registered for.
@@ -181,11 +157,6 @@ impl Reactor {
         state.free.push(source);
         // What goes with it may remove others.
         drop((state, removed));
-    }
-
-    /// For a helper thread.
-    pub(crate) fn signal(&self, source: usize) -> Signal {
-        Signal { signals: self.signals.clone(), source }
     }
 
     /// The process will be woken when the source is ready, or at the deadline.
@@ -311,8 +282,7 @@ impl Reactor {
         for event in events.iter() {
             if event.token() == WAKER {
                 notified = true;
-                let done = take(&mut *self.signals.done.lock().unwrap_or_else(PoisonError::into_inner));
-                for source in done {
+                for source in self.signals.take() {
                     self.state.borrow_mut().wake(source, Direction::Read);
                     self.run_handler(source);
                 }

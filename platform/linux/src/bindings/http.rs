@@ -3,8 +3,8 @@
 //!
 //! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the names. A
 //! server is a `site` with its `export`s; each connection comes through a `gate`, which hands it on to hyper, whose `requests`
-//! become `exchange`s, or to tungstenite as a `socket`. A client is a `caller`, whose requests go over `line`s, or a `handshake` for
-//! a WebSocket, over connections that are `dial`ed. `task` and `io` are what hyper needs to run here.
+//! become `exchange`s, or to tungstenite as a `socket`. A client of a `service` is a `caller`, whose requests go over `line`s, or a
+//! `handshake` for a WebSocket, over connections that are `dial`ed. `task` and `io` are what hyper needs to run here.
 
 mod caller;
 mod context;
@@ -18,6 +18,7 @@ mod io;
 pub(super) mod json;
 mod line;
 mod requests;
+mod service;
 mod site;
 mod socket;
 mod task;

@@ -2,8 +2,8 @@
 //! servers are called by it, over TCP and UDP.
 //!
 //! `options` is what `BY` may say, `service` which procedure is which call, `x` the same for `rpcgen`; `message`, `record`
-//! and `xdr` are the bytes. `context` has the names. A server is a `door`, with `connection`s or `datagrams`, which bring
-//! `session`s; a client a `caller`, with a `link` to the server. `portmap` is rpcbind.
+//! and `xdr` are the bytes. `context` has the names. A server is what is `offered`: a `door`, with `connection`s or
+//! `datagrams`, which bring `session`s; a client a `caller`, with a `link` to the server. `portmap` is rpcbind.
 
 mod caller;
 mod connection;
@@ -14,6 +14,7 @@ mod door;
 mod link;
 mod listening;
 mod message;
+mod offered;
 mod options;
 mod portmap;
 mod record;

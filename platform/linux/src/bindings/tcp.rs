@@ -3,12 +3,11 @@
 //! addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides show theirs, and TLS 1.3
 //! hides what is said.
 //!
-//! `door` is where others come in, `link` a connection and `moments` what makes it go on, `credentials` the certificates.
+//! `door` is where others come in, `link` a connection, `credentials` the certificates.
 
 mod credentials;
 mod door;
 mod link;
-mod moments;
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -10,10 +10,11 @@ use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Exported, Reach};
 
-use super::caller::{Remote, port_of};
+use super::caller::Remote;
 use super::describe::openapi;
-use super::export::{Export, Offered};
-use super::site::Site;
+use super::export::Export;
+use super::service::{Options, Service, port_of};
+use super::site::{Offered, Site};
 use crate::bindings::Scheme;
 use crate::bindings::datum::only_data;
 use crate::bindings::place::Place;
@@ -97,14 +98,6 @@ fn is_own(place: &Place) -> bool {
     place.numeric().is_some_and(|address| address.to_canonical().is_loopback())
 }
 
-/// What `BY Http(...)` says.
-pub(super) struct Options {
-    pub(super) limit: usize,
-    pub(super) token: Option<String>,
-    /// A client talks by a WebSocket, whatever the interface.
-    pub(super) socket: bool,
-}
-
 /// What they are called, besides those that all factories have.
 const OWN: [&str; 2] = ["limit", "socket"];
 
@@ -137,7 +130,8 @@ impl Scheme for Context {
         let (options, place) = (options(hints)?, self.place(rest)?);
         let calls = Calls::of(interface).ok().filter(|_| !options.socket);
         let dialer = self.dialer(hints)?;
-        Ok(Box::new(Remote::new(&self.reactor, interface, calls, place, dialer, options)))
+        let service = Service::new(&self.reactor, interface, calls, place, dialer, options);
+        Ok(Box::new(Remote::new(service)))
     }
 
     fn export(

@@ -11,8 +11,8 @@ use std::vec;
 
 use mio::net::TcpStream;
 
-use super::caller::Service;
 use super::io::Io;
+use super::service::Service;
 use crate::bindings::place::Search;
 use crate::network::socket::Socket;
 use crate::reactor::{Handler, Time};

@@ -1,4 +1,4 @@
-//! An exported interface, as HTTP's requests find it.
+//! Exported interfaces, as HTTP's requests find them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -6,11 +6,8 @@ use std::rc::Rc;
 
 use drystone_component::calls::Calls;
 use drystone_component::{Interface, Side};
-use drystone_runtime::far::{Exported, Far, Waker};
+use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
-
-use super::site::Site;
-use crate::reactor::Expectation;
 
 /// See the head of this file.
 pub(super) struct Export {
@@ -51,6 +48,16 @@ impl Export {
         }
     }
 
+    /// Who is woken when a communication begins.
+    pub(super) fn attach(&self, listener: Waker) {
+        *self.listener.borrow_mut() = Some(listener);
+    }
+
+    /// A communication that has begun.
+    pub(super) fn accept(&self) -> Option<Box<dyn Far>> {
+        self.arrived.borrow_mut().pop_front()
+    }
+
     /// A communication begins.
     pub(super) fn bring(&self, far: Box<dyn Far>) {
         self.arrived.borrow_mut().push_back(far);
@@ -67,33 +74,37 @@ impl Export {
     }
 }
 
-/// The exported name.
-pub(super) struct Offered {
-    export: Rc<Export>,
-    site: Rc<Site>,
-    _expectation: Expectation,
-}
+/// Those at one address, each below a path of its own.
+#[derive(Default)]
+pub(super) struct Exports(RefCell<Vec<Rc<Export>>>);
 
-impl Offered {
-    pub(super) fn new(site: Rc<Site>, export: Export, expectation: Expectation) -> Result<Offered, String> {
-        let export = Rc::new(export);
-        site.add(&export)?;
-        Ok(Offered { export, site, _expectation: expectation })
-    }
-}
-
-impl Exported for Offered {
-    fn attach(&mut self, listener: Waker) {
-        *self.export.listener.borrow_mut() = Some(listener);
+impl Exports {
+    /// One more interface.
+    pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
+        let exports = &mut *self.0.borrow_mut();
+        if exports.iter().any(|other| other.path == export.path) {
+            return Err("the name is taken in this program".into());
+        }
+        exports.push(export.clone());
+        // The longest path that fits is the one that is meant.
+        exports.sort_by_key(|export| std::cmp::Reverse(export.path.len()));
+        Ok(())
     }
 
-    fn accept(&mut self) -> Option<Box<dyn Far>> {
-        self.export.arrived.borrow_mut().pop_front()
+    /// One less; whether there is none any more.
+    pub(super) fn withdraw(&self, export: &Rc<Export>) -> bool {
+        let exports = &mut *self.0.borrow_mut();
+        exports.retain(|other| !Rc::ptr_eq(other, export));
+        exports.is_empty()
     }
-}
 
-impl Drop for Offered {
-    fn drop(&mut self) {
-        self.site.withdraw(&self.export);
+    /// What a path belongs to, and the rest of the path, without the `/` before it.
+    pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
+        let exports = self.0.borrow();
+        exports.iter().find_map(|export| {
+            let rest = path.strip_prefix(&export.path)?;
+            let rest = if rest.is_empty() { rest } else { rest.strip_prefix('/')? };
+            Some((export.clone(), rest.to_string()))
+        })
     }
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 
+use super::export::Exports;
 use super::io::Io;
 use super::requests::respond;
-use super::site::Site;
 use super::socket::accept;
 use super::task::Task;
 use crate::network::socket::Socket;
-use crate::reactor::Handler;
+use crate::reactor::{Handler, Reactor};
 
 /// How long a request's head may take, and how long a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,7 +31,8 @@ const MOST_STREAMS: u32 = 128;
 
 /// See the head of this file.
 pub(super) struct Gate {
-    site: Rc<Site>,
+    reactor: Rc<Reactor>,
+    exports: Rc<Exports>,
     socket: Rc<Socket>,
     state: RefCell<State>,
 }
@@ -53,12 +54,11 @@ enum Kind {
 
 impl Gate {
     /// Looks at a connection.
-    pub(super) fn open(site: Rc<Site>, io: Io) {
+    pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io) {
         let until = Instant::now() + PATIENCE;
         let socket = io.socket.clone();
         let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
-        let gate = Rc::new(Gate { site, socket, state });
-        let reactor = &gate.site.reactor;
+        let gate = Rc::new(Gate { reactor: reactor.clone(), exports, socket, state });
         reactor.handle(gate.socket.source(), gate.clone());
         let late: Rc<Late> = Rc::new(Late(Rc::downgrade(&gate)));
         reactor.at(until, late);
@@ -74,7 +74,7 @@ impl Gate {
                 reading.unread(std::mem::take(bytes));
                 return Ok(Some((kind, reading)));
             }
-            let scratch = &mut *self.site.reactor.scratch.borrow_mut();
+            let scratch = &mut *self.reactor.scratch.borrow_mut();
             match reading.read(scratch) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(length) => bytes.extend_from_slice(&scratch[..length]),
@@ -89,15 +89,15 @@ impl Gate {
 
     fn end(&self) {
         self.socket.close();
-        self.site.reactor.unhandle(self.socket.source());
+        self.reactor.unhandle(self.socket.source());
     }
 
     fn pass(&self, kind: Kind, io: Io) {
-        let reactor = &self.site.reactor;
-        let (site, socket) = (self.site.clone(), self.socket.clone());
+        let reactor = &self.reactor;
+        let (exports, socket) = (self.exports.clone(), self.socket.clone());
         match kind {
             Kind::Unknown => {}
-            Kind::Socket => accept(&site, io),
+            Kind::Socket => accept(&exports, io),
             Kind::Requests => {
                 Task::start(reactor, socket, move |handle| {
                     let mut builder = http1::Builder::new();
@@ -105,7 +105,8 @@ impl Gate {
                         .timer(handle.clock.clone())
                         .header_read_timeout(PATIENCE)
                         .max_buf_size(MOST_BYTES);
-                    let service = service_fn(move |request| respond(site.clone(), handle.clone(), request));
+                    let service =
+                        service_fn(move |request| respond(exports.clone(), handle.clone(), request));
                     let connection = builder.serve_connection(io, service);
                     // What goes wrong with a connection is its client's business.
                     async move { drop(connection.await) }
@@ -116,7 +117,8 @@ impl Gate {
                     let mut builder = http2::Builder::new(handle.spawner.clone());
                     builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
                     builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
-                    let service = service_fn(move |request| respond(site.clone(), handle.clone(), request));
+                    let service =
+                        service_fn(move |request| respond(exports.clone(), handle.clone(), request));
                     let connection = builder.serve_connection(io, service);
                     async move { drop(connection.await) }
                 });

@@ -14,9 +14,9 @@ use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
-use super::caller::Service;
 use super::dial::Dial;
 use super::io::Io;
+use super::service::Service;
 use super::socket::{Conversation, config};
 use crate::network::socket::Socket;
 use crate::reactor::{Expectation, Handler};

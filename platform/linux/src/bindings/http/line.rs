@@ -1,4 +1,4 @@
-//! A connection to an HTTP service, which carries one request after another.
+//! Connections to an HTTP service, each of which carries one request after another.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
@@ -14,9 +14,9 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::rt::Executor;
 use hyper::{Request, StatusCode};
 
-use super::caller::Service;
 use super::dial::Dial;
 use super::io::Io;
+use super::service::Service;
 use super::task::{Handle, Task};
 use crate::reactor::Expectation;
 
@@ -43,9 +43,15 @@ impl Sent {
     }
 }
 
-/// See the head of this file.
-pub(super) struct Line {
-    service: Weak<Service>,
+/// A service's connections.
+pub(super) struct Lines {
+    pub(super) service: Rc<Service>,
+    /// Those that nobody uses now.
+    idle: RefCell<Vec<Rc<Line>>>,
+}
+
+struct Line {
+    lines: Weak<Lines>,
     /// What is to be sent next.
     next: RefCell<Option<Job>>,
     task: RefCell<Option<Handle>>,
@@ -58,9 +64,14 @@ struct Job {
     sent: Rc<Sent>,
 }
 
-impl Line {
+impl Lines {
+    pub(super) fn new(service: Rc<Service>) -> Rc<Lines> {
+        Rc::new(Lines { service, idle: RefCell::default() })
+    }
+
     /// Sends a request, over a connection that is idle or a new one.
-    pub(super) fn send(service: &Rc<Service>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
+    pub(super) fn send(self: &Rc<Lines>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
+        let service = &self.service;
         let expectation = Cell::new(Some(service.reactor.expect()));
         let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation });
         let request = match request(service, name, body) {
@@ -71,29 +82,37 @@ impl Line {
             }
         };
         let job = Job { request, limit: service.options.limit, sent: sent.clone() };
-        let idle = std::iter::from_fn(|| service.idle.borrow_mut().pop()).find(|line| !line.is_over.get());
+        let idle = std::iter::from_fn(|| self.idle.borrow_mut().pop()).find(|line| !line.is_over.get());
         match idle {
             Some(line) => line.take(job),
-            None => Line::open(service, job),
+            None => self.open(job),
         }
         sent
     }
 
-    fn open(service: &Rc<Service>, job: Job) {
+    fn open(self: &Rc<Lines>, job: Job) {
         let begin = {
-            let service = Rc::downgrade(service);
+            let lines = Rc::downgrade(self);
             move |io| match io {
-                Ok(io) => Line::begin(service, io, job),
+                Ok(io) => Line::begin(lines, io, job),
                 Err(why) => job.sent.done(Err(why)),
             }
         };
-        Dial::begin(service, begin);
+        Dial::begin(&self.service, begin);
     }
+}
 
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.idle.take().iter().for_each(|line| line.hang_up());
+    }
+}
+
+impl Line {
     /// Over a connection that is made.
-    fn begin(service: Weak<Service>, io: Io, job: Job) {
+    fn begin(lines: Weak<Lines>, io: Io, job: Job) {
         let line = Rc::new(Line {
-            service,
+            lines,
             next: RefCell::new(Some(job)),
             task: RefCell::default(),
             is_over: Cell::default(),
@@ -122,7 +141,7 @@ impl Line {
     }
 
     /// Nobody needs it any more.
-    pub(super) fn hang_up(&self) {
+    fn hang_up(&self) {
         self.is_over.set(true);
         self.run();
     }
@@ -147,8 +166,8 @@ impl Line {
             if sender.is_closed() {
                 break;
             }
-            if let Some(service) = self.service.upgrade() {
-                service.idle.borrow_mut().push(self.clone());
+            if let Some(lines) = self.lines.upgrade() {
+                lines.idle.borrow_mut().push(self.clone());
             }
         }
         Ok(())
@@ -157,7 +176,7 @@ impl Line {
     fn poll_next(&self) -> Poll<Option<Job>> {
         match self.next.borrow_mut().take() {
             Some(job) => Poll::Ready(Some(job)),
-            None if self.is_over.get() || self.service.strong_count() == 0 => Poll::Ready(None),
+            None if self.is_over.get() || self.lines.strong_count() == 0 => Poll::Ready(None),
             None => Poll::Pending,
         }
     }

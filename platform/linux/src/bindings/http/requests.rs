@@ -13,9 +13,8 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 
 use super::exchange::{Answer, Exchange};
-use super::export::Export;
+use super::export::{Export, Exports};
 use super::json;
-use super::site::Site;
 use super::task::Handle;
 use crate::bindings::datum::Datum;
 
@@ -75,12 +74,12 @@ fn reply(status: StatusCode, body: Bytes) -> Reply {
 
 /// The answer to a request.
 pub(super) async fn respond(
-    site: Rc<Site>,
+    exports: Rc<Exports>,
     task: Handle,
     request: Request<Incoming>,
 ) -> Result<Reply, Infallible> {
     let (head, body) = request.into_parts();
-    let answer = match wanted(&site, &head) {
+    let answer = match wanted(&exports, &head) {
         Ok((export, Wanted::Call(call))) => carry_out(export, call, body, task).await,
         other => {
             if head.version == Version::HTTP_2 {
@@ -99,10 +98,10 @@ enum Wanted {
     Call(Call),
 }
 
-fn wanted(site: &Site, request: &Parts) -> Result<(Rc<Export>, Wanted), Refusal> {
+fn wanted(exports: &Exports, request: &Parts) -> Result<(Rc<Export>, Wanted), Refusal> {
     let path = request.uri.path();
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
-    let (export, rest) = site.find(path).ok_or_else(nothing)?;
+    let (export, rest) = exports.find(path).ok_or_else(nothing)?;
     may_enter(&export, &request.headers)?;
     if rest == "openapi.json" {
         return match request.method {

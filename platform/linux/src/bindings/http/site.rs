@@ -1,19 +1,18 @@
 //! An address where interfaces are served by HTTP, each below a path of its own.
 
 use std::cell::RefCell;
-use std::io;
 use std::net::SocketAddr;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
-use mio::net::TcpStream;
+use drystone_runtime::far::{Exported, Far, Waker};
 
-use super::export::Export;
+use super::export::{Export, Exports};
 use super::gate::Gate;
 use super::io::Io;
 use crate::bindings::entry::Entry;
 use crate::bindings::secure::{Acceptor, Files};
 use crate::network::socket::Socket;
-use crate::reactor::Reactor;
+use crate::reactor::{Expectation, Reactor};
 use crate::reason::reason;
 
 /// What a client can choose from, the best first.
@@ -21,14 +20,11 @@ const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 
 /// See the head of this file.
 pub(super) struct Site {
-    me: Weak<Site>,
-    pub(super) reactor: Rc<Reactor>,
     /// `None`: no more.
     entry: RefCell<Option<Rc<Entry>>>,
-    exports: RefCell<Vec<Rc<Export>>>,
+    exports: Rc<Exports>,
     /// Where the certificates come from; `None`: without TLS.
     pub(super) files: Option<Files>,
-    acceptor: Option<Acceptor>,
 }
 
 impl Site {
@@ -41,62 +37,56 @@ impl Site {
             None => None,
             Some(files) => Acceptor::read(files, PROTOCOLS)?,
         };
-        let site = Rc::new_cyclic(|me| Site {
-            me: me.clone(),
-            reactor: reactor.clone(),
-            entry: RefCell::default(),
-            exports: RefCell::default(),
-            files,
-            acceptor,
-        });
-        let me = site.me.clone();
-        let take = move |stream| me.upgrade().map_or(Ok(()), |site| site.begin(stream));
+        let exports = Rc::<Exports>::default();
+        let take = {
+            let (reactor, exports) = (reactor.clone(), exports.clone());
+            move |stream| {
+                let socket = Socket::new(reactor.clone(), stream)?;
+                let channel = acceptor.as_ref().map(Acceptor::accept).transpose()?;
+                Gate::open(&reactor, exports.clone(), Io::new(&reactor, socket, channel));
+                Ok(())
+            }
+        };
         let (entry, _) = Entry::open(reactor, address, take).map_err(|error| reason(&error))?;
-        *site.entry.borrow_mut() = Some(entry);
-        Ok(site)
-    }
-
-    /// One more interface.
-    pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
-        let exports = &mut *self.exports.borrow_mut();
-        if exports.iter().any(|other| other.path == export.path) {
-            return Err("the name is taken in this program".into());
-        }
-        exports.push(export.clone());
-        // The longest path that fits is the one that is meant.
-        exports.sort_by_key(|export| std::cmp::Reverse(export.path.len()));
-        Ok(())
-    }
-
-    /// An interface isn't exported any more. After the last one nobody listens.
-    pub(super) fn withdraw(&self, export: &Rc<Export>) {
-        self.exports.borrow_mut().retain(|other| !Rc::ptr_eq(other, export));
-        if self.exports.borrow().is_empty() {
-            self.entry.take();
-        }
+        Ok(Rc::new(Site { entry: RefCell::new(Some(entry)), exports, files }))
     }
 
     /// Whether it listens still.
     pub(super) fn is_open(&self) -> bool {
         self.entry.borrow().is_some()
     }
+}
 
-    /// What a path belongs to, and the rest of the path, without the `/` before it.
-    pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
-        let exports = self.exports.borrow();
-        exports.iter().find_map(|export| {
-            let rest = path.strip_prefix(&export.path)?;
-            let rest = if rest.is_empty() { rest } else { rest.strip_prefix('/')? };
-            Some((export.clone(), rest.to_string()))
-        })
+/// The exported name.
+pub(super) struct Offered {
+    export: Rc<Export>,
+    site: Rc<Site>,
+    _expectation: Expectation,
+}
+
+impl Offered {
+    pub(super) fn new(site: Rc<Site>, export: Export, expectation: Expectation) -> Result<Offered, String> {
+        let export = Rc::new(export);
+        site.exports.add(&export)?;
+        Ok(Offered { export, site, _expectation: expectation })
+    }
+}
+
+impl Exported for Offered {
+    fn attach(&mut self, listener: Waker) {
+        self.export.attach(listener);
     }
 
-    fn begin(&self, stream: TcpStream) -> io::Result<()> {
-        let socket = Socket::new(self.reactor.clone(), stream)?;
-        let channel = self.acceptor.as_ref().map(Acceptor::accept).transpose()?;
-        if let Some(me) = self.me.upgrade() {
-            Gate::open(me, Io::new(&self.reactor, socket, channel));
+    fn accept(&mut self) -> Option<Box<dyn Far>> {
+        self.export.accept()
+    }
+}
+
+impl Drop for Offered {
+    fn drop(&mut self) {
+        if self.site.exports.withdraw(&self.export) {
+            // After the last one nobody listens.
+            self.site.entry.take();
         }
-        Ok(())
     }
 }

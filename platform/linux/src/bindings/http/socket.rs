@@ -13,11 +13,10 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
-use super::export::Export;
+use super::export::{Export, Exports};
 use super::io::Io;
 use super::json;
 use super::requests::{Refusal, may_enter};
-use super::site::Site;
 use crate::bindings::datum::{Datum, data};
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::{Handler, Reactor};
@@ -59,10 +58,10 @@ pub(super) fn config(limit: usize) -> WebSocketConfig {
 
 /// A client asks for a WebSocket; all of its request's head has come.
 #[allow(clippy::result_large_err, reason = "as the crate has it; once for each connection")]
-pub(super) fn accept(site: &Rc<Site>, io: Io) {
-    let socket = io.socket.clone();
+pub(super) fn accept(exports: &Exports, io: Io) {
+    let (reactor, socket) = (io.reactor.clone(), io.socket.clone());
     let mut found = None;
-    let ask = |request: &Request, response: Response| match admitted(site, request) {
+    let ask = |request: &Request, response: Response| match admitted(exports, request) {
         Ok(export) => {
             found = Some(export);
             Ok(response)
@@ -74,20 +73,20 @@ pub(super) fn accept(site: &Rc<Site>, io: Io) {
         (Some(mut wire), Some(export)) => {
             wire.set_config(|other| *other = config(export.limit));
             let name = format!("a client of {}", export.path);
-            export.bring(Conversation::begin(&site.reactor, export.interface, Side::Client, name, wire));
+            export.bring(Conversation::begin(&reactor, export.interface, Side::Client, name, wire));
         }
         // It was refused, and has been told why.
         _ => {
             socket.close();
-            site.reactor.unhandle(socket.source());
+            reactor.unhandle(socket.source());
         }
     }
 }
 
-fn admitted(site: &Site, request: &Request) -> Result<Rc<Export>, Refusal> {
+fn admitted(exports: &Exports, request: &Request) -> Result<Rc<Export>, Refusal> {
     let path = request.uri().path();
     let nothing = || Refusal::new(hyper::StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
-    let (export, _) = site.find(path).filter(|(_, rest)| rest.is_empty()).ok_or_else(nothing)?;
+    let (export, _) = exports.find(path).filter(|(_, rest)| rest.is_empty()).ok_or_else(nothing)?;
     may_enter(&export, request.headers())?;
     Ok(export)
 }

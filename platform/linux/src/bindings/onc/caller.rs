@@ -9,8 +9,11 @@ use std::rc::Rc;
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
+use super::datagram_link::DatagramLink;
 use super::link::{Link, Slot, Target, first_xid};
+use super::portmap::Transport;
 use super::service::Service;
+use super::stream_link::StreamLink;
 use crate::bindings::datum::data;
 
 /// What a name is bound to.
@@ -47,12 +50,20 @@ impl Server {
     /// A way to the server that isn't over.
     fn link(&self) -> Rc<dyn Link> {
         if self.service.calls.lasting {
-            return self.target.link();
+            return self.new_link();
         }
         let shared = &mut *self.shared.borrow_mut();
         match shared {
             Some(link) if !link.is_over() => link.clone(),
-            _ => shared.insert(self.target.link()).clone(),
+            _ => shared.insert(self.new_link()).clone(),
+        }
+    }
+
+    fn new_link(&self) -> Rc<dyn Link> {
+        let target = self.target.clone();
+        match target.transport {
+            Transport::Tcp => StreamLink::begin(target),
+            Transport::Udp => DatagramLink::begin(target),
         }
     }
 

@@ -2,28 +2,30 @@
 //! communications last, one after another.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::rc::{Rc, Weak};
 
 use drystone_runtime::far::Waker;
 
 use super::door::Door;
-use super::listening::Listening;
 use super::record::{self, Record, Records};
 use super::service::{Asked, Service};
-use super::session::{Back, Call, Session};
+use super::session::{Back, Call, Session, Write};
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::Handler;
 
 /// How many calls of a connection may be unanswered: others aren't read.
 const MOST_OPEN: usize = 64;
 
+/// Those to one address, by their sources.
+pub(super) type Connections = RefCell<HashMap<usize, Weak<Connection>>>;
+
 /// See the head of this file.
 pub(super) struct Connection {
     me: Weak<Connection>,
     door: Rc<Door>,
-    listening: Weak<Listening>,
+    all: Rc<Connections>,
     socket: Rc<Socket>,
     state: RefCell<State>,
 }
@@ -55,57 +57,18 @@ enum Step {
 }
 
 impl Connection {
-    pub(super) fn new(door: &Rc<Door>, listening: Weak<Listening>, socket: Rc<Socket>) -> Rc<Connection> {
-        Rc::new_cyclic(|me| Connection {
+    /// Serves somebody who has come.
+    pub(super) fn begin_at(door: &Rc<Door>, all: &Rc<Connections>, socket: Rc<Socket>) {
+        let source = socket.source();
+        let connection = Rc::new_cyclic(|me| Connection {
             me: me.clone(),
             door: door.clone(),
-            listening,
+            all: all.clone(),
             socket,
             state: RefCell::default(),
-        })
-    }
-
-    /// Whether a reply can be sent; if not, the pump is woken when it can.
-    pub(super) fn has_room(&self, pump: &Waker) -> bool {
-        let is_full = self.socket.unsent() >= FULL && !self.state.borrow().over;
-        if is_full {
-            self.state.borrow_mut().waiting.push(pump.clone());
-        }
-        !is_full
-    }
-
-    /// Sends what `write` writes, as the reply to a call; if that can't be written, that the call failed.
-    pub(super) fn reply(
-        &self,
-        xid: u32,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut out = Vec::new();
-        let begun = record::begin(&mut out);
-        let written = write(&mut out).and_then(|()| record::end(&mut out, begun));
-        if written.is_err() {
-            out.truncate(begun);
-            let begun = record::begin(&mut out);
-            Service::failed(&mut out, xid);
-            record::end(&mut out, begun)?;
-        }
-        self.socket.write(&out);
-        let was_full = {
-            let state = &mut *self.state.borrow_mut();
-            state.open -= 1;
-            state.open == MOST_OPEN - 1
-        };
-        if was_full {
-            self.serve();
-        }
-        written
-    }
-
-    /// A communication has ended with calls behind it.
-    pub(super) fn begin_anew(&self, calls: VecDeque<Call>) {
-        if !self.state.borrow().over {
-            self.begin(calls);
-        }
+        });
+        all.borrow_mut().insert(source, Rc::downgrade(&connection));
+        door.reactor.handle(source, connection);
     }
 
     fn begin(&self, calls: VecDeque<Call>) {
@@ -145,7 +108,7 @@ impl Connection {
                 Step::Call { xid, call, arguments } => {
                     let Some(me) = self.me.upgrade() else { return };
                     self.state.borrow_mut().open += 1;
-                    self.carry_out(Call { xid, call, arguments, back: Back::Connection(me) });
+                    self.carry_out(Call { xid, call, arguments, back: me });
                 }
                 Step::End => return self.end(),
             }
@@ -189,12 +152,54 @@ impl Connection {
             (state.session.take(), std::mem::take(&mut state.waiting))
         };
         self.socket.close();
-        self.listening.upgrade().inspect(|listening| listening.forget(self.socket.source()));
+        self.all.borrow_mut().remove(&self.socket.source());
         waiting.iter().for_each(Waker::wake);
         if let Some(session) = session {
             session.end();
         }
         self.door.reactor.unhandle(self.socket.source());
+    }
+}
+
+impl Back for Connection {
+    fn has_room(&self, pump: &Waker) -> bool {
+        let is_full = self.socket.unsent() >= FULL && !self.state.borrow().over;
+        if is_full {
+            self.state.borrow_mut().waiting.push(pump.clone());
+        }
+        !is_full
+    }
+
+    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String> {
+        let mut out = Vec::new();
+        let begun = record::begin(&mut out);
+        let written = write(&mut out).and_then(|()| record::end(&mut out, begun));
+        if written.is_err() {
+            out.truncate(begun);
+            let begun = record::begin(&mut out);
+            Service::failed(&mut out, xid);
+            record::end(&mut out, begun)?;
+        }
+        self.socket.write(&out);
+        let was_full = {
+            let state = &mut *self.state.borrow_mut();
+            state.open -= 1;
+            state.open == MOST_OPEN - 1
+        };
+        if was_full {
+            self.serve();
+        }
+        written
+    }
+
+    fn lasts(&self) -> bool {
+        self.door.service.calls.lasting
+    }
+
+    fn begin_anew(&self, calls: VecDeque<Call>) {
+        if !self.state.borrow().over {
+            self.begin(calls);
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
-use super::door::Offered;
 use super::link::Target;
+use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;

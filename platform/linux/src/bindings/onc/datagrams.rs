@@ -7,12 +7,13 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
+use drystone_runtime::far::Waker;
 use mio::net::UdpSocket;
 
 use super::door::Door;
 use super::repeats::{Key, Known, Repeats};
 use super::service::{Asked, Service};
-use super::session::{Back, Call, Session};
+use super::session::{Back, Call, Session, Write};
 use crate::reactor::Handler;
 
 /// How many calls may be unanswered: others are lost, and come again.
@@ -58,30 +59,6 @@ impl Datagrams {
         self.door.reactor.unwatch(self.source, &mut *self.socket.borrow_mut());
     }
 
-    /// Sends what `write` writes, as the reply to a call; if that can't be written, that the call failed.
-    pub(super) fn reply(
-        &self,
-        xid: u32,
-        peer: SocketAddr,
-        key: Key,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut out = Vec::new();
-        let fits = |out: &Vec<u8>| match out.len() {
-            ..=LARGEST => Ok(()),
-            more => Err(format!("a reply of {more} bytes is too long for UDP")),
-        };
-        let written = write(&mut out).and_then(|()| fits(&out));
-        if written.is_err() {
-            out.clear();
-            Service::failed(&mut out, xid);
-        }
-        let reply: Rc<[u8]> = out.into();
-        self.repeats.borrow_mut().answered(key, reply.clone());
-        self.send(peer, &reply);
-        written
-    }
-
     /// What can't be sent now is lost like any datagram: the client asks again.
     fn send(&self, peer: SocketAddr, reply: &[u8]) {
         if !self.over.get() {
@@ -105,13 +82,13 @@ impl Datagrams {
     }
 
     /// Answers a call that was answered before. A new one is to be carried out.
-    fn is_new(&self, peer: SocketAddr, key: Key) -> Option<Back> {
+    fn is_new(&self, peer: SocketAddr, key: Key) -> Option<Rc<dyn Back>> {
         let known = {
             let repeats = &mut *self.repeats.borrow_mut();
             if repeats.open() >= MOST_OPEN { repeats.look(key) } else { repeats.came(key) }
         };
         match known {
-            Known::New => Some(Back::Datagram(self.me.upgrade()?, peer, key)),
+            Known::New => Some(Rc::new(Caller { datagrams: self.me.upgrade()?, peer, key })),
             Known::Begun => None,
             Known::Answered(reply) => {
                 self.send(peer, &reply);
@@ -123,6 +100,42 @@ impl Datagrams {
     fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.socket.borrow().recv_from(bytes)
     }
+}
+
+/// Who has called once.
+struct Caller {
+    datagrams: Rc<Datagrams>,
+    peer: SocketAddr,
+    key: Key,
+}
+
+impl Back for Caller {
+    fn has_room(&self, _: &Waker) -> bool {
+        true
+    }
+
+    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String> {
+        let mut out = Vec::new();
+        let fits = |out: &Vec<u8>| match out.len() {
+            ..=LARGEST => Ok(()),
+            more => Err(format!("a reply of {more} bytes is too long for UDP")),
+        };
+        let written = write(&mut out).and_then(|()| fits(&out));
+        if written.is_err() {
+            out.clear();
+            Service::failed(&mut out, xid);
+        }
+        let reply: Rc<[u8]> = out.into();
+        self.datagrams.repeats.borrow_mut().answered(self.key, reply.clone());
+        self.datagrams.send(self.peer, &reply);
+        written
+    }
+
+    fn lasts(&self) -> bool {
+        false
+    }
+
+    fn begin_anew(&self, _: VecDeque<Call>) {}
 }
 
 impl Handler for Datagrams {

@@ -7,9 +7,7 @@ use std::rc::Rc;
 
 use drystone_runtime::far::Waker;
 
-use super::datagram_link::DatagramLink;
 use super::portmap::{Transport, port_of};
-use super::stream_link::StreamLink;
 use crate::bindings::place::{Place, Search};
 use crate::reactor::{Handler, Reactor};
 
@@ -73,14 +71,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// A new way to it.
-    pub(super) fn link(&self) -> Rc<dyn Link> {
-        match self.transport {
-            Transport::Tcp => StreamLink::begin(self.clone()),
-            Transport::Udp => DatagramLink::begin(self.clone()),
-        }
-    }
-
     /// Why there is nothing to be had from it.
     pub(super) fn about(&self, why: impl std::fmt::Display) -> String {
         format!("{}: {why}", self.name)

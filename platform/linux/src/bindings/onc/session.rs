@@ -5,14 +5,10 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::rc::Rc;
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
-use super::connection::Connection;
-use super::datagrams::Datagrams;
-use super::repeats::Key;
 use super::service::Service;
 use crate::bindings::datum::data;
 
@@ -22,13 +18,25 @@ pub(super) struct Call {
     /// Its index.
     pub(super) call: usize,
     pub(super) arguments: Vec<u8>,
-    pub(super) back: Back,
+    pub(super) back: Rc<dyn Back>,
 }
 
-/// Where the reply goes.
-pub(super) enum Back {
-    Connection(Rc<Connection>),
-    Datagram(Rc<Datagrams>, SocketAddr, Key),
+/// What writes a reply; an error if it can't be written.
+pub(super) type Write<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
+
+/// Where replies go.
+pub(super) trait Back {
+    /// Whether a reply can be sent; if not, the pump is woken when it can.
+    fn has_room(&self, pump: &Waker) -> bool;
+
+    /// Sends the reply to a call; if it can't be written, that the call failed.
+    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String>;
+
+    /// Whether calls that come there may belong together.
+    fn lasts(&self) -> bool;
+
+    /// A communication that [lasts](Self::lasts) has ended with calls behind it.
+    fn begin_anew(&self, calls: VecDeque<Call>);
 }
 
 /// See the head of this file.
@@ -99,17 +107,6 @@ impl Session {
             pump.wake();
         }
     }
-
-    fn reply(
-        &self,
-        call: &Call,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        match &call.back {
-            Back::Connection(connection) => connection.reply(call.xid, write),
-            Back::Datagram(datagrams, peer, key) => datagrams.reply(call.xid, *peer, *key, write),
-        }
-    }
 }
 
 /// A session as the runtime knows it.
@@ -123,7 +120,7 @@ impl Far for Served {
     fn has_room(&mut self) -> bool {
         let state = self.0.state.borrow();
         match (&state.open, &state.pump) {
-            (Some(Call { back: Back::Connection(connection), .. }), Some(pump)) => connection.has_room(pump),
+            (Some(call), Some(pump)) => call.back.has_room(pump),
             _ => true,
         }
     }
@@ -132,10 +129,11 @@ impl Far for Served {
         let session = &self.0;
         // Without one the connection has gone meanwhile.
         let Some(call) = session.state.borrow_mut().open.take() else { return };
-        let values = data(session.service.parameters(message), *values);
-        let write =
-            |out: &mut Vec<u8>| session.service.reply(out, (call.xid, call.call), Some(message), values);
-        if session.reply(&call, write).is_err() {
+        let mut write = |out: &mut Vec<u8>| {
+            let values = data(session.service.parameters(message), *values);
+            session.service.reply(out, (call.xid, call.call), Some(message), values)
+        };
+        if call.back.reply(call.xid, &mut write).is_err() {
             session.state.borrow_mut().end = End::Lost;
         }
     }
@@ -158,10 +156,10 @@ impl Far for Served {
         let arguments = session.service.arguments(call.call, &call.arguments).ok_or("they were looked at")?;
         arguments.iter().try_for_each(|argument| values.put(argument.value()))?;
         if session.service.calls.calls[call.call].answers.is_empty() {
-            let nothing = |out: &mut Vec<u8>| {
+            let mut nothing = |out: &mut Vec<u8>| {
                 session.service.reply(out, (call.xid, call.call), None, std::iter::empty())
             };
-            return session.reply(&call, nothing);
+            return call.back.reply(call.xid, &mut nothing);
         }
         drop(arguments);
         session.state.borrow_mut().open = Some(call);
@@ -181,26 +179,20 @@ impl Drop for Served {
             (state.open.take(), std::mem::take(&mut state.calls))
         };
         if let Some(call) = open {
-            self.fail(&call);
+            fail(&call);
         }
-        if self.0.service.calls.lasting
-            && let Some(Call { back: Back::Connection(connection), .. }) = calls.front()
-        {
-            let connection = connection.clone();
-            connection.begin_anew(calls);
-        } else {
-            calls.iter().for_each(|call| self.fail(call));
+        match calls.front().map(|call| call.back.clone()) {
+            Some(back) if back.lasts() => back.begin_anew(calls),
+            _ => calls.iter().for_each(fail),
         }
     }
 }
 
-impl Served {
-    fn fail(&self, call: &Call) {
-        let failed = |out: &mut Vec<u8>| {
-            Service::failed(out, call.xid);
-            Ok(())
-        };
-        // What can be said of it is said.
-        let _ = self.0.reply(call, failed);
-    }
+/// What can be said of it is said.
+fn fail(call: &Call) {
+    let mut failed = |out: &mut Vec<u8>| {
+        Service::failed(out, call.xid);
+        Ok(())
+    };
+    let _ = call.back.reply(call.xid, &mut failed);
 }

@@ -5,6 +5,7 @@
 //! that many messages go at once.
 
 mod dialing;
+mod moments;
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
@@ -16,8 +17,8 @@ use std::vec;
 use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
+use self::moments::{Attention, Impatience, Limit};
 use super::credentials::Credentials;
-use super::moments::{Attention, Impatience, Limit};
 use crate::bindings::peer::{Line, Names, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
@@ -108,7 +109,7 @@ impl Link {
     }
 
     /// The other end has said nothing yet.
-    pub(super) fn waits_for_hello(&self) -> bool {
+    fn waits_for_hello(&self) -> bool {
         !self.peer.has_greeted()
     }
 
@@ -135,7 +136,7 @@ impl Link {
     }
 
     /// Goes on with whatever it is at.
-    pub(super) fn go_on(&self) {
+    fn go_on(&self) {
         let stage = std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Over);
         match stage {
             Stage::Searching(place, search) => match search.found() {
@@ -278,7 +279,7 @@ impl Link {
     }
 
     /// Nothing can go over it any more, for this reason.
-    pub(super) fn lose(&self, why: &str) {
+    fn lose(&self, why: &str) {
         *self.stage.borrow_mut() = Stage::Over;
         self.is_over.set(true);
         if let Some(socket) = &*self.socket.borrow() {

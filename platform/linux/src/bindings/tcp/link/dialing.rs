@@ -9,10 +9,10 @@ use std::vec;
 use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
+use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::tcp::credentials::{Credentials, permit};
-use crate::bindings::tcp::moments::Attention;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 

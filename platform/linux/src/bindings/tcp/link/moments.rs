@@ -2,7 +2,7 @@
 
 use std::rc::{Rc, Weak};
 
-use super::link::Link;
+use super::Link;
 use crate::reactor::Handler;
 
 /// Wakes a link that somebody else keeps.

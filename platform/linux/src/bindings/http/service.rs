@@ -1,0 +1,77 @@
+//! An HTTP service, as a client of it has it.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use drystone_component::Interface;
+use drystone_component::calls::Calls;
+
+use crate::bindings::place::Place;
+use crate::bindings::secure::{Channel, Dialer};
+use crate::reactor::Reactor;
+
+/// What `BY Http(...)` says.
+pub(super) struct Options {
+    pub(super) limit: usize,
+    pub(super) token: Option<String>,
+    /// A client talks by a WebSocket, whatever the interface.
+    pub(super) socket: bool,
+}
+
+/// See the head of this file.
+pub(super) struct Service {
+    pub(super) reactor: Rc<Reactor>,
+    pub(super) interface: &'static Interface,
+    /// `None`: it is talked to by a WebSocket.
+    pub(super) calls: Option<Calls>,
+    pub(super) place: Place,
+    pub(super) port: u16,
+    /// `None`: without TLS.
+    dialer: Option<Dialer>,
+    /// The place, as requests name it.
+    pub(super) authority: String,
+    pub(super) options: Options,
+}
+
+/// The port of names that say none.
+pub(super) fn port_of(is_secure: bool) -> u16 {
+    if is_secure { 443 } else { 80 }
+}
+
+impl Service {
+    pub(super) fn new(
+        reactor: &Rc<Reactor>,
+        interface: &'static Interface,
+        calls: Option<Calls>,
+        place: Place,
+        dialer: Option<Dialer>,
+        options: Options,
+    ) -> Rc<Service> {
+        let usual = port_of(dialer.is_some());
+        let port = place.port.unwrap_or(usual);
+        let host = match place.numeric() {
+            Some(IpAddr::V6(address)) => format!("[{address}]"),
+            Some(address) if place.host.is_empty() => address.to_string(),
+            _ => place.host.clone(),
+        };
+        let authority = if port == usual { host } else { format!("{host}:{port}") };
+        let reactor = reactor.clone();
+        Rc::new(Service { reactor, interface, calls, place, port, dialer, authority, options })
+    }
+
+    /// Its name, as URLs have it.
+    pub(super) fn url(&self) -> String {
+        let scheme = if self.dialer.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.place.path)
+    }
+
+    /// Why there is nothing to be had from it.
+    pub(super) fn about(&self, why: impl std::fmt::Display) -> String {
+        format!("{}: {why}", self.url())
+    }
+
+    /// What a new connection is enciphered by, if it is.
+    pub(super) fn channel(&self) -> Result<Option<Channel>, String> {
+        self.dialer.as_ref().map(|dialer| dialer.dial(&self.place.host)).transpose()
+    }
+}
