@@ -119,6 +119,36 @@ fn something_between_two_components_changes_nothing() {
     );
 }
 
+/// With something in between, too, a name may be exported after it was connected to.
+const LATER: &str = "
+COMPONENT Main;
+INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+COMPONENT Host OFFERS Echo;
+  IMPLEMENTATION Echo;
+  VARIABLE n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
+END Host;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE
+END Guest;
+VARIABLE host: Host; guest, gone: Guest;
+BEGIN
+  NEW(guest); CONNECT(Echo(guest), \"local:x\") BY Monitored(); PASSIVATE(50);
+  NEW(host); EXPORT(Echo(host), \"local:x\"); DELETE(guest);
+  NEW(gone); CONNECT(Echo(gone), \"local:y\") BY Monitored(); CONNECT(Echo(gone), \"local:x\"); DELETE(gone);
+  WRITE(\"done\"); WRITELINE
+END Main;
+";
+
+#[test]
+fn what_stands_before_a_name_waits_for_it() {
+    let folder = crate::folder_with(LATER);
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("2\n2\ndone\n", 0), "{}", complaint(&output));
+}
+
 #[test]
 fn tcp_joins_two_programs() {
     conform_apart(&format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", "");

@@ -19,7 +19,7 @@ pub use self::named::*;
 pub use self::reach::*;
 pub use self::slots::*;
 pub use self::waiting::{tell_disconnected, wait, wake_parked};
-use self::waiting::{wake_holder, wake_instance};
+use self::waiting::{tell_main, wake_holder, wake_instance};
 pub use self::ways::*;
 use super::{Act, interface_of, make_gone, violation};
 use crate::failure::ds_fail;
@@ -85,6 +85,7 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
     }
     link(slot, target);
     wake_through(w, slot);
+    tell_main(w, (*slot).instance);
     Joined::Done
 }
 

@@ -17,6 +17,7 @@ use super::clients;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
 use crate::communication::connection::{indexed_slot, unlink};
+use crate::home::home;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -88,8 +89,10 @@ pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     }
     let interface = &*(*template_of(instance)).required.get()[0].interface;
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
-    if (*slot).target != 0 {
-        while let Some(far) = (**cell).exported.accept() {
+    let is_connected = (*slot).target != 0;
+    // It may be going to be connected by a name of this program's own, which nothing has yet: far clients wait.
+    if is_connected || (*home(w)).names.awaited(slot).is_some() {
+        while is_connected && let Some(far) = (**cell).exported.accept() {
             // Whoever can't be connected is lost, and learns that by its half being dropped.
             if let Some(to) = connection_for(w, (**cell).required, far.slot(), slot) {
                 let waits = (**cell).required.is_some();
