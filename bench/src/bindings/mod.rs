@@ -3,6 +3,7 @@
 
 mod crossing;
 mod http;
+mod nats;
 mod page;
 mod parties;
 mod reasons;
@@ -14,8 +15,9 @@ use std::time::{Duration, Instant};
 
 pub use crossing::Crossing;
 use crossing::Way;
+use nats::Nats;
 pub use page::page;
-use parties::{Party, Peers, drystone_at, drystone_by, libtirpc};
+use parties::{Party, Peers, drystone_at, drystone_by, drystone_nats, libtirpc};
 use work::Work;
 
 use crate::native;
@@ -50,8 +52,8 @@ impl Effort {
 
     /// As good as it gets.
     pub const FULL: Effort = Effort {
-        rounds: 9,
-        budget: Duration::from_secs(40),
+        rounds: 7,
+        budget: Duration::from_secs(20),
         part: 1,
         serving: Duration::from_secs(2),
         is_full: true,
@@ -60,6 +62,8 @@ impl Effort {
 
 /// What a native call may take, compared with one by `dyn`.
 const NATIVE: f64 = 1.2;
+/// What a round trip over NATS may take, compared with one by hand.
+const NATS: f64 = 1.2;
 /// How many times as good as what Linux offers a crossing shall be, when nobody sleeps.
 const CROSSING: f64 = 3.0;
 /// And as gRPC over a Unix socket.
@@ -91,7 +95,8 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     bench.lrpc(tell)?;
     bench.tcp(tell)?;
     bench.onc(tell)?;
-    bench.http(tell)
+    bench.http(tell)?;
+    bench.nats(tell)
 }
 
 /// What all rows need.
@@ -191,6 +196,21 @@ impl Bench {
             self.messages(heading, &parties, tell)?;
         }
         Ok(())
+    }
+
+    fn nats(&self, tell: Tell) -> Result<(), String> {
+        let row = "nats round trip";
+        let nats = match Nats::start() {
+            Ok(nats) => nats,
+            Err(why) => {
+                let note = format!("not measured: {why}");
+                return tell(Row { cores: 2, note, ..Row::new(row.into(), "us") });
+            }
+        };
+        let address = nats.address.to_string();
+        let parties = [drystone_nats(&address), self.rust.over_nats(&address)];
+        let goals: &Goals = &[(1.0 / NATS, &["async-nats"])];
+        self.messages(Heading { row, cores: 2, work: Work::Ask, n: 5_000, goals }, &parties, tell)
     }
 
     fn http(&self, tell: Tell) -> Result<(), String> {

@@ -52,7 +52,7 @@ fn notes() -> String {
          *tokio-mpsc* is a pair of channels of 1024 messages between two threads, each with a runtime of its own; *futex*, \
          *pipe* and *unix* are two processes by hand, with a message of 20 bytes, each written by itself; *tonic* calls a \
          method with one reply, or streams from the client; *capnp-rpc* calls methods and streaming methods, over \
-         buffered connections; *libtirpc* is client and server with what rpcgen makes; all of these are \
+         buffered connections; *async-nats* sends numbers with a subject of its own for the answers, by the NATS that Drystone uses too; *libtirpc* is client and server with what rpcgen makes; all of these are \
          in bench/peers. Drystone over tcp has a capacity of 1024. *http* asks both servers by POST with the same JSON, with one \
          connection that is kept: the server has one processor, and the client, a part of the bench, another; *requests* is \
          with 50 connections. What Drystone has to reach is computed from the peers' figures in the same row.\n"

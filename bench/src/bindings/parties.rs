@@ -69,6 +69,15 @@ pub fn drystone_by(scheme: &'static str) -> Party {
     })
 }
 
+/// The same over a NATS at that address.
+pub fn drystone_nats(address: &str) -> Party {
+    let name = format!("nats://{address}/joint");
+    Party::new("drystone", move |work, n| {
+        let _server = Listening::start(drystone_server(work, &name), 2)?;
+        work.client(n, drystone_client(&["use", work.word(), &name], n), 2)
+    })
+}
+
 /// Drystone's server at that address of HTTP.
 pub fn drystone_http(address: &str) -> Command {
     drystone_server(Work::Ask, &format!("http://{address}/joint"))
@@ -98,6 +107,12 @@ impl Peers {
     /// Two processes, joined in that way over TCP.
     pub fn over_tcp(&self, name: &'static str, way: &'static str) -> Party {
         self.party(name, move |peers, work, n| join(peers, way, work, n, &free_address()?.to_string()))
+    }
+
+    /// Two processes that use a NATS at that address by hand.
+    pub fn over_nats(&self, address: &str) -> Party {
+        let address = address.to_string();
+        self.party("async-nats", move |peers, work, n| join(peers, "nats", work, n, &address))
     }
 
     /// Two processes with gRPC over a Unix socket.

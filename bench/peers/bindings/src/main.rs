@@ -7,12 +7,14 @@
 //!
 //! `ask` sends N numbers one after the other, each answered by the next one; `put` N numbers without answers, whose sum
 //! is told in the end; `text` so many texts of 100 bytes, of whose lengths the sum is told. A tenth of that is done
-//! before and not measured. An address is `host:port` or `unix:path`; `mpsc` needs none.
+//! before and not measured. An address is `host:port` or `unix:path`;
+//! `mpsc` needs none, and `nats` that of the NATS.
 
 mod address;
 mod capnproto;
 mod grpc;
 mod mpsc;
+mod nats;
 
 use std::error::Error;
 use std::time::Instant;
@@ -49,7 +51,9 @@ fn run() -> Outcome<()> {
         ["grpc", work, n, address] => grpc::measure(work_of(work)?, n.parse()?, Address::parse(address)?),
         ["capnp", "serve", address] => capnproto::serve(address.parse()?),
         ["capnp", work, n, address] => capnproto::measure(work_of(work)?, n.parse()?, address.parse()?),
-        _ => Err("peers mpsc|grpc|capnp serve|ask|put|text [N] [ADDRESS]".into()),
+        ["nats", "serve", address] => nats::serve(address),
+        ["nats", work, n, address] => nats::measure(work_of(work)?, n.parse()?, address),
+        _ => Err("peers mpsc|grpc|capnp|nats serve|ask|put|text [N] [ADDRESS]".into()),
     }
 }
 
