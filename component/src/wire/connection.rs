@@ -208,7 +208,7 @@ impl Connection {
         if channel.phase == Phase::Offered {
             return Arrival::Nothing;
         }
-        if let Some((number, _)) = channel.inbox.first() {
+        if let Some(number) = channel.inbox.number() {
             if let Some(number) = channel.number_received(number) {
                 return Arrival::Message(number);
             }
@@ -231,12 +231,12 @@ impl Connection {
     /// The bytes of the message that [`Connection::arrival`] tells of: its values, see [`decode`](super::decode).
     pub fn payload(&self, handle: Handle) -> &[u8] {
         let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
-        channel.and_then(|channel| channel.inbox.first()).map_or(&[], |(_, bytes)| bytes)
+        channel.map_or(&[], |channel| channel.inbox.payload())
     }
 
     /// The message that [`Connection::arrival`] tells of has been taken: the other side may send one more.
     pub fn take(&mut self, handle: Handle) {
-        let Some(channel) = self.channel(handle).filter(|channel| channel.inbox.first().is_some()) else {
+        let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
             return;
         };
         let length = channel.inbox.pop();
@@ -280,8 +280,9 @@ impl Connection {
         if channel.phase != Phase::Open || !channel.credit.allows() {
             return Err("a message was sent without room for it".to_string());
         }
-        let number =
-            channel.number_to_send(message).ok_or("the other side does not know this message".to_string())?;
+        let number = channel
+            .number_to_send(message)
+            .ok_or_else(|| "the other side does not know this message".to_string())?;
         let communication = channel.on_wire(role);
         match self.output.frame(Kind::Message, number, communication, largest, values)? {
             Ok(length) => {

@@ -44,13 +44,19 @@ impl Inbox {
         self.coming = false;
     }
 
-    /// The first message: its number and its bytes.
-    pub(super) fn first(&self) -> Option<(u16, &[u8])> {
-        if self.whole == 0 {
-            return None;
-        }
-        let number = self.word(self.first + 4);
-        Some((number as u16, &self.bytes[self.first + RECORD..][..self.length()]))
+    /// Whether there is no message.
+    pub(super) fn is_empty(&self) -> bool {
+        self.whole == 0
+    }
+
+    /// The number of the first message.
+    pub(super) fn number(&self) -> Option<u16> {
+        (self.whole != 0).then(|| self.word(self.first + 4) as u16)
+    }
+
+    /// The bytes of the first message; none if there is no message.
+    pub(super) fn payload(&self) -> &[u8] {
+        if self.is_empty() { &[] } else { &self.bytes[self.first + RECORD..][..self.length()] }
     }
 
     /// The first message has been taken; gives its length.
@@ -78,8 +84,6 @@ impl Inbox {
     }
 
     fn word(&self, at: usize) -> u32 {
-        let mut word = [0; 4];
-        word.copy_from_slice(&self.bytes[at..at + 4]);
-        u32::from_ne_bytes(word)
+        u32::from_ne_bytes(*self.bytes[at..].first_chunk().expect("each message has its record"))
     }
 }
