@@ -141,7 +141,7 @@ impl Link {
     }
 
     fn half(self: &Rc<Link>, handle: Handle, slot: Option<usize>) -> Box<dyn Far> {
-        Box::new(Half { link: self.clone(), handle, slot, closed: false, failure: None })
+        Box::new(Half { link: self.clone(), handle, slot, next: None, closed: false, failure: None })
     }
 }
 
@@ -198,6 +198,8 @@ struct Half {
     handle: Handle,
     /// Where it begins, if the other side has begun it.
     slot: Option<usize>,
+    /// The message that has come and was not taken, as it was told last.
+    next: Option<usize>,
     closed: bool,
     /// Why it is over, where the connection doesn't know.
     failure: Option<String>,
@@ -223,15 +225,22 @@ impl Far for Half {
         if let Some(why) = &self.failure {
             return Arrival::Lost(why.clone());
         }
+        if let Some(message) = self.next {
+            return Arrival::Message(message);
+        }
         match self.link.connection.borrow_mut().arrival(self.handle) {
             wire::Arrival::Nothing => Arrival::Nothing,
-            wire::Arrival::Message(message) => Arrival::Message(message),
+            wire::Arrival::Message(message) => {
+                self.next = Some(message);
+                Arrival::Message(message)
+            }
             wire::Arrival::Closed => Arrival::Closed,
             wire::Arrival::Lost(why) => Arrival::Lost(why),
         }
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        self.next = None;
         let connection = &mut *self.link.connection.borrow_mut();
         values.decode(connection.payload(self.handle))?;
         connection.take(self.handle);

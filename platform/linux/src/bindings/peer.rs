@@ -145,6 +145,8 @@ struct Half {
     line: Rc<dyn Line>,
     handle: Handle,
     name: Rc<str>,
+    /// The message that has come and was not taken, as it was told last.
+    next: Option<usize>,
     /// Why it was given up here.
     broken: Option<String>,
     /// The other end has been told.
@@ -156,7 +158,7 @@ impl Half {
     fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>) -> Half {
         let may_come = line.reactor().expect();
         let (line, name) = (line.clone(), name.clone());
-        Half { line, handle, name, broken: None, is_over: false, _may_come: may_come }
+        Half { line, handle, name, next: None, broken: None, is_over: false, _may_come: may_come }
     }
 
     fn connection(&self) -> std::cell::RefMut<'_, Connection> {
@@ -192,9 +194,14 @@ impl Far for Half {
         if self.is_over {
             return;
         }
-        let sent = self.connection().send(self.handle, message, |out| values.encode(out));
+        let mut connection = self.connection();
+        // Else that is known already.
+        let is_news = !connection.has_output();
+        let sent = connection.send(self.handle, message, |out| values.encode(out));
+        drop(connection);
         match sent {
-            Ok(()) => self.line.send_soon(),
+            Ok(()) if is_news => self.line.send_soon(),
+            Ok(()) => {}
             Err(why) => {
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
@@ -210,16 +217,23 @@ impl Far for Half {
                 self.broken.as_deref().unwrap_or("it is over")
             ));
         }
+        if let Some(message) = self.next {
+            return Arrival::Message(message);
+        }
         let arrival = self.connection().arrival(self.handle);
         match arrival {
             wire::Arrival::Nothing => Arrival::Nothing,
-            wire::Arrival::Message(message) => Arrival::Message(message),
+            wire::Arrival::Message(message) => {
+                self.next = Some(message);
+                Arrival::Message(message)
+            }
             wire::Arrival::Closed => Arrival::Closed,
             wire::Arrival::Lost(why) => Arrival::Lost(format!("{}: {why}", self.name)),
         }
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        self.next = None;
         let taken = values.decode(self.line.peer().connection.borrow().payload(self.handle));
         self.connection().take(self.handle);
         // What is taken is granted anew, in time.
