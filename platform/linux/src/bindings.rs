@@ -14,7 +14,7 @@ mod http;
 mod line;
 mod link;
 pub mod onc;
-mod patience;
+pub(crate) mod patience;
 mod peer;
 mod place;
 mod process;

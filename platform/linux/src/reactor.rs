@@ -28,6 +28,7 @@ use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
 use self::signals::Signals;
+use crate::bindings::patience::Patience;
 use crate::bindings::rings::Rings;
 
 /// What a process waits for.
@@ -57,6 +58,8 @@ const WAKER: Token = Token(usize::MAX);
 /// See the head of this file.
 pub(crate) struct Reactor {
     rings: Rings,
+    /// Where there are no rings.
+    patience: RefCell<Patience>,
     poll: RefCell<(Poll, Events)>,
     /// Of `poll`; sockets come and go while that is in use.
     registry: Registry,
@@ -111,6 +114,7 @@ impl Reactor {
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         Ok(Rc::new(Reactor {
             rings: Rings::new(),
+            patience: RefCell::new(Patience::with_kernel()),
             registry: poll.registry().try_clone()?,
             poll: RefCell::new((poll, Events::with_capacity(1024))),
             state: RefCell::default(),

@@ -1,5 +1,5 @@
-//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds, much more than
-//! a message.
+//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds (tens of them on
+//! virtual machines), much more than a message.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,20 +11,36 @@ const LONGEST_LOOK: Duration = Duration::from_micros(100);
 const FIRST_LOOK: Duration = Duration::from_micros(5);
 /// A sleep as short as this would have been better spent looking: most of it went into waking us.
 const SHORT_SLEEP: Duration = Duration::from_micros(200);
-/// So often it looks before it lets others have the processor: the other side may be waiting for just that.
-const LOOKS: u32 = 256;
+/// So often it looks at memory before it lets others have the processor: the other side may be waiting for just that.
+const LOOKS_AT_MEMORY: u32 = 256;
+/// So often it asks the kernel.
+const LOOKS_AT_KERNEL: u32 = 8;
 
 /// How long it is worth looking: longer after sleeps that were short, shorter after looking in vain.
 pub(crate) struct Patience {
     look: Duration,
+    /// How often it looks at a time.
+    looks: u32,
     /// With one processor nobody can have news for us while we look.
     alone: bool,
 }
 
 impl Patience {
+    /// For looks that cost next to nothing, at memory that another thread writes.
     pub(crate) fn new() -> Patience {
         let alone = thread::available_parallelism().map_or(1, usize::from) == 1;
-        Patience { look: if alone { Duration::ZERO } else { FIRST_LOOK }, alone }
+        let look = if alone { Duration::ZERO } else { FIRST_LOOK };
+        Patience { look, looks: LOOKS_AT_MEMORY, alone }
+    }
+
+    /// For looks that are system calls.
+    pub(crate) fn with_kernel() -> Patience {
+        Patience { looks: LOOKS_AT_KERNEL, ..Patience::new() }
+    }
+
+    /// Whether it isn't worth looking even once, where a look costs as much as a sleep that ends at once.
+    pub(crate) fn is_at_an_end(&self) -> bool {
+        self.look.is_zero()
     }
 
     /// Looks until there are news, or patience or `limit` have come to their end; whether there were.
@@ -35,7 +51,7 @@ impl Patience {
         }
         let start = Instant::now();
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..self.looks {
                 if has_news() {
                     return true;
                 }

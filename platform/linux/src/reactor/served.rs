@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mio::unix::SourceFd;
 
@@ -31,14 +31,36 @@ impl Reactor {
 
     /// Looks for events, and waits for them or for news of the rings; whether someone wants the program's attention.
     pub(super) fn rest(&self, limit: Option<Duration>) -> bool {
-        if self.rings.is_empty() || limit == Some(Duration::ZERO) {
+        if limit == Some(Duration::ZERO) {
             return self.look(limit);
+        }
+        if self.rings.is_empty() {
+            return self.look_patiently(limit);
         }
         if !self.rings.lie_down(limit) {
             return false;
         }
         let notified = self.look(limit);
         self.rings.get_up();
+        notified
+    }
+
+    /// Looks for events as long as they may come soon, then waits for them.
+    fn look_patiently(&self, limit: Option<Duration>) -> bool {
+        let mut notified = false;
+        let mut has_news = || {
+            notified |= self.look(Some(Duration::ZERO));
+            notified || !self.state.borrow().woken.is_empty()
+        };
+        let patience = &mut *self.patience.borrow_mut();
+        if !patience.is_at_an_end() && patience.look(limit, &mut has_news) {
+            return notified;
+        }
+        let start = Instant::now();
+        let notified = self.look(limit);
+        if notified || !self.state.borrow().woken.is_empty() {
+            patience.slept(start.elapsed());
+        }
         notified
     }
 }
