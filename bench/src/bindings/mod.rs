@@ -53,7 +53,7 @@ impl Effort {
     /// As good as it gets.
     pub const FULL: Effort = Effort {
         rounds: 7,
-        budget: Duration::from_secs(20),
+        budget: Duration::from_secs(10),
         part: 1,
         serving: Duration::from_secs(2),
         is_full: true,
