@@ -64,7 +64,10 @@ impl Events {
 }
 
 /// Refuses interfaces in which a client that comes later would not know where it is.
-fn castable(interface: &'static Interface) -> Result<(), String> {
+///
+/// # Errors
+/// It is such a one.
+pub fn castable(interface: &'static Interface) -> Result<(), String> {
     for (number, message) in interface.messages.get().iter().enumerate() {
         let name = message.name.get();
         if message.sender == Side::Client {

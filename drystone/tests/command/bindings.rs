@@ -4,11 +4,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use tempfile::TempDir;
 
 use crate::certificates::{authority, certify};
+use crate::nats::Nats;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
 fn shapes() -> (String, String) {
@@ -57,6 +58,11 @@ impl Server {
         server
     }
 
+    /// How it has come to its end, which is near.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.0.wait().expect("it is a process of this one's")
+    }
+
     /// The number of its process.
     pub fn id(&self) -> u32 {
         self.0.id()
@@ -71,7 +77,7 @@ impl Drop for Server {
 }
 
 /// Server and clients in two programs.
-fn conform_apart(name: &str, connect: &str, export: &str) {
+pub fn conform_apart(name: &str, connect: &str, export: &str) {
     let (folder, _) = shapes_by(connect, export);
     conform_within(folder.path(), name, "", &shapes().1);
 }
@@ -81,8 +87,7 @@ fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
     let mut server = Server::start(folder, &["run", "Shapes.dry", "serve", name]);
     let output = drystone(folder, &["run", "Shapes.dry", "use", name, list]);
     assert_eq!((printed(&output), status(&output)), (expected.into(), 0), "{}", complaint(&output));
-    let ended = server.0.wait().expect("it was told to stop");
-    assert!(ended.success(), "the server ends in good order");
+    assert!(server.ended().success(), "the server ends in good order");
 }
 
 /// The server in a domain of its own.
@@ -181,10 +186,13 @@ fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
         ("local:files", "local:here"),
         ("local:files", "worker:1"),
         ("local:files", "process:store"),
-        (&tcp, "local:here"),
+        (tcp.as_str(), "local:here"),
         (&onc, "local:here"),
         (&http, "local:here"),
     ];
+    let nats = Nats::start(true);
+    let nats = nats.as_ref().map(|nats| format!("nats://127.0.0.1:{}/files", nats.port));
+    let joints = joints.into_iter().chain(nats.iter().map(|nats| (nats.as_str(), "local:here")));
     for (name, place) in joints {
         let folder = tempfile::tempdir().expect("there are temporary folders");
         let shelf = folder.path().to_str().expect("temporary folders have plain names");

@@ -17,6 +17,7 @@ mod limits;
 mod long;
 mod memory;
 mod names;
+mod nats;
 mod new;
 mod onc;
 mod peer;

@@ -13,6 +13,7 @@ mod entry;
 mod http;
 mod line;
 mod link;
+mod nats;
 pub mod onc;
 pub(crate) mod patience;
 mod peer;
@@ -60,6 +61,9 @@ impl Bindings {
         schemes.insert("event", Box::new(Events::default()));
         schemes.insert("http", Box::new(http::Context::plain(reactor)));
         schemes.insert("https", Box::new(http::Context::secure(reactor)));
+        let nats = nats::Sessions::new(reactor);
+        schemes.insert("event+nats", Box::new(nats::Events::new(&nats)));
+        schemes.insert("nats", Box::new(nats::Nats::new(&nats)));
         schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
         schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         schemes.insert("process", Box::new(Processes::new(program, options, reactor)));

@@ -27,6 +27,7 @@ use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
+pub(crate) use self::signals::Signal;
 use self::signals::Signals;
 use crate::bindings::patience::Patience;
 use crate::bindings::rings::Rings;
@@ -313,7 +314,7 @@ impl Reactor {
     }
 
     /// Writes what the source has, and tells those that wait for it.
-    fn drain(&self, source: usize) {
+    pub(crate) fn drain(&self, source: usize) {
         let draining = self.state.borrow().sources[source].draining.clone();
         let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
         let state = &mut *self.state.borrow_mut();

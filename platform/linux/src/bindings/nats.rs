@@ -1,0 +1,175 @@
+//! `nats://host:port/name`: Drystone's own protocol (docs/src/wire.md) over NATS, an engine for messages that others run. A
+//! name is a subject. All who export it share its clients, for they are one queue group; whom a client is given first it
+//! stays with, over two private subjects, until that is lost.
+//!
+//! `access` is what a name and its BY say of the way to NATS, `engine` the thread on which `async-nats` runs, and `session`
+//! what a program has at one NATS. There, `link` is a line between two programs, made of `envelope`s, `partner` how each
+//! knows that the other is still there, `export` what is offered, and
+//! `register` the key-value store in which that is listed. `event` is what comes to all, as `saying`s.
+
+mod access;
+mod engine;
+mod envelope;
+mod event;
+mod export;
+mod link;
+mod partner;
+mod register;
+mod saying;
+mod session;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use drystone_component::Interface;
+use drystone_runtime::binding::Hints;
+use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
+
+use self::access::Access;
+pub(super) use self::event::Events;
+use self::export::Export;
+use self::link::Link;
+use self::session::Session;
+use super::Scheme;
+use super::peer::{Brought, Line, Wanted, check};
+use crate::reactor::Reactor;
+
+/// The naming context, and its binding factory.
+pub(super) struct Nats {
+    sessions: Rc<Sessions>,
+}
+
+impl Nats {
+    pub(super) fn new(sessions: &Rc<Sessions>) -> Nats {
+        Nats { sessions: sessions.clone() }
+    }
+}
+
+/// What the program has with each NATS, by the way to it.
+pub(super) struct Sessions {
+    reactor: Rc<Reactor>,
+    sessions: RefCell<HashMap<Access, Rc<Session>>>,
+}
+
+impl Sessions {
+    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Sessions> {
+        Rc::new(Sessions { reactor: reactor.clone(), sessions: RefCell::default() })
+    }
+
+    fn get(&self, access: Access) -> Rc<Session> {
+        let sessions = &mut *self.sessions.borrow_mut();
+        let session =
+            sessions.entry(access).or_insert_with_key(|access| Session::new(&self.reactor, access.clone()));
+        session.clone()
+    }
+}
+
+impl Drop for Sessions {
+    /// The program has ended: what it said last is on its way.
+    fn drop(&mut self) {
+        for session in self.sessions.get_mut().values() {
+            session.end();
+        }
+    }
+}
+
+impl Scheme for Nats {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        let (access, wanted) = wanted(interface, rest, hints)?;
+        let session = self.sessions.get(access);
+        Ok(Box::new(Bound { session, wanted, link: None, in_doubt: Rc::default() }))
+    }
+
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        rest: &str,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        let (access, wanted) = wanted(interface, rest, hints)?;
+        let session = self.sessions.get(access);
+        let (export, offer) = Export::open(&session, &wanted)?;
+        let (names, there) = (export.names.clone(), wanted.there.clone());
+        let may_come = self.sessions.reactor.expect();
+        Ok(Box::new(Brought { offer, there, names, _door: export, _may_come: may_come }))
+    }
+}
+
+/// What a name and its hints mean.
+fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Result<(Access, Wanted), String> {
+    check(interface)?;
+    let (access, subject) = Access::read(rest, hints)?;
+    let capacity = match hints.integer("capacity")? {
+        None => 0,
+        Some(capacity) => u32::try_from(capacity)
+            .ok()
+            .filter(|capacity| (1..=1_000_000).contains(capacity))
+            .ok_or("capacity is from 1 to 1000000")?,
+    };
+    Ok((access, Wanted { interface, name: format!("nats:{rest}").into(), there: subject.into(), capacity }))
+}
+
+/// A name as a client has it.
+struct Bound {
+    session: Rc<Session>,
+    wanted: Wanted,
+    /// The line to the server with which it has begun.
+    link: Option<Rc<Link>>,
+    /// The last communication over it was lost: perhaps another server has what this one hasn't any more.
+    in_doubt: Rc<Cell<bool>>,
+}
+
+impl Reach for Bound {
+    fn begin(&mut self) -> Box<dyn Far> {
+        let in_doubt = self.in_doubt.take();
+        let link = match self.link.take().filter(|link| !in_doubt && !link.is_over()) {
+            Some(link) => link,
+            None => Link::dial(&self.session, &self.wanted.there),
+        };
+        let line: Rc<dyn Line> = link.clone();
+        self.link = Some(link);
+        Box::new(Staying { far: self.wanted.begin(&line), in_doubt: self.in_doubt.clone() })
+    }
+}
+
+/// A communication with the server with which its client stays, until one is lost.
+struct Staying {
+    far: Box<dyn Far>,
+    in_doubt: Rc<Cell<bool>>,
+}
+
+impl Far for Staying {
+    fn attach(&mut self, pump: Waker) {
+        self.far.attach(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.far.has_room()
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        self.far.send(message, values);
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let arrival = self.far.receive();
+        if matches!(arrival, Arrival::Lost(_)) {
+            self.in_doubt.set(true);
+        }
+        arrival
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        self.far.take(values)
+    }
+
+    fn close(&mut self) {
+        self.far.close();
+    }
+}

@@ -1,0 +1,131 @@
+//! What a program offers to all who use a NATS: a subject at which clients ask for a server. Programs that offer the same
+//! share the clients.
+
+use std::cell::RefCell;
+use std::mem::replace;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use async_nats::{Message, Subscriber};
+use drystone_component::Interface;
+use futures_util::StreamExt;
+use tokio::sync::oneshot;
+
+use super::engine::Task;
+use super::envelope::{Envelope, Kind};
+use super::link::Link;
+use super::register;
+use super::session::{Open, Session};
+use crate::bindings::peer::{Names, Offer, Wanted};
+
+/// Those who offer the same under this name share its clients.
+const GROUP: &str = "drystone";
+
+/// See the head of this file.
+pub(super) struct Export {
+    session: Weak<Session>,
+    subject: String,
+    interface: &'static Interface,
+    pub(super) names: Rc<Names>,
+    stage: RefCell<Stage>,
+}
+
+enum Stage {
+    /// There is no connection.
+    Away,
+    Asked(Task<Result<Subscriber, String>>, oneshot::Sender<()>),
+    /// It is listed for as long as the second is kept.
+    Offered(Subscriber, #[expect(dead_code, reason = "it is dropped")] oneshot::Sender<()>),
+}
+
+impl Export {
+    /// Offers an interface. When this is done, clients find it.
+    ///
+    /// # Errors
+    /// NATS isn't there, or doesn't want that.
+    pub(super) fn open(session: &Rc<Session>, wanted: &Wanted) -> Result<(Rc<Export>, Rc<Offer>), String> {
+        let names: Rc<Names> = Rc::default();
+        let offer = names.add(wanted)?;
+        let export = Rc::new(Export {
+            session: Rc::downgrade(session),
+            subject: wanted.there.to_string(),
+            interface: wanted.interface,
+            names,
+            stage: RefCell::new(Stage::Away),
+        });
+        session.offer(&export)?;
+        let result = match &*export.stage.borrow() {
+            Stage::Asked(task, _) => Some(task.wait().and_then(|result| result)),
+            _ => None,
+        };
+        result.map_or(Ok(()), |result| export.offered(result))?;
+        Ok((export, offer))
+    }
+
+    /// There is a connection now.
+    pub(super) fn offer(&self, open: &Open) {
+        let (client, subject) = (open.client.clone(), self.subject.clone());
+        let entry = register::entry(&self.subject, &open.prefix, self.interface);
+        let (kept, end) = oneshot::channel();
+        let busy = open.engine.busy();
+        let task = open.engine.begin(async move {
+            let subscriber = client.queue_subscribe(subject.clone(), GROUP.to_string()).await;
+            let subscriber = subscriber.map_err(|error| error.to_string())?;
+            let (is_there, listed) = oneshot::channel();
+            tokio::spawn(async move {
+                register::keep(client, subject, entry, is_there, end).await;
+                drop(busy);
+            });
+            // NATS answers in order: clients find what was offered before it was listed, or couldn't be.
+            let _ = listed.await;
+            Ok(subscriber)
+        });
+        *self.stage.borrow_mut() = Stage::Asked(task, kept);
+    }
+
+    /// It is offered, or can't be.
+    fn offered(&self, result: Result<Subscriber, String>) -> Result<(), String> {
+        let stage = &mut *self.stage.borrow_mut();
+        if let Stage::Asked(_, kept) = replace(stage, Stage::Away) {
+            *stage = Stage::Offered(result?, kept);
+        }
+        Ok(())
+    }
+
+    /// There is none any more.
+    pub(super) fn away(&self) {
+        *self.stage.borrow_mut() = Stage::Away;
+    }
+
+    /// Answers the clients that have come.
+    pub(super) fn serve(&self, context: &mut Context<'_>) {
+        let result = match &*self.stage.borrow() {
+            Stage::Asked(task, _) => task.poll(),
+            _ => None,
+        };
+        if let Some(result) = result {
+            // If it can't be offered any more there is nobody who could be told.
+            let _ = self.offered(result.and_then(|result| result));
+        }
+        while let Some(message) = self.next(context) {
+            self.answer(&message);
+        }
+    }
+
+    fn next(&self, context: &mut Context<'_>) -> Option<Message> {
+        let Stage::Offered(subscriber, _) = &mut *self.stage.borrow_mut() else { return None };
+        match subscriber.poll_next_unpin(context) {
+            Poll::Ready(message) => message,
+            Poll::Pending => None,
+        }
+    }
+
+    fn answer(&self, message: &Message) {
+        let (Some(there), Some(session)) = (&message.reply, self.session.upgrade()) else { return };
+        if let Some(envelope) =
+            Envelope::read(&message.payload).filter(|envelope| envelope.kind == Kind::Begin)
+        {
+            Link::accept(&session, &self.names, there, &envelope);
+        }
+    }
+}
