@@ -35,7 +35,8 @@ impl Nats {
     fn start_with(arguments: &[&str]) -> Option<Nats> {
         let program = nats_server()?;
         let folder = tempfile::tempdir().expect("there are temporary folders");
-        let (port, arguments) = (port(), arguments.iter().map(|argument| argument.to_string()).collect());
+        let arguments: Vec<String> = arguments.iter().map(|argument| argument.to_string()).collect();
+        let port = port();
         let process = run(&program, folder.path(), port, &arguments);
         Some(Nats { process, folder, port, arguments })
     }
@@ -88,7 +89,7 @@ fn nats_server() -> Option<PathBuf> {
     found
 }
 
-fn run(program: &Path, folder: &Path, port: u16, arguments: &Vec<String>) -> Child {
+fn run(program: &Path, folder: &Path, port: u16, arguments: &[String]) -> Child {
     let mut command = Command::new(program);
     command.args(["-a", "127.0.0.1", "-p", &port.to_string()]).args(arguments).current_dir(folder);
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
