@@ -15,6 +15,7 @@ use clap::Args;
 use crate::places;
 use comparison::has_grown;
 use kernel::Counter;
+pub use kernel::instructions;
 use record::Counts;
 
 /// How often a kernel that seems to have grown is counted before that is believed.

@@ -1,201 +1,149 @@
 //! A call from one component in Rust to another over a local binding, beside a call of the same method through Rust's own
-//! `dyn`, in one run.
+//! `dyn`, in one run: nanoseconds and instructions, for each of the three forms that a component may have (paper on THINK,
+//! section 3.2, figure 3).
 
-use std::cell::{Cell, RefCell};
-use std::hint::black_box;
-use std::rc::Rc;
-use std::task::Poll;
-use std::time::Instant;
+mod adders;
+mod stopwatch;
 
-use clap::Args;
-use drystone_compiler::TimeSlices;
-use drystone_kortex::{Addition, Offer};
-use drystone_language::check::check_beside_crates;
-use drystone_language::source::SourceFile;
-use drystone_linux::Options;
-use drystone_runtime::native::{Activity, Caller, Component, Design, Kind, Part, Ports, Serving, Waiter};
+use std::env;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-use adder::{Adder, Sum};
+use clap::{Args, ValueEnum};
+
+use crate::execute::execute;
+use crate::guard;
+use crate::statistics::Figure;
+use adders::Form;
 
 #[allow(missing_docs, reason = "made by a build script")]
 mod interfaces {
     include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 }
 
-use interfaces::{adder, stopwatch, stopwatches};
+/// How often each is measured.
+const RUNS: usize = 7;
 
-const DECLARATIONS: &str = include_str!("../native.dry");
+/// How many calls' instructions are counted, and how many more the second time.
+const COUNTED: u32 = 100_000;
 
-const PROGRAM: &str = "
-COMPONENT Native REQUIRES Adder, Stopwatches;
-VARIABLE s: ANY(Stopwatch | Adder); time: INTEGER;
-BEGIN
-  Stopwatches!New(CALLS); Stopwatches?Stopwatch(s);
-  CONNECT(Adder(s), Adder);
-  s!Get; s?Time(time); WRITE(time);
-  DELETE(s)
-END Native;
-";
+/// For a run under Valgrind: much more than it takes.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How a method is called.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Way {
+    /// Through Rust's own `dyn`.
+    Dyn,
+    /// Over a binding, from a procedure.
+    Procedure,
+    /// Over a binding, by an `.await`.
+    Await,
+}
 
 /// How many calls.
 #[derive(Args)]
 pub struct Calls {
     /// Of each kind.
-    #[arg(long, default_value_t = 20_000_000)]
+    #[arg(long, default_value_t = 5_000_000)]
     calls: u32,
-    /// Only those of one kind, for who counts instructions: `dyn` or `component`.
+    /// Only those of one kind, for who counts instructions.
+    #[arg(long, requires = "form")]
+    only: Option<Way>,
+    /// And of this form of component.
     #[arg(long)]
-    only: Option<String>,
+    form: Option<Form>,
 }
 
-/// Picoseconds of a call.
-pub struct Times {
-    /// Over a binding.
-    pub component: f64,
-    /// Through `dyn`.
-    pub by_dyn: f64,
+/// What one call costs, with the loop that makes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// The median.
+    pub nanoseconds: f64,
+    /// As Valgrind counts them.
+    pub instructions: f64,
+}
+
+/// What calls of one form of component cost.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalCall {
+    /// Which form, for people.
+    pub form: &'static str,
+    /// Through Rust's own `dyn`.
+    pub by_dyn: Cost,
+    /// Over a binding, by the method for calls that are answered at once.
+    pub called: Cost,
+    /// Over a binding, by an `.await`.
+    pub awaited: Cost,
 }
 
 impl Calls {
     /// Measures and tells.
     pub fn run(self) -> Result<(), String> {
-        match self.only.as_deref() {
-            Some("dyn") => drop(by_dyn(self.calls)),
-            Some(_) => drop(by_component(self.calls)?),
-            None => {
-                let Times { component, by_dyn } = measure(self.calls)?;
-                println!(
-                    "local native call {:.3} ns, Rust dyn call {:.3} ns: {:.2} x",
-                    component / 1e3,
-                    by_dyn / 1e3,
-                    component / by_dyn
-                );
-            }
+        if let (Some(way), Some(form)) = (self.only, self.form) {
+            return picoseconds(way, form, self.calls).map(drop);
+        }
+        println!("{:32} {:>20} {:>30} {:>30}", "a call of a component", "dyn", "binding", "binding, .await");
+        for row in local_call_rows(self.calls)? {
+            let LocalCall { form, by_dyn, called, awaited } = row;
+            let shown = |cost: Cost| format!("{:.2} ns {:4.0} instr.", cost.nanoseconds, cost.instructions);
+            let compared = |cost: Cost| {
+                let (time, count) =
+                    (cost.nanoseconds / by_dyn.nanoseconds, cost.instructions / by_dyn.instructions);
+                format!("{} {time:.2} x {count:.2} x", shown(cost))
+            };
+            println!("{form:32} {:>20} {:>30} {:>30}", shown(by_dyn), compared(called), compared(awaited));
         }
         Ok(())
     }
 }
 
-/// The best of some runs of each, by turns.
-pub fn measure(calls: u32) -> Result<Times, String> {
-    let mut best = Times { component: f64::MAX, by_dyn: f64::MAX };
-    for _ in 0..5 {
-        best.component = best.component.min(by_component(calls)?);
-        best.by_dyn = best.by_dyn.min(by_dyn(calls));
-    }
-    Ok(best)
+/// Measures all forms, by turns: each with so many calls. Needs Valgrind, for the instructions.
+pub fn local_call_rows(calls: u32) -> Result<Vec<LocalCall>, String> {
+    Form::value_variants().iter().map(|&form| row(form, calls)).collect()
 }
 
-struct Count {
-    added: Rc<Cell<i64>>,
-}
-
-impl Adder for Count {
-    #[inline(never)]
-    fn add(&mut self, x: i64) -> Sum {
-        self.added.set(self.added.get() + x);
-        Sum { x: self.added.get() }
-    }
-}
-
-fn by_dyn(calls: u32) -> f64 {
-    let mut adder: Box<dyn Adder> = black_box(Box::new(Count { added: Rc::default() }));
-    let start = Instant::now();
-    for i in 0..i64::from(calls) {
-        black_box(adder.add(i).x);
-    }
-    picoseconds(start, calls)
-}
-
-fn picoseconds(start: Instant, calls: u32) -> f64 {
-    start.elapsed().as_nanos() as f64 * 1000.0 / f64::from(calls)
-}
-
-fn by_component(calls: u32) -> Result<f64, String> {
-    static HERE: Addition = Addition {
-        offers: &[
-            Offer {
-                declaration: &adder::DECLARATION,
-                begin: |_| {
-                    let added = Rc::<Cell<i64>>::default();
-                    Ok(Box::new(move || adder::serve(Count { added: added.clone() })))
-                },
-            },
-            Offer {
-                declaration: &stopwatches::DECLARATION,
-                begin: |program| {
-                    let design = Design {
-                        offers: &[&stopwatch::DECLARATION],
-                        requires: &[(&adder::DECLARATION).into()],
-                        is_active: true,
-                    };
-                    let kind = Kind::of(program, "Stopwatch", design)?;
-                    Ok(Box::new(move || stopwatches::serve(Shop { kind })))
-                },
-            },
-        ],
-        contexts: &[],
-        factories: &[],
-    };
-    static ALL: &[&Addition] = &[&HERE];
-    let files = [PROGRAM.replace("CALLS", &calls.to_string()), DECLARATIONS.into()]
-        .map(|text| SourceFile { path: "native.dry".into(), text });
-    let program = check_beside_crates(&files, None).map_err(|errors| format!("{errors:?}"))?;
-    let compiled = drystone_compiler::compile(&program, &files, TimeSlices::Kept);
-    let options = Options { cores: 1, additions: ALL, ..Options::default() };
-    let (_, output) = drystone_linux::run_quietly(compiled, &options)?;
-    let text = String::from_utf8_lossy(&output).into_owned();
-    text.trim().parse::<f64>().map_err(|_| format!("no time was told, but: {text}"))
-}
-
-struct Shop {
-    kind: &'static Kind,
-}
-
-impl stopwatches::Stopwatches for Shop {
-    fn new(&mut self, calls: i64) -> stopwatches::Stopwatch {
-        let watch = Watch { calls, time: Rc::default(), asks: Rc::default() };
-        stopwatches::Stopwatch { s: Part::new(self.kind, watch) }
-    }
-}
-
-/// Makes calls, and takes the time.
-#[derive(Clone)]
-struct Watch {
-    calls: i64,
-    time: Rc<Cell<Option<i64>>>,
-    asks: Rc<RefCell<Vec<Waiter>>>,
-}
-
-impl Component for Watch {
-    fn serve(&mut self, _: usize) -> Serving {
-        stopwatch::serve(self.clone())
-    }
-
-    fn begin(&mut self, ports: Ports) -> Activity {
-        let (me, mut adder) = (self.clone(), adder::client(&ports, 0));
-        Box::pin(async move {
-            let start = Instant::now();
-            for i in 0..me.calls {
-                let Ok(sum) = adder.add(i).await else { return };
-                black_box(sum.x);
-            }
-            me.time.set(Some(picoseconds(start, me.calls as u32) as i64));
-            for waiter in me.asks.take() {
-                ports.wake(waiter);
-            }
-        })
-    }
-}
-
-impl stopwatch::StopwatchLater for Watch {
-    fn get(&mut self, caller: &Caller) -> Poll<stopwatch::Time> {
-        match self.time.get() {
-            Some(picoseconds) => Poll::Ready(stopwatch::Time { picoseconds }),
-            None => {
-                self.asks.borrow_mut().push(caller.waiter());
-                Poll::Pending
-            }
+fn row(form: Form, calls: u32) -> Result<LocalCall, String> {
+    let ways = [Way::Dyn, Way::Procedure, Way::Await];
+    let mut times = ways.map(|_| Vec::new());
+    for _ in 0..RUNS {
+        for (times, way) in times.iter_mut().zip(ways) {
+            times.push(picoseconds(way, form, calls)? / 1e3);
         }
     }
+    let cost = |way: usize| -> Result<Cost, String> {
+        let nanoseconds = Figure::of(&times[way]).expect("there are some").value;
+        Ok(Cost { nanoseconds, instructions: instructions(ways[way], form)? })
+    };
+    Ok(LocalCall { form: form.name(), by_dyn: cost(0)?, called: cost(1)?, awaited: cost(2)? })
+}
+
+/// Of one call, the mean of so many.
+fn picoseconds(way: Way, form: Form, calls: u32) -> Result<f64, String> {
+    if way == Way::Dyn {
+        return Ok(form.by_dyn(calls));
+    }
+    stopwatch::picoseconds(form, calls, way == Way::Await)
+}
+
+/// Instructions of one call: this program makes so many, and more, under Valgrind.
+fn instructions(way: Way, form: Form) -> Result<f64, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let name = |value: &dyn ToString| value.to_string();
+    let spelled =
+        |value: Option<clap::builder::PossibleValue>| name(&value.expect("none is hidden").get_name());
+    let count = |calls: u32| {
+        guard::instructions(|valgrind: &mut Command| {
+            valgrind.arg(&program).args(["native", "--only", &spelled(way.to_possible_value())]);
+            valgrind.args(["--form", &spelled(form.to_possible_value()), "--calls", &name(&calls)]);
+            execute(valgrind, 1, LIMIT).map(drop)
+        })
+    };
+    let (few, many) = (count(COUNTED)?, count(COUNTED * 11)?);
+    Ok(many.saturating_sub(few) as f64 / f64::from(COUNTED * 10))
+}
+
+/// Since then, of one of so many.
+fn picoseconds_since(start: Instant, calls: u32) -> f64 {
+    start.elapsed().as_nanos() as f64 * 1000.0 / f64::from(calls)
 }

@@ -98,6 +98,8 @@ pub const FAILED: u8 = 12;
 pub const AWAY: u8 = 13;
 /// [`Process::status`]: a native service that is called by its client, which runs: see the native module's calls.
 pub const CALLED: u8 = 14;
+/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's `direct`.
+pub const RECALLED: u8 = 15;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;

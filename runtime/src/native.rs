@@ -16,7 +16,9 @@
 //!
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
+mod asking;
 mod calls;
+mod direct;
 mod here;
 mod kind;
 mod making;
@@ -35,7 +37,9 @@ pub use drystone_component::Fingerprint;
 use crate::layout::Process;
 use running::Serve;
 
-pub use calls::{Answers, Caller, Direct, Reply, Request, call};
+pub use asking::{Asks, Borrowed, Call, Method, receive};
+pub use calls::{Answers, Caller, Reply, Request};
+pub use direct::Direct;
 pub use kind::Kind;
 pub use making::{Design, Requirement};
 pub(crate) use making::{body, leak};

@@ -53,6 +53,16 @@ pub unsafe fn end_native(w: *mut Worker, p: *mut Process) {
     run_native(w, p);
 }
 
+/// A native service that waits to be called may have lent its client what it is called by: it ends that.
+pub unsafe fn recall(w: *mut Worker, c: *mut Communication) {
+    if (*c).word.flags & (CALLS | SERVICE_ENDED) == CALLS {
+        let p = c.cast::<Process>();
+        let status = core::mem::replace(&mut (*p).status, RECALLED);
+        run_native(w, p);
+        (*p).status = status;
+    }
+}
+
 /// Starts a service with its communication. Null: no memory.
 #[inline]
 pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {

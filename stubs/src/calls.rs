@@ -6,7 +6,7 @@ use drystone_component::calls::{Call, Calls};
 use drystone_language::program::{Interface, Message};
 
 use crate::messages::{fields, lifetime, pattern, spelled};
-use crate::names::{is_part, is_text, lent, name, snake};
+use crate::names::{is_text, lent, name, snake};
 
 /// Names that a module has, or that generated code needs.
 const TAKEN: &[&str] = &[
@@ -31,10 +31,10 @@ const TAKEN: &[&str] = &[
 ];
 
 /// What a method answers.
-struct Answer<'i> {
+pub struct Answer<'i> {
     /// As Rust calls the type; empty: nothing.
     name: String,
-    messages: Vec<&'i Message>,
+    pub messages: Vec<&'i Message>,
 }
 
 impl<'i> Answer<'i> {
@@ -54,7 +54,7 @@ impl<'i> Answer<'i> {
     }
 
     /// The type, with the lifetime of the texts that it lends.
-    fn ty(&self, of: &str) -> String {
+    pub fn ty(&self, of: &str) -> String {
         if self.name.is_empty() {
             "()".into()
         } else {
@@ -98,15 +98,15 @@ impl<'i> Answer<'i> {
     }
 
     /// From the message to the answer.
-    fn of_message(&self) -> String {
+    pub fn of_message(&self) -> String {
         let arm = |m: &&Message| {
-            format!("Ok(Out::{}{}) => Ok({}),\n", name(&m.name), pattern(m), self.constructor(m))
+            format!("Out::{}{} => Some({}),\n", name(&m.name), pattern(m), self.constructor(m))
         };
         self.messages.iter().map(arm).collect()
     }
 
     /// The same with texts of its own.
-    fn owned(&self) -> String {
+    pub fn owned(&self) -> String {
         let arm = |m: &&Message| {
             let own: String = m
                 .parameters
@@ -122,10 +122,10 @@ impl<'i> Answer<'i> {
 }
 
 /// A call with what Rust needs to know of it.
-struct Method<'i> {
-    number: usize,
-    message: &'i Message,
-    answer: Answer<'i>,
+pub struct Method<'i> {
+    pub number: usize,
+    pub message: &'i Message,
+    pub answer: Answer<'i>,
 }
 
 impl<'i> Method<'i> {
@@ -134,18 +134,18 @@ impl<'i> Method<'i> {
         Method { number: call.message, message, answer: Answer::of(interface, call) }
     }
 
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         snake(&self.message.name)
     }
 
     /// `, x: &[u8], y: i64`
-    fn parameters(&self) -> String {
+    pub fn parameters(&self) -> String {
         let parameter = |(field, ty): &(String, _)| format!(", {}: {}", name(field), lent(ty));
         self.message.parameters.iter().map(parameter).collect()
     }
 
     /// `x, y`
-    fn arguments(&self) -> String {
+    pub fn arguments(&self) -> String {
         let names: Vec<String> = self.message.parameters.iter().map(|(field, _)| name(field)).collect();
         names.join(", ")
     }
@@ -157,7 +157,7 @@ impl<'i> Method<'i> {
         format!("fn {}{text}({me}{caller}{}) -> {ty}", self.name(), self.parameters())
     }
 
-    fn about(&self) -> String {
+    pub fn about(&self) -> String {
         let answers: Vec<String> = self.answer.messages.iter().map(|message| spelled(message)).collect();
         let answered = if answers.is_empty() {
             "it is not answered".into()
@@ -218,58 +218,6 @@ impl<'i> Method<'i> {
             self.name(),
         )
     }
-
-    /// The client's method.
-    fn asked(&self) -> String {
-        let ty = self.answer.ty("'static");
-        let arguments = self.arguments();
-        let separator = if arguments.is_empty() { "" } else { ", " };
-        let own = if self.answer.ty("").contains('<') {
-            format!("match answer {{\n{}}}", self.answer.owned())
-        } else {
-            "answer".into()
-        };
-        // A component can't be given twice.
-        let direct = if self.message.parameters.iter().any(|(_, ty)| is_part(ty)) {
-            String::new()
-        } else {
-            format!(
-                "if let Some((object, caller)) = self.direct.get(&mut self.session) {{\n\
-                 match object.{}(&caller{separator}{arguments}) {{\n\
-                 Poll::Ready(answer) => return Ok({own}),\n\
-                 Poll::Pending => Direct::give_up(&caller),\n}}\n}}\n",
-                self.name()
-            )
-        };
-        let values: String = self
-            .message
-            .parameters
-            .iter()
-            .map(|(field, ty)| match is_text(ty) {
-                true => format!("{0}: Text::Lent({0}), ", name(field)),
-                false => format!("{}, ", name(field)),
-            })
-            .collect();
-        let values = if values.is_empty() { String::new() } else { format!(" {{ {values}}}") };
-        let request = format!("In::{}{values}", name(&self.message.name));
-        let asked = if self.answer.messages.is_empty() {
-            format!("self.session.send({request}).await;\nself.direct.look(&mut self.session);\nOk(())\n")
-        } else {
-            format!(
-                "let answer = native::call(&mut self.session, {request}).await;\n\
-                 self.direct.look(&mut self.session);\n\
-                 match answer {{\n{}_ => Err(native::Closed),\n}}\n",
-                self.answer.of_message()
-            )
-        };
-        format!(
-            "{}/// # Errors\n/// The other side has closed.\n\
-             pub async fn {}(&mut self{}) -> Result<{ty}, native::Closed> {{\n{direct}{asked}}}\n",
-            self.about() + "///\n",
-            self.name(),
-            self.parameters(),
-        )
-    }
 }
 
 const CALLER: &str = ", caller: &native::Caller";
@@ -290,13 +238,15 @@ pub fn text(interface: &Interface, calls: &Calls) -> String {
              /// The same where an answer may have to wait for the platform: after `Poll::Pending` the method is called\n\
              /// again, with the same request, when the caller's waiter is woken. (A component in the request is given the\n\
              /// first time only.)\n\
-             pub trait {later}: 'static {{\n{declared_later}}}\n\
-             impl<T: {plain}> {later} for T {{\n{at_once}}}\n\
+             pub trait {later}: 'static {{\n{declared_later}\
+             #[doc(hidden)]\nfn __at_once(&mut self) -> Option<&mut dyn {plain}> {{\nNone\n}}\n}}\n\
+             impl<T: {plain}> {later} for T {{\n{at_once}\
+             fn __at_once(&mut self) -> Option<&mut dyn {plain}> {{\nSome(self)\n}}\n}}\n\
              /// Serves a client by an object.\n\
              pub fn serve(object: impl {later}) -> native::Serving {{\n\
              native::Serving::calls(Adapter(Box::new(object)))\n}}\n\
              type Box<T> = ::std::boxed::Box<T>;\n\
-             type Direct = native::Direct<dyn {later}>;\n\
+             type Direct = native::Direct<dyn {plain}, dyn {later}>;\n\
              struct Adapter(Box<dyn {later}>);\n\
              impl native::Answers for Adapter {{\n\
              const DECLARATION: &'static native::Declaration = &DECLARATION;\n\
@@ -304,11 +254,18 @@ pub fn text(interface: &Interface, calls: &Calls) -> String {
              mut request: native::Request<'_>, reply: native::Reply<'_>) -> Poll<()> {{\n\
              match number {{\n{served}_ => unreachable!(\"the client sends no other message\"),\n}}\n}}\n\
              fn object(&mut self) -> &mut dyn ::core::any::Any {{\n&mut self.0\n}}\n}}\n\
+             impl native::Asks for Client {{\n\
+             type Protocol = Interface;\ntype AtOnce = dyn {plain};\ntype Later = dyn {later};\n\
+             fn parts(&mut self) -> (&mut native::Client<Interface>, &mut Direct) {{\n\
+             (&mut self.session, &mut self.direct)\n}}\n\
+             fn at_once(object: &mut dyn {later}) -> Option<&mut dyn {plain}> {{\nobject.__at_once()\n}}\n}}\n\
+             {kinds}\
              impl Client {{\n{asked}}}\n",
             declared = each(|method| method.declared()),
             declared_later = each(|method| method.declared_later()),
             at_once = methods.iter().map(|method| method.at_once(name)).collect::<String>(),
             served = each(|method| method.served()),
-            asked = each(|method| method.asked()),
+            kinds = each(|method| method.declared_kind()),
+            asked = methods.iter().map(|method| method.asked(&methods)).collect::<String>(),
         )
 }

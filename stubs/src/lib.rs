@@ -19,6 +19,7 @@
 //!   ends in `Later` for objects that may have to wait before they answer; `serve`, which serves a client by such an object;
 //!   and the same methods at `Client`.
 
+mod asked;
 mod calls;
 pub mod description;
 mod messages;
@@ -89,7 +90,7 @@ fn module(program: &Program, id: InterfaceId) -> String {
     let Fingerprint([low, high]) = Fingerprint::of(&program.identity(id));
     let mut text = format!(
         "/// Interface {name}.\n\
-         #[allow(clippy::all, unused_imports, unused_mut, unused_variables, dead_code, non_snake_case)]\n\
+         #[allow(clippy::all, unreachable_patterns, unused_imports, unused_mut, unused_variables, dead_code, non_snake_case, non_camel_case_types)]\n\
          pub mod {module} {{\n\
          use {RUNTIME} as native;\n\
          use native::{{Message as _, Part, Text}};\n\

@@ -95,13 +95,26 @@ impl Counter {
         fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
         execute(Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable), 1, LIMIT)?;
         // On one core nothing depends on which of two threads is first.
-        let mut valgrind = Command::new("valgrind");
-        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(log_file(&log));
-        let run = execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, LIMIT);
-        let told = fs::read_to_string(&log).unwrap_or_default();
-        run.map_err(|error| format!("{error}\n{told}"))?;
-        collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
+        counted(&log, |valgrind| {
+            execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, LIMIT).map(drop)
+        })
     }
+}
+
+/// Instructions of a run of what the given command, which begins with Valgrind, is completed to.
+pub fn instructions(run: impl FnOnce(&mut Command) -> Result<(), String>) -> Result<u64, String> {
+    find_valgrind()?;
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    counted(&folder.path().join("run.log"), run)
+}
+
+fn counted(log: &Path, run: impl FnOnce(&mut Command) -> Result<(), String>) -> Result<u64, String> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(log_file(log));
+    let run = run(&mut valgrind);
+    let told = fs::read_to_string(log).unwrap_or_default();
+    run.map_err(|error| format!("{error}\n{told}"))?;
+    collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
 }
 
 fn find_valgrind() -> Result<(), String> {

@@ -13,6 +13,7 @@ use super::close;
 use super::connection::wake_through;
 use crate::home::home;
 use crate::layout::*;
+use crate::process::recall;
 
 /// Connects a slot, nothing of which is under way, to something else; or hears that the communication has ended before its
 /// client could leave.
@@ -31,6 +32,7 @@ pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) {
         return change(w, Some(slot));
     }
     forget(w, c);
+    recall(w, c);
     (*c).word.flags |= LEAVES;
     (*home(w)).leaving.insert(c, Leaving { slot, change });
 }

@@ -13,18 +13,12 @@
 
 use alloc::boxed::Box;
 use core::any::Any;
-use core::cell::Cell;
-use core::marker::PhantomData;
 use core::task::Poll;
 
-use drystone_component::Interface;
-
 use super::here;
-use super::running::{Outcome, Running, Serve, Turn, is_native_service};
-use super::session::{Client, Closed, Protocol};
+use super::running::{Outcome, Serve, Turn};
 use super::{
-    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
-    unpark,
+    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, unpark,
 };
 use crate::communication::{ds_room, ds_sent, next, payload, wake};
 use crate::failure::ds_fail;
@@ -46,8 +40,8 @@ pub trait Answers: 'static {
 
 /// What a method can do besides computing.
 pub struct Caller {
-    worker: *mut Worker,
-    process: *mut Process,
+    pub(super) worker: *mut Worker,
+    pub(super) process: *mut Process,
 }
 
 impl Caller {
@@ -206,92 +200,4 @@ impl<A: Answers> Serve for Calls<A> {
     fn object(&mut self) -> Option<&mut dyn Any> {
         Some(self.answers.object())
     }
-}
-
-/// A port's way to a native service of its interface: one indirect call while nothing has changed.
-///
-/// The communication stays in the state in which the first call, which goes the usual way, has left it: with nothing
-/// unanswered all such states allow the same calls.
-pub struct Direct<T: ?Sized> {
-    way: Cell<Option<Way>>,
-    object: PhantomData<*mut T>,
-}
-
-/// How a port looked when the way was found.
-#[derive(Clone, Copy)]
-struct Way {
-    communication: *mut Communication,
-    word: CommunicationWord,
-    service: u64,
-    object: *mut (),
-}
-
-impl<T: ?Sized + 'static> Default for Direct<T> {
-    fn default() -> Self {
-        Direct { way: Cell::new(None), object: PhantomData }
-    }
-}
-
-impl<T: ?Sized + 'static> Direct<T> {
-    /// What serves the port, if it is known and the port is as it was; and who calls.
-    #[inline]
-    pub fn get<'c, P: Protocol>(&'c mut self, client: &'c mut Client<P>) -> Option<(&'c mut T, Caller)> {
-        let way = self.way.get()?;
-        let (worker, _) = client.0.here.running();
-        let c = client.0.slot_in_use()?;
-        // SAFETY: the communication is alive, and has a native service if it is marked so, whose word is behind the buffer.
-        unsafe {
-            if c != way.communication || (*c).word != way.word {
-                return None;
-            }
-            let running = *super::kind::cell_of::<Running>(c.cast(), client.0.interface);
-            if running.is_null() || (*running).number != way.service {
-                return None;
-            }
-            // It is this service's own object, and nobody else uses it: it is the one client's.
-            let object = &mut **way.object.cast::<Box<T>>();
-            Some((object, Caller { worker, process: c.cast() }))
-        }
-    }
-
-    /// A call has gone the usual way: the next one may find a shorter one.
-    pub fn look<P: Protocol>(&mut self, client: &mut Client<P>) {
-        self.way.set(self.find(client));
-    }
-
-    fn find<P: Protocol>(&self, client: &mut Client<P>) -> Option<Way> {
-        let c = client.0.slot_in_use()?;
-        // SAFETY: as above.
-        unsafe {
-            if c.is_null() || (*c).word.flags != CALLS || (*c).word.tag != 0 || !is_native_service(c) {
-                return None;
-            }
-            let state = client.0.interface.state((*c).word.state);
-            let running = *super::kind::cell_of::<Running>(c.cast(), client.0.interface);
-            if state & Interface::CLIENT_SENDS == 0 || running.is_null() {
-                return None;
-            }
-            let object = (*running).serve.object()?.downcast_mut::<Box<T>>()?;
-            let object = core::ptr::from_mut(object).cast();
-            Some(Way { communication: c, word: (*c).word, service: (*running).number, object })
-        }
-    }
-
-    /// The service can't answer at once: it will be called again, the usual way.
-    pub fn give_up(caller: &Caller) {
-        // SAFETY: on the home worker's thread.
-        unsafe { (*platform(caller.worker)).forget(caller.process) }
-    }
-}
-
-/// Sends a request and receives its answer: a call that goes the usual way.
-///
-/// # Errors
-/// The other side has closed.
-pub async fn call<P: Protocol>(
-    client: &mut Client<P>,
-    request: P::In<'_>,
-) -> Result<P::Out<'static>, Closed> {
-    client.send(request).await;
-    client.receive().await
 }

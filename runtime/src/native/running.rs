@@ -14,16 +14,16 @@ use core::any::Any;
 use core::cell::Cell;
 use core::future::Future;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU64, Ordering};
 use core::{mem, ptr};
 
 use drystone_component::Interface;
 
+use super::direct::Lent;
 use super::here::Here;
 use super::kind::{Binding, component_cell, kind_of, main_cell, take};
 use super::ports::Ports;
 use super::session::{End, Place, Protocol, Server};
-use super::{Activity, Serving, park, platform};
+use super::{Activity, Serving, park, platform, unpark};
 use crate::communication::{drop_words, ds_received, payload};
 use crate::instance::body_of;
 use crate::layout::*;
@@ -35,9 +35,9 @@ const NO_LOCATION: u32 = u32::MAX;
 
 /// A service that runs; owned by its process's frame.
 pub(super) struct Running {
-    /// No other service has had it.
-    pub(super) number: u64,
     pub(super) serve: Box<dyn Serve>,
+    /// The last loan of what serves: see the direct module.
+    pub(super) lent: Option<Rc<dyn Lent>>,
 }
 
 /// What became of a run.
@@ -127,6 +127,14 @@ impl Turn {
         *flags = if is_called { *flags | CALLS } else { *flags & !CALLS };
     }
 
+    /// Goes on in its turn, and not within a call.
+    fn put_off(&self) -> Outcome {
+        self.mark(false);
+        // SAFETY: see the head of this file.
+        unsafe { unpark(self.worker, self.process) }
+        Outcome::Waits
+    }
+
     /// Waits for the platform; the client's closing ends the wait too.
     pub(super) fn park(&self) -> Outcome {
         // SAFETY: the process runs, on this worker.
@@ -170,15 +178,20 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
         if status == FAILED {
             return drop(take(cell));
         }
+        if status == RECALLED {
+            return recall(*cell);
+        }
         if (*cell).is_null() {
             *cell = begin(process, binding);
         }
         let turn = Turn { worker, process, binding };
-        let outcome = if status == CALLED {
-            (*process).status = PLATFORM;
-            (**cell).serve.called(&turn)
-        } else {
-            (**cell).serve.run(&turn)
+        let was_lent = (**cell).recall();
+        let outcome = match status {
+            CALLED => {
+                (*process).status = PLATFORM;
+                if was_lent { turn.put_off() } else { (**cell).serve.called(&turn) }
+            }
+            _ => (**cell).serve.run(&turn),
         };
         if outcome == Outcome::Ended {
             drop(take(cell));
@@ -187,17 +200,23 @@ pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) 
     }
 }
 
+/// A service ends what it has lent, if it has begun.
+unsafe fn recall(running: *mut Running) {
+    // SAFETY: it is null or alive, and nobody else uses what says what is lent.
+    if let Some(running) = unsafe { running.as_mut() } {
+        running.recall();
+    }
+}
+
 /// Makes what serves a new client.
 unsafe fn begin(process: *mut Process, binding: &'static Binding) -> *mut Running {
-    static NUMBER: AtomicU64 = AtomicU64::new(1);
     // SAFETY: see the head of this file.
     let serving = unsafe {
         let own = &mut **component_cell((*process).instance);
         own.component.serve((*process).body as usize)
     };
     assert!(serving.declaration.fingerprint == binding.declaration.fingerprint, "serves another interface");
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    Box::into_raw(Box::new(Running { number, serve: serving.serve }))
+    Box::into_raw(Box::new(Running { serve: serving.serve, lent: None }))
 }
 
 impl Serving {

@@ -9,6 +9,7 @@ use core::ptr::null_mut;
 use super::slots::required_slots;
 use crate::instance::{body_of, holder_of, is_service, main_process, rare_if_any, rare_of};
 use crate::layout::*;
+use crate::process::recall;
 use crate::queue::{Queue, ready, ready_all};
 
 /// A process waits until something about its component's connections changes.
@@ -47,6 +48,7 @@ pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
     };
     if is_service(p) {
         leave(p.cast());
+        recall(w, p.cast());
     }
     required_slots((*p).instance, |slot| leave((*slot).communication));
     ready(w, p);

@@ -1,0 +1,93 @@
+//! The component that is called, in three forms, which differ in where its data are.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
+
+use clap::ValueEnum;
+use drystone_runtime::native::Serving;
+
+use super::interfaces::adder::{self, Adder, Sum};
+use super::picoseconds_since;
+
+/// The forms (paper on THINK, figure 3).
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Form {
+    /// The component exists once: its data are static.
+    Once,
+    /// It has a single interface: its data are what the interface's pointer leads to.
+    Single,
+    /// It may have several interfaces: from each a pointer leads to its data.
+    General,
+}
+
+impl Form {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Once => "that exists once",
+            Form::Single => "with a single interface",
+            Form::General => "in the general case",
+        }
+    }
+
+    /// What serves a client.
+    pub fn serve(self) -> Serving {
+        match self {
+            Form::Once => adder::serve(Once),
+            Form::Single => adder::serve(Single::default()),
+            Form::General => adder::serve(General::default()),
+        }
+    }
+
+    /// The same object called by Rust's own means.
+    pub fn by_dyn(self, calls: u32) -> f64 {
+        let mut adder: Box<dyn Adder> = black_box(match self {
+            Form::Once => Box::new(Once),
+            Form::Single => Box::new(Single::default()),
+            Form::General => Box::new(General::default()),
+        });
+        let start = Instant::now();
+        for i in 0..i64::from(calls) {
+            black_box(adder.add(i).x);
+        }
+        picoseconds_since(start, calls)
+    }
+}
+
+struct Once;
+
+impl Adder for Once {
+    fn add(&mut self, x: i64) -> Sum {
+        static ADDED: AtomicI64 = AtomicI64::new(0);
+        let x = ADDED.load(Ordering::Relaxed) + x;
+        ADDED.store(x, Ordering::Relaxed);
+        Sum { x }
+    }
+}
+
+#[derive(Default)]
+struct Single {
+    added: i64,
+}
+
+impl Adder for Single {
+    fn add(&mut self, x: i64) -> Sum {
+        self.added += x;
+        Sum { x: self.added }
+    }
+}
+
+#[derive(Default)]
+struct General {
+    added: Rc<Cell<i64>>,
+}
+
+impl Adder for General {
+    fn add(&mut self, x: i64) -> Sum {
+        self.added.set(self.added.get() + x);
+        Sum { x: self.added.get() }
+    }
+}

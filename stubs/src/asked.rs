@@ -1,0 +1,151 @@
+//! The client's methods of an interface of requests and replies.
+
+use crate::calls::Method;
+use crate::names::{is_part, is_text, name};
+
+impl Method<'_> {
+    /// The client's methods for the call.
+    pub fn asked(&self, others: &[Method]) -> String {
+        format!(
+            "{}///\n/// # Errors\n/// The other side has closed.\n#[inline]\n\
+             pub fn {}<'c>(&'c mut self{}) -> native::Call<'c, {}> {{\n\
+             native::Call::new(self, {})\n}}\n{}",
+            self.about(),
+            self.name(),
+            // Written so that it is the same in any edition of Rust.
+            self.parameters().replace('&', "&'c "),
+            self.kind(),
+            self.given(),
+            self.asked_now(others),
+        )
+    }
+
+    /// The method for a call that is answered at once, unless it would have the name of another, or what is given couldn't
+    /// be used again for the usual way.
+    fn asked_now(&self, others: &[Method]) -> String {
+        let now = self.name().trim_start_matches("r#").to_string() + "_now";
+        if others.iter().any(|other| other.name() == now) || self.gives_part() {
+            return String::new();
+        }
+        format!(
+            "/// The same at once, by one indirect call, where a server in Rust answers so and has been called before.\n\
+             /// `None`: nothing has been called; it can be called the usual way.\n\
+             #[inline]\n\
+             pub fn {now}(&mut self{}) -> Option<{}> {{\n\
+             native::Method::at_once(self, &mut Some({}))\n}}\n",
+            self.parameters(),
+            self.answer.ty("'static"),
+            self.given(),
+        )
+        .replace("native::Method", &format!("<{} as native::Method>", self.kind()))
+    }
+
+    /// What says how the call is made.
+    pub fn declared_kind(&self) -> String {
+        let (kind, given) = (self.kind(), self.given());
+        let types: String = self
+            .message
+            .parameters
+            .iter()
+            .map(|(_, ty)| crate::names::lent(ty).replace('&', "&'c ") + ", ")
+            .collect();
+        format!(
+            "/// The call `{}`.\npub enum {kind} {{}}\n\
+             impl native::Method for {kind} {{\n\
+             type Client = Client;\ntype Given<'c> = ({types});\ntype Answer = {};\n\
+             const REQUEST: usize = {};\n\
+             #[inline(always)]\n\
+             fn at_once(client: &mut Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer> {{\n\
+             {}}}\n\
+             fn later(client: &mut Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer> {{\n\
+             {}}}\n\
+             fn request<'c>({given}: Self::Given<'c>) -> <Interface as native::Protocol>::In<'c> {{\n{}\n}}\n\
+             fn answer(session: &mut native::Client<Interface>)\n\
+             -> Poll<Result<Self::Answer, native::Closed>> {{\n{}\n}}\n}}\n",
+            self.message.name,
+            self.answer.ty("'static"),
+            self.number,
+            self.at_once_body(),
+            self.later_body(),
+            self.request(),
+            self.receive(),
+        )
+    }
+
+    /// Its name: of what no message of the interface can be called.
+    fn kind(&self) -> String {
+        format!("__{}", self.message.name)
+    }
+
+    fn gives_part(&self) -> bool {
+        self.message.parameters.iter().any(|(_, ty)| is_part(ty))
+    }
+
+    /// The arguments as one value.
+    fn given(&self) -> String {
+        let fields = self.message.parameters.iter().map(|(field, _)| name(field) + ", ");
+        format!("({})", fields.collect::<String>())
+    }
+
+    fn at_once_body(&self) -> String {
+        let (given, name, arguments, kept) = (self.given(), self.name(), self.arguments(), self.kept());
+        let call = |taken: &str| {
+            format!(
+                "client.direct.at_once({taken}, |__object, {given}| {{\n\
+                 let answer = __object.{name}({arguments});\n{kept}\n}})"
+            )
+        };
+        if self.gives_part() {
+            let call = call("given.take()?");
+            return format!(
+                "match {call} {{\nOk(answer) => Some(answer),\nErr(back) => {{\n*given = Some(back);\nNone\n}}\n}}\n"
+            );
+        }
+        call("(*given)?") + ".ok()\n"
+    }
+
+    fn later_body(&self) -> String {
+        if self.gives_part() {
+            // A component can't be given twice: who has to wait would be called again.
+            return "None\n".into();
+        }
+        let (given, name, arguments) = (self.given(), self.name(), self.arguments());
+        let separator = if arguments.is_empty() { "" } else { ", " };
+        format!(
+            "let __given = (*given)?;\nclient.direct.later(|__object, __caller| {{\nlet {given} = __given;\n\
+             __object.{name}(__caller{separator}{arguments}).map(|answer| {})\n}})\n",
+            self.kept()
+        )
+    }
+
+    /// What becomes of an answer that lends from the object.
+    fn kept(&self) -> String {
+        if self.answer.ty("").contains('<') {
+            format!("match answer {{\n{}}}", self.answer.owned())
+        } else {
+            "answer".into()
+        }
+    }
+
+    /// The request as a message.
+    fn request(&self) -> String {
+        let value = |(field, ty): &(String, _)| {
+            let field = name(field);
+            if is_text(ty) { format!("{field}: Text::Lent({field}), ") } else { field + ", " }
+        };
+        let values: String = self.message.parameters.iter().map(value).collect();
+        let values = if values.is_empty() { values } else { format!(" {{ {values}}}") };
+        format!("In::{}{values}", name(&self.message.name))
+    }
+
+    /// How its answer is received.
+    fn receive(&self) -> String {
+        if self.answer.messages.is_empty() {
+            return "Poll::Ready(Ok(()))".into();
+        }
+        format!(
+            "native::receive(session, |message| match message {{\n{}_ => None,\n}})",
+            self.answer.of_message()
+        )
+    }
+}
