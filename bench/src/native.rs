@@ -98,6 +98,20 @@ impl Calls {
     }
 }
 
+/// Picoseconds of a call of a component in its general form.
+pub struct Times {
+    /// Over a binding, by an `.await`, which is what one writes where nothing else is needed.
+    pub component: f64,
+    /// Through `dyn`.
+    pub by_dyn: f64,
+}
+
+/// Measures both once.
+pub fn measure(calls: u32) -> Result<Times, String> {
+    let once = |way| picoseconds(way, Form::General, calls);
+    Ok(Times { component: once(Way::Await)?, by_dyn: once(Way::Dyn)? })
+}
+
 /// Measures all forms, by turns: each with so many calls. Needs Valgrind, for the instructions.
 pub fn local_call_rows(calls: u32) -> Result<Vec<LocalCall>, String> {
     Form::value_variants().iter().map(|&form| row(form, calls)).collect()
