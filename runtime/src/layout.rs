@@ -159,6 +159,8 @@ pub const CALLS: u16 = 16;
 
 /// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
 pub const LEAVES: u16 = 32;
+/// Messages come one after the other to or from a pump, which isn't switched to for each: see the far module.
+pub const STREAMS: u16 = 64;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]

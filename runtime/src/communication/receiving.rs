@@ -9,6 +9,7 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::{Act, next, payload, sender, violation, wait};
+use crate::far::at_once;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -64,6 +65,9 @@ pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
     word.flags &= !FOR_CLIENT;
     let waiter = (*c).waiter;
     if !waiter.is_null() && (*waiter).status == ROOM {
+        if word.flags & STREAMS != 0 && at_once::refill(w, c, waiter) {
+            return;
+        }
         (*c).waiter = null_mut();
         ready(w, waiter);
     }

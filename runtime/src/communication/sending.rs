@@ -12,6 +12,7 @@ use super::connection::wake_parked;
 use super::{
     Act, connection, drop_words, free, may_end, next, payload, rebinding, sender, violation, wait, wake,
 };
+use crate::far::at_once;
 use crate::layout::*;
 use crate::process::{restart_parked, restart_service, run_native};
 use crate::queue::ready;
@@ -24,7 +25,7 @@ const START: CommunicationWord = CommunicationWord { state: 0, seen: 0, tag: 0, 
 #[inline(always)]
 unsafe fn is_usual(c: *mut Communication, interface: &Interface, message: u32) -> bool {
     let word = (*c).word;
-    word.tag == 0 && word.flags & !LEAVES == 0 && next(interface, word.state, message).is_some()
+    word.tag == 0 && word.flags & !(LEAVES | STREAMS) == 0 && next(interface, word.state, message).is_some()
 }
 
 /// Room for a message, when there is; null: leave.
@@ -214,6 +215,9 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
         word.flags |= FOR_CLIENT;
     } else if word.flags & CALLS != 0 {
         return call(w, c);
+    }
+    if word.flags & STREAMS != 0 && at_once::push(w, c, (*c).waiter) {
+        return;
     }
     wake(w, c);
 }

@@ -23,8 +23,9 @@ use crate::layout::*;
 use crate::life::{self, ending};
 
 /// A far client.
-struct Client {
-    pump: Pump,
+pub struct Client {
+    /// Moves its messages.
+    pub pump: Pump,
     /// It waits for a connection, as a component of this domain would.
     waits: bool,
 }

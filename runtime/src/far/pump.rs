@@ -53,6 +53,8 @@ pub struct Pump {
     begun: bool,
     waker: Waker,
     traffic: Rc<Traffic>,
+    /// What has come can't be understood: its process will say so.
+    broken: Option<String>,
 }
 
 impl Pump {
@@ -67,7 +69,7 @@ impl Pump {
         let waker = Waker::new(w, p);
         far.attach(waker.clone());
         traffic.begin();
-        Pump { far, side, begun: false, waker, traffic: traffic.clone() }
+        Pump { far, side, begun: false, waker, traffic: traffic.clone(), broken: None }
     }
 
     /// Moves what can be moved. The process has to return after it.
@@ -85,11 +87,17 @@ impl Pump {
                 if !self.far.has_room() {
                     return park(c, p);
                 }
+                if !(*c).waiter.is_null() && (*(*c).waiter).status == ROOM {
+                    (*c).word.flags |= STREAMS;
+                }
                 self.forward(w, c, interface, word.tag as usize - 1);
                 continue;
             }
             if let Some(outcome) = self.near_end(word, c, interface) {
                 return outcome;
+            }
+            if let Some(why) = self.broken.take() {
+                return self.lost(why);
             }
             let message = match self.far.receive() {
                 Arrival::Message(message) => message,
@@ -104,6 +112,7 @@ impl Pump {
                 return self.lost(out_of_turn(interface, message));
             }
             if word.tag != 0 {
+                (*c).word.flags |= STREAMS;
                 wait(c, p, ROOM);
                 return Outcome::Waits;
             }
@@ -111,6 +120,72 @@ impl Pump {
                 return outcome;
             }
         }
+    }
+
+    /// Passes the message in the buffer on within the process that has sent it; `false`: that is left to its own process,
+    /// as is the end of the communication.
+    pub unsafe fn push(
+        &mut self,
+        w: *mut Worker,
+        c: *mut Communication,
+        interface: &'static Interface,
+    ) -> bool {
+        let word = (*c).word;
+        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
+        let is_plain = word.flags & !(STREAMS | FOR_CLIENT) == 0 && interface.state(word.state) & sends != 0;
+        if !is_plain || !self.is_for_us(word) || !self.far.has_room() {
+            return false;
+        }
+        self.forward(w, c, interface, word.tag as usize - 1);
+        true
+    }
+
+    /// Puts the next message into the empty buffer within the process that has taken the one before; `false`: there is none,
+    /// or it isn't plain, which is left to its own process.
+    pub unsafe fn refill(
+        &mut self,
+        w: *mut Worker,
+        c: *mut Communication,
+        interface: &'static Interface,
+    ) -> bool {
+        let word = (*c).word;
+        if word.flags != STREAMS {
+            return false;
+        }
+        let Arrival::Message(message) = self.far.receive() else { return false };
+        if message >= interface.messages.length || sender(interface, message as u32) != self.side {
+            return false;
+        }
+        let Some(state) = next(interface, word.state, message as u32) else { return false };
+        if let Err(why) = self.take(w, c, interface, message) {
+            self.broken = Some(why);
+            return false;
+        }
+        (*w).messages += 1;
+        let for_whom = if self.side == Side::Server { FOR_CLIENT } else { 0 };
+        let (tag, flags) = (message as u16 + 1, STREAMS | for_whom);
+        (*c).word = CommunicationWord { state, seen: word.state, tag, flags };
+        true
+    }
+
+    /// Takes a message's values from the far side into the buffer.
+    unsafe fn take(
+        &mut self,
+        w: *mut Worker,
+        c: *mut Communication,
+        interface: &'static Interface,
+        message: usize,
+    ) -> Result<(), String> {
+        let described = &interface.messages.get()[message];
+        let words = slice::from_raw_parts_mut(payload(c), described.parameters.length);
+        let mut filling = Filling::new(w, words, described);
+        self.far.take(&mut filling)?;
+        if !filling.is_whole() {
+            return Err("a message lacks values".into());
+        }
+        drop(filling);
+        count(&self.traffic.received, &Values::new(payload(c), described.parameters.get()));
+        Ok(())
     }
 
     fn lost(&self, why: String) -> Outcome {
@@ -208,15 +283,9 @@ impl Pump {
         if words.is_null() {
             return Some(Outcome::Waits);
         }
-        let described = &interface.messages.get()[message];
-        let words = slice::from_raw_parts_mut(words, described.parameters.length);
-        let mut filling = Filling::new(w, words, described);
-        let taken = self.far.take(&mut filling);
-        if taken.is_err() || !filling.is_whole() {
-            return Some(self.lost(taken.err().unwrap_or_else(|| "a message lacks values".into())));
+        if let Err(why) = self.take(w, c, interface, message) {
+            return Some(self.lost(why));
         }
-        drop(filling);
-        count(&self.traffic.received, &Values::new(payload(c), described.parameters.get()));
         ds_sent(w, c, interface, message as u32);
         if self.side == Side::Client && is_pump(c.cast()) {
             wake_parked(w, c.cast());
