@@ -30,7 +30,8 @@ pub(crate) mod sign {
 }
 
 /// Between domains of one machine a turn-round costs much more than a message: many may be on their way.
-const LIMITS: Limits = Limits { messages: 256, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 };
+const LIMITS: Limits =
+    Limits { messages: 1024, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 };
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
