@@ -110,6 +110,24 @@ fn whoever_asks_without_reading_is_not_answered() {
 }
 
 #[test]
+fn whoever_sends_without_reading_is_granted_nothing_more() {
+    let mut server = server();
+    [hello(), open(0)].iter().for_each(|frame| server.feed(frame));
+    let Some(Event::Offered { handle, .. }) = server.poll() else { panic!("not asked") };
+    server.accept(handle, talk(), 0);
+    let message = frame(4, 0, 0, &[0; 4]);
+    for _ in 0..200_000 {
+        server.feed(&message);
+        server.arrival(handle);
+        server.take(handle);
+        // Nothing of it can be sent.
+        server.output();
+    }
+    assert_eq!(server.failure(), Some("more messages have come than were granted"));
+    assert!(server.output().len() < 2 << 20);
+}
+
+#[test]
 fn a_message_that_does_not_exist_ends_its_communication() {
     let mut server = server();
     for frame in [hello(), open(0), frame(4, 1, 0, &[])] {

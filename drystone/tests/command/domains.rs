@@ -104,6 +104,41 @@ fn a_component_elsewhere_uses_what_it_requires() {
     }
 }
 
+/// How many messages without answers are sent before one waits: to a server that takes none for a second.
+fn sent_before_one_waits(domain: &str, by: &str) -> u64 {
+    let program = format!(
+        "COMPONENT Main;
+         INTERFACE Numbers; {{ IN Number(i: INTEGER) }} END Numbers;
+         COMPONENT Source REQUIRES Numbers;
+           VARIABLE i, begin: INTEGER;
+           ACTIVITY
+             REPEAT begin := TIME; Numbers!Number(i); INC(i) UNTIL TIME - begin > 300;
+             WRITE(i)
+         END Source;
+         COMPONENT Sink OFFERS Numbers;
+           IMPLEMENTATION Numbers; VARIABLE i: INTEGER;
+           BEGIN PASSIVATE(1000); WHILE ?Number DO ?Number(i) END END Numbers;
+         END Sink;
+         VARIABLE source: Source; sink: Sink;
+         BEGIN
+           NEW(sink) AT \"{domain}\" BY {by}; NEW(source); CONNECT(Numbers(source), sink)
+         END Main;"
+    );
+    output_of(&program).parse().expect("it is a number")
+}
+
+#[test]
+fn as_many_messages_are_on_their_way_as_is_said() {
+    for (domain, factory) in [("worker:1", "Worker"), ("process:store", "Lrpc")] {
+        let sent = |by: &str| sent_before_one_waits(domain, &format!("{factory}({by})"));
+        let (few, usual, many) = (sent("capacity: 16"), sent(""), sent("capacity: 2000"));
+        // Some are in the buffers before it.
+        assert!((16..100).contains(&few), "{domain}: {few}");
+        assert!((256..400).contains(&usual), "{domain}: {usual}");
+        assert!((2000..2200).contains(&many), "{domain}: {many}");
+    }
+}
+
 fn running(program: &str) -> (tempfile::TempDir, Child) {
     let folder = folder_with(program);
     let mut command = Command::new(DRYSTONE);
@@ -225,7 +260,9 @@ fn a_domain_that_takes_too_much_memory_ends_alone() {
 fn what_a_domain_cannot_be_is_said() {
     for (domain, by, reason) in [
         ("worker:one", "", "a worker is a number"),
+        ("worker:1", " BY Worker(capacity: 0)", "capacity is from 1 to 1000000"),
         ("process:x", " BY Lrpc(memory: 0)", "memory is to be above 0"),
+        ("process:x", " BY Lrpc(capacity: 10000000)", "capacity is from 1 to 1000000"),
         ("nowhere:x", "", "there is no naming context nowhere"),
     ] {
         let program = with_server(&format!("d := \"{domain}\"; NEW(s) AT d{by}"));

@@ -139,6 +139,32 @@ fn a_server_that_is_killed_ends_its_communications_only() {
     assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
 }
 
+/// Several times, so that a request is under way when the server goes.
+#[test]
+fn a_request_is_made_again_until_its_server_is_back() {
+    let port = port();
+    let folder = folder(port, "20000");
+    let path = folder.path().join("client.dry");
+    let program = fs::read_to_string(&path).expect("it was written");
+    let retried = "/talk\") BY Retried(attempts: 12, pause: 5)";
+    fs::write(&path, program.replace("/talk\")", retried)).expect("a temporary folder can be written");
+    let mut server = server(folder.path());
+    let mut client = begun(folder.path());
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(100));
+        drop(server);
+        std::thread::sleep(Duration::from_millis(100));
+        server = self::server(folder.path());
+    }
+    let until = Instant::now() + Duration::from_secs(30);
+    while client.try_wait().expect("it is a process of this one's").is_none() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = client.kill();
+    let output = client.wait_with_output().expect("it ends");
+    assert_eq!((printed(&output), status(&output)), ("all\non\n".into(), 0), "{}", complaint(&output));
+}
+
 #[test]
 fn a_client_that_is_killed_leaves_nothing() {
     let port = port();

@@ -7,7 +7,8 @@ use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
+use core::mem::take;
 
 use drystone_component::calls::Calls;
 use drystone_component::{Interface, Type};
@@ -29,6 +30,8 @@ struct Cache {
     most: usize,
     time: Rc<dyn Time>,
     answers: RefCell<BTreeMap<Vec<u8>, Answer>>,
+    /// How often all was forgotten: what was asked for before may have been answered before, too.
+    generation: Cell<u64>,
 }
 
 struct Cached {
@@ -58,16 +61,16 @@ pub(super) fn put_before(
     let lifetime = count(factory, "lifetime")?.unwrap_or(1000).saturating_mul(MILLISECOND);
     let most = count(factory, "entries")?.unwrap_or(4096).max(1) as usize;
     let time = services.time.clone();
-    Ok(Box::new(Cached {
-        inner,
-        cache: Rc::new(Cache { cached, lifetime, most, time, answers: RefCell::default() }),
-    }))
+    let (answers, generation) = Default::default();
+    let cache = Cache { cached, lifetime, most, time, answers, generation };
+    Ok(Box::new(Cached { inner, cache: Rc::new(cache) }))
 }
 
 impl Reach for Cached {
     fn begin(&mut self) -> Box<dyn Far> {
         let cache = self.cache.clone();
-        Box::new(Asking { inner: self.inner.begin(), cache, pump: None, asked: None, known: None, coming: 0 })
+        let (inner, asked) = (self.inner.begin(), Asked::default());
+        Box::new(Asking { inner, cache, pump: None, asked, known: None, coming: 0 })
     }
 }
 
@@ -75,12 +78,22 @@ struct Asking {
     inner: Box<dyn Far>,
     cache: Rc<Cache>,
     pump: Option<Waker>,
-    /// The request that the next answer from there is for, if it is to be kept.
-    asked: Option<Vec<u8>>,
+    asked: Asked,
     /// An answer that was known.
     known: Option<(usize, Letter)>,
     /// The message that has come.
     coming: usize,
+}
+
+/// What the next answer from there is for.
+#[derive(Default)]
+enum Asked {
+    #[default]
+    Nothing,
+    /// This request, made in this generation: it is to be kept.
+    Kept(Vec<u8>, u64),
+    /// One that may change what others are answered: at some time between it and its answer.
+    Changing,
 }
 
 /// A request as a key.
@@ -108,6 +121,12 @@ impl Cache {
         Some((answer.message, answer.letter.copy()))
     }
 
+    /// Whoever has asked, and has no answer yet, may get one of before.
+    fn forget(&self) {
+        self.generation.set(self.generation.get() + 1);
+        self.answers.borrow_mut().clear();
+    }
+
     fn keep(&self, key: Vec<u8>, message: usize, letter: Letter) {
         let mut answers = self.answers.borrow_mut();
         if answers.len() >= self.most {
@@ -119,6 +138,16 @@ impl Cache {
         }
         let until = self.time.now().saturating_add(self.lifetime);
         answers.insert(key, Answer { message, letter, until });
+    }
+}
+
+impl Asking {
+    /// If a request was one that changes something, it has now done so.
+    fn changed(&mut self) {
+        if let Asked::Changing = self.asked {
+            self.asked = Asked::Nothing;
+            self.cache.forget();
+        }
     }
 }
 
@@ -134,13 +163,14 @@ impl Far for Asking {
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         if !self.cache.cached[message] {
-            self.cache.answers.borrow_mut().clear();
+            self.cache.forget();
+            self.asked = Asked::Changing;
             return self.inner.send(message, values);
         }
         let key = key(message, &values);
         self.known = self.cache.find(&key);
         if self.known.is_none() {
-            self.asked = Some(key);
+            self.asked = Asked::Kept(key, self.cache.generation.get());
             self.inner.send(message, values);
         }
     }
@@ -150,8 +180,10 @@ impl Far for Asking {
             return Arrival::Message(*message);
         }
         let arrival = self.inner.receive();
-        if let Arrival::Message(message) = arrival {
-            self.coming = message;
+        match arrival {
+            Arrival::Message(message) => self.coming = message,
+            Arrival::Nothing => {}
+            Arrival::Closed | Arrival::Lost(_) => self.changed(),
         }
         arrival
     }
@@ -161,7 +193,11 @@ impl Far for Asking {
             return values.put_letter(letter);
         }
         self.inner.take(values)?;
-        if let (Some(key), Some(letter)) = (self.asked.take(), values.copy()) {
+        self.changed();
+        if let Asked::Kept(key, generation) = take(&mut self.asked)
+            && generation == self.cache.generation.get()
+            && let Some(letter) = values.copy()
+        {
             self.cache.keep(key, self.coming, letter);
         }
         Ok(())

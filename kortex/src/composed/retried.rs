@@ -65,7 +65,15 @@ impl Reach for Retried {
     fn begin(&mut self) -> Box<dyn Far> {
         let far = self.inner.borrow_mut().begin();
         let (reach, rule) = (self.inner.clone(), self.rule.clone());
-        Box::new(Trying { far: Some(far), reach, rule, pump: None, request: None, timer: None })
+        Box::new(Trying {
+            far: Some(far),
+            reach,
+            rule,
+            pump: None,
+            request: None,
+            unsent: false,
+            timer: None,
+        })
     }
 }
 
@@ -86,6 +94,8 @@ struct Trying {
     rule: Rc<Rule>,
     pump: Option<Waker>,
     request: Option<Request>,
+    /// The request waits for room, as where a connection begins.
+    unsent: bool,
     timer: Option<Box<dyn Any>>,
 }
 
@@ -102,27 +112,40 @@ impl Trying {
         self.far.insert(far)
     }
 
-    /// Makes the request again; it has been waited for long enough.
+    /// Makes the request again, when there is room; it has been waited for long enough.
     fn again(&mut self) {
         self.begin();
         let until = self.deadline();
-        if let (Some(far), Some(request)) = (&mut self.far, &mut self.request) {
+        if let Some(request) = &mut self.request {
             request.until = until;
-            let (message, mut letter) = (request.message, request.letter.copy());
-            far.send(message, letter.as_outgoing());
+            self.unsent = true;
         }
         if until != u64::MAX {
             self.wake_at(until);
         }
     }
 
+    /// Sends a request that has waited for room, if there is some now.
+    fn send_late(&mut self) {
+        if let (true, Some(far), Some(request)) = (self.unsent, &mut self.far, &self.request)
+            && far.has_room()
+        {
+            let mut letter = request.letter.copy();
+            far.send(request.message, letter.as_outgoing());
+            self.unsent = false;
+        }
+    }
+
     fn deadline(&self) -> u64 {
-        if self.rule.deadline == 0 { u64::MAX } else { self.rule.time.now() + self.rule.deadline }
+        match self.rule.deadline {
+            0 => u64::MAX,
+            deadline => self.rule.time.now().saturating_add(deadline),
+        }
     }
 
     /// An attempt has failed: `why` if that was the last.
     fn failed(&mut self, why: String) -> Arrival {
-        self.far = None;
+        (self.far, self.unsent) = (None, false);
         let Some(request) = &mut self.request else { return Arrival::Lost(why) };
         if request.tries >= self.rule.attempts {
             return Arrival::Lost(why);
@@ -145,7 +168,8 @@ impl Far for Trying {
     }
 
     fn has_room(&mut self) -> bool {
-        self.far.as_mut().is_none_or(|far| far.has_room())
+        self.send_late();
+        !self.unsent && self.far.as_mut().is_none_or(|far| far.has_room())
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
@@ -167,6 +191,7 @@ impl Far for Trying {
 
     fn receive(&mut self) -> Arrival {
         let late = self.request.as_ref().is_some_and(|request| request.until <= self.rule.time.now());
+        self.send_late();
         let Some(far) = &mut self.far else {
             if !late {
                 return Arrival::Nothing;

@@ -16,10 +16,13 @@ const SENTENCE: usize = 1000;
 impl Connection {
     /// What is to be sent now: the first bytes of it, or all, and then [`Connection::sent`].
     pub fn output(&mut self) -> &[u8] {
-        let mut owing = take(&mut self.owing);
-        owing.drain(..).for_each(|index| self.grant(index));
-        // Who owes says so when a message is taken: the list was used again meanwhile by nobody.
-        self.owing = owing;
+        // Grants come together while much waits to be sent: whoever does not read is granted nothing more.
+        if self.output.rest().len() < FULL {
+            let mut owing = take(&mut self.owing);
+            owing.drain(..).for_each(|index| self.grant(index));
+            // Who owes says so when a message is taken: the list was used again meanwhile by nobody.
+            self.owing = owing;
+        }
         self.output.rest()
     }
 

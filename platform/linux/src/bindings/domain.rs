@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use drystone_component::wire::Role;
 use drystone_component::{Interface, Program, Template};
+use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, Wish};
 
 use super::channel::{Offer, Trust};
@@ -17,6 +18,20 @@ use super::rings::Served;
 use crate::Options;
 use crate::platform::{Linux, Output};
 use crate::reactor::Reactor;
+
+/// Messages of a communication that may be on their way: between domains of one machine a turn-round costs much more
+/// than a message.
+const CAPACITY: u32 = 256;
+
+/// How many may be by what BY says, or else [`CAPACITY`].
+///
+/// # Errors
+/// It is no such number.
+pub(crate) fn capacity(hints: &Hints<'_>) -> Result<u32, String> {
+    let Some(capacity) = hints.integer("capacity")? else { return Ok(CAPACITY) };
+    let capacity = u32::try_from(capacity).ok().filter(|capacity| (1..=1_000_000).contains(capacity));
+    Ok(capacity.ok_or("capacity is from 1 to 1000000")?.max(16))
+}
 
 /// How long what a component has said last may take to be heard.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -48,14 +63,16 @@ pub(crate) struct Remote<P: Place> {
 }
 
 impl<P: Place> Remote<P> {
-    /// The component has been made in that place, at the other end of the channel.
+    /// The component has been made in that place, at the other end of the channel, with the same capacity.
     pub(crate) fn new(
         template: &'static Template,
         (offer, trust): (Offer, Trust),
         mut place: P,
         reactor: &Rc<Reactor>,
+        capacity: u32,
     ) -> io::Result<Remote<P>> {
-        let line = match offer.open(trust).and_then(|end| Line::new(end, Role::Dialer, reactor)) {
+        let begin = |end| Line::new(end, Role::Dialer, reactor, capacity);
+        let line = match offer.open(trust).and_then(begin) {
             Ok(line) => line,
             Err(error) => {
                 place.end();
@@ -135,19 +152,21 @@ impl Host for Outside {
     }
 }
 
-/// Runs a component of a program, which is at the other end of the channel, until it is deleted; the exit status.
+/// Runs a component of a program, which is at the other end of the channel with the same capacity, until it is deleted;
+/// the exit status.
 pub(crate) fn run(
     program: &'static Program,
     template: &'static Template,
     (offer, trust): (Offer, Trust),
     options: &Options,
+    capacity: u32,
 ) -> io::Result<i32> {
     // Its program is the one that people look at.
     let options = &Options { control: None, ..options.clone() };
     let mut platform =
         Linux::new(Instant::now(), Output::Standard, program, options).map_err(io::Error::other)?;
     let reactor = platform.reactor.clone();
-    let line = Line::new(offer.open(trust)?, Role::Acceptor, &reactor)?;
+    let line = Line::new(offer.open(trust)?, Role::Acceptor, &reactor, capacity)?;
     let host = Outside { template, line: line.clone() };
     let runtime_options = drystone_runtime::Options {
         cores: options.cores.max(1),

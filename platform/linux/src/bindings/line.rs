@@ -29,9 +29,10 @@ pub(crate) mod sign {
     pub(super) const LAST: u32 = 2;
 }
 
-/// Between domains of one machine a turn-round costs much more than a message: many may be on their way.
-const LIMITS: Limits =
-    Limits { messages: 1024, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 };
+/// What each side takes of the other, with so many messages of a communication on their way.
+fn limits(capacity: u32) -> Limits {
+    Limits { messages: capacity, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 }
+}
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
@@ -51,10 +52,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Begins to serve a channel. It is served until [`hang_up`](Line::hang_up).
-    pub(crate) fn new(end: End, role: Role, reactor: &Rc<Reactor>) -> std::io::Result<Rc<Line>> {
+    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. It is
+    /// served until [`hang_up`](Line::hang_up).
+    pub(crate) fn new(
+        end: End,
+        role: Role,
+        reactor: &Rc<Reactor>,
+        capacity: u32,
+    ) -> std::io::Result<Rc<Line>> {
         let line = Rc::new(Line {
-            link: Link::new(Connection::new(role, LIMITS)),
+            link: Link::new(Connection::new(role, limits(capacity))),
             reactor: reactor.clone(),
             end: RefCell::new(end),
             source: Cell::new(None),

@@ -25,7 +25,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::Scheme;
 use super::channel::{self, Trust};
 use super::confine::Confinement;
-use super::domain::{Place, Remote};
+use super::domain::{self, Place, Remote};
 use super::line::Line;
 use crate::Options;
 use crate::reactor::{Handler, Reactor};
@@ -51,20 +51,21 @@ impl Processes {
         template: &'static Template,
         name: &str,
         confinement: &Confinement,
+        capacity: u32,
     ) -> io::Result<Remote<Child>> {
         let (here, there) = channel::pair()?;
         if self.zygote.is_none() {
             self.zygote = Some(Zygote::new(self.program, &self.options)?);
         }
         let zygote = self.zygote.as_ref().expect("it was made just before");
-        let (number, process) = zygote.fork(template, confinement, &there)?;
+        let (number, process) = zygote.fork(template, confinement, capacity, &there)?;
         let (name, process) = (format!("process:{name}"), Rc::new(process));
         let mut child = Child { name, process, watched: None, share: None };
         if let Some(per_cent) = confinement.processor {
             let share = Share::new(number, per_cent);
             child.share = Some(share.inspect_err(|_| child.end())?);
         }
-        Remote::new(template, (here, Trust::None), child, &self.reactor)
+        Remote::new(template, (here, Trust::None), child, &self.reactor, capacity)
     }
 }
 
@@ -84,7 +85,8 @@ impl Scheme for Processes {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
         let confinement = Confinement::new(hints)?;
-        Ok(Box::new(self.make(template, rest, &confinement).map_err(|error| reason(&error))?))
+        let capacity = domain::capacity(hints)?;
+        Ok(Box::new(self.make(template, rest, &confinement, capacity).map_err(|error| reason(&error))?))
     }
 }
 

@@ -30,15 +30,15 @@ impl Workers {
         Workers { program, options, reactor: reactor.clone() }
     }
 
-    fn make(&self, template: &'static Template, worker: u32) -> io::Result<Remote<Thread>> {
+    fn make(&self, template: &'static Template, worker: u32, capacity: u32) -> io::Result<Remote<Thread>> {
         let (here, there) = channel::pair()?;
         let (program, options) = (self.program, self.options.clone());
         let run = move || {
             // An end that nobody hears of otherwise: the channel's descriptors are gone too.
-            let _ = domain::run(program, template, (there, Trust::SameProgram), &options);
+            let _ = domain::run(program, template, (there, Trust::SameProgram), &options, capacity);
         };
         thread::Builder::new().name(format!("worker:{worker}")).spawn(run)?;
-        Remote::new(template, (here, Trust::SameProgram), Thread, &self.reactor)
+        Remote::new(template, (here, Trust::SameProgram), Thread, &self.reactor, capacity)
     }
 }
 
@@ -61,7 +61,7 @@ impl Scheme for Workers {
         if let Some(factory) = hints.factories.iter().find(|factory| factory.name != "Worker") {
             return Err(format!("{} can do nothing for a worker of this program", factory.name));
         }
-        Ok(Box::new(self.make(template, worker).map_err(|error| reason(&error))?))
+        Ok(Box::new(self.make(template, worker, domain::capacity(hints)?).map_err(|error| reason(&error))?))
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) struct Zygote {
     pid: Pid,
 }
 
-/// Address of the template, then what the confinement says of itself.
-const WORDS: usize = 1 + Confinement::WORDS;
+/// Address of the template, the capacity, then what the confinement says of itself.
+const WORDS: usize = 2 + Confinement::WORDS;
 
 impl Zygote {
     pub(super) fn new(program: &'static Program, options: &Options) -> io::Result<Zygote> {
@@ -60,11 +60,13 @@ impl Zygote {
         &self,
         template: &'static Template,
         confinement: &Confinement,
+        capacity: u32,
         offer: &Offer,
     ) -> io::Result<(u32, OwnedFd)> {
         let mut request = [0u64; WORDS];
         request[0] = ptr::from_ref(template).expose_provenance() as u64;
-        request[1..].copy_from_slice(&confinement.words());
+        request[1] = capacity.into();
+        request[2..].copy_from_slice(&confinement.words());
         let socket = self.socket.as_ref().expect("it is there as long as this").as_fd();
         send(socket, &request, &offer.descriptors())?;
         let (answer, descriptors) =
@@ -169,14 +171,14 @@ fn fork(
     let descriptors = descriptors.try_into().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     let offer = Offer::received(descriptors, 1);
     let template = ptr::with_exposed_provenance::<Template>(request[0] as usize);
-    let confinement = Confinement::of_words(&request[1..]);
+    let (capacity, confinement) = (request[1] as u32, Confinement::of_words(&request[2..]));
     // SAFETY: see the head of this file.
     match unsafe { (threads::fork(), &*template) } {
         (-1, _) => Err(io::Error::last_os_error()),
         (0, template) => end_with(|| {
             // SAFETY: a descriptor that nobody here uses any more.
             unsafe { libc::close(socket.as_raw_fd()) };
-            live(program, template, offer, &confinement, options)
+            live(program, template, (offer, capacity), &confinement, options)
         }),
         (pid, _) => {
             let process = Pid::from_raw(pid).expect("a process that was made");
@@ -189,7 +191,7 @@ fn fork(
 fn live(
     program: &'static Program,
     template: &'static Template,
-    offer: Offer,
+    (offer, capacity): (Offer, u32),
     confinement: &Confinement,
     options: &Options,
 ) -> i32 {
@@ -207,5 +209,5 @@ fn live(
         eprintln!("error: a domain could not be confined: {why}");
         return 1;
     }
-    domain::run(program, template, (offer, Trust::None), &options).unwrap_or(1)
+    domain::run(program, template, (offer, Trust::None), &options, capacity).unwrap_or(1)
 }
