@@ -7,7 +7,7 @@
 //! The memory of the futexes is mapped shared by both processes for as long as they live, and all of it is atomic.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -52,7 +52,7 @@ pub enum Way {
 
 /// Bytes of a message before what it says, as in a frame of Drystone's; the first is 1 in the last message of a run.
 const HEAD: usize = 12;
-/// Bytes that are read at once from a stream.
+/// Bytes that are written and read at once, where nobody waits for an answer to each message.
 const BATCH: usize = 64 * 1024;
 
 impl Way {
@@ -116,7 +116,8 @@ impl Crossing {
         HEAD + if self.work == Work::Text { TEXT as usize } else { 8 }
     }
 
-    fn talk(&self, mut reader: impl Read, mut writer: impl Write, mut other: Child) -> io::Result<()> {
+    fn talk(&self, mut reader: impl Read, writer: impl Write, mut other: Child) -> io::Result<()> {
+        let mut writer = BufWriter::with_capacity(BATCH, writer);
         let mut message = vec![0; self.length()];
         self.measure(|_, n| {
             let mut sum = 0;
@@ -124,6 +125,7 @@ impl Crossing {
                 set_number(&mut message, x);
                 writer.write_all(&message)?;
                 if self.work == Work::Ask {
+                    writer.flush()?;
                     reader.read_exact(&mut message)?;
                     sum += number(&message);
                 }
@@ -131,6 +133,7 @@ impl Crossing {
             if self.work != Work::Ask {
                 message[0] = 1;
                 writer.write_all(&message)?;
+                writer.flush()?;
                 reader.read_exact(&mut message)?;
                 sum = number(&message);
             }

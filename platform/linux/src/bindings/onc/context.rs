@@ -1,5 +1,6 @@
 //! The names that begin with `onc:` and `onc+udp:`.
 
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use drystone_component::Interface;
@@ -50,6 +51,16 @@ fn options(hints: &Hints<'_>) -> Result<Options, String> {
     Ok(options)
 }
 
+/// ONC RPC protects nothing: that whoever reaches the address can call has to be said.
+fn permit(address: IpAddr, options: &Options) -> Result<(), String> {
+    match options.open || address.to_canonical().is_loopback() {
+        true => Ok(()),
+        false => Err("whoever reaches this address can call, for ONC RPC protects nothing: take one of this machine's \
+                      own (127.0.0.1, localhost), or say that it is meant by BY Onc(open: TRUE)"
+            .into()),
+    }
+}
+
 fn place(rest: &str) -> Result<Place, String> {
     let place = Place::parse(rest)?;
     match place.path.as_str() {
@@ -83,9 +94,11 @@ impl Scheme for Context {
         rest: &str,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        let service = Service::new(interface, &options(hints)?)?;
+        let options = options(hints)?;
+        let service = Service::new(interface, &options)?;
         let place = place(rest)?;
-        let address = (place.here()?, place.port.unwrap_or(0)).into();
+        let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
+        permit(address.ip(), &options)?;
         Ok(Box::new(Offered::new(&self.reactor, service, self.transport, address)?))
     }
 }

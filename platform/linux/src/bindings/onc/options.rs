@@ -31,6 +31,8 @@ pub struct Options {
     pub integers: Integers,
     /// `texts`: opaque or string.
     pub texts: Texts,
+    /// `open`: others than this machine may call.
+    pub open: bool,
 }
 
 impl Default for Options {
@@ -41,6 +43,7 @@ impl Default for Options {
             procedures: Vec::new(),
             integers: Integers::Hyper,
             texts: Texts::Opaque,
+            open: false,
         }
     }
 }
@@ -70,8 +73,15 @@ impl Options {
                     _ => return Err(refused("opaque or string")),
                 }
             }
+            "open" => {
+                self.open = match value {
+                    "TRUE" => true,
+                    "FALSE" => false,
+                    _ => return Err(refused("TRUE or FALSE")),
+                }
+            }
             _ => {
-                let known = "program, version, procedures, integers, texts";
+                let known = "program, version, procedures, integers, texts, open";
                 return Err(format!("{option}: there is no such option, only {known}"));
             }
         }
@@ -111,6 +121,7 @@ mod tests {
             ("procedures", "Get=7, Put=9"),
             ("integers", "32"),
             ("texts", "string"),
+            ("open", "TRUE"),
         ] {
             options.set(option, value).expect("it is right");
         }
@@ -121,6 +132,7 @@ mod tests {
             procedures,
             integers: Integers::Int,
             texts: Texts::String,
+            open: true,
         };
         assert_eq!(options, wanted);
     }
