@@ -123,3 +123,49 @@ fn a_running_program_is_shown() {
     }
     assert_eq!(status(&refused), 1);
 }
+
+/// A client that waits long for its first answer, and is then bound anew.
+const SLOW: &str = "
+COMPONENT Slow;
+INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
+COMPONENT Host OFFERS Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE x: INTEGER;
+  BEGIN WHILE ?Name DO ?Name(x); PASSIVATE(1500); !Greeting(x + 1) END END Greet;
+END Host;
+COMPONENT Guest REQUIRES Greet;
+VARIABLE x, i: INTEGER;
+BEGIN FOR i := 1 TO 40 DO Greet!Name(i); Greet?Greeting(x) END END Guest;
+VARIABLE h: Host; guest: Guest;
+BEGIN
+  NEW(h); EXPORT(Greet(h), \"local:one\"); EXPORT(Greet(h), \"local:two\");
+  NEW(guest); CONNECT(Greet(guest), \"local:one\"); DELETE(guest)
+END Slow;
+";
+
+#[test]
+fn who_leaves_before_its_answer_takes_no_other_client_with_it() {
+    let folder = folder_with(SLOW);
+    let mut program = start(folder.path());
+    let connect = || UnixStream::connect(folder.path().join("socket")).expect("the program listens");
+    let mut leaver = connect();
+    let request =
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"local:two\"}}";
+    writeln!(leaver, "{request}").expect("it listens");
+    std::thread::sleep(Duration::from_millis(300));
+    drop(leaver);
+    std::thread::sleep(Duration::from_millis(300));
+    // These get its place.
+    let others = [connect(), connect()];
+    std::thread::sleep(Duration::from_millis(2500));
+    let answers = others.map(|mut other| {
+        other.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be set");
+        writeln!(other, "{{\"inspect\": 10}}").ok();
+        let mut answer = String::new();
+        let _ = BufReader::new(other).read_line(&mut answer);
+        answer
+    });
+    let _ = program.kill();
+    let _ = program.wait();
+    assert!(answers.iter().all(|answer| answer.contains("local:two")), "{answers:?}");
+}

@@ -2,9 +2,12 @@
 //! the book's page on the protocol. What all factories have in common is in `bindings`.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -125,6 +128,34 @@ fn garbage_ends_its_own_connection() {
         assert!(Instant::now() < deadline, "connections are left over");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn a_flood_holds_nobody_up() {
+    let port = port();
+    let folder = folder(port, "1000");
+    let _server = server(folder.path());
+    let stop = Arc::new(AtomicBool::new(false));
+    let floods: Vec<_> = (0..2)
+        .map(|_| {
+            let stop = stop.clone();
+            std::thread::spawn(move || {
+                while !stop.load(Relaxed) {
+                    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+                    while !stop.load(Relaxed) && stream.write_all(&[0xff; 1 << 18]).is_ok() {}
+                }
+            })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    let output = client(folder.path());
+    stop.store(true, Relaxed);
+    for flood in floods {
+        flood.join().expect("it ends");
+    }
+    assert_eq!((printed(&output), status(&output)), ("all\non\n".into(), 0), "{}", complaint(&output));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]

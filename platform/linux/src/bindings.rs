@@ -1,6 +1,7 @@
 //! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the first
 //! `:`, says whose it is (language reference, section 9).
 
+mod alive;
 mod bell;
 mod channel;
 mod clock;
@@ -9,7 +10,7 @@ mod datum;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
 mod domain;
-mod entry;
+pub(crate) mod entry;
 mod http;
 mod line;
 mod link;

@@ -9,11 +9,12 @@
 //!
 //! The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
+use std::time::Instant;
 
 use drystone_kortex::composed::Monitors;
 use drystone_runtime::binding::{Rebind, rebind};
@@ -22,6 +23,7 @@ use drystone_runtime::layout::Worker;
 use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
 
+use crate::bindings::entry::BREATH;
 use crate::questions::Questions;
 use crate::reactor::{Drain, Handler, Reactor};
 use crate::reason::reason;
@@ -31,6 +33,7 @@ const LONGEST: usize = 64 * 1024;
 
 /// The socket; its file goes with it.
 pub(crate) struct Control {
+    me: Weak<Control>,
     path: PathBuf,
     shared: Rc<Shared>,
     listener: RefCell<UnixListener>,
@@ -63,8 +66,8 @@ impl Control {
         let source = reactor.watch(&mut listener).map_err(failed)?;
         questions.expect();
         let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: questions.clone() });
-        let control = Control { path: path.into(), shared, listener: RefCell::new(listener), source };
-        let control = Rc::new(control);
+        let (path, listener) = (path.into(), RefCell::new(listener));
+        let control = Rc::new_cyclic(|me| Control { me: me.clone(), path, shared, listener, source });
         reactor.handle(source, control.clone());
         Ok(control)
     }
@@ -83,18 +86,47 @@ fn is_socket(path: &Path) -> bool {
 
 impl Handler for Control {
     fn ready(&self) {
-        while let Ok((mut stream, _)) = self.listener.borrow().accept() {
-            let Ok(source) = self.shared.reactor.watch(&mut stream) else { continue };
-            let client = Client {
-                shared: self.shared.clone(),
-                source,
-                stream: RefCell::new(stream),
-                request: RefCell::default(),
-                answer: RefCell::default(),
-            };
-            let client = Rc::new_cyclic(|me| Ready { me: me.clone(), client });
-            self.shared.reactor.handle(source, client);
+        loop {
+            let accepted = self.listener.borrow().accept();
+            let Err(error) = accepted.and_then(|(stream, _)| self.admit(stream)) else { continue };
+            match error.kind() {
+                io::ErrorKind::WouldBlock => return,
+                // It has gone before it was accepted.
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
+                _ => {
+                    self.shared.reactor.at(Instant::now() + BREATH, Rc::new(Knock(self.me.clone())));
+                    return;
+                }
+            }
         }
+    }
+}
+
+/// The system may have room for another connection now.
+struct Knock(Weak<Control>);
+
+impl Handler for Knock {
+    fn ready(&self) {
+        if let Some(control) = self.0.upgrade() {
+            control.ready();
+        }
+    }
+}
+
+impl Control {
+    fn admit(&self, mut stream: UnixStream) -> io::Result<()> {
+        let source = self.shared.reactor.watch(&mut stream)?;
+        let client = Client {
+            shared: self.shared.clone(),
+            source,
+            stream: RefCell::new(stream),
+            request: RefCell::default(),
+            answer: RefCell::default(),
+            gone: Cell::new(false),
+        };
+        let client = Rc::new_cyclic(|me| Ready { me: me.clone(), client });
+        self.shared.reactor.handle(source, client);
+        Ok(())
     }
 }
 
@@ -106,10 +138,12 @@ struct Client {
     request: RefCell<Vec<u8>>,
     /// What it hasn't read yet.
     answer: RefCell<Vec<u8>>,
+    /// It isn't watched any more, and its source is another's; what it has asked may still be under way.
+    gone: Cell<bool>,
 }
 
 struct Ready {
-    me: std::rc::Weak<Ready>,
+    me: Weak<Ready>,
     client: Client,
 }
 
@@ -141,7 +175,7 @@ impl Ready {
     }
 
     fn answer(&self, answer: Value) {
-        let Some(me) = self.me.upgrade() else { return };
+        let Some(me) = self.me.upgrade().filter(|me| !me.client.gone.get()) else { return };
         let mut bytes = answer.to_string().into_bytes();
         bytes.push(b'\n');
         *self.client.answer.borrow_mut() = bytes;
@@ -197,6 +231,9 @@ impl Client {
     }
 
     fn leave(&self) {
+        if self.gone.replace(true) {
+            return;
+        }
         let _ = self.stream.borrow().shutdown(std::net::Shutdown::Both);
         self.shared.reactor.unwatch(self.source, &mut *self.stream.borrow_mut());
     }

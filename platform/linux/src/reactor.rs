@@ -66,6 +66,8 @@ pub(crate) struct Reactor {
     registry: Registry,
     state: RefCell<State>,
     signals: Arc<Signals>,
+    /// Counts the turns: in each, all sources are looked at.
+    turn: Cell<u64>,
     /// How much may come from outside that no process waits for here.
     expected: Rc<Cell<usize>>,
     /// Bytes pass through here between the kernel and a connection's own buffer.
@@ -86,6 +88,8 @@ struct State {
     times: Times,
     /// How many sources have bytes to write.
     draining: usize,
+    /// Sources whose readers and handlers go on in the next turn.
+    again: Vec<usize>,
 }
 
 #[derive(Default)]
@@ -120,6 +124,7 @@ impl Reactor {
             poll: RefCell::new((poll, Events::with_capacity(1024))),
             state: RefCell::default(),
             signals: Arc::new(Signals::new(waker)),
+            turn: Cell::default(),
             expected: Rc::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
         }))
@@ -159,6 +164,7 @@ impl Reactor {
     pub(crate) fn remove(&self, source: usize) {
         let mut state = self.state.borrow_mut();
         let removed = take(&mut state.sources[source]);
+        state.draining -= usize::from(removed.draining.is_some());
         state.free.push(source);
         // What goes with it may remove others.
         drop((state, removed));
@@ -242,20 +248,22 @@ impl Reactor {
         let pending = self.pending();
         let end = timeout.filter(|t| !t.is_zero()).map(|timeout| Instant::now() + timeout);
         loop {
+            self.turn.set(self.turn.get() + 1);
+            let resumed = self.resume();
             let dirty = take(&mut self.state.borrow_mut().dirty);
             for source in dirty {
                 self.drain(source);
             }
             let served = self.rings.serve();
             let over = timeout == Some(Duration::ZERO) || (pending > 0 && self.pending() == 0);
-            let limit = if over || served || !self.state.borrow().woken.is_empty() {
+            let limit = if over || served || resumed || !self.state.borrow().woken.is_empty() {
                 Some(Duration::ZERO)
             } else {
                 let limit = self.state.borrow().next_deadline(end);
                 limit.map(|limit| limit.saturating_duration_since(Instant::now()))
             };
             let left_alone = served && !over && self.rings.have_priority();
-            let notified = served | (!left_alone && self.rest(limit)) | self.run_due();
+            let notified = served | resumed | (!left_alone && self.rest(limit)) | self.run_due();
             self.expire();
             let woken = take(&mut self.state.borrow_mut().woken);
             for &process in &woken {
@@ -266,6 +274,29 @@ impl Reactor {
                 return;
             }
         }
+    }
+
+    /// Which turn it is.
+    pub(crate) fn turn(&self) -> u64 {
+        self.turn.get()
+    }
+
+    /// There is more to read, but others have a turn first: then the source's readers and its handler go on.
+    pub(crate) fn come_back(&self, source: usize) {
+        let again = &mut self.state.borrow_mut().again;
+        if !again.contains(&source) {
+            again.push(source);
+        }
+    }
+
+    /// Goes on with those that have to come back; whether there were any.
+    fn resume(&self) -> bool {
+        let again = take(&mut self.state.borrow_mut().again);
+        for &source in &again {
+            self.state.borrow_mut().wake(source, Direction::Read);
+            self.run_handler(source);
+        }
+        !again.is_empty()
     }
 
     /// Before the program ends: lets what was written be sent, within a time limit.
@@ -319,9 +350,8 @@ impl Reactor {
         let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
         let state = &mut *self.state.borrow_mut();
         state.wake(source, Direction::Write);
-        if drained {
-            // `draining` keeps the socket until the borrow has ended: its end removes the source.
-            state.sources[source].draining = None;
+        // `draining` keeps the socket until the borrow has ended: its end removes the source. It may have removed it itself.
+        if drained && state.sources[source].draining.take().is_some() {
             state.draining -= 1;
         }
     }

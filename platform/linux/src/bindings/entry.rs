@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
 
+use super::alive::keep_alive;
 use crate::process::widen;
 use crate::reactor::{Handler, Reactor};
 
 /// How long nothing is accepted when the system has no room for another connection.
-const BREATH: Duration = Duration::from_millis(20);
+pub(crate) const BREATH: Duration = Duration::from_millis(20);
 
 /// See the head of this file. Nobody listens any more when it is dropped; connections that were made last on.
 pub(super) struct Entry {
@@ -48,10 +49,15 @@ impl Entry {
         Ok((entry, at))
     }
 
+    fn admit(&self, stream: TcpStream) -> io::Result<()> {
+        keep_alive(&stream);
+        (self.take)(stream)
+    }
+
     fn accept(&self) {
         loop {
             let accepted = self.listener.borrow().accept();
-            let Err(error) = accepted.and_then(|(stream, _)| (self.take)(stream)) else { continue };
+            let Err(error) = accepted.and_then(|(stream, _)| self.admit(stream)) else { continue };
             match error.kind() {
                 io::ErrorKind::WouldBlock => return,
                 // It has gone before it was accepted.

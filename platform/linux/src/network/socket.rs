@@ -25,6 +25,8 @@ pub(crate) struct Socket {
     output: RefCell<Output>,
     /// Closed by this side, both ways.
     pub(super) closed: Cell<bool>,
+    /// The turn in which it was read last, and how often.
+    reads: Cell<(u64, usize)>,
 }
 
 #[derive(Default)]
@@ -40,6 +42,9 @@ struct Output {
 
 /// What waits to be sent may take this much memory before it has to be tried at once.
 const BATCH: usize = 16 * 1024;
+
+/// How often a connection is read before others get a turn.
+const READS: usize = 16;
 
 /// With so much waiting to be sent, whoever writes has to wait.
 pub(crate) const FULL: usize = 64 * 1024;
@@ -57,6 +62,7 @@ impl Socket {
             input: RefCell::default(),
             output: RefCell::default(),
             closed: Cell::new(false),
+            reads: Cell::default(),
         }))
     }
 
@@ -99,6 +105,19 @@ impl Socket {
                 error => return error,
             }
         }
+    }
+
+    /// The same, so often in a turn that others have theirs: then it would block, and its handler runs again in the next.
+    pub(crate) fn read_in_turn(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        let turn = self.reactor.turn();
+        let (last, reads) = self.reads.get();
+        let reads = if last == turn { reads } else { 0 };
+        if reads >= READS {
+            self.reactor.come_back(self.source);
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.reads.set((turn, reads + 1));
+        self.read(bytes)
     }
 
     /// Takes bytes to be sent, soon. After a failure, or the end of writing, they are dropped.

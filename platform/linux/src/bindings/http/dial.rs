@@ -13,6 +13,7 @@ use mio::net::TcpStream;
 
 use super::io::Io;
 use super::service::Service;
+use crate::bindings::alive::keep_alive;
 use crate::bindings::place::Search;
 use crate::network::socket::Socket;
 use crate::reactor::{Handler, Time};
@@ -118,7 +119,10 @@ impl Dial {
     fn next(self: &Rc<Dial>, mut others: vec::IntoIter<SocketAddr>, mut why: String) -> Progress {
         let reactor = &self.service.reactor;
         for address in others.by_ref() {
-            let begun = TcpStream::connect(address).and_then(|stream| Socket::new(reactor.clone(), stream));
+            let begun = TcpStream::connect(address).and_then(|stream| {
+                keep_alive(&stream);
+                Socket::new(reactor.clone(), stream)
+            });
             match begun {
                 Ok(socket) => {
                     reactor.handle(socket.source(), self.clone());

@@ -52,7 +52,7 @@ struct Wire<'a>(&'a Socket);
 
 impl Read for Wire<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.read(bytes)
+        self.0.read_in_turn(bytes)
     }
 }
 

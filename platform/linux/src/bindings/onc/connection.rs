@@ -137,7 +137,7 @@ impl Connection {
     /// `false`: the client has closed.
     fn read(&self) -> io::Result<bool> {
         let bytes = &mut *self.door.reactor.scratch.borrow_mut();
-        let length = self.socket.read(bytes)?;
+        let length = self.socket.read_in_turn(bytes)?;
         self.state.borrow_mut().records.feed(&bytes[..length]);
         Ok(length > 0)
     }

@@ -14,6 +14,7 @@ use mio::net::TcpStream;
 use super::link::{Link, MOST_OPEN, Slot, Target};
 use super::message::reply_to;
 use super::record::{self, Record, Records};
+use crate::bindings::alive::keep_alive;
 use crate::bindings::place::Search;
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::{Expectation, Handler};
@@ -85,7 +86,10 @@ impl StreamLink {
     fn dial(&self, mut addresses: vec::IntoIter<SocketAddr>, mut error: io::Error) {
         let reactor = &self.target.reactor;
         while let Some(address) = addresses.next() {
-            match TcpStream::connect(address).and_then(|stream| Socket::new(reactor.clone(), stream)) {
+            match TcpStream::connect(address).and_then(|stream| {
+                keep_alive(&stream);
+                Socket::new(reactor.clone(), stream)
+            }) {
                 Ok(socket) => {
                     let Some(me) = self.me.upgrade() else { return };
                     reactor.handle(socket.source(), me.clone());
@@ -176,7 +180,7 @@ impl StreamLink {
                 }
             }
             let bytes = &mut *self.target.reactor.scratch.borrow_mut();
-            match socket.read(bytes) {
+            match socket.read_in_turn(bytes) {
                 Ok(0) => return Err("the server has closed the connection".into()),
                 Ok(length) => self.state.borrow_mut().records.feed(&bytes[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),

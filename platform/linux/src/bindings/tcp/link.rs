@@ -17,8 +17,9 @@ use std::vec;
 use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
-use self::moments::{Attention, Impatience, Limit};
+use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
+use crate::bindings::alive::{expect_receipt, keep_alive};
 use crate::bindings::peer::{Line, Names, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
@@ -114,6 +115,8 @@ impl Link {
     }
 
     fn watch(&self, mut stream: TcpStream) -> io::Result<usize> {
+        keep_alive(&stream);
+        expect_receipt(&stream);
         let source = self.reactor.watch(&mut stream)?;
         *self.socket.borrow_mut() = Some(Socket { stream, source });
         Ok(source)
@@ -208,7 +211,14 @@ impl Link {
                 return self.discard();
             }
         }
-        self.reactor.at(Instant::now(), Rc::new(Attention(self.me.clone())));
+        self.come_back();
+    }
+
+    /// Goes on when others have had a turn.
+    fn come_back(&self) {
+        if let Some(socket) = &*self.socket.borrow() {
+            self.reactor.come_back(socket.source);
+        }
     }
 
     /// Whether a read would block for certain.
@@ -226,13 +236,14 @@ impl Link {
     /// Reads on until the other end has read why this one has ended the connection: closed earlier, it might not get there.
     fn discard(&self) {
         let mut bytes = [0; 4096];
-        loop {
+        for _ in 0..READS {
             match self.read_into(&mut bytes) {
                 Ok(1..) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 _ => return self.lose("it is over"),
             }
         }
+        self.come_back();
     }
 
     fn read_into(&self, bytes: &mut [u8]) -> io::Result<usize> {
