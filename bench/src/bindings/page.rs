@@ -49,8 +49,8 @@ fn notes() -> String {
          server made of all messages. With *2 cores* both sides may use both processors. *asleep* is with one \
          processor for both sides, so that each has to sleep for the other to go on; *spinning* is what a program of Drystone \
          does by itself as long as answers come soon. \
-         *tokio-mpsc* is a pair of channels of 1024 messages between two threads, each with a runtime of its own (as many as a worker of \
-         Drystone has room for); *futex*, *pipe* and *unix* are two processes by hand, with a message of 20 bytes, of which \
+         *tokio-mpsc* is a pair of channels of 1024 messages between two threads, each with a runtime of its own (a worker of \
+         Drystone has room for 256); *futex*, *pipe* and *unix* are two processes by hand, with a message of 20 bytes, of which \
          those without answers are written 64 KiB at once, as Drystone writes many at once; *tonic* calls a \
          method with one reply, or streams from the client; *capnp-rpc* calls methods and streaming methods, over \
          buffered connections; *async-nats* sends numbers with a subject of its own for the answers, by the NATS that Drystone uses too; *libtirpc* is client and server with what rpcgen makes; all of these are \

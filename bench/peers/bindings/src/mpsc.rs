@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::{Outcome, TEXT, Work, runtime, timed};
 
-/// Messages that may be on their way: as many as with a worker of Drystone.
+/// Messages that may be on their way: four times as many as with a worker of Drystone.
 const CAPACITY: usize = 1024;
 
 enum Message {

@@ -132,12 +132,8 @@ impl Line {
         // The sign first: it is seen with all that was written before it.
         let sign = self.end.borrow_mut().sign();
         let read = self.end.borrow_mut().read(&mut |bytes| self.link.feed(bytes));
-        match read {
-            Err(_) => return self.lose(NONSENSE),
-            Ok(_) if self.link.has_failed() => return self.lose(NONSENSE),
-            // The sign stands behind what is left, for which others have to wait no longer.
-            Ok(false) => return,
-            Ok(true) => {}
+        if read.is_err() {
+            return self.lose(NONSENSE);
         }
         if self.sign.replace(sign) != sign {
             self.alert();
@@ -192,7 +188,3 @@ impl Served for Line {
         self.end.borrow_mut().tell();
     }
 }
-
-#[cfg(test)]
-#[path = "line_tests.rs"]
-mod tests;

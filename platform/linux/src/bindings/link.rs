@@ -121,11 +121,6 @@ impl Link {
         connection.sent(sent);
     }
 
-    /// Whether the other side doesn't keep to what was agreed: nothing more is read.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.connection.borrow().failure().is_some()
-    }
-
     /// No more bytes come or go: everything is lost, for this reason.
     pub(crate) fn lost(&self, reason: &str) {
         self.connection.borrow_mut().lost(reason);
