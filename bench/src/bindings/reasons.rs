@@ -8,9 +8,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              some 2.5 us more than two futexes; the rest are the two programs, five thousand instructions for both messages"
         }
         "worker throughput" | "lrpc throughput" | "tcp throughput" => {
-            "at each side a message is a process of its own that waits for the next one: nine hundred instructions at the \
-             sender, twelve hundred at the receiver, with two turns of the scheduler; what is sent goes in batches of \
-             hundreds, as with the peers, which have no process to be told of each"
+            "what is sent is shown to the other side when the program has nothing else to do: while one side works through \
+             what has come the other waits, so that both seldom work at once (more messages on their way make that worse)"
         }
         _ => return None,
     };
