@@ -14,7 +14,7 @@
 //! Everything here runs on the home worker's thread, called by the runtime with that worker.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-pub mod at_once;
+pub(crate) mod at_once;
 mod cell;
 mod clients;
 mod domain;
