@@ -125,6 +125,11 @@ impl Channel {
         (message.sender != self.side).then_some(number)
     }
 
+    /// Whether anybody here takes what comes.
+    pub(super) fn is_read(&self) -> bool {
+        self.held && self.end.is_none()
+    }
+
     /// Whether enough has been taken that the other side should hear of it.
     pub(super) fn should_grant(&self) -> bool {
         !self.closed_there

@@ -234,6 +234,12 @@ impl Connection {
         channel.map_or(&[], |channel| channel.inbox.payload())
     }
 
+    /// Whether a message of a communication has come that wasn't taken.
+    pub fn has_message(&self, handle: Handle) -> bool {
+        let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
+        channel.is_some_and(|channel| !channel.inbox.is_empty())
+    }
+
     /// The message that [`Connection::arrival`] tells of has been taken: the other side may send one more.
     pub fn take(&mut self, handle: Handle) {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
@@ -273,22 +279,19 @@ impl Connection {
         message: usize,
         values: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let (role, largest) = (self.role, self.theirs.map_or(0, |limits| limits.largest) as usize);
-        let Some(channel) = self.channel(handle).filter(|channel| channel.end.is_none()) else {
-            return Ok(());
-        };
+        let largest = self.theirs.map_or(0, |limits| limits.largest) as usize;
+        let channel = self.channels.get_mut(handle.0 as usize).and_then(Option::as_mut);
+        let Some(channel) = channel.filter(|channel| channel.is_read()) else { return Ok(()) };
         if channel.phase != Phase::Open || !channel.credit.allows() {
             return Err("a message was sent without room for it".to_string());
         }
         let number = channel
             .number_to_send(message)
             .ok_or_else(|| "the other side does not know this message".to_string())?;
-        let communication = channel.on_wire(role);
+        let communication = channel.on_wire(self.role);
         match self.output.frame(Kind::Message, number, communication, largest, values)? {
             Ok(length) => {
-                if let Some(channel) = self.channel(handle) {
-                    channel.credit.spend(length);
-                }
+                channel.credit.spend(length);
                 Ok(())
             }
             Err(length) => Err(alloc::format!(

@@ -86,7 +86,7 @@ impl Header {
         }
     }
 
-    fn bytes(&self) -> [u8; HEADER] {
+    pub(super) fn bytes(&self) -> [u8; HEADER] {
         let [a, b, c, d] = self.length.to_be_bytes();
         let [e, f] = self.kind.to_be_bytes();
         let [g, h] = self.number.to_be_bytes();

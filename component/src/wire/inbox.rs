@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// What stands before each message: its length and its number.
-const RECORD: usize = 8;
+use super::frame::{HEADER, Header};
 
 /// An empty buffer that is larger is given back.
 const KEPT: usize = 4 * 1024;
@@ -21,14 +20,24 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// A message begins to come.
-    pub(super) fn begin(&mut self, number: u16, length: u32) {
+    pub(super) fn begin(&mut self, header: &Header) {
         self.coming = true;
+        self.make_room();
+        self.bytes.extend_from_slice(&header.bytes());
+    }
+
+    /// A whole message has come, as it came: header and all.
+    pub(super) fn push(&mut self, frame: &[u8]) {
+        self.make_room();
+        self.bytes.extend_from_slice(frame);
+        self.whole += 1;
+    }
+
+    fn make_room(&mut self) {
         if self.first > KEPT && self.first > self.bytes.len() / 2 {
             self.bytes.drain(..self.first);
             self.first = 0;
         }
-        self.bytes.extend_from_slice(&length.to_ne_bytes());
-        self.bytes.extend_from_slice(&u32::from(number).to_ne_bytes());
     }
 
     /// More of its bytes have come.
@@ -51,19 +60,19 @@ impl Inbox {
 
     /// The number of the first message.
     pub(super) fn number(&self) -> Option<u16> {
-        (self.whole != 0).then(|| self.word(self.first + 4) as u16)
+        (self.whole != 0).then(|| self.header().number)
     }
 
     /// The bytes of the first message; none if there is no message.
     pub(super) fn payload(&self) -> &[u8] {
-        if self.is_empty() { &[] } else { &self.bytes[self.first + RECORD..][..self.length()] }
+        if self.is_empty() { &[] } else { &self.bytes[self.first + HEADER..][..self.header().length as usize] }
     }
 
     /// The first message has been taken; gives its length.
     pub(super) fn pop(&mut self) -> usize {
-        let length = self.length();
+        let length = self.header().length as usize;
         self.whole -= 1;
-        self.first += RECORD + length;
+        self.first += HEADER + length;
         if self.first == self.bytes.len() {
             self.first = 0;
             self.bytes.clear();
@@ -79,11 +88,7 @@ impl Inbox {
         *self = Inbox::default();
     }
 
-    fn length(&self) -> usize {
-        self.word(self.first) as usize
-    }
-
-    fn word(&self, at: usize) -> u32 {
-        u32::from_ne_bytes(*self.bytes[at..].first_chunk().expect("each message has its record"))
+    fn header(&self) -> Header {
+        Header::read(self.bytes[self.first..].first_chunk().expect("each message has its header"))
     }
 }

@@ -12,8 +12,6 @@ pub mod decoders;
 mod domain;
 pub(crate) mod entry;
 mod http;
-mod line;
-mod link;
 mod nats;
 pub mod onc;
 pub(crate) mod patience;

@@ -279,6 +279,9 @@ impl<'a> Filling<'a> {
 
     /// Drops what was put so far.
     fn clear(&mut self) {
+        if self.filled == 0 {
+            return;
+        }
         for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()).take(self.filled) {
             // SAFETY: the word owns what it was made of.
             unsafe { drop_word(self.worker, word, parameter.ty) }

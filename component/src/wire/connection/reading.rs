@@ -45,11 +45,13 @@ impl Connection {
                 self.more_of_message(index, left, now);
                 Ok(rest)
             }
-            Reading::Header => self.gather(bytes, HEADER, |connection, header| {
-                let mut array = [0; HEADER];
-                array.copy_from_slice(header);
-                connection.header(Header::read(&array))
-            }),
+            Reading::Header => match bytes.first_chunk() {
+                Some(header) if self.partial.is_empty() => self.header(Header::read(header), bytes),
+                _ => self.gather(bytes, HEADER, |connection, header| {
+                    let parsed = Header::read(header.first_chunk().expect("all of it has come"));
+                    connection.header(parsed, header).map(drop)
+                }),
+            },
             Reading::Body(header) => self.gather(bytes, header.length as usize, |connection, body| {
                 connection.reading = Reading::Header;
                 connection.frame(header, body)
@@ -78,27 +80,27 @@ impl Connection {
         Ok(rest)
     }
 
-    /// A header has come.
-    fn header(&mut self, header: Header) -> Result<(), String> {
+    /// A header has come, with which these bytes begin; gives those that it doesn't need.
+    fn header<'a>(&mut self, header: Header, bytes: &'a [u8]) -> Result<&'a [u8], String> {
         let kind = Kind::of(header.kind);
         if self.theirs.is_none() && (kind != Some(Kind::Hello) || header.communication != MAGIC) {
             return Err("the other side does not speak Drystone's protocol".to_string());
         }
         if kind == Some(Kind::Message) {
-            return self.message(header);
+            return self.message(header, bytes);
         }
         if header.length as usize > CONTROL {
             return Err(alloc::format!("a frame of {} bytes is too long", header.length));
         }
-        if header.length == 0 {
-            return self.frame(header, &[]);
+        match header.length {
+            0 => self.frame(header, &[])?,
+            _ => self.reading = Reading::Body(header),
         }
-        self.reading = Reading::Body(header);
-        Ok(())
+        Ok(&bytes[HEADER..])
     }
 
-    /// A message begins to come.
-    fn message(&mut self, header: Header) -> Result<(), String> {
+    /// A message begins to come, or comes in one piece: that is copied once.
+    fn message<'a>(&mut self, header: Header, bytes: &'a [u8]) -> Result<&'a [u8], String> {
         if header.length > self.limits.largest {
             let largest = self.limits.largest;
             return Err(alloc::format!(
@@ -107,7 +109,8 @@ impl Connection {
             ));
         }
         let index = self.find(header.communication)?;
-        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
+        let rest = &bytes[HEADER..];
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(rest) };
         if channel.closed_there || matches!(channel.phase, Phase::Asked { .. }) && !channel.closed_here {
             return Err("a message has come of a communication that has not begun, or is over".to_string());
         }
@@ -115,14 +118,19 @@ impl Connection {
             return Err("more messages have come than were granted".to_string());
         }
         channel.granted.spend(header.length as usize);
-        if channel.held && channel.end.is_none() {
-            channel.inbox.begin(header.number, header.length);
+        let length = header.length as usize;
+        if let Some((frame, rest)) = bytes.split_at_checked(HEADER + length) {
+            if channel.is_read() {
+                channel.inbox.push(frame);
+                self.wake(index, Waits::Message);
+            }
+            return Ok(rest);
         }
-        self.reading = Reading::Message(index, header.length as usize);
-        if header.length == 0 {
-            self.more_of_message(index, 0, &[]);
+        if channel.is_read() {
+            channel.inbox.begin(&header);
         }
-        Ok(())
+        self.reading = Reading::Message(index, length);
+        Ok(rest)
     }
 
     fn more_of_message(&mut self, index: u32, left: usize, bytes: &[u8]) {

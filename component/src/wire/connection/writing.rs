@@ -41,6 +41,16 @@ impl Connection {
         !self.output.rest().is_empty() || !self.owing.is_empty()
     }
 
+    /// Bytes that are to be sent, without the grants.
+    pub fn unsent(&self) -> usize {
+        self.output.rest().len()
+    }
+
+    /// Whether the other side is to be granted something.
+    pub fn owes(&self) -> bool {
+        !self.owing.is_empty()
+    }
+
     pub(super) fn hello(&mut self) {
         let mut body = Vec::new();
         put_u32(&mut body, self.limits.messages);

@@ -206,10 +206,14 @@ impl End {
         }
     }
 
-    /// Gives all that has come to `take`, in pieces; whether that was anything.
+    /// Gives what has come to `take`, in pieces; whether that was all. Of a writer that doesn't stop it is about as much as there
+    /// is room for in the ring.
     pub(crate) fn read(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Garbage> {
-        let mut some = false;
-        while self.reader.look()? > 0 {
+        let mut read = 0;
+        while read < CAPACITY {
+            if self.reader.look()? == 0 {
+                return Ok(true);
+            }
             let taken = match self.trust {
                 Trust::SameProgram => {
                     // SAFETY: the writer is in this process.
@@ -224,9 +228,10 @@ impl End {
                 }
             };
             self.reader.skip(taken);
-            (some, self.skipped) = (true, true);
+            self.skipped = true;
+            read += taken;
         }
-        Ok(some)
+        Ok(self.reader.look()? == 0)
     }
 
     /// Lets the other side see what was written, without waking it: if it is awake it may begin.

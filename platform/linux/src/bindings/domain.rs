@@ -2,6 +2,8 @@
 //! for is said by its name: `o2` is the third that the component offers, `r0/1` the first slot of the first that it
 //! requires.
 
+mod link;
+
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::rc::Rc;
@@ -12,8 +14,9 @@ use drystone_component::{Interface, Program, Template};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, Wish};
 
+pub(crate) use self::link::Link;
+use self::link::sign;
 use super::channel::{Offer, Trust};
-use super::line::{Line, sign};
 use super::rings::Served;
 use crate::Options;
 use crate::platform::{Linux, Output};
@@ -49,7 +52,7 @@ fn required_interface(template: &'static Template, index: usize) -> &'static Int
 /// What keeps a domain, and ends it when it is dropped.
 pub(crate) trait Place: 'static {
     /// Something has come to an end there: told once, first.
-    fn watch(&mut self, line: &Rc<Line>) -> io::Result<()>;
+    fn watch(&mut self, link: &Rc<Link>) -> io::Result<()>;
 
     /// It is to end at once.
     fn end(&mut self);
@@ -58,64 +61,65 @@ pub(crate) trait Place: 'static {
 /// A component elsewhere, as its program knows it.
 pub(crate) struct Remote<P: Place> {
     template: &'static Template,
-    line: Rc<Line>,
+    link: Rc<Link>,
     place: P,
 }
 
 impl<P: Place> Remote<P> {
     /// The component has been made in that place, at the other end of the channel, with the same capacity.
     pub(crate) fn new(
+        name: &str,
         template: &'static Template,
         (offer, trust): (Offer, Trust),
         mut place: P,
         reactor: &Rc<Reactor>,
         capacity: u32,
     ) -> io::Result<Remote<P>> {
-        let begin = |end| Line::new(end, Role::Dialer, reactor, capacity);
-        let line = match offer.open(trust).and_then(begin) {
-            Ok(line) => line,
+        let begin = |end| Link::new(name, end, Role::Dialer, reactor, capacity);
+        let link = match offer.open(trust).and_then(begin) {
+            Ok(link) => link,
             Err(error) => {
                 place.end();
                 return Err(error);
             }
         };
-        let watched = place.watch(&line);
-        let remote = Remote { template, line, place };
+        let watched = place.watch(&link);
+        let remote = Remote { template, link, place };
         watched.map(|()| remote)
     }
 }
 
 impl<P: Place> Domain for Remote<P> {
     fn attach(&mut self, waiter: Waker) {
-        self.line.watch(waiter);
+        self.link.watch(waiter);
     }
 
     fn offered(&mut self, index: usize) -> Box<dyn Reach> {
-        self.line.link.reach(format!("o{index}").into(), offered_interface(self.template, index))
+        self.link.reach(offered_interface(self.template, index), &format!("o{index}"))
     }
 
     fn required(&mut self, index: usize) -> Box<dyn Exported> {
-        self.line.link.serve(format!("r{index}").into(), required_interface(self.template, index))
+        self.link.export(required_interface(self.template, index), &format!("r{index}"))
     }
 
     fn state(&mut self) -> State {
-        match self.line.sign() {
+        match self.link.sign() {
             // What it has said last is taken first.
-            _ if self.line.is_lost() && self.line.link.is_quiet() => State::Gone,
-            _ if self.line.is_lost() => State::Passive,
+            _ if self.link.is_lost() && self.link.is_quiet() => State::Gone,
+            _ if self.link.is_lost() => State::Passive,
             sign::PASSIVE => State::Passive,
             _ => State::Active,
         }
     }
 
     fn delete(&mut self) {
-        self.line.show(sign::DELETE);
+        self.link.show(sign::DELETE);
     }
 }
 
 impl<P: Place> Drop for Remote<P> {
     fn drop(&mut self) {
-        self.line.abandon();
+        self.link.abandon();
         self.place.end();
     }
 }
@@ -123,22 +127,22 @@ impl<P: Place> Drop for Remote<P> {
 /// The program of a component, as that one knows it.
 struct Outside {
     template: &'static Template,
-    line: Rc<Line>,
+    link: Rc<Link>,
 }
 
 impl Host for Outside {
     fn offered(&mut self, index: usize) -> Box<dyn Exported> {
-        self.line.link.serve(format!("o{index}").into(), offered_interface(self.template, index))
+        self.link.export(offered_interface(self.template, index), &format!("o{index}"))
     }
 
     fn required(&mut self, index: usize, slot: usize) -> Box<dyn Reach> {
         let interface = required_interface(self.template, index);
-        self.line.link.reach(format!("r{index}/{slot}").into(), interface)
+        self.link.reach(interface, &format!("r{index}/{slot}"))
     }
 
     fn wish(&mut self) -> Wish {
-        match self.line.sign() {
-            _ if self.line.is_lost() => Wish::Halt,
+        match self.link.sign() {
+            _ if self.link.is_lost() => Wish::Halt,
             sign::DELETE => Wish::End,
             _ => Wish::Live,
         }
@@ -147,7 +151,7 @@ impl Host for Outside {
     fn tell(&mut self, state: State) {
         // That it is gone is told when all that it has said has been sent.
         if state == State::Passive {
-            self.line.show(sign::PASSIVE);
+            self.link.show(sign::PASSIVE);
         }
     }
 }
@@ -166,8 +170,8 @@ pub(crate) fn run(
     let mut platform =
         Linux::new(Instant::now(), Output::Standard, program, options).map_err(io::Error::other)?;
     let reactor = platform.reactor.clone();
-    let line = Line::new(offer.open(trust)?, Role::Acceptor, &reactor, capacity)?;
-    let host = Outside { template, line: line.clone() };
+    let link = Link::new("the program", offer.open(trust)?, Role::Acceptor, &reactor, capacity)?;
+    let host = Outside { template, link: link.clone() };
     let runtime_options = drystone_runtime::Options {
         cores: options.cores.max(1),
         memory_limit: if options.memory == 0 { usize::MAX } else { options.memory },
@@ -176,19 +180,19 @@ pub(crate) fn run(
     };
     let guest = Guest::new(template, Box::new(host));
     let outcome = drystone_runtime::run_guest(program, guest, &mut platform, runtime_options);
-    say_goodbye(&line, &reactor);
-    let in_good_order = outcome.status == 0 && line.sign() == sign::DELETE;
-    line.show(if in_good_order { sign::GONE } else { sign::FAILED });
-    line.hang_up();
+    say_goodbye(&link, &reactor);
+    let in_good_order = outcome.status == 0 && link.sign() == sign::DELETE;
+    link.show(if in_good_order { sign::GONE } else { sign::FAILED });
+    link.hang_up();
     reactor.abandon();
     platform.end();
     Ok(outcome.status as i32)
 }
 
 /// Lets what was said last be heard.
-fn say_goodbye(line: &Rc<Line>, reactor: &Rc<Reactor>) {
+fn say_goodbye(link: &Rc<Link>, reactor: &Rc<Reactor>) {
     let end = Instant::now() + LEAVING;
-    while line.link.has_output() && !line.is_lost() && Instant::now() < end {
+    while link.has_output() && !link.is_lost() && Instant::now() < end {
         reactor.wait(Some(end.saturating_duration_since(Instant::now())), &mut |_| {});
     }
 }

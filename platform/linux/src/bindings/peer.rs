@@ -4,7 +4,7 @@
 //! `component::wire` knows the protocol; what carries the bytes is a [`Line`]'s business. Values go straight from a message's
 //! words into the line's output, and from its input to a message.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -20,23 +20,37 @@ pub(super) trait Line {
     fn peer(&self) -> &Peer;
     /// There is something to be sent when the program has nothing else to do.
     fn send_soon(&self);
-    /// What the other end may ask for here.
-    fn names(&self) -> Option<&Names>;
+    /// Sends what can be sent without waiting: the other end shall work while this one does.
+    fn send_now(&self);
+    /// What the other end may ask for here by a name, and for which slot of its client that is.
+    fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
+    /// All that the other end has begun is over here.
+    fn quiet(&self) {}
     /// The program's.
     fn reactor(&self) -> &Rc<Reactor>;
 }
+
+/// So many bytes are sent at once, though the program goes on.
+const MUCH: usize = 4 * 1024;
 
 /// See the head of this file.
 pub(super) struct Peer {
     connection: RefCell<Connection>,
     /// The pumps of communications, by their handles.
     pumps: RefCell<Vec<Option<Waker>>>,
+    /// Communications that the other end has begun and that aren't over here.
+    served: Cell<usize>,
 }
 
 impl Peer {
-    pub(super) fn new(role: Role) -> Peer {
-        let connection = RefCell::new(Connection::new(role, Limits::default()));
-        Peer { connection, pumps: RefCell::default() }
+    pub(super) fn new(role: Role, limits: Limits) -> Peer {
+        let connection = RefCell::new(Connection::new(role, limits));
+        Peer { connection, pumps: RefCell::default(), served: Cell::new(0) }
+    }
+
+    /// Whether all that the other end has begun is over here: what it has said last has been taken.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.served.get() == 0
     }
 
     /// Why it is over, if it is.
@@ -94,8 +108,8 @@ impl Peer {
                 }
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
-                    let found = line.names().and_then(|names| names.find(&name));
-                    let answer = found.map(|offer| offer.interface).ok_or("nothing is exported by this name");
+                    let found = line.find(&name).map(|(offer, _)| offer.interface);
+                    let answer = found.ok_or("nothing is exported by this name");
                     self.connection.borrow_mut().answer(request, answer);
                 }
                 // Nobody here asks.
@@ -107,13 +121,14 @@ impl Peer {
     /// The other end wants to talk to what is exported by a name.
     fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
         let mut connection = self.connection.borrow_mut();
-        let Some(offer) = line.names().and_then(|names| names.find(name)) else {
+        let Some((offer, slot)) = line.find(name) else {
             let why = format!("nothing is exported as {}", String::from_utf8_lossy(name));
             return connection.refuse(handle, &why);
         };
         if connection.accept(handle, offer.interface, offer.capacity) {
             drop(connection);
-            offer.come(Box::new(Half::new(line, handle, &offer.name)));
+            self.served.set(self.served.get() + 1);
+            offer.come(Box::new(Half::new(line, handle, &offer.name, Some(slot))));
         }
     }
 }
@@ -136,7 +151,7 @@ impl Wanted {
         let there = self.there.as_bytes();
         let handle = line.peer().connection.borrow_mut().open(there, self.interface, self.capacity);
         line.send_soon();
-        Box::new(Half::new(line, handle, &self.name))
+        Box::new(Half::new(line, handle, &self.name, None))
     }
 }
 
@@ -145,6 +160,8 @@ struct Half {
     line: Rc<dyn Line>,
     handle: Handle,
     name: Rc<str>,
+    /// Where it begins, if the other end has begun it.
+    slot: Option<usize>,
     /// The message that has come and was not taken, as it was told last.
     next: Option<usize>,
     /// Why it was given up here.
@@ -155,10 +172,10 @@ struct Half {
 }
 
 impl Half {
-    fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>) -> Half {
+    fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>, slot: Option<usize>) -> Half {
         let may_come = line.reactor().expect();
         let (line, name) = (line.clone(), name.clone());
-        Half { line, handle, name, next: None, broken: None, is_over: false, _may_come: may_come }
+        Half { line, handle, name, slot, next: None, broken: None, is_over: false, _may_come: may_come }
     }
 
     fn connection(&self) -> std::cell::RefMut<'_, Connection> {
@@ -198,10 +215,17 @@ impl Far for Half {
         // Else that is known already.
         let is_news = !connection.has_output();
         let sent = connection.send(self.handle, message, |out| values.encode(out));
+        let is_much = connection.unsent() >= MUCH;
         drop(connection);
         match sent {
-            Ok(()) if is_news => self.line.send_soon(),
-            Ok(()) => {}
+            Ok(()) => {
+                if is_news {
+                    self.line.send_soon();
+                }
+                if is_much {
+                    self.line.send_now();
+                }
+            }
             Err(why) => {
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
@@ -234,16 +258,26 @@ impl Far for Half {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         self.next = None;
-        let taken = values.decode(self.line.peer().connection.borrow().payload(self.handle));
-        self.connection().take(self.handle);
-        // What is taken is granted anew, in time.
-        if self.line.peer().has_output() {
+        let mut connection = self.connection();
+        let taken = values.decode(connection.payload(self.handle));
+        connection.take(self.handle);
+        let (owes, goes_on) = (connection.owes(), connection.has_message(self.handle));
+        drop(connection);
+        // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could go.
+        if owes {
             self.line.send_soon();
+            if goes_on {
+                self.line.send_now();
+            }
         }
         taken.map_err(|why| {
             self.end(|connection, handle| connection.abandon(handle, &why));
             format!("{}: {why}", self.name)
         })
+    }
+
+    fn slot(&self) -> usize {
+        self.slot.unwrap_or(1)
     }
 
     fn close(&mut self) {
@@ -254,6 +288,13 @@ impl Far for Half {
 impl Drop for Half {
     fn drop(&mut self) {
         self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
+        if self.slot.is_some() {
+            let served = &self.line.peer().served;
+            served.set(served.get() - 1);
+            if served.get() == 0 {
+                self.line.quiet();
+            }
+        }
     }
 }
 
@@ -262,7 +303,7 @@ impl Drop for Half {
 pub(super) struct Names(RefCell<HashMap<Rc<str>, Rc<Offer>>>);
 
 impl Names {
-    fn find(&self, name: &[u8]) -> Option<Rc<Offer>> {
+    pub(super) fn find(&self, name: &[u8]) -> Option<Rc<Offer>> {
         self.0.borrow().get(str::from_utf8(name).ok()?).cloned()
     }
 

@@ -25,8 +25,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::Scheme;
 use super::channel::{self, Trust};
 use super::confine::Confinement;
-use super::domain::{self, Place, Remote};
-use super::line::Line;
+use super::domain::{self, Link, Place, Remote};
 use crate::Options;
 use crate::reactor::{Handler, Reactor};
 use crate::reason::reason;
@@ -59,13 +58,12 @@ impl Processes {
         }
         let zygote = self.zygote.as_ref().expect("it was made just before");
         let (number, process) = zygote.fork(template, confinement, capacity, &there)?;
-        let (name, process) = (format!("process:{name}"), Rc::new(process));
-        let mut child = Child { name, process, watched: None, share: None };
+        let mut child = Child { process: Rc::new(process), watched: None, share: None };
         if let Some(per_cent) = confinement.processor {
             let share = Share::new(number, per_cent);
             child.share = Some(share.inspect_err(|_| child.end())?);
         }
-        Remote::new(template, (here, Trust::None), child, &self.reactor, capacity)
+        Remote::new(&format!("process:{name}"), template, (here, Trust::None), child, &self.reactor, capacity)
     }
 }
 
@@ -94,7 +92,6 @@ const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as 
 
 /// The process of a domain.
 struct Child {
-    name: String,
     /// Readable when it has ended.
     process: Rc<OwnedFd>,
     watched: Option<(Rc<Reactor>, usize)>,
@@ -112,11 +109,10 @@ fn has_ended(process: &OwnedFd, within: i32) -> bool {
 }
 
 impl Place for Child {
-    fn watch(&mut self, line: &Rc<Line>) -> io::Result<()> {
-        let reactor = line.reactor();
+    fn watch(&mut self, link: &Rc<Link>) -> io::Result<()> {
+        let reactor = link.reactor();
         let source = reactor.watch(&mut SourceFd(&self.process.as_raw_fd()))?;
-        let (name, process) = (self.name.clone(), self.process.clone());
-        reactor.handle(source, Rc::new(Death { line: line.clone(), name, process }));
+        reactor.handle(source, Rc::new(Death { link: link.clone(), process: self.process.clone() }));
         self.watched = Some((reactor.clone(), source));
         Ok(())
     }
@@ -137,15 +133,14 @@ impl Place for Child {
 
 /// Hears of a process' end.
 struct Death {
-    line: Rc<Line>,
-    name: String,
+    link: Rc<Link>,
     process: Rc<OwnedFd>,
 }
 
 impl Handler for Death {
     fn ready(&self) {
         if has_ended(&self.process, 0) {
-            self.line.end(&format!("{}: the process has ended", self.name));
+            self.link.end("the process has ended");
         }
     }
 }

@@ -182,9 +182,9 @@ impl Reader {
         Ok((tail - self.head) as usize)
     }
 
-    /// Whether anything has been published since the last look.
+    /// Whether anything has been published that wasn't read.
     pub(crate) fn has_changed(&self) -> bool {
-        self.place.indices().tail.0.load(Relaxed) != self.tail
+        self.place.indices().tail.0.load(Relaxed) != self.head
     }
 
     /// What the last [`look`](Self::look) found, or its first piece, in place.

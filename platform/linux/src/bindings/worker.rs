@@ -10,8 +10,7 @@ use drystone_runtime::far::{Domain, Exported, Reach};
 
 use super::Scheme;
 use super::channel::{self, Trust};
-use super::domain::{self, Place, Remote};
-use super::line::Line;
+use super::domain::{self, Link, Place, Remote};
 use crate::Options;
 use crate::reactor::Reactor;
 use crate::reason::reason;
@@ -37,8 +36,9 @@ impl Workers {
             // An end that nobody hears of otherwise: the channel's descriptors are gone too.
             let _ = domain::run(program, template, (there, Trust::SameProgram), &options, capacity);
         };
-        thread::Builder::new().name(format!("worker:{worker}")).spawn(run)?;
-        Remote::new(template, (here, Trust::SameProgram), Thread, &self.reactor, capacity)
+        let name = format!("worker:{worker}");
+        thread::Builder::new().name(name.clone()).spawn(run)?;
+        Remote::new(&name, template, (here, Trust::SameProgram), Thread, &self.reactor, capacity)
     }
 }
 
@@ -71,7 +71,7 @@ const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as 
 struct Thread;
 
 impl Place for Thread {
-    fn watch(&mut self, _: &Rc<Line>) -> io::Result<()> {
+    fn watch(&mut self, _: &Rc<Link>) -> io::Result<()> {
         Ok(())
     }
 

@@ -8,12 +8,12 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use async_nats::{Message, StatusCode, Subject};
-use drystone_component::wire::Role;
+use drystone_component::wire::{Limits, Role};
 
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
-use crate::bindings::peer::{Line, Names, Peer};
+use crate::bindings::peer::{Line, Names, Offer, Peer};
 use crate::reactor::{Handler, Reactor, Time};
 
 /// How long a server may take to answer a client that begins.
@@ -105,7 +105,7 @@ impl Link {
             me: me.clone(),
             session: session.clone(),
             number: session.number(),
-            peer: Peer::new(role),
+            peer: Peer::new(role, Limits::default()),
             names,
             stage: RefCell::new(stage),
             sent: Cell::default(),
@@ -311,8 +311,12 @@ impl Line for Link {
         }
     }
 
-    fn names(&self) -> Option<&Names> {
-        self.names.as_deref()
+    fn send_now(&self) {
+        self.send_soon();
+    }
+
+    fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
+        Some((self.names.as_deref()?.find(name)?, 1))
     }
 
     fn reactor(&self) -> &Rc<Reactor> {

@@ -14,13 +14,13 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 use std::vec;
 
-use drystone_component::wire::Role;
+use drystone_component::wire::{Limits, Role};
 use mio::net::TcpStream;
 
 use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
 use crate::bindings::alive::{expect_receipt, keep_alive};
-use crate::bindings::peer::{Line, Names, Peer};
+use crate::bindings::peer::{Line, Names, Offer, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
 use crate::reactor::{Drain, Handler, Reactor, Time};
@@ -49,6 +49,8 @@ pub(super) struct Link {
     cipher: Cipher,
     stage: RefCell<Stage>,
     is_over: Cell<bool>,
+    /// The kernel has taken less than there was.
+    is_full: Cell<bool>,
 }
 
 struct Socket {
@@ -91,12 +93,13 @@ impl Link {
         Rc::new_cyclic(|me| Link {
             me: me.clone(),
             reactor: reactor.clone(),
-            peer: Peer::new(role),
+            peer: Peer::new(role, Limits::default()),
             names,
             socket: RefCell::new(None),
             cipher: RefCell::new(None),
             stage: RefCell::new(Stage::Over),
             is_over: Cell::new(false),
+            is_full: Cell::new(false),
         })
     }
 
@@ -318,8 +321,15 @@ impl Line for Link {
         }
     }
 
-    fn names(&self) -> Option<&Names> {
-        self.names.as_deref()
+    fn send_now(&self) {
+        if matches!(*self.stage.borrow(), Stage::Open) && !self.is_full.get() {
+            // What the kernel doesn't take now goes when it does; what else is wrong is said then, too.
+            self.is_full.set(self.write().is_err());
+        }
+    }
+
+    fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
+        Some((self.names.as_deref()?.find(name)?, 1))
     }
 
     fn reactor(&self) -> &Rc<Reactor> {
@@ -333,6 +343,7 @@ impl Drain for Link {
             return true;
         }
         let written = self.write();
+        self.is_full.set(written.is_err());
         if let Some(link) = self.me.upgrade() {
             let line: Rc<dyn Line> = link;
             self.peer.tell(&line);

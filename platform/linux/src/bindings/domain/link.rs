@@ -1,14 +1,16 @@
 //! A channel with the communications that go over it: what two domains have between them.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::io;
+use std::rc::{Rc, Weak};
 
-use drystone_component::wire::{Connection, Limits, Role};
-use drystone_runtime::far::Waker;
+use drystone_component::Interface;
+use drystone_component::wire::{Limits, Role};
+use drystone_runtime::far::{Exported, Far, Reach, Waker};
 
-use super::channel::End;
-use super::link::Link;
-use super::rings::Served;
+use crate::bindings::channel::End;
+use crate::bindings::peer::{Brought, Line, Names, Offer, Peer, Wanted};
+use crate::bindings::rings::Served;
 use crate::reactor::{Expectation, Reactor};
 
 /// Signs that two domains show each other.
@@ -37,8 +39,12 @@ fn limits(capacity: u32) -> Limits {
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
 /// See the head of this file.
-pub(crate) struct Line {
-    pub(crate) link: Rc<Link>,
+pub(crate) struct Link {
+    me: Weak<Link>,
+    /// Where the component is, for people.
+    name: Rc<str>,
+    peer: Peer,
+    names: Rc<Names>,
     reactor: Rc<Reactor>,
     end: RefCell<End>,
     /// Its place in the reactor.
@@ -51,17 +57,21 @@ pub(crate) struct Line {
     watcher: RefCell<Option<Waker>>,
 }
 
-impl Line {
+impl Link {
     /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. It is
-    /// served until [`hang_up`](Line::hang_up).
+    /// served until [`hang_up`](Link::hang_up).
     pub(crate) fn new(
+        name: &str,
         end: End,
         role: Role,
         reactor: &Rc<Reactor>,
         capacity: u32,
-    ) -> std::io::Result<Rc<Line>> {
-        let line = Rc::new(Line {
-            link: Link::new(Connection::new(role, limits(capacity))),
+    ) -> io::Result<Rc<Link>> {
+        let link = Rc::new_cyclic(|me| Link {
+            me: me.clone(),
+            name: name.into(),
+            peer: Peer::new(role, limits(capacity)),
+            names: Rc::default(),
             reactor: reactor.clone(),
             end: RefCell::new(end),
             source: Cell::new(None),
@@ -70,8 +80,30 @@ impl Line {
             lost: Cell::new(false),
             watcher: RefCell::default(),
         });
-        line.source.set(Some(reactor.serve(line.clone())?));
-        Ok(line)
+        link.source.set(Some(reactor.serve(link.clone())?));
+        Ok(link)
+    }
+
+    fn line(&self) -> Rc<dyn Line> {
+        self.me.upgrade().expect("is used through it")
+    }
+
+    fn wanted(&self, interface: &'static Interface, there: &str) -> Wanted {
+        Wanted { interface, name: self.name.clone(), there: there.into(), capacity: 0 }
+    }
+
+    /// What reaches an interface that the other side exports by this name.
+    pub(crate) fn reach(self: &Rc<Link>, interface: &'static Interface, name: &str) -> Box<dyn Reach> {
+        Box::new(Bound { link: self.clone(), wanted: self.wanted(interface, name) })
+    }
+
+    /// Exports an interface to the other side, once by each name.
+    pub(crate) fn export(&self, interface: &'static Interface, name: &str) -> Box<dyn Exported> {
+        let wanted = self.wanted(interface, name);
+        let offer = self.names.add(&wanted).expect("a component has each of its interfaces once");
+        let may_come = self.reactor.expect();
+        let (names, there) = (self.names.clone(), wanted.there);
+        Box::new(Brought { offer, there, names, _door: (), _may_come: may_come })
     }
 
     /// Where it is served.
@@ -79,9 +111,18 @@ impl Line {
         &self.reactor
     }
 
+    /// Whether there is anything that the other side was not sent.
+    pub(crate) fn has_output(&self) -> bool {
+        self.peer.has_output()
+    }
+
+    /// Whether all that the other side has begun is over here.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.peer.is_quiet()
+    }
+
     /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is over.
     pub(crate) fn watch(&self, watcher: Waker) {
-        self.link.watch(watcher.clone());
         *self.watcher.borrow_mut() = Some(watcher);
     }
 
@@ -104,7 +145,7 @@ impl Line {
     pub(crate) fn lose(&self, why: &str) {
         if !self.lost.replace(true) {
             self.expectation.borrow_mut().take();
-            self.link.lost(why);
+            self.peer.lost(&self.line(), why);
             self.alert();
         }
     }
@@ -131,9 +172,14 @@ impl Line {
     fn hear(&self) {
         // The sign first: it is seen with all that was written before it.
         let sign = self.end.borrow_mut().sign();
-        let read = self.end.borrow_mut().read(&mut |bytes| self.link.feed(bytes));
-        if read.is_err() {
-            return self.lose(NONSENSE);
+        let line = self.line();
+        let read = self.end.borrow_mut().read(&mut |bytes| self.peer.feed(&line, bytes));
+        match read {
+            Err(_) => return self.lose(NONSENSE),
+            Ok(_) if self.peer.failure().is_some() => return self.lose(NONSENSE),
+            // The sign stands behind what is left, for which others have to wait no longer.
+            Ok(false) => return,
+            Ok(true) => {}
         }
         if self.sign.replace(sign) != sign {
             self.alert();
@@ -146,12 +192,13 @@ impl Line {
     /// Sends what there is, as far as there is room.
     fn speak(&self) {
         let mut nonsense = false;
-        self.link.send(|bytes| {
+        let _ = self.peer.output(|bytes| {
             let end = &mut *self.end.borrow_mut();
             let written = end.write(bytes);
             nonsense = written.is_err();
-            end.starve(written.is_ok_and(|written| written < bytes.len()));
-            written.unwrap_or(0)
+            let written = written.unwrap_or(0);
+            end.starve(written < bytes.len());
+            if written == 0 { Err(Full) } else { Ok(written) }
         });
         if nonsense {
             self.lose(NONSENSE);
@@ -159,13 +206,59 @@ impl Line {
     }
 }
 
-impl Served for Line {
+/// There is no room now.
+struct Full;
+
+impl Line for Link {
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The reactor sees that there is mail.
+    fn send_soon(&self) {}
+
+    fn send_now(&self) {
+        if self.has_mail() {
+            self.speak();
+            self.end.borrow_mut().tell();
+        }
+    }
+
+    /// A name may have a number behind `/`: which of the slots of what is required.
+    fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
+        let name = str::from_utf8(name).ok()?;
+        let (name, slot) = name.split_once('/').unwrap_or((name, "1"));
+        Some((self.names.find(name.as_bytes())?, slot.parse().ok()?))
+    }
+
+    fn quiet(&self) {
+        self.alert();
+    }
+
+    fn reactor(&self) -> &Rc<Reactor> {
+        &self.reactor
+    }
+}
+
+/// An interface of the other side's.
+struct Bound {
+    link: Rc<Link>,
+    wanted: Wanted,
+}
+
+impl Reach for Bound {
+    fn begin(&mut self) -> Box<dyn Far> {
+        self.wanted.begin(&self.link.line())
+    }
+}
+
+impl Served for Link {
     fn end(&self) -> &RefCell<End> {
         &self.end
     }
 
     fn has_mail(&self) -> bool {
-        !self.lost.get() && self.link.has_output() && self.end.borrow().has_room()
+        !self.lost.get() && self.peer.has_output() && self.end.borrow().has_room()
     }
 
     fn abandon(&self) {
@@ -181,10 +274,13 @@ impl Served for Line {
             return;
         }
         self.hear();
-        self.link.tell();
         self.speak();
         // There may be room for more now.
-        self.link.tell();
+        self.peer.tell(&self.line());
         self.end.borrow_mut().tell();
     }
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;
