@@ -203,6 +203,7 @@ impl Connection {
     }
 
     /// What has come of a communication; a message stays until it is taken.
+    #[inline]
     pub fn arrival(&mut self, handle: Handle) -> Arrival {
         let Some(channel) = self.channel(handle) else { return Arrival::Nothing };
         if channel.phase == Phase::Offered {
@@ -229,18 +230,21 @@ impl Connection {
     }
 
     /// The bytes of the message that [`Connection::arrival`] tells of: its values, see [`decode`](super::decode).
+    #[inline]
     pub fn payload(&self, handle: Handle) -> &[u8] {
         let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
         channel.map_or(&[], |channel| channel.inbox.payload())
     }
 
     /// Whether a message of a communication has come that wasn't taken.
+    #[inline]
     pub fn has_message(&self, handle: Handle) -> bool {
         let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
         channel.is_some_and(|channel| !channel.inbox.is_empty())
     }
 
     /// The message that [`Connection::arrival`] tells of has been taken: the other side may send one more.
+    #[inline]
     pub fn take(&mut self, handle: Handle) {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
             return;
@@ -255,6 +259,7 @@ impl Connection {
     }
 
     /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.
+    #[inline]
     pub fn has_room(&mut self, handle: Handle) -> bool {
         let full = self.output.rest().len() >= FULL;
         let Some(channel) = self.channel(handle) else { return true };

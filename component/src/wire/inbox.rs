@@ -65,7 +65,11 @@ impl Inbox {
 
     /// The bytes of the first message; none if there is no message.
     pub(super) fn payload(&self) -> &[u8] {
-        if self.is_empty() { &[] } else { &self.bytes[self.first + HEADER..][..self.header().length as usize] }
+        if self.is_empty() {
+            &[]
+        } else {
+            &self.bytes[self.first + HEADER..][..self.header().length as usize]
+        }
     }
 
     /// The first message has been taken; gives its length.

@@ -45,6 +45,7 @@ impl<'a> Outgoing<'a> {
     ///
     /// # Errors
     /// What has no form outside the program; then nothing is appended.
+    #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), String> {
         match self.message.marshalling {
             // SAFETY: the words are those of this message.
@@ -204,6 +205,7 @@ impl<'a> Filling<'a> {
     ///
     /// # Errors
     /// What is wrong with the bytes; or there is no memory.
+    #[inline]
     pub fn decode(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.clear();
         if let Some(code) = self.message.marshalling {

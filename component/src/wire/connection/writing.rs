@@ -37,16 +37,19 @@ impl Connection {
     }
 
     /// Whether there is something to be sent.
+    #[inline]
     pub fn has_output(&self) -> bool {
         !self.output.rest().is_empty() || !self.owing.is_empty()
     }
 
     /// Bytes that are to be sent, without the grants.
+    #[inline]
     pub fn unsent(&self) -> usize {
         self.output.rest().len()
     }
 
     /// Whether the other side is to be granted something.
+    #[inline]
     pub fn owes(&self) -> bool {
         !self.owing.is_empty()
     }
