@@ -6,7 +6,7 @@
 //!
 //! `interface` is what components agree on, and is told to other programs; `protocol` is what can be asked of one
 //! wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of requests and replies,
-//! `wire` how two programs talk about them. `naming` is names, contexts and factories, whatever they name and bind.
+//! `wire` how two programs talk about them.
 //! `image` is one program, and is the business of its compiler and its runtime alone.
 
 #![no_std]
@@ -16,7 +16,6 @@ extern crate alloc;
 pub mod calls;
 mod image;
 mod interface;
-pub mod naming;
 mod protocol;
 pub mod subtype;
 mod table;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use drystone_compiler::TimeSlices;
 use drystone_component::Interface;
 use drystone_component::wire::{self, Sink};
-use drystone_kortex::{Addition, Context, Scheme};
+use drystone_kortex::{Addition, Context, NamingContext};
 use drystone_language::check::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -72,7 +72,7 @@ fn program(messages: &[Vec<Written>]) -> String {
 /// A naming context of one name. What stands there says what was said to it.
 struct Room;
 
-impl Scheme for Room {
+impl NamingContext for Room {
     fn bind(
         &mut self,
         interface: &'static Interface,

@@ -10,7 +10,7 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::Reach;
 use drystone_runtime::native::{Declaration, Serving};
 
-use crate::Scheme;
+use crate::NamingContext;
 
 /// Makes what serves a new client.
 pub type Maker = Box<dyn FnMut() -> Serving>;
@@ -30,7 +30,7 @@ pub struct Context {
     /// What stands before the colon.
     pub scheme: &'static str,
     /// Called once, when the program starts.
-    pub begin: fn() -> Box<dyn Scheme>,
+    pub begin: fn() -> Box<dyn NamingContext>,
 }
 
 /// Puts something before a binding.

@@ -18,7 +18,7 @@ use drystone_component::{Interface, Side, Type};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 
-use crate::Scheme;
+use crate::NamingContext;
 
 /// The events of a program.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
     usize::try_from(given).ok().filter(|&n| n > 0).ok_or_else(|| "a capacity is at least 1".into())
 }
 
-impl Scheme for Events {
+impl NamingContext for Events {
     fn bind(
         &mut self,
         interface: &'static Interface,

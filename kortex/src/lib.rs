@@ -1,6 +1,6 @@
 //! The component library (paper 002, section 4): native components and binding factories that no platform owns.
 //!
-//! A [`Scheme`] gives the names of a scheme a meaning. [`event`] is one; [`composed`] are the factories that put something
+//! A [`NamingContext`] gives the names of a scheme a meaning. [`event`] is one; [`composed`] are the factories that put something
 //! into the path of a binding that another has made.
 
 #![no_std]
@@ -21,7 +21,7 @@ use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 /// What gives the names of a scheme a meaning.
-pub trait Scheme {
+pub trait NamingContext {
     /// What a name stands for, for a client of an interface; `rest` is what stands behind the scheme.
     ///
     /// # Errors

@@ -96,6 +96,10 @@ fn what_is_wrong_is_said_with_its_status() {
     refused("/greet/Name", &["-d", "{\"x\":1}"], "expected a string", "400");
     refused("/talk/Join", &["-d", "{}"], "talk to it by a WebSocket", "426");
     refused("/greet/Name", &["-d", "{}", "-H", "Origin: http://evil.example"], "pages of other sites", "403");
+    let rebound = ["-d", "{}", "-H", "Origin: http://evil.example", "-H", "Host: evil.example"];
+    refused("/greet/Name", &rebound, "pages of other sites", "403");
+    let here = url.strip_prefix("http://").expect("it is plain");
+    refused("/greet/Name", &["-d", "{}", "-H", &format!("Origin: http://{here}")], "x is missing", "400");
     let large = folder.path().join("large");
     fs::write(&large, vec![b' '; 17 << 20]).expect("a temporary folder can be written");
     let large = format!("@{}", large.display());

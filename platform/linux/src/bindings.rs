@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Program, Template};
-pub(crate) use drystone_kortex::Scheme;
+pub(crate) use drystone_kortex::NamingContext;
 use drystone_kortex::composed::{Monitors, Services, compose, compose_exported};
 use drystone_kortex::event::Events;
 use drystone_runtime::binding::{Binder, Factory, Hints};
@@ -43,7 +43,7 @@ use crate::reactor::Reactor;
 
 /// The naming contexts of a program, by their schemes.
 pub(crate) struct Bindings {
-    schemes: HashMap<&'static str, Box<dyn Scheme>>,
+    schemes: HashMap<&'static str, Box<dyn NamingContext>>,
     services: Services,
 }
 
@@ -56,7 +56,7 @@ impl Bindings {
             monitors: Rc::default(),
             added: additions.clone().flat_map(|addition| addition.factories).collect(),
         };
-        let mut schemes: HashMap<_, Box<dyn Scheme>> = HashMap::new();
+        let mut schemes: HashMap<_, Box<dyn NamingContext>> = HashMap::new();
         schemes.insert("event", Box::new(Events::default()));
         schemes.insert("http", Box::new(http::Context::plain(reactor)));
         schemes.insert("https", Box::new(http::Context::secure(reactor)));
@@ -98,7 +98,7 @@ impl Bindings {
         }
     }
 
-    fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn Scheme>, &'n str), String> {
+    fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn NamingContext>, &'n str), String> {
         let name = str::from_utf8(name).map_err(|_| "a name is a text in UTF-8".to_string())?;
         let (scheme, rest) =
             name.split_once(':').ok_or_else(|| format!("{name}: a name begins with a scheme"))?;

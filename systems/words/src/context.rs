@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use drystone_component::Interface;
-use drystone_kortex::Scheme;
+use drystone_kortex::NamingContext;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use drystone_runtime::native::{Message, Value};
@@ -13,7 +13,7 @@ use crate::lexicon::{self, Out};
 
 struct Words;
 
-impl Scheme for Words {
+impl NamingContext for Words {
     fn bind(
         &mut self,
         interface: &'static Interface,
@@ -86,6 +86,6 @@ impl Far for Page {
 }
 
 /// Makes it.
-pub fn begin() -> Box<dyn Scheme> {
+pub fn begin() -> Box<dyn NamingContext> {
     Box::new(Words)
 }

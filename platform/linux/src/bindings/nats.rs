@@ -31,7 +31,7 @@ pub(super) use self::event::Events;
 use self::export::Export;
 use self::link::Link;
 use self::session::Session;
-use super::Scheme;
+use super::NamingContext;
 use super::peer::{Brought, Line, Wanted, check};
 use crate::reactor::Reactor;
 
@@ -74,7 +74,7 @@ impl Drop for Sessions {
     }
 }
 
-impl Scheme for Nats {
+impl NamingContext for Nats {
     fn bind(
         &mut self,
         interface: &'static Interface,

@@ -22,7 +22,7 @@ use drystone_runtime::far::{Domain, Exported, Reach};
 use mio::unix::SourceFd;
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::Scheme;
+use super::NamingContext;
 use super::channel::{self, Trust};
 use super::confine::Confinement;
 use super::domain::{self, Link, Place, Remote};
@@ -67,7 +67,7 @@ impl Processes {
     }
 }
 
-impl Scheme for Processes {
+impl NamingContext for Processes {
     fn bind(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Reach>, String> {
         Err(NO_NAMES.into())
     }

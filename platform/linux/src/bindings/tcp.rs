@@ -21,7 +21,7 @@ use drystone_runtime::far::{Exported, Far, Reach};
 use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
-use super::Scheme;
+use super::NamingContext;
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
 use super::secure::Files;
@@ -57,7 +57,7 @@ fn same(one: &Option<Rc<Credentials>>, other: &Option<Rc<Credentials>>) -> bool 
     one.as_ref().map(Rc::as_ptr) == other.as_ref().map(Rc::as_ptr)
 }
 
-impl Scheme for Tcp {
+impl NamingContext for Tcp {
     fn bind(
         &mut self,
         interface: &'static Interface,

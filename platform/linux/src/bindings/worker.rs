@@ -8,7 +8,7 @@ use drystone_component::{Interface, Program, Template};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Reach};
 
-use super::Scheme;
+use super::NamingContext;
 use super::channel::{self, Trust};
 use super::domain::{self, Link, Place, Remote};
 use crate::Options;
@@ -42,7 +42,7 @@ impl Workers {
     }
 }
 
-impl Scheme for Workers {
+impl NamingContext for Workers {
     fn bind(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Reach>, String> {
         Err(NO_NAMES.into())
     }

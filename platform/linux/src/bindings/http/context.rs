@@ -15,7 +15,7 @@ use super::describe::openapi;
 use super::export::Export;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
-use crate::bindings::Scheme;
+use crate::bindings::NamingContext;
 use crate::bindings::datum::only_data;
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Dialer, Files};
@@ -119,7 +119,7 @@ fn options(hints: &Hints<'_>) -> Result<Options, String> {
     Ok(options)
 }
 
-impl Scheme for Context {
+impl NamingContext for Context {
     fn bind(
         &mut self,
         interface: &'static Interface,

@@ -2,6 +2,7 @@
 //! is said as `{"error":"..."}` with the status for it.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -162,11 +163,22 @@ pub(super) fn may_enter(export: &Export, headers: &HeaderMap) -> Result<(), Refu
     }
     let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
     let ours = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let theirs = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
-    if ours.is_some() && ours == theirs {
-        return Ok(());
+    let theirs = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    match (ours, theirs) {
+        // Any name can be made to lead here for a while; a certificate or a name of this machine can't.
+        (Some(ours), Some((scheme, theirs))) if ours == theirs && (scheme == "https" || is_here(ours)) => {
+            Ok(())
+        }
+        _ => Err(Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not use this")),
     }
-    Err(Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not use this"))
+}
+
+/// Whether a host, perhaps with a port, is this machine whoever is asked.
+fn is_here(host: &str) -> bool {
+    let name =
+        host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+    let literal = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Compares in a time that doesn't tell where they differ.

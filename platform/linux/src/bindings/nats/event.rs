@@ -21,7 +21,7 @@ use super::engine::Task;
 use super::partner::MISSES;
 use super::saying::{Saying, What};
 use super::session::{Open, Session};
-use crate::bindings::Scheme;
+use crate::bindings::NamingContext;
 use crate::reactor::Expectation;
 
 /// Events that wait for a client, unless BY says otherwise.
@@ -57,7 +57,7 @@ struct Topic {
     interface: &'static Interface,
 }
 
-impl Scheme for Events {
+impl NamingContext for Events {
     fn bind(
         &mut self,
         interface: &'static Interface,

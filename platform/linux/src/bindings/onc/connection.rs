@@ -197,8 +197,14 @@ impl Back for Connection {
     }
 
     fn begin_anew(&self, calls: VecDeque<Call>) {
-        if !self.state.borrow().over {
-            self.begin(calls);
+        if self.state.borrow().over {
+            return;
+        }
+        // One may have begun already: the failed call's place has let another call in.
+        let session = self.state.borrow().session.clone();
+        match session.filter(|session| !session.is_over()) {
+            Some(session) => session.precede(calls),
+            None => self.begin(calls),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;
-use crate::bindings::Scheme;
+use crate::bindings::NamingContext;
 use crate::bindings::place::Place;
 use crate::reactor::Reactor;
 
@@ -69,7 +69,7 @@ fn place(rest: &str) -> Result<Place, String> {
     }
 }
 
-impl Scheme for Context {
+impl NamingContext for Context {
     fn bind(
         &mut self,
         interface: &'static Interface,

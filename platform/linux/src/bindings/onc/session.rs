@@ -88,6 +88,13 @@ impl Session {
         self.wake();
     }
 
+    /// Calls that came before all those that are here.
+    pub(super) fn precede(&self, mut calls: VecDeque<Call>) {
+        let state = &mut *self.state.borrow_mut();
+        calls.append(&mut state.calls);
+        state.calls = calls;
+    }
+
     /// The connection has come to its end: if calls are unanswered, the communication is lost.
     pub(super) fn end(&self) {
         let calls = {
