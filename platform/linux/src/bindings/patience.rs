@@ -28,14 +28,22 @@ pub(crate) struct Patience {
 impl Patience {
     /// For looks that cost next to nothing, at memory that another thread writes.
     pub(crate) fn new() -> Patience {
-        let alone = thread::available_parallelism().map_or(1, usize::from) == 1;
-        let look = if alone { Duration::ZERO } else { FIRST_LOOK };
-        Patience { look, looks: LOOKS_AT_MEMORY, alone }
+        // The other side has the processors that we have.
+        Patience::among(thread::available_parallelism().map_or(1, usize::from), LOOKS_AT_MEMORY)
     }
 
     /// For looks that are system calls.
     pub(crate) fn with_kernel() -> Patience {
-        Patience { looks: LOOKS_AT_KERNEL, ..Patience::new() }
+        // Who writes to our sockets may have any of the machine's.
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        // SAFETY: a plain number.
+        let machine = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+        Patience::among(processors.max(usize::try_from(machine).unwrap_or(1)), LOOKS_AT_KERNEL)
+    }
+
+    fn among(processors: usize, looks: u32) -> Patience {
+        let alone = processors == 1;
+        Patience { look: if alone { Duration::ZERO } else { FIRST_LOOK }, looks, alone }
     }
 
     /// Whether it isn't worth looking even once, where a look costs as much as a sleep that ends at once.
