@@ -140,7 +140,7 @@ pub unsafe extern "C" fn ds_bind(
         if !name.is_local() {
             return Ok(beyond::bind(w, slot, interface, name.whole, &hints)?);
         }
-        let slot = beyond::through(w, slot, interface, &hints)?;
+        let slot = beyond::through(slot, beyond::way(w, interface, &hints)?);
         context::connect(w, Waiting { slot, interface, location }, name).map_err(|why| about(name, why))
     };
     let outcome = bind();
@@ -167,10 +167,9 @@ pub unsafe extern "C" fn ds_connect_by(
     if (*(*slot).instance).live & DEAD != 0 {
         return Status::Done;
     }
-    let through =
-        Hints::parse(text::bytes(hints)).and_then(|hints| beyond::through(w, slot, interface, &hints));
-    match through {
-        Ok(slot) => ds_connect(w, p, slot, target, location),
+    let way = Hints::parse(text::bytes(hints)).and_then(|hints| beyond::way(w, interface, &hints));
+    match way {
+        Ok(way) => ds_connect(w, p, beyond::through(slot, way), target, location),
         Err(reason) => Asker { w, p, location, interface }.answer(Err(reason.into())),
     }
 }
@@ -199,7 +198,9 @@ pub unsafe extern "C" fn ds_export(
         if !name.is_local() {
             return Ok(beyond::export(w, target, interface, name.whole, &hints)?);
         }
-        let target = beyond::before(w, target, interface, &hints)?;
+        if !hints.factories.is_empty() {
+            return Err(String::from("nothing can be put before a name of the program's own").into());
+        }
         export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))?;
         Ok(context::exported(w, name, interface)?)
     };

@@ -101,7 +101,30 @@ COMPONENT Guest OFFERS Talk REQUIRES Greet;
     END
   END Talk;
 END Guest;
-VARIABLE h[i: INTEGER]: Host; g: Guest; from, i, slot, begun, open, lost, sent, received: INTEGER;
+INTERFACE Hold; { IN Ask OUT Asked IN Fetch OUT Got(from: INTEGER) } END Hold;
+COMPONENT Holder OFFERS Hold REQUIRES Greet;
+  IMPLEMENTATION Hold;
+  VARIABLE x, from: INTEGER;
+  BEGIN
+    WHILE ?Ask DO
+      ?Ask; BEGIN {EXCLUSIVE} Greet!Name(1) END; !Asked;
+      ?Fetch; BEGIN {EXCLUSIVE} Greet?Greeting(x, from) END; !Got(from)
+    END
+  END Hold;
+END Holder;
+COMPONENT Middle OFFERS Hold REQUIRES Greet;
+  VARIABLE inner: Holder;
+  IMPLEMENTATION Hold;
+  VARIABLE from: INTEGER;
+  BEGIN
+    WHILE ?Ask DO
+      ?Ask; BEGIN {EXCLUSIVE} inner!Ask; inner?Asked END; !Asked;
+      ?Fetch; BEGIN {EXCLUSIVE} inner!Fetch; inner?Got(from) END; !Got(from)
+    END
+  END Hold;
+BEGIN NEW(inner); CONNECT(Greet(inner), Greet)
+END Middle;
+VARIABLE h[i: INTEGER]: Host; g, late: Guest; m: Middle; from, i, slot, begun, open, lost, sent, received: INTEGER;
   all, exported: BOOLEAN; name, interface, to, why: TEXT;
 PROCEDURE Answer;
 BEGIN
@@ -134,7 +157,21 @@ BEGIN
   Bindings!Connect(\"Own.nobody\", \"Greet\", 1, \"local:host/1\"); Answer;
   Bindings!Connect(\"Own.g\", \"Greet\", -1, \"local:host/1\"); Answer;
   Bindings!Disconnect(\"Own.g\", \"Greet\", 1); Answer;
-  Look
+  Look;
+  Bindings!Disconnect(\"Own\", \"Bindings\", 1); Answer;
+  (* Who waits for a name and is bound to another one doesn't wait any more. *)
+  NEW(late); CONNECT(Greet(late), \"local:later\");
+  Bindings!Connect(\"Own.late\", \"Greet\", 1, \"local:host/2\"); Answer;
+  EXPORT(Greet(h[1]), \"local:later\");
+  late!Go(1); late?Gone(from, all); WRITE(from); WRITELINE;
+  (* What was passed on is in use by somebody else. *)
+  NEW(m); CONNECT(Greet(m), \"local:host/1\");
+  NEW(h[3]); Set(h[3])!Be(3); Set(h[3])?So; EXPORT(Greet(h[3]), \"local:host/3\");
+  m!Ask; m?Asked;
+  Bindings!Connect(\"Own.m\", \"Greet\", 1, \"local:host/3\"); Answer;
+  m!Fetch; m?Got(from); WRITE(from); WRITELINE;
+  Bindings!Connect(\"Own.m\", \"Greet\", 1, \"local:host/3\"); Answer;
+  m!Ask; m?Asked; m!Fetch; m?Got(from); WRITE(from); WRITELINE
 END Own;
 ";
 
@@ -143,6 +180,8 @@ fn a_program_looks_at_its_bindings_replaces_and_deletes_them() {
     let expected = "1TRUE\nGreet to local BY Monitored\n10 10\ndone\n2TRUE\nGreet to Own.h[2]\n\
                     local:host/3: nothing is exported by that name\n\
                     there is no Own.nobody with a slot 1 of Greet\n\
-                    there is no Own.g with a slot 0 of Greet\ndone\nGreet to \n";
+                    there is no Own.g with a slot 0 of Greet\ndone\nGreet to \n\
+                    a connection to Bindings can be changed from outside only\ndone\n2\n\
+                    Greet was passed on to a component that talks through it now\n1\ndone\n3\n";
     assert_eq!(runs(OWN), expected);
 }

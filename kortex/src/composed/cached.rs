@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,6 +50,12 @@ pub(super) fn put_before(
     let calls = Calls::of(interface).map_err(|why| "Cached: ".to_string() + &why.to_string())?;
     let cached =
         listed(factory, "messages", interface)?.ok_or("Cached: messages says which are idempotent")?;
+    if let Some(call) = calls.calls.iter().find(|call| !cached[call.message] && call.answers.is_empty()) {
+        let name = interface.messages.get()[call.message].name.get();
+        return Err(format!(
+            "Cached: {name} has no answer, so nobody knows from when on it has changed what is known"
+        ));
+    }
     for call in calls.calls.iter().filter(|call| cached[call.message]) {
         let carries = |number: usize| {
             let parameters = interface.messages.get()[number].parameters.get();

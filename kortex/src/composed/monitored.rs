@@ -84,7 +84,7 @@ impl Wrap for Watching {
             monitor.begun += 1;
             monitor.open += 1;
         }
-        Box::new(Watched { inner, monitor, time: self.time.clone(), asked: None, taking: 0 })
+        Box::new(Watched { inner, monitor, time: self.time.clone(), asked: None, taking: 0, is_lost: false })
     }
 }
 
@@ -96,6 +96,7 @@ struct Watched {
     asked: Option<u64>,
     /// The message that has come.
     taking: usize,
+    is_lost: bool,
 }
 
 impl Far for Watched {
@@ -117,8 +118,11 @@ impl Far for Watched {
         let arrival = self.inner.receive();
         match arrival {
             Arrival::Message(message) => self.taking = message,
-            Arrival::Lost(_) => self.monitor.borrow_mut().lost += 1,
-            Arrival::Nothing | Arrival::Closed => {}
+            Arrival::Lost(_) if !self.is_lost => {
+                self.is_lost = true;
+                self.monitor.borrow_mut().lost += 1;
+            }
+            Arrival::Nothing | Arrival::Closed | Arrival::Lost(_) => {}
         }
         arrival
     }

@@ -112,7 +112,12 @@ impl Far for Guarded {
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         if self.near == Side::Client {
-            self.refused = self.rule.refuse(message);
+            if self.refused.is_none() {
+                self.refused = self.rule.refuse(message);
+                if let (Some(_), Some(pump)) = (&self.refused, &self.pump) {
+                    pump.wake();
+                }
+            }
             if self.refused.is_some() {
                 return;
             }

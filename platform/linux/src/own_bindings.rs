@@ -71,6 +71,10 @@ async fn look(client: &Server, questions: &Questions) -> Snapshot {
 }
 
 async fn change(client: &mut Server, questions: &Questions, what: Rebind) {
+    if what.interface == "Bindings" {
+        // It would have to end before it can be told that it has.
+        return client.send_refused(b"a connection to Bindings can be changed from outside only").await;
+    }
     // SAFETY: see the head of this file.
     match answer(client, questions, |worker, told| unsafe { rebind(worker, what, told) }).await {
         Ok(()) => client.send_done().await,

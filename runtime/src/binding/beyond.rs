@@ -103,30 +103,46 @@ pub unsafe fn new_at(
 /// How many messages a door of a binding within the program keeps, where BY doesn't say.
 pub const CAPACITY: usize = 16;
 
-/// Puts what BY asks for between a slot that is unconnected and what it is going to be connected to: gives the slot that
-/// is to be connected in its place. Without a BY that is the slot itself.
+/// What BY puts between a slot and what it is connected to.
+pub struct Way {
+    /// What the slot is to be connected to.
+    target: usize,
+    /// What is to be connected in its place.
+    behind: *mut RequiredSlot,
+}
+
+/// Makes what BY asks for; nothing without a BY. The way has to be [used](through) at once.
 ///
 /// # Errors
 /// A factory refuses.
 ///
 /// # Safety
 /// As the binding module says.
-pub unsafe fn through(
+pub unsafe fn way(
     w: *mut Worker,
-    slot: *mut RequiredSlot,
     interface: &'static Interface,
     hints: &Hints<'_>,
-) -> Result<*mut RequiredSlot, String> {
+) -> Result<Option<Way>, String> {
     if hints.factories.is_empty() {
-        return Ok(slot);
+        return Ok(None);
     }
     let (entrance, door) = door(capacity(hints)?);
     let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     let name = shown(b"local", hints);
     let behind = listen(w, interface, Box::new(door), &name).ok_or("out of memory")?;
-    link(slot, proxy(w, interface, entrance, &name).ok_or("out of memory")?);
-    Ok(behind)
+    let target = proxy(w, interface, entrance, &name).ok_or("out of memory")?;
+    Ok(Some(Way { target, behind }))
+}
+
+/// Connects a slot that is unconnected to the way, if there is one; gives the slot that is to be connected in its place.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn through(slot: *mut RequiredSlot, way: Option<Way>) -> *mut RequiredSlot {
+    let Some(Way { target, behind }) = way else { return slot };
+    link(slot, target);
+    behind
 }
 
 /// A binding as a program says it, without its options.
@@ -142,26 +158,5 @@ fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
         Some(capacity) => {
             usize::try_from(capacity).ok().filter(|&n| n > 0).ok_or("a capacity is at least 1".into())
         }
-    }
-}
-
-/// Puts what BY asks for before what is exported: gives the target that is to be exported in its place. Without a BY that is
-/// the target itself.
-///
-/// # Errors
-/// A factory refuses.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn before(
-    _w: *mut Worker,
-    target: usize,
-    _interface: &'static Interface,
-    hints: &Hints<'_>,
-) -> Result<usize, String> {
-    if hints.factories.is_empty() {
-        Ok(target)
-    } else {
-        Err("nothing can be put before a name of the program's own".into())
     }
 }

@@ -16,6 +16,7 @@ use super::name::Name;
 use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, leaves_through, link, unlink, wake_through};
 use crate::communication::{may_close, rebinding};
+use crate::home::home;
 use crate::home::names::Waiting;
 use crate::inspect;
 use crate::layout::*;
@@ -45,11 +46,17 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
         return told(Err(format!("there is no {path} with a slot {slot} of {interface}")));
     };
     let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
-        Some(slot) => told(connect(w, slot, interface, &what)),
+        Some(slot) if may_change(slot) => {
+            close_all_through(w, slot);
+            told(connect(w, slot, interface, &what));
+        }
+        // Its own client is not in the way, but those to whom it was passed on.
+        Some(_) => {
+            told(Err(format!("{} was passed on to a component that talks through it now", what.interface)))
+        }
         None => told(Err(String::from("the communication has ended meanwhile"))),
     };
     if may_change(slot) {
-        close_all_through(w, slot);
         change(w, Some(slot));
         wake_through(w, slot);
     } else {
@@ -74,21 +81,28 @@ unsafe fn connect(
     what: &Rebind,
 ) -> Result<(), String> {
     let Some((name, hints)) = &what.binding else {
-        unlink(w, slot);
+        leave(w, slot);
         return Ok(());
     };
     let name = Name::parse(name.as_bytes())?;
     let hints = Hints::parse(hints.as_bytes())?;
     if !name.is_local() {
         let target = beyond::reach(w, interface, name.whole, &hints)?;
-        unlink(w, slot);
+        leave(w, slot);
         link(slot, target);
     } else {
         context::must_be_there(w, interface, name)?;
-        unlink(w, slot);
-        let slot = beyond::through(w, slot, interface, &hints)?;
+        let way = beyond::way(w, interface, &hints)?;
+        leave(w, slot);
+        let slot = beyond::through(slot, way);
         let waiting = Waiting { slot, interface, location: u32::MAX };
         context::connect(w, waiting, name).map_err(said)?;
     }
     Ok(())
+}
+
+/// A slot is connected to nothing any more, and waits for nothing.
+unsafe fn leave(w: *mut Worker, slot: *mut RequiredSlot) {
+    (*home(w)).names.cease(slot);
+    unlink(w, slot);
 }

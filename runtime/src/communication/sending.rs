@@ -136,7 +136,10 @@ unsafe fn send_as_client(
         }
         return null_mut();
     }
-    if word.flags & !LEAVES == CALLS && word.tag == 0 && next(interface, word.state, message).is_some() {
+    if word.flags & !(LEAVES | STREAMS) == CALLS
+        && word.tag == 0
+        && next(interface, word.state, message).is_some()
+    {
         return payload(c);
     }
     if next(interface, word.state, message).is_none()

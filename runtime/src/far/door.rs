@@ -170,8 +170,9 @@ impl Far for Half {
                 (None, true, _) => {}
             }
         }
+        // If nobody can enter any more, that has come instead of an answer.
         self.enter_again();
-        Arrival::Nothing
+        self.receive()
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {

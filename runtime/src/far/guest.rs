@@ -21,7 +21,7 @@ use crate::life::deletion;
 use crate::worker::ground;
 
 /// So many slots of a required interface with a cardinality lead to the other program, at most.
-const SLOTS: u32 = 16;
+pub(super) const SLOTS: u32 = 16;
 
 /// The program for which the component is here.
 pub trait Host: 'static {

@@ -14,6 +14,7 @@ use drystone_component::{Interface, Required};
 use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
 use super::clients;
+use super::guest::SLOTS;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
 use crate::communication::connection::{indexed_slot, unlink};
@@ -118,9 +119,9 @@ unsafe fn connection_for(
     own: *mut RequiredSlot,
 ) -> Option<*mut RequiredSlot> {
     match required {
-        Some((instance, required)) if required.slots != 0 => {
-            (1..=required.slots as usize).contains(&k).then(|| indexed_slot(w, instance, required, k - 1))?
-        }
+        Some((instance, required)) if required.slots != 0 => (1..=required.slots.min(SLOTS) as usize)
+            .contains(&k)
+            .then(|| indexed_slot(w, instance, required, k - 1))?,
         _ => Some(own),
     }
 }

@@ -124,7 +124,8 @@ impl Turn {
     /// Marks the communication as one whose requests are answered at once, or takes that mark away.
     pub(super) fn mark(&self, is_called: bool) {
         let flags = &mut self.word().flags;
-        *flags = if is_called { *flags | CALLS } else { *flags & !CALLS };
+        // Who is called needs no stream: each message is taken when it is sent.
+        *flags = if is_called { *flags & !STREAMS | CALLS } else { *flags & !CALLS };
     }
 
     /// Goes on in its turn, and not within a call.
