@@ -5,19 +5,21 @@
 //! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
 //! woken for nothing; it then tries and waits again.
 //!
-//! Channels to other domains are looked at besides: see [`Rings`].
+//! Channels to other domains are looked at besides: see [`Rings`]. Where something else has to sleep in the kernel on this
+//! thread, too, it does so for both: see [`Sleeper`].
 //!
 //! Everything here belongs to the home worker's thread, except what a [`Signal`](signals::Signal) does.
 
 mod handlers;
 mod served;
 mod signals;
+mod sleeper;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 use std::mem::take;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,8 +29,8 @@ use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
-pub(crate) use self::signals::Signal;
 use self::signals::Signals;
+pub(crate) use self::sleeper::Sleeper;
 use crate::bindings::patience::Patience;
 use crate::bindings::rings::Rings;
 
@@ -53,6 +55,9 @@ pub(crate) trait Drain {
 /// How long a connection that was closed may take to send the rest.
 const LEAVING: Duration = Duration::from_secs(10);
 
+/// As many are taken from the kernel at once.
+const EVENTS: usize = 1024;
+
 /// The token of the eventfd behind [`Waker`].
 const WAKER: Token = Token(usize::MAX);
 
@@ -66,6 +71,9 @@ pub(crate) struct Reactor {
     registry: Registry,
     state: RefCell<State>,
     signals: Arc<Signals>,
+    sleeper: RefCell<Option<Weak<dyn Sleeper>>>,
+    /// There were as many events as can be taken at once, so that there may be more.
+    is_crowded: Cell<bool>,
     /// Counts the turns: in each, all sources are looked at.
     turn: Cell<u64>,
     /// How much may come from outside that no process waits for here.
@@ -121,9 +129,11 @@ impl Reactor {
             rings: Rings::new(),
             patience: RefCell::new(Patience::with_kernel()),
             registry: poll.registry().try_clone()?,
-            poll: RefCell::new((poll, Events::with_capacity(1024))),
+            poll: RefCell::new((poll, Events::with_capacity(EVENTS))),
             state: RefCell::default(),
             signals: Arc::new(Signals::new(waker)),
+            sleeper: RefCell::default(),
+            is_crowded: Cell::default(),
             turn: Cell::default(),
             expected: Rc::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
@@ -309,12 +319,13 @@ impl Reactor {
 
     /// Takes the kernel's events; whether someone wants the program's attention, or a handler may have woken processes.
     fn look(&self, limit: Option<Duration>) -> bool {
+        let (limit, mut notified) = self.share(limit);
         let (poll, events) = &mut *self.poll.borrow_mut();
         if poll.poll(events, limit).is_err() {
             // Interrupted by a signal: as if the time had passed.
-            return false;
+            return notified;
         }
-        let mut notified = false;
+        self.is_crowded.set(events.iter().count() == EVENTS);
         for event in events.iter() {
             if event.token() == WAKER {
                 notified = true;

@@ -2,12 +2,13 @@
 //! name is a subject. All who export it share its clients, for they are one queue group; whom a client is given first it
 //! stays with, over two private subjects, until that is lost.
 //!
-//! `access` is what a name and its BY say of the way to NATS, `engine` the thread on which `async-nats` runs, and `session`
+//! `access` is what a name and its BY say of the way to NATS, `engine` is what runs `async-nats` while the program waits, and `session`
 //! what a program has at one NATS. There, `link` is a line between two programs, made of `envelope`s, `partner` how each
 //! knows that the other is still there, `export` what is offered, and
 //! `register` the key-value store in which that is listed. `event` is what comes to all, as `saying`s.
 
 mod access;
+mod bell;
 mod engine;
 mod envelope;
 mod event;
@@ -27,6 +28,7 @@ use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 
 use self::access::Access;
+use self::engine::Engines;
 pub(super) use self::event::Events;
 use self::export::Export;
 use self::link::Link;
@@ -49,18 +51,24 @@ impl Nats {
 /// What the program has with each NATS, by the way to it.
 pub(super) struct Sessions {
     reactor: Rc<Reactor>,
+    engines: Engines,
     sessions: RefCell<HashMap<Access, Rc<Session>>>,
 }
 
 impl Sessions {
     pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Sessions> {
-        Rc::new(Sessions { reactor: reactor.clone(), sessions: RefCell::default() })
+        Rc::new(Sessions {
+            reactor: reactor.clone(),
+            engines: Engines::default(),
+            sessions: RefCell::default(),
+        })
     }
 
     fn get(&self, access: Access) -> Rc<Session> {
         let sessions = &mut *self.sessions.borrow_mut();
-        let session =
-            sessions.entry(access).or_insert_with_key(|access| Session::new(&self.reactor, access.clone()));
+        let session = sessions
+            .entry(access)
+            .or_insert_with_key(|access| Session::new(&self.reactor, &self.engines, access.clone()));
         session.clone()
     }
 }

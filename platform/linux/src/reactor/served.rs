@@ -35,7 +35,7 @@ impl Reactor {
             return self.look(limit);
         }
         if self.rings.is_empty() {
-            return self.look_patiently(limit);
+            return if self.has_sleeper() { self.look(limit) } else { self.look_patiently(limit) };
         }
         if !self.rings.lie_down(limit) {
             return false;

@@ -33,11 +33,6 @@ impl Signals {
 impl Signal {
     /// Wakes the readers.
     pub(crate) fn done(self) {
-        self.tell();
-    }
-
-    /// Wakes the readers, and may do so again.
-    pub(crate) fn tell(&self) {
         self.signals.done.lock().unwrap_or_else(PoisonError::into_inner).push(self.source);
         // If it cannot be written it is full, and the wait ends anyway.
         let _ = self.signals.waker.wake();

@@ -70,7 +70,7 @@ impl Access {
         self.servers.iter().find(strange).map_or(Ok(()), |(host, _)| Err(not_alone(host)))
     }
 
-    /// Connects, trying one server after the other. On the engine's thread.
+    /// Connects, trying one server after the other. Within the engine.
     pub(super) async fn connect(&self, options: ConnectOptions) -> Result<async_nats::Client, String> {
         let mut options = options.require_tls(self.tls).ignore_discovered_servers();
         if let Some(token) = &self.token {
@@ -90,6 +90,8 @@ impl Access {
             options = options.add_client_certificate(certificate.into(), key.into());
         }
         let addresses = self.addresses().await?;
+        // When the connection is cut the session connects anew, by itself; this one shall come to an end.
+        options = options.max_reconnects(addresses.len());
         options.connect(addresses).await.map_err(|error| sentence(&error))
     }
 

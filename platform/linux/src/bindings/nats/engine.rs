@@ -1,20 +1,29 @@
-//! The thread on which `async-nats` runs: a connection to NATS, and what can be asked of it. What comes and goes over it is
-//! taken and put by the home thread itself, without a hop in between: [`Bell`] is what wakes that.
+//! `async-nats` and the `tokio` that it needs, on the home's thread: when the program waits it is this that sleeps, and the
+//! reactor's epoll is one of the sockets for which it does. All sessions of a program share it; it goes with the last. What it
+//! does runs while the program waits or looks around, and rings a [`Bell`] when that concerns a session.
 
+use std::cell::RefCell;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Wake;
-use std::thread::{self, JoinHandle};
+use std::os::fd::{AsRawFd, RawFd};
+use std::pin::pin;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event, Subscriber};
+use async_nats::{Client, ConnectOptions, Subscriber};
+use futures_util::future::poll_fn;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Runtime};
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use super::access::Access;
-use crate::reactor::Signal;
+use super::bell::{Bell, CUT, News};
+use crate::reactor::{Reactor, Sleeper};
 use crate::reason::reason;
 
 /// How long one server may take to be reached, and all of them.
@@ -27,99 +36,46 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// Messages that wait for this program: more than all lines together are allowed to have on their way.
 const WAITING: usize = 1 << 18;
 
-/// Wakes the home thread, once for all that has come since it looked last.
-pub(super) struct Bell {
-    signal: Signal,
-    is_rung: AtomicBool,
-    /// Why the connection is over.
-    failure: Mutex<Option<String>>,
-    /// What the server has complained of last.
-    complaint: Mutex<Option<String>>,
-}
-
-impl Bell {
-    pub(super) fn new(signal: Signal) -> Arc<Bell> {
-        let (is_rung, failure, complaint) = Default::default();
-        Arc::new(Bell { signal, is_rung, failure, complaint })
-    }
-
-    pub(super) fn ring(&self) {
-        if !self.is_rung.swap(true, Ordering::AcqRel) {
-            self.signal.tell();
-        }
-    }
-
-    /// The home thread looks at all there is, after this.
-    pub(super) fn hush(&self) {
-        self.is_rung.store(false, Ordering::Release);
-    }
-
-    /// Why the connection is over, if it is.
-    pub(super) fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// What the server has complained of, once.
-    pub(super) fn complaint(&self) -> Option<String> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn tell(&self, event: &Event) {
-        let why = match event {
-            Event::Disconnected | Event::Closed => "the connection to NATS is cut".to_string(),
-            Event::SlowConsumer(_) => "messages came faster than this program takes them".to_string(),
-            Event::ServerError(error) => {
-                let complaint = &mut *self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
-                *complaint = Some(error.to_string());
-                return;
-            }
-            _ => return,
-        };
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
-        self.ring();
-    }
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.ring();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.ring();
-    }
-}
-
 /// Something that the engine does.
-pub(super) struct Task<T>(Receiver<T>);
+pub(super) struct Task<T> {
+    engine: Rc<Engine>,
+    result: RefCell<oneshot::Receiver<T>>,
+}
 
 impl<T> Task<T> {
     /// What has come of it, once.
     pub(super) fn poll(&self) -> Option<Result<T, String>> {
-        match self.0.try_recv() {
+        match self.result.borrow_mut().try_recv() {
             Ok(result) => Some(Ok(result)),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err("the connection to NATS is cut".to_string())),
+            Err(TryRecvError::Closed) => Some(Err(CUT.to_string())),
         }
     }
 
     /// Waits for it.
     pub(super) fn wait(&self) -> Result<T, String> {
-        self.0.recv_timeout(PATIENCE * 2).map_err(|error| match error {
-            RecvTimeoutError::Timeout => "NATS doesn't answer".to_string(),
-            RecvTimeoutError::Disconnected => "the connection to NATS is cut".to_string(),
-        })
+        let result = &mut *self.result.borrow_mut();
+        match self.engine.runtime().block_on(async { timeout(PATIENCE * 2, result).await }) {
+            Ok(result) => result.map_err(|_| CUT.to_string()),
+            Err(_) => Err("NATS doesn't answer".to_string()),
+        }
     }
 }
 
-/// See the head of this file. When it is dropped, the connection goes with its thread.
-pub(super) struct Engine {
-    runtime: runtime::Handle,
-    bell: Arc<Bell>,
-    /// Kept by what has still to be done at the end.
-    busy: mpsc::Sender<()>,
-    stop: oneshot::Sender<Option<Client>>,
-    thread: JoinHandle<()>,
+/// Tasks of a session that have to come to an end before it does: each keeps a sender.
+pub(super) struct Unfinished(mpsc::Sender<()>, mpsc::Receiver<()>);
+
+impl Unfinished {
+    /// For a task.
+    pub(super) fn one(&self) -> mpsc::Sender<()> {
+        self.0.clone()
+    }
+
+    async fn come_to_an_end(self) {
+        let Unfinished(sender, mut receiver) = self;
+        drop(sender);
+        while receiver.recv().await.is_some() {}
+    }
 }
 
 /// A connection.
@@ -129,69 +85,148 @@ pub(super) struct Connected {
     pub(super) inbox: Subscriber,
     /// What these begin with.
     pub(super) prefix: String,
+    pub(super) unfinished: Unfinished,
+}
+
+/// The engine of all sessions, while some of them needs it.
+#[derive(Clone, Default)]
+pub(super) struct Engines(Rc<RefCell<Weak<Engine>>>);
+
+impl Engines {
+    /// # Errors
+    /// The system has no more file descriptors.
+    pub(super) fn get(&self, reactor: &Rc<Reactor>) -> Result<Rc<Engine>, String> {
+        let shared = &mut *self.0.borrow_mut();
+        if let Some(engine) = shared.upgrade() {
+            return Ok(engine);
+        }
+        let engine = Rc::new(Engine::new(reactor)?);
+        *shared = Rc::downgrade(&engine);
+        reactor.entrust(shared.clone());
+        Ok(engine)
+    }
+}
+
+/// See the head of this file.
+pub(super) struct Engine {
+    /// Until it ends.
+    runtime: Option<Runtime>,
+    reactor: AsyncFd<Epoll>,
+    news: Arc<News>,
+}
+
+/// The reactor's, which is there for as long as this is.
+struct Epoll(Rc<Reactor>);
+
+impl AsRawFd for Epoll {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
 }
 
 impl Engine {
-    /// Begins to connect.
-    ///
-    /// # Errors
-    /// The system has no room for a thread.
-    pub(super) fn start(
-        access: Access,
-        bell: &Arc<Bell>,
-    ) -> Result<(Engine, Task<Result<Connected, String>>), String> {
+    fn new(reactor: &Rc<Reactor>) -> Result<Engine, String> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| reason(&error))?;
-        let handle = runtime.handle().clone();
-        let (stop, stopped) = oneshot::channel();
-        let (busy, idle) = mpsc::channel(1);
-        let thread = thread::Builder::new().name("nats".into()).spawn(move || run(&runtime, stopped, idle));
-        let thread = thread.map_err(|error| reason(&error))?;
-        let engine = Engine { runtime: handle, bell: bell.clone(), busy, stop, thread };
-        let connecting = engine.begin(connect(access, bell.clone()));
-        Ok((engine, connecting))
+        let inside = runtime.enter();
+        // SAFETY: it is the same for as long as the reactor is there, which is kept.
+        let reactor = unsafe { AsyncFd::register_with_interest(Epoll(reactor.clone()), Interest::READABLE) };
+        let reactor = reactor.map_err(|error| reason(&error.into()))?;
+        drop(inside);
+        Ok(Engine { runtime: Some(runtime), reactor, news: Arc::default() })
     }
 
-    /// Lets it do something, and ring the bell when it is done.
-    pub(super) fn begin<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Task<T> {
-        let (sender, receiver) = sync_channel(1);
-        let bell = self.bell.clone();
-        self.runtime.spawn(async move {
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it hasn't ended")
+    }
+
+    /// For a session with that source.
+    pub(super) fn bell(&self, source: usize) -> Arc<Bell> {
+        Bell::new(source, &self.news)
+    }
+
+    /// Begins to connect.
+    pub(super) fn connect(
+        self: &Rc<Self>,
+        access: Access,
+        bell: &Arc<Bell>,
+    ) -> Task<Result<Connected, String>> {
+        self.begin(bell, connect(access, bell.clone()))
+    }
+
+    /// Begins to do something, and rings the bell when it is done.
+    pub(super) fn begin<T: Send + 'static>(
+        self: &Rc<Self>,
+        bell: &Arc<Bell>,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Task<T> {
+        let (sender, receiver) = oneshot::channel();
+        let bell = bell.clone();
+        self.runtime().spawn(async move {
+            // Perhaps nobody wants it any more.
             let _ = sender.send(work.await);
-            // Before it rings, so that a result that never comes is seen, too.
-            drop(sender);
             bell.ring();
         });
-        Task(receiver)
+        Task { engine: self.clone(), result: RefCell::new(receiver) }
     }
 
-    /// While this is kept, there is something to come to an end before the engine does, if the time is enough.
-    pub(super) fn busy(&self) -> mpsc::Sender<()> {
-        self.busy.clone()
+    /// Ends a connection after what was said last has been sent, if the time is enough.
+    pub(super) fn finish(&self, client: &Client, unfinished: Unfinished) {
+        let farewell = async {
+            unfinished.come_to_an_end().await;
+            let _ = client.flush().await;
+        };
+        // Nobody is left who could be told that it wasn't enough.
+        let _ = self.runtime().block_on(async { timeout(FAREWELL, farewell).await });
     }
 
-    /// Ends it after what was said last has been sent, if the time is enough.
-    pub(super) fn finish(self, client: Option<Client>) {
-        let Engine { busy, stop, thread, .. } = self;
-        drop(busy);
-        let _ = stop.send(client);
-        // It has nothing to tell, even if it has gone wrong.
-        let _ = thread.join();
+    /// Whether the reactor has to look at its epoll, once.
+    fn calls_reactor(&self, context: &mut Context<'_>) -> bool {
+        match self.reactor.poll_read_ready(context) {
+            Poll::Ready(Ok(mut ready)) => {
+                ready.clear_ready();
+                true
+            }
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        }
+    }
+
+    /// Runs what can be run, and looks at the sockets.
+    async fn turn(&self) {
+        yield_now().await;
+        // The reactor looks at its epoll after this in any case.
+        poll_fn(|context| Poll::Ready(self.calls_reactor(context))).await;
+    }
+
+    async fn sleep(&self) {
+        let mut news = pin!(self.news.come());
+        poll_fn(|context| match self.calls_reactor(context) {
+            true => Poll::Ready(()),
+            false => news.as_mut().poll(context),
+        })
+        .await;
     }
 }
 
-fn run(runtime: &Runtime, stopped: oneshot::Receiver<Option<Client>>, mut idle: mpsc::Receiver<()>) {
-    runtime.block_on(async {
-        // An error: nobody wants it any more, and it has nothing to end in good order.
-        let Ok(client) = stopped.await else { return };
-        let farewell = async {
-            while idle.recv().await.is_some() {}
-            if let Some(client) = client {
-                let _ = client.flush().await;
+impl Sleeper for Engine {
+    fn go_on(&self, limit: Option<Duration>) -> Vec<usize> {
+        self.runtime().block_on(async {
+            match limit {
+                None => self.sleep().await,
+                Some(Duration::ZERO) => self.turn().await,
+                Some(limit) => timeout(limit, self.sleep()).await.unwrap_or_default(),
             }
-        };
-        let _ = tokio::time::timeout(FAREWELL, farewell).await;
-    });
+        });
+        self.news.take()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Not even for who looks up a host's name.
+        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
+    }
 }
 
 async fn connect(access: Access, bell: Arc<Bell>) -> Result<Connected, String> {
@@ -207,8 +242,9 @@ async fn connect(access: Access, bell: Arc<Bell>) -> Result<Connected, String> {
         let client = access.connect(options).await?;
         let prefix = client.new_inbox();
         let inbox = client.subscribe(format!("{prefix}.*")).await.map_err(|error| error.to_string())?;
-        Ok(Connected { client, inbox, prefix })
+        let (sender, receiver) = mpsc::channel(1);
+        Ok(Connected { client, inbox, prefix, unfinished: Unfinished(sender, receiver) })
     };
-    let connected = tokio::time::timeout(PATIENCE, connected).await;
+    let connected = timeout(PATIENCE, connected).await;
     connected.unwrap_or_else(|_| Err("NATS doesn't answer".to_string()))
 }

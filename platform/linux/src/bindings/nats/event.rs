@@ -147,7 +147,7 @@ impl Ear {
         if state.asked.is_none() && state.subscriber.is_none() {
             let (client, subject) = (open.client.clone(), self.subject.clone());
             state.asked =
-                Some(open.engine.begin(async move {
+                Some(open.begin(async move {
                     client.subscribe(subject).await.map_err(|error| error.to_string())
                 }));
         }

@@ -67,14 +67,14 @@ impl Export {
         let (client, subject) = (open.client.clone(), self.subject.clone());
         let entry = register::entry(&self.subject, &open.prefix, self.interface);
         let (kept, end) = oneshot::channel();
-        let busy = open.engine.busy();
-        let task = open.engine.begin(async move {
+        let unfinished = open.unfinished.one();
+        let task = open.begin(async move {
             let subscriber = client.queue_subscribe(subject.clone(), GROUP.to_string()).await;
             let subscriber = subscriber.map_err(|error| error.to_string())?;
             let (is_there, listed) = oneshot::channel();
             tokio::spawn(async move {
                 register::keep(client, subject, entry, is_there, end).await;
-                drop(busy);
+                drop(unfinished);
             });
             // NATS answers in order: clients find what was offered before it was listed, or couldn't be.
             let _ = listed.await;

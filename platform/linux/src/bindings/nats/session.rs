@@ -7,6 +7,7 @@ mod users;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::future::Future;
 use std::mem::replace;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use async_nats::message::OutboundMessage;
 use async_nats::{Client, Subscriber};
 
 use super::access::Access;
-use super::engine::{Bell, Connected, Engine, Task};
+use super::bell::Bell;
+use super::engine::{Connected, Engine, Engines, Task, Unfinished};
 use super::envelope::HEADER;
 use super::event::{Ear, Voice};
 use super::export::Export;
@@ -37,6 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(super) struct Session {
     me: Weak<Session>,
     pub(super) reactor: Rc<Reactor>,
+    engines: Engines,
     access: Access,
     /// Where the bell is heard.
     source: usize,
@@ -72,28 +75,37 @@ enum Place {
 
 enum Stage {
     Idle,
-    Connecting(Engine, Arc<Bell>, Task<Result<Connected, String>>),
+    Connecting(Rc<Engine>, Arc<Bell>, Task<Result<Connected, String>>),
     Open(Box<Open>),
 }
 
 /// A connection that is there.
 pub(super) struct Open {
-    pub(super) engine: Engine,
+    engine: Rc<Engine>,
     pub(super) client: Client,
     bell: Arc<Bell>,
     waker: Waker,
     inbox: Subscriber,
     pub(super) prefix: String,
+    pub(super) unfinished: Unfinished,
     /// Most bytes of a message, and of a line in one.
     most: usize,
     largest: u64,
 }
 
+impl Open {
+    /// Lets the engine do something; the session goes on when it is done.
+    pub(super) fn begin<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Task<T> {
+        self.engine.begin(&self.bell, work)
+    }
+}
+
 impl Session {
-    pub(super) fn new(reactor: &Rc<Reactor>, access: Access) -> Rc<Session> {
+    pub(super) fn new(reactor: &Rc<Reactor>, engines: &Engines, access: Access) -> Rc<Session> {
         let session = Rc::new_cyclic(|me| Session {
             me: me.clone(),
             reactor: reactor.clone(),
+            engines: engines.clone(),
             access,
             source: reactor.source(),
             rest: reactor.source(),
@@ -120,8 +132,9 @@ impl Session {
     /// Begins to connect, if there is no connection.
     fn connect(&self) -> Result<(), String> {
         if matches!(*self.stage.borrow(), Stage::Idle) {
-            let bell = Bell::new(self.reactor.signal(self.source));
-            let (engine, task) = Engine::start(self.access.clone(), &bell)?;
+            let engine = self.engines.get(&self.reactor)?;
+            let bell = engine.bell(self.source);
+            let task = engine.connect(self.access.clone(), &bell);
             *self.stage.borrow_mut() = Stage::Connecting(engine, bell, task);
         }
         Ok(())
@@ -131,14 +144,8 @@ impl Session {
     fn go_on(&self) {
         let connected = match &*self.stage.borrow() {
             Stage::Idle => return,
-            Stage::Connecting(_, bell, task) => {
-                bell.hush();
-                task.poll()
-            }
-            Stage::Open(open) => {
-                open.bell.hush();
-                None
-            }
+            Stage::Connecting(_, _, task) => task.poll(),
+            Stage::Open(_) => None,
         };
         match connected.map(|connected| connected.and_then(|connected| connected)) {
             Some(Ok(connected)) => self.open(connected),
@@ -152,13 +159,13 @@ impl Session {
 
     /// There is a connection: all who have waited for it begin.
     fn open(&self, connected: Connected) {
-        let Connected { client, inbox, prefix } = connected;
+        let Connected { client, inbox, prefix, unfinished } = connected;
         let Stage::Connecting(engine, bell, _) = replace(&mut *self.stage.borrow_mut(), Stage::Idle) else {
             return;
         };
         let most = client.server_info().max_payload.max(2 * HEADER);
         let (waker, largest) = (Waker::from(bell.clone()), (most - HEADER).min(LARGEST) as u64);
-        let open = Open { engine, client, bell, waker, inbox, prefix, most, largest };
+        let open = Open { engine, client, bell, waker, inbox, prefix, unfinished, most, largest };
         self.exports().iter().for_each(|export| export.offer(&open));
         alive(&self.ears).iter().for_each(|ear| ear.ask(&open));
         *self.stage.borrow_mut() = Stage::Open(Box::new(open));
@@ -227,10 +234,9 @@ impl Session {
     /// The program has ended: the connection goes after what was said last.
     pub(super) fn end(&self) {
         self.exports().iter().for_each(|export| export.away());
-        match replace(&mut *self.stage.borrow_mut(), Stage::Idle) {
-            Stage::Open(open) => open.engine.finish(Some(open.client)),
-            Stage::Connecting(engine, ..) => drop(engine),
-            Stage::Idle => {}
+        let stage = replace(&mut *self.stage.borrow_mut(), Stage::Idle);
+        if let Stage::Open(open) = stage {
+            open.engine.finish(&open.client, open.unfinished);
         }
     }
 }

@@ -75,7 +75,7 @@ impl Session {
             Some(Place::Known(found)) => Some(found.clone()),
             _ => {
                 let Stage::Open(open) = &*self.stage.borrow() else { return None };
-                let task = open.engine.begin(look_up(open.client.clone(), name.to_string()));
+                let task = open.begin(look_up(open.client.clone(), name.to_string()));
                 places.insert(name.to_string(), Place::Asked(task));
                 None
             }

@@ -1,0 +1,98 @@
+//! How a session hears that something concerns it, once for all that has come since it looked last: what comes to it is taken by
+//! itself. All this is of one thread, though that can't be said to those who ring.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::Wake;
+
+use async_nats::Event;
+use tokio::sync::Notify;
+
+/// Why nothing comes any more.
+pub(super) const CUT: &str = "the connection to NATS is cut";
+
+/// The sources of the sessions whose bells have rung.
+#[derive(Default)]
+pub(super) struct News {
+    sources: Mutex<Vec<usize>>,
+    come: Notify,
+}
+
+impl News {
+    fn add(&self, source: usize) {
+        let sources = &mut *self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sources.contains(&source) {
+            sources.push(source);
+            self.come.notify_one();
+        }
+    }
+
+    /// Those sources, once.
+    pub(super) fn take(&self) -> Vec<usize> {
+        take(&mut *self.sources.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Until there are some; now and then there are none.
+    pub(super) async fn come(&self) {
+        self.come.notified().await;
+    }
+}
+
+/// See the head of this file.
+pub(super) struct Bell {
+    /// The session's.
+    source: usize,
+    news: Arc<News>,
+    /// Why the connection is over.
+    failure: OnceLock<String>,
+    /// What the server has complained of last.
+    complaint: Mutex<Option<String>>,
+}
+
+impl Bell {
+    /// For a session with that source.
+    pub(super) fn new(source: usize, news: &Arc<News>) -> Arc<Bell> {
+        let (failure, complaint) = Default::default();
+        Arc::new(Bell { source, news: news.clone(), failure, complaint })
+    }
+
+    pub(super) fn ring(&self) {
+        self.news.add(self.source);
+    }
+
+    /// Why the connection is over, if it is.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.get().cloned()
+    }
+
+    /// What the server has complained of, once.
+    pub(super) fn complaint(&self) -> Option<String> {
+        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What has become of the connection.
+    pub(super) fn tell(&self, event: &Event) {
+        let why = match event {
+            Event::Disconnected | Event::Closed => CUT.to_string(),
+            Event::SlowConsumer(_) => "messages came faster than this program takes them".to_string(),
+            Event::ServerError(error) => {
+                let complaint = &mut *self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+                *complaint = Some(error.to_string());
+                return;
+            }
+            _ => return,
+        };
+        self.failure.get_or_init(|| why);
+        self.ring();
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+    }
+}
