@@ -1,6 +1,7 @@
 //! A running program is looked at and changed: `--control`, `inspect`, `rebind`.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -113,9 +114,15 @@ fn a_running_program_is_shown() {
     let folder = folder_with(BUSY);
     let mut program = start(folder.path());
     let shown = drystone(folder.path(), &["inspect", "socket"]);
+    // Who has nothing more to say reads its answer all the same.
+    let mut half = UnixStream::connect(folder.path().join("socket")).expect("the program listens");
+    writeln!(half, "{{\"inspect\": 20}}").and_then(|()| half.shutdown(Shutdown::Write)).expect("it is there");
+    let mut answer = String::new();
+    let _ = BufReader::new(half).read_line(&mut answer);
     let refused = drystone(folder.path(), &["rebind", "socket", "Busy.nobody", "Greet", "local:two"]);
     let _ = program.kill();
     let _ = program.wait();
+    assert!(answer.contains("Busy.guest[2]"), "{answer}");
     assert_eq!(status(&shown), 0);
     let shown = printed(&shown);
     for line in ["Busy.guest[2]: Guest", "requires Greet of Busy.h, talking", "offers Greet to 3"] {

@@ -395,3 +395,20 @@ fn a_server_that_says_nothing_is_given_up_at_the_deadline() {
         assert!(begun.elapsed() < Duration::from_secs(8), "{joint:?}: {:?}", begun.elapsed());
     }
 }
+
+#[test]
+fn requests_that_are_given_up_leave_no_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let port = listener.local_addr().expect("it has one").port();
+    let folder = client(Joint::Http, port, 3, 1, "deadline: 200");
+    let file = folder.path().join("program.dry");
+    let text = fs::read_to_string(&file).expect("it is there");
+    fs::write(&file, text.replace("END Main", "; PASSIVATE(600000) END Main")).expect("it can be written");
+    let mut program = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(program.line(), "on");
+    for _ in 0..3 {
+        let (mut request, _) = listener.accept().expect("it has come");
+        request.set_read_timeout(Some(Duration::from_secs(10))).expect("it can be set");
+        request.read_to_end(&mut Vec::new()).expect("its end comes while the program goes on");
+    }
+}

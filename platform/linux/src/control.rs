@@ -12,6 +12,7 @@
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Instant;
@@ -59,7 +60,7 @@ impl Control {
     ) -> Result<Rc<Control>, String> {
         let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
         // What a program left there that was killed.
-        if UnixStream::connect(path).is_err() && is_socket(path) {
+        if is_left(path) {
             fs::remove_file(path).map_err(failed)?;
         }
         let mut listener = UnixListener::bind(path).map_err(failed)?;
@@ -79,9 +80,11 @@ impl Control {
     }
 }
 
-fn is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+/// Whether it is a socket to which nobody listens; who has too much to do just now to be connected to does.
+fn is_left(path: &Path) -> bool {
+    let is_socket = fs::metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let connected = UnixStream::connect(path);
+    is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 impl Handler for Control {
@@ -121,6 +124,7 @@ impl Control {
             source,
             stream: RefCell::new(stream),
             request: RefCell::default(),
+            has_asked: Cell::default(),
             answer: RefCell::default(),
             gone: Cell::new(false),
         };
@@ -136,6 +140,8 @@ struct Client {
     source: usize,
     stream: RefCell<UnixStream>,
     request: RefCell<Vec<u8>>,
+    /// Its request is whole.
+    has_asked: Cell<bool>,
     /// What it hasn't read yet.
     answer: RefCell<Vec<u8>>,
     /// It isn't watched any more, and its source is another's; what it has asked may still be under way.
@@ -214,7 +220,10 @@ impl Client {
         let mut request = self.request.borrow_mut();
         let mut bytes = [0; 4096];
         loop {
-            match self.stream.borrow_mut().read(&mut bytes) {
+            let stream = &mut *self.stream.borrow_mut();
+            match stream.read(&mut bytes) {
+                // It may still read; else this is an error.
+                Ok(0) if self.has_asked.get() => return stream.write(&[]).map(|_| None),
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => request.extend_from_slice(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
@@ -222,6 +231,7 @@ impl Client {
                 Err(error) => return Err(error),
             }
             if request.ends_with(b"\n") {
+                self.has_asked.set(true);
                 return Ok(Some(std::mem::take(&mut *request)));
             }
             if request.len() > LONGEST {
@@ -297,4 +307,21 @@ fn binding(binding: &BindingView) -> Value {
         "sent": binding.sent,
         "received": binding.received,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_left_only_if_nobody_listens() {
+        let folder = tempfile::tempdir().expect("there are temporary folders");
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).expect("it can be made");
+        rustix::net::listen(&listener, 0).expect("it listens");
+        let waiting = std::iter::from_fn(|| UnixStream::connect(&path).ok()).take(100).collect::<Vec<_>>();
+        assert!(waiting.len() < 100 && !is_left(&path), "{} wait", waiting.len());
+        drop(listener);
+        assert!(is_left(&path));
+    }
 }

@@ -238,21 +238,6 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// The next value is a component, and its container was empty.
-    ///
-    /// # Errors
-    /// As for [`Filling::put`].
-    pub fn put_empty(&mut self) -> Result<(), String> {
-        match self.parameters().get(self.filled) {
-            Some(parameter) if parameter.ty == Type::Component => {
-                self.words[self.filled] = 0;
-                self.filled += 1;
-                Ok(())
-            }
-            _ => Err("a component in the place of another value".into()),
-        }
-    }
-
     /// All values at once.
     ///
     /// # Errors

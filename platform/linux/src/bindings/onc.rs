@@ -35,7 +35,7 @@ pub use x::print;
 /// Bytes from a stranger over TCP, in pieces of this length.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn feed(bytes: &[u8], length: usize) {
-    let mut records = record::Records::default();
+    let mut records = record::Records::new(1 << 20);
     let mut read = 0;
     for piece in bytes.chunks(length) {
         records.feed(piece);

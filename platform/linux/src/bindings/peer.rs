@@ -102,10 +102,7 @@ impl Peer {
             let event = self.connection.borrow_mut().poll();
             match event {
                 None => return,
-                Some(Event::Ready(handle)) => {
-                    let pump = self.pumps.borrow().get(handle.index()).cloned().flatten();
-                    pump.inspect(Waker::wake);
-                }
+                Some(Event::Ready(handle)) => self.wake(handle),
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
                     let found = line.find(&name).map(|(offer, _)| offer.interface);
@@ -116,6 +113,11 @@ impl Peer {
                 Some(Event::Answered { .. } | Event::Pong(_)) => {}
             }
         }
+    }
+
+    fn wake(&self, handle: Handle) {
+        let pump = self.pumps.borrow().get(handle.index()).cloned().flatten();
+        pump.inspect(Waker::wake);
     }
 
     /// The other end wants to talk to what is exported by a name.
@@ -227,6 +229,8 @@ impl Far for Half {
                 }
             }
             Err(why) => {
+                // It shall look for what comes: that it is over.
+                self.line.peer().wake(self.handle);
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
             }

@@ -2,6 +2,7 @@
 //! protocol that is no requests and replies is a WebSocket.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 use hyper::StatusCode;
@@ -11,6 +12,9 @@ use super::json;
 use super::line::{Lines, Sent};
 use super::service::Service;
 use crate::bindings::datum::{Datum, data};
+
+/// How long a request may take that is under way when its communication has ended.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a name is bound to.
 pub(super) struct Remote(Rc<Lines>);
@@ -132,5 +136,18 @@ impl Far for Caller {
         }
     }
 
-    fn close(&mut self) {}
+    /// A request that needs no answer still goes.
+    fn close(&mut self) {
+        if let Some((_, sent)) = self.sent.take() {
+            self.service().reactor.at(Instant::now() + PATIENCE, sent);
+        }
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        if let Some((_, sent)) = &self.sent {
+            sent.give_up();
+        }
+    }
 }

@@ -18,13 +18,20 @@ use super::dial::Dial;
 use super::io::Io;
 use super::service::Service;
 use super::task::{Handle, Task};
-use crate::reactor::Expectation;
+use crate::reactor::{Expectation, Handler};
 
 /// A request that was sent.
 pub(super) struct Sent {
     pump: Waker,
     reply: RefCell<Option<Reply>>,
     expectation: Cell<Option<Expectation>>,
+    way: Cell<Option<Way>>,
+}
+
+/// What carries a request, and nothing else.
+enum Way {
+    Dial(Rc<Dial>),
+    Line(Handle),
 }
 
 /// Status and body, or why there are none.
@@ -39,7 +46,25 @@ impl Sent {
     fn done(&self, reply: Reply) {
         *self.reply.borrow_mut() = Some(reply);
         self.expectation.take();
+        self.way.take();
         self.pump.wake();
+    }
+
+    /// Nobody waits for the reply any more.
+    pub(super) fn give_up(&self) {
+        self.expectation.take();
+        match self.way.take() {
+            Some(Way::Dial(dial)) => dial.give_up(),
+            Some(Way::Line(task)) => task.end(),
+            None => {}
+        }
+    }
+}
+
+impl Handler for Sent {
+    /// It has taken too long, if it is still under way.
+    fn ready(&self) {
+        self.give_up();
     }
 }
 
@@ -73,7 +98,7 @@ impl Lines {
     pub(super) fn send(self: &Rc<Lines>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
         let service = &self.service;
         let expectation = Cell::new(Some(service.reactor.expect()));
-        let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation });
+        let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation, way: Cell::default() });
         let request = match request(service, name, body) {
             Ok(request) => request,
             Err(error) => {
@@ -91,6 +116,7 @@ impl Lines {
     }
 
     fn open(self: &Rc<Lines>, job: Job) {
+        let sent = job.sent.clone();
         let begin = {
             let lines = Rc::downgrade(self);
             move |io| match io {
@@ -98,7 +124,10 @@ impl Lines {
                 Err(why) => job.sent.done(Err(why)),
             }
         };
-        Dial::begin(&self.service, begin);
+        let dial = Dial::begin(&self.service, begin);
+        // Else there is a connection already.
+        let way = sent.way.take().unwrap_or(Way::Dial(dial));
+        sent.way.set(Some(way));
     }
 }
 
@@ -162,6 +191,7 @@ impl Line {
             line.is_over.set(true);
         });
         while let Some(job) = poll_fn(|_| self.poll_next()).await {
+            job.sent.way.set(Some(Way::Line(handle.clone())));
             carry(&mut sender, job).await;
             if sender.is_closed() {
                 break;

@@ -139,6 +139,13 @@ impl Handle {
             task.run();
         }
     }
+
+    /// Nobody needs what comes of the work.
+    pub(super) fn end(&self) {
+        if let Some(task) = self.task.upgrade() {
+            task.end();
+        }
+    }
 }
 
 /// Takes more work for a task.

@@ -3,6 +3,7 @@
 //! communication, unless it has said `BY Event(lossy: TRUE)`.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -123,9 +124,9 @@ struct State {
     speaker: Option<(u64, u64)>,
     /// Beats since it was heard.
     misses: u32,
-    queue: Vec<Message>,
-    /// How many of the queue have been taken.
-    taken: usize,
+    /// All that has come was heard.
+    is_up_to_date: bool,
+    queue: VecDeque<Message>,
     pump: Option<Waker>,
     end: Option<Arrival>,
 }
@@ -133,10 +134,6 @@ struct State {
 impl State {
     fn wake(&self) {
         self.pump.iter().for_each(Waker::wake);
-    }
-
-    fn waiting(&self) -> usize {
-        self.queue.len() - self.taken
     }
 }
 
@@ -164,12 +161,18 @@ impl Ear {
             }
             None => {}
         }
+        state.is_up_to_date = false;
         while state.end.is_none()
-            && state.waiting() < self.capacity
+            && state.queue.len() < self.capacity
             && let Some(subscriber) = &mut state.subscriber
-            && let Poll::Ready(Some(message)) = subscriber.poll_next_unpin(context)
         {
-            self.hear(state, message);
+            match subscriber.poll_next_unpin(context) {
+                Poll::Ready(Some(message)) => self.hear(state, message),
+                Poll::Ready(None) | Poll::Pending => {
+                    state.is_up_to_date = true;
+                    return;
+                }
+            }
         }
     }
 
@@ -196,7 +199,7 @@ impl Ear {
                 state.wake();
             }
             What::Message(number) if (number as usize) < self.interface.messages.get().len() => {
-                state.queue.push(message);
+                state.queue.push_back(message);
                 state.wake();
             }
             What::Message(_) => self.end(state, "what is said there is no message of the interface"),
@@ -215,10 +218,10 @@ impl Ear {
         self.end(state, why);
     }
 
-    /// Time has passed.
+    /// Time has passed. Whoever speaks is missed only where nothing that it has said waits to be heard.
     pub(super) fn beat(&self) {
         let state = &mut *self.state.borrow_mut();
-        if state.speaker.is_some() && state.waiting() < self.capacity {
+        if state.speaker.is_some() && state.is_up_to_date {
             state.misses += 1;
             if state.misses > MISSES {
                 self.end(state, "who spoke there doesn't any more");
@@ -246,11 +249,11 @@ impl Far for Listening {
     fn send(&mut self, _: usize, _: Outgoing<'_>) {}
 
     fn receive(&mut self) -> Arrival {
-        if self.ear.state.borrow().waiting() == 0 {
+        if self.ear.state.borrow().queue.is_empty() {
             self.session.hear(&self.ear);
         }
         let state = self.ear.state.borrow();
-        match state.queue.get(state.taken).and_then(|message| Saying::read(&message.payload)) {
+        match state.queue.front().and_then(|message| Saying::read(&message.payload)) {
             Some(Saying { what: What::Message(number), .. }) => Arrival::Message(number as usize),
             _ => state.end.clone().unwrap_or(Arrival::Nothing),
         }
@@ -258,15 +261,11 @@ impl Far for Listening {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let state = &mut *self.ear.state.borrow_mut();
-        let said = state.queue.get(state.taken).and_then(|message| Saying::read(&message.payload));
+        let said = state.queue.front().and_then(|message| Saying::read(&message.payload));
         let said = said.ok_or("there is no message")?;
         let about = |why: String| format!("{}: {why}", self.ear.name);
         values.decode(said.bytes).map_err(about)?;
-        state.taken += 1;
-        if state.taken == state.queue.len() {
-            state.queue.clear();
-            state.taken = 0;
-        }
+        state.queue.pop_front();
         Ok(())
     }
 
@@ -349,6 +348,7 @@ impl Far for Speaking {
         let what = What::Message(message as u32);
         if let Err(why) = self.voice.say(what, |out| values.encode(out)) {
             self.failure = Some(format!("{}: {why}", self.voice.topic.name));
+            self.voice.wake();
         }
     }
 
@@ -366,5 +366,35 @@ impl Far for Speaking {
 impl Drop for Speaking {
     fn drop(&mut self) {
         let _ = self.voice.say(What::Over, |_| Ok(()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_component::{Fingerprint, Str, Table};
+
+    use super::*;
+
+    static NEWS: Interface = Interface {
+        name: Str::new("News"),
+        fingerprint: Fingerprint([0; 2]),
+        messages: Table::new(&[]),
+        next: Table::new(&[]),
+        states: Table::new(&[Interface::MAY_END]),
+        payload_words: 0,
+    };
+
+    #[test]
+    fn who_speaks_is_not_missed_while_more_of_it_waits() {
+        let (subject, name) = (String::new(), "event+nats:news".into());
+        let state = RefCell::new(State { speaker: Some((1, 1)), ..State::default() });
+        let ear = Ear { subject, name, interface: &NEWS, capacity: 2, lossy: false, state };
+        let is_lost = || {
+            (0..=MISSES).for_each(|_| ear.beat());
+            ear.state.borrow().end.is_some()
+        };
+        assert!(!is_lost());
+        ear.state.borrow_mut().is_up_to_date = true;
+        assert!(is_lost());
     }
 }

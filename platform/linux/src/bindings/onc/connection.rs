@@ -15,7 +15,7 @@ use super::session::{Back, Call, Session, Write};
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::Handler;
 
-/// How many calls of a connection may be unanswered: others aren't read.
+/// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are enough, too.
 const MOST_OPEN: usize = 64;
 
 /// Those to one address, by their sources.
@@ -30,13 +30,14 @@ pub(super) struct Connection {
     state: RefCell<State>,
 }
 
-#[derive(Default)]
 struct State {
     records: Records,
     /// The communication that lasts.
     session: Option<Rc<Session>>,
     /// Calls that are unanswered.
     open: usize,
+    /// Bytes of their arguments.
+    kept: usize,
     /// Who have an answer that there is no room for.
     waiting: Vec<Waker>,
     over: bool,
@@ -60,12 +61,20 @@ impl Connection {
     /// Serves somebody who has come.
     pub(super) fn begin_at(door: &Rc<Door>, all: &Rc<Connections>, socket: Rc<Socket>) {
         let source = socket.source();
+        let state = State {
+            records: Records::new(door.service.limit),
+            session: None,
+            open: 0,
+            kept: 0,
+            waiting: Vec::new(),
+            over: false,
+        };
         let connection = Rc::new_cyclic(|me| Connection {
             me: me.clone(),
             door: door.clone(),
             all: all.clone(),
             socket,
-            state: RefCell::default(),
+            state: RefCell::new(state),
         });
         all.borrow_mut().insert(source, Rc::downgrade(&connection));
         door.reactor.handle(source, connection);
@@ -102,12 +111,12 @@ impl Connection {
                     let mut out = Vec::with_capacity(reply.len() + 4);
                     let begun = record::begin(&mut out);
                     out.extend_from_slice(&reply);
-                    record::end(&mut out, begun).expect("it is short");
+                    record::end(&mut out, begun, usize::MAX).expect("it is short");
                     self.socket.write(&out);
                 }
                 Step::Call { xid, call, arguments } => {
                     let Some(me) = self.me.upgrade() else { return };
-                    self.state.borrow_mut().open += 1;
+                    self.state.borrow_mut().keep(arguments.len());
                     self.carry_out(Call { xid, call, arguments, back: me });
                 }
                 Step::End => return self.end(),
@@ -117,13 +126,13 @@ impl Connection {
 
     fn is_full(&self) -> bool {
         let state = self.state.borrow();
-        state.over || state.open >= MOST_OPEN || self.socket.unsent() >= FULL
+        state.over || state.has_enough(self.door.service.limit) || self.socket.unsent() >= FULL
     }
 
     fn next(&self) -> Step {
         match self.state.borrow_mut().records.next() {
             Record::Incomplete => Step::Read,
-            Record::Wrong => Step::End,
+            Record::TooLarge => Step::End,
             Record::Whole(record) => match self.door.service.asked(record) {
                 Asked::Nothing => Step::End,
                 Asked::Reply(reply) => Step::Reply(reply),
@@ -161,6 +170,19 @@ impl Connection {
     }
 }
 
+impl State {
+    /// One more call, with so many bytes.
+    fn keep(&mut self, bytes: usize) {
+        self.open += 1;
+        self.kept += bytes;
+    }
+
+    /// Whether calls have to be answered before others are read.
+    fn has_enough(&self, limit: usize) -> bool {
+        self.open >= MOST_OPEN || self.kept >= limit
+    }
+}
+
 impl Back for Connection {
     fn has_room(&self, pump: &Waker) -> bool {
         let is_full = self.socket.unsent() >= FULL && !self.state.borrow().over;
@@ -170,21 +192,24 @@ impl Back for Connection {
         !is_full
     }
 
-    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String> {
+    fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String> {
+        let limit = self.door.service.limit;
         let mut out = Vec::new();
         let begun = record::begin(&mut out);
-        let written = write(&mut out).and_then(|()| record::end(&mut out, begun));
+        let written = write(&mut out).and_then(|()| record::end(&mut out, begun, limit));
         if written.is_err() {
             out.truncate(begun);
             let begun = record::begin(&mut out);
-            Service::failed(&mut out, xid);
-            record::end(&mut out, begun)?;
+            Service::failed(&mut out, call.xid);
+            record::end(&mut out, begun, usize::MAX)?;
         }
         self.socket.write(&out);
         let was_full = {
             let state = &mut *self.state.borrow_mut();
+            let had_enough = state.has_enough(limit);
             state.open -= 1;
-            state.open == MOST_OPEN - 1
+            state.kept -= call.arguments.len();
+            had_enough && !state.has_enough(limit)
         };
         if was_full {
             self.serve();

@@ -83,6 +83,7 @@ impl NamingContext for Context {
             transport: self.transport,
             program: (service.program, service.version),
             lasts: service.calls.lasting,
+            limit: service.limit,
             name: format!("{}:{rest}", self.scheme()).into(),
         };
         Ok(Box::new(Remote::new(service, target)))

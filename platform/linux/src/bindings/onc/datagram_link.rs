@@ -23,6 +23,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many datagrams are taken at a time before others have their turn.
+const BATCH: usize = 64;
+
 /// See the head of this file.
 pub(super) struct DatagramLink {
     me: Weak<DatagramLink>,
@@ -123,7 +126,7 @@ impl DatagramLink {
 
     /// Gives the replies that have come to those who wait for them.
     fn read(&self) -> io::Result<()> {
-        loop {
+        for _ in 0..BATCH {
             let bytes = &mut *self.target.reactor.scratch.borrow_mut();
             let slot = {
                 let state = &mut *self.state.borrow_mut();
@@ -140,6 +143,10 @@ impl DatagramLink {
                 slot.done(Ok(bytes[..length].to_vec()));
             }
         }
+        if let Phase::Up(_, source) = self.state.borrow().phase {
+            self.target.reactor.come_back(source);
+        }
+        Ok(())
     }
 
     /// Sends again what is due, and gives up what has taken too long.
@@ -274,5 +281,41 @@ impl Handler for DatagramLink {
         self.end_if_finished();
         let waiting = std::mem::take(&mut self.state.borrow_mut().waiting);
         waiting.iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bindings::onc::portmap::Transport;
+    use crate::bindings::place::Place;
+    use crate::reactor::Reactor;
+
+    #[test]
+    fn who_sends_without_a_pause_leaves_others_their_turn() {
+        let server = std::net::UdpSocket::bind("127.0.0.1:0").expect("there are ports");
+        let address = server.local_addr().expect("it has one");
+        let target = Target {
+            reactor: Reactor::new().expect("there are descriptors"),
+            place: Place::parse(&format!("//{address}")).expect("it is one"),
+            transport: Transport::Udp,
+            program: (1, 1),
+            lasts: false,
+            limit: 1,
+            name: "onc+udp:here".into(),
+        };
+        let link = DatagramLink::begin(target);
+        let socket = |use_it: &dyn Fn(&UdpSocket)| match &link.state.borrow().phase {
+            Phase::Up(socket, _) => use_it(socket),
+            _ => panic!("it is up"),
+        };
+        socket(&|socket| {
+            let client = socket.local_addr().expect("it has one");
+            for _ in 0..=BATCH {
+                server.send_to(b"no reply", client).expect("there is room");
+            }
+        });
+        link.read().expect("it is up");
+        socket(&|socket| assert!(socket.recv(&mut [0; 9]).is_ok(), "all was read in one turn"));
     }
 }

@@ -114,7 +114,7 @@ impl Back for Caller {
         true
     }
 
-    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String> {
+    fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String> {
         let mut out = Vec::new();
         let fits = |out: &Vec<u8>| match out.len() {
             ..=LARGEST => Ok(()),
@@ -123,7 +123,7 @@ impl Back for Caller {
         let written = write(&mut out).and_then(|()| fits(&out));
         if written.is_err() {
             out.clear();
-            Service::failed(&mut out, xid);
+            Service::failed(&mut out, call.xid);
         }
         let reply: Rc<[u8]> = out.into();
         self.datagrams.repeats.borrow_mut().answered(self.key, reply.clone());

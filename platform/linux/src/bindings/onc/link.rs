@@ -66,6 +66,8 @@ pub(super) struct Target {
     pub(super) program: (u32, u32),
     /// A communication lasts, with a way of its own.
     pub(super) lasts: bool,
+    /// Most bytes of a record.
+    pub(super) limit: usize,
     /// As the program wrote it.
     pub(super) name: Rc<str>,
 }

@@ -18,6 +18,9 @@ pub enum Texts {
     String,
 }
 
+/// Most bytes of a record, if nothing is said.
+const LIMIT: usize = 1 << 20;
+
 /// What may be said; what isn't follows from the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -33,6 +36,8 @@ pub struct Options {
     pub texts: Texts,
     /// `open`: others than this machine may call.
     pub open: bool,
+    /// `limit`: most bytes of a record over TCP, and of the calls of a connection that wait to be carried out.
+    pub limit: usize,
 }
 
 impl Default for Options {
@@ -44,6 +49,7 @@ impl Default for Options {
             integers: Integers::Hyper,
             texts: Texts::Opaque,
             open: false,
+            limit: LIMIT,
         }
     }
 }
@@ -80,8 +86,12 @@ impl Options {
                     _ => return Err(refused("TRUE or FALSE")),
                 }
             }
+            "limit" => {
+                let limit = value.parse().ok().filter(|&limit| limit > 0);
+                self.limit = limit.ok_or_else(|| refused("a number of bytes"))?;
+            }
             _ => {
-                let known = "program, version, procedures, integers, texts, open";
+                let known = "program, version, procedures, integers, texts, open, limit";
                 return Err(format!("{option}: there is no such option, only {known}"));
             }
         }
@@ -122,6 +132,7 @@ mod tests {
             ("integers", "32"),
             ("texts", "string"),
             ("open", "TRUE"),
+            ("limit", "4096"),
         ] {
             options.set(option, value).expect("it is right");
         }
@@ -133,6 +144,7 @@ mod tests {
             integers: Integers::Int,
             texts: Texts::String,
             open: true,
+            limit: 4096,
         };
         assert_eq!(options, wanted);
     }
@@ -141,6 +153,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let refused = |option, value| Options::default().set(option, value).unwrap_err();
         assert_eq!(refused("program", "-1"), "program: -1 is not a program's number");
+        assert_eq!(refused("limit", "0"), "limit: 0 is not a number of bytes");
         assert_eq!(refused("integers", "16"), "integers: 16 is not 32 or 64");
         for list in ["Get", "Get=0", "Get=x"] {
             assert!(refused("procedures", list).starts_with("procedures: "), "{list}");

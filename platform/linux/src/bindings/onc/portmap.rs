@@ -25,6 +25,9 @@ const GET_PORT: u32 = 3;
 
 /// How long an answer may take before the question is asked again, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most bytes of what is said to it and by it.
+const LIMIT: usize = 4096;
 const TRIES: u32 = 3;
 
 /// How a program's clients reach it.
@@ -92,12 +95,12 @@ impl Registration {
             .iter()
             .try_for_each(|text| write_opaque(&mut call, text.as_bytes()))
             .map_err(io::Error::other)?;
-        end(&mut call, begun).map_err(io::Error::other)?;
+        end(&mut call, begun, LIMIT).map_err(io::Error::other)?;
         let mut stream = UnixStream::connect(SOCKET)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&call)?;
-        let mut records = Records::default();
+        let mut records = Records::new(LIMIT);
         let mut bytes = [0; 256];
         loop {
             match records.next() {
@@ -105,7 +108,7 @@ impl Registration {
                     let mut results = Reader(read_reply(reply).map_err(io::Error::other)?);
                     return Ok(results.word() == Some(1));
                 }
-                Record::Wrong => return Err(io::ErrorKind::InvalidData.into()),
+                Record::TooLarge => return Err(io::ErrorKind::InvalidData.into()),
                 Record::Incomplete => {}
             }
             match stream.read(&mut bytes)? {

@@ -6,12 +6,10 @@ const LAST: u32 = 1 << 31;
 /// Bytes of a fragment's head.
 const HEAD: usize = 4;
 
-/// Most bytes of a record. Memory is used for what has come only, whatever is announced.
-pub(super) const LIMIT: usize = 256 << 20;
-
 /// What has come and is no record yet.
-#[derive(Default)]
 pub(super) struct Records {
+    /// Most bytes of a record. Memory is used for what has come only, whatever is announced.
+    limit: usize,
     /// Bytes as they came; those before `read` are done with.
     bytes: Vec<u8>,
     read: usize,
@@ -28,11 +26,16 @@ pub(super) enum Record<'a> {
     Incomplete,
     /// A whole one.
     Whole(&'a [u8]),
-    /// The peer doesn't keep to the format.
-    Wrong,
+    /// It is larger than the limit.
+    TooLarge,
 }
 
 impl Records {
+    /// Of so many bytes at most.
+    pub(super) fn new(limit: usize) -> Records {
+        Records { limit, bytes: Vec::new(), read: 0, begun: Vec::new(), given: false }
+    }
+
     /// More bytes have come.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         if self.read == self.bytes.len() {
@@ -55,8 +58,8 @@ impl Records {
             let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Record::Incomplete };
             let head = u32::from_be_bytes(*head);
             let length = (head & !LAST) as usize;
-            if self.begun.len() + length > LIMIT {
-                return Record::Wrong;
+            if self.begun.len() + length > self.limit {
+                return Record::TooLarge;
             }
             if rest.len() < length {
                 return Record::Incomplete;
@@ -82,11 +85,12 @@ pub(super) fn begin(out: &mut Vec<u8>) -> usize {
     out.len() - HEAD
 }
 
-/// What was added since [`begin`] is the record: one fragment. An error if it is larger than any peer should take.
-pub(super) fn end(out: &mut [u8], begin: usize) -> Result<(), String> {
+/// What was added since [`begin`] is the record: one fragment. An error if it is larger than the limit.
+pub(super) fn end(out: &mut [u8], begin: usize, limit: usize) -> Result<(), String> {
     let length = out.len() - begin - HEAD;
-    if length > LIMIT {
-        return Err(format!("a message of {length} bytes is more than the {LIMIT} that may be sent"));
+    // A fragment's length has 31 bits.
+    if length > limit.min(LAST as usize - 1) {
+        return Err(format!("a message of {length} bytes is too large: BY Onc(limit: BYTES) allows {limit}"));
     }
     out[begin..begin + HEAD].copy_from_slice(&(length as u32 | LAST).to_be_bytes());
     Ok(())
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn fragments_become_records_however_they_come() {
         for step in 1..=STREAM.len() {
-            let mut records = Records::default();
+            let mut records = Records::new(9);
             let mut found = Vec::new();
             for bytes in STREAM.chunks(step) {
                 records.feed(bytes);
@@ -119,9 +123,12 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_wrong_before_it_has_come() {
-        let mut records = Records::default();
-        records.feed(&[255, 255, 255, 255, 0]);
-        assert_eq!(records.next(), Record::Wrong);
+        for (limit, wanted) in [(2, Record::TooLarge), (3, Record::Incomplete)] {
+            let mut records = Records::new(limit);
+            records.feed(&[0, 0, 0, 1, 7, 128, 0, 0, 2, 0]);
+            assert_eq!(records.next(), wanted);
+            assert_eq!(end(&mut [0; 7], 0, limit).is_ok(), limit == 3);
+        }
     }
 
     #[test]
@@ -129,8 +136,8 @@ mod tests {
         let mut out = vec![9];
         let begun = begin(&mut out);
         out.extend_from_slice(b"text");
-        end(&mut out, begun).expect("it is small");
-        let mut records = Records::default();
+        end(&mut out, begun, 4).expect("it is small");
+        let mut records = Records::new(4);
         records.feed(&out[1..]);
         assert_eq!(records.next(), Record::Whole(b"text"));
         assert_eq!(records.next(), Record::Incomplete);

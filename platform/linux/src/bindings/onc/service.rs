@@ -24,6 +24,8 @@ pub struct Service {
     pub version: u32,
     pub(super) integers: Integers,
     pub(super) texts: Texts,
+    /// Most bytes of a record.
+    pub(super) limit: usize,
     pub(super) calls: Calls,
     /// Of each call.
     pub(super) procedures: Vec<u32>,
@@ -53,6 +55,7 @@ impl Service {
             version: options.version,
             integers: options.integers,
             texts: options.texts,
+            limit: options.limit,
             calls,
             procedures,
         })

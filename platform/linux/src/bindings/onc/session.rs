@@ -30,7 +30,7 @@ pub(super) trait Back {
     fn has_room(&self, pump: &Waker) -> bool;
 
     /// Sends the reply to a call; if it can't be written, that the call failed.
-    fn reply(&self, xid: u32, write: Write<'_>) -> Result<(), String>;
+    fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String>;
 
     /// Whether calls that come there may belong together.
     fn lasts(&self) -> bool;
@@ -140,7 +140,7 @@ impl Far for Served {
             let values = data(session.service.parameters(message), *values);
             session.service.reply(out, (call.xid, call.call), Some(message), values)
         };
-        if call.back.reply(call.xid, &mut write).is_err() {
+        if call.back.reply(&call, &mut write).is_err() {
             session.state.borrow_mut().end = End::Lost;
         }
     }
@@ -166,7 +166,7 @@ impl Far for Served {
             let mut nothing = |out: &mut Vec<u8>| {
                 session.service.reply(out, (call.xid, call.call), None, std::iter::empty())
             };
-            return call.back.reply(call.xid, &mut nothing);
+            return call.back.reply(&call, &mut nothing);
         }
         drop(arguments);
         session.state.borrow_mut().open = Some(call);
@@ -201,5 +201,5 @@ fn fail(call: &Call) {
         Service::failed(out, call.xid);
         Ok(())
     };
-    let _ = call.back.reply(call.xid, &mut failed);
+    let _ = call.back.reply(call, &mut failed);
 }

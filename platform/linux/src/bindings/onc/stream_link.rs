@@ -57,6 +57,7 @@ type Reply = (Option<Rc<Slot>>, Vec<u8>);
 impl StreamLink {
     /// Begins to make a connection.
     pub(super) fn begin(target: Target) -> Rc<StreamLink> {
+        let records = Records::new(target.limit);
         let link = Rc::new_cyclic(|me| StreamLink {
             me: me.clone(),
             target,
@@ -64,7 +65,7 @@ impl StreamLink {
                 phase: Phase::Over(String::new()),
                 until: Instant::now() + PATIENCE,
                 calls: HashMap::new(),
-                records: Records::default(),
+                records,
                 early: Vec::new(),
                 waiting: Vec::new(),
                 finishes: false,
@@ -194,7 +195,12 @@ impl StreamLink {
         let state = &mut *self.state.borrow_mut();
         match state.records.next() {
             Record::Incomplete => Ok(None),
-            Record::Wrong => Err("what the server sends is no RPC".into()),
+            Record::TooLarge => {
+                let limit = self.target.limit;
+                Err(format!(
+                    "the server sends more than {limit} bytes at once: BY Onc(limit: BYTES) allows more"
+                ))
+            }
             Record::Whole(record) => {
                 let xid = reply_to(record).ok_or("what the server sends is no reply")?;
                 let reply = record.to_vec();
@@ -250,7 +256,7 @@ impl Link for StreamLink {
     fn call(&self, slot: Rc<Slot>, write: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>) {
         let mut out = Vec::new();
         let begun = record::begin(&mut out);
-        if let Err(why) = write(&mut out).and_then(|()| record::end(&mut out, begun)) {
+        if let Err(why) = write(&mut out).and_then(|()| record::end(&mut out, begun, self.target.limit)) {
             return slot.done(Err(self.target.about(why)));
         }
         let state = &mut *self.state.borrow_mut();
