@@ -199,7 +199,10 @@ pub unsafe extern "C" fn ds_export(
             return Ok(beyond::export(w, target, interface, name.whole, &hints)?);
         }
         if !hints.factories.is_empty() {
-            return Err(String::from("nothing can be put before a name of the program's own").into());
+            return Err(String::from(
+                "BY stands at the CONNECT to a name of the program's own, not at its EXPORT",
+            )
+            .into());
         }
         export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))?;
         Ok(context::exported(w, name, interface)?)

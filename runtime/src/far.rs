@@ -37,7 +37,7 @@ pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Outgoing};
 pub use listener::listen;
-pub use proxy::proxy;
+pub use proxy::{behind, proxy, stands_before};
 pub use traffic::Traffic;
 
 use drystone_component::Offered;

@@ -124,6 +124,33 @@ fn something_between_two_components_changes_nothing() {
     );
 }
 
+/// Clients end before their servers also where something is in between.
+const ENDING: &str = "
+COMPONENT Dead;
+INTERFACE Echo; { IN Say(x: INTEGER) OUT Said(x: INTEGER) } END Echo;
+COMPONENT Server OFFERS Echo;
+  IMPLEMENTATION Echo; VARIABLE x: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(x); !Said(x) END END Echo;
+END Server;
+COMPONENT Client REQUIRES Echo;
+VARIABLE x: INTEGER;
+BEGIN Echo!Say(7); Echo?Said(x); WRITE(x); WRITELINE
+END Client;
+VARIABLE server: Server; client, other: Client;
+BEGIN
+  NEW(server); EXPORT(Echo(server), \"local:e\");
+  NEW(client); CONNECT(Echo(client), \"local:e\") BY Monitored();
+  NEW(other); CONNECT(Echo(other), server) BY Retried(), Monitored()
+END Dead;
+";
+
+#[test]
+fn a_program_ends_its_clients_first_through_what_stands_between() {
+    let folder = folder_with(ENDING);
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("7\n7\n", 0), "{}", complaint(&output));
+}
+
 /// With something in between, too, a name may be exported after it was connected to.
 const LATER: &str = "
 COMPONENT Main;

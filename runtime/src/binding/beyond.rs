@@ -10,7 +10,7 @@ use drystone_component::{Interface, Template};
 
 use super::{Binder, Hints};
 use crate::communication::connection::link;
-use crate::far::{door, listen, proxy, proxy_of};
+use crate::far::{door, listen, proxy, proxy_of, stands_before};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
 
@@ -132,6 +132,7 @@ pub unsafe fn way(
     let name = shown(b"local", hints);
     let behind = listen(w, interface, Box::new(door), &name).ok_or("out of memory")?;
     let target = proxy(w, interface, entrance, &name).ok_or("out of memory")?;
+    stands_before(target, behind);
     Ok(Some(Way { target, behind }))
 }
 

@@ -42,6 +42,8 @@ pub struct Served {
     pub reaches: Vec<Box<dyn Reach>>,
     /// Where its component is, if it stands for one.
     pub remote: Option<Remote>,
+    /// What is connected in its clients' place, if what they reach is in this program.
+    pub behind: *mut RequiredSlot,
     /// What it leads to, for people.
     pub name: String,
     /// What went through it.

@@ -78,6 +78,7 @@ pub unsafe fn proxy_of(
     *own(instance) = Box::into_raw(Box::new(Served {
         reaches,
         remote: Some(Remote { domain, waker }),
+        behind: core::ptr::null_mut(),
         name: name.into(),
         traffic: Rc::default(),
     }));

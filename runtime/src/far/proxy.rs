@@ -11,15 +11,17 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::mem::size_of;
+use core::ptr;
 
-use drystone_component::{Interface, Side};
+use drystone_component::{Interface, Offered, Side};
 
 use super::NO_LOCATION;
 use super::Reach;
 use super::cell::{Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
 use super::traffic::Traffic;
-use crate::instance::{body_of, keep_detached, slot_at};
+use crate::communication::connection::owner;
+use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
 
@@ -42,6 +44,7 @@ pub unsafe fn proxy(
     *own(instance) = Box::into_raw(Box::new(Served {
         reaches: Vec::from([reach]),
         remote: None,
+        behind: ptr::null_mut(),
         name: name.into(),
         traffic: Rc::default(),
     }));
@@ -84,6 +87,29 @@ pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
     if (*p).status != FAILED {
         ending::ds_finish(w, p, NO_LOCATION);
     }
+}
+
+/// Says what is connected in the place of a proxy's clients: it goes no earlier than the proxy's own way to it.
+///
+/// # Safety
+/// The target is one that [`proxy`] has given, and alive.
+pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
+    let slot = ptr::with_exposed_provenance_mut::<OfferedSlot>(target);
+    let served: *mut Served = *own(owner(slot));
+    (*served).behind = behind;
+}
+
+/// What is connected in the place of an instance's clients; null if it is no proxy, or not for something in this program.
+///
+/// # Safety
+/// It is alive.
+pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
+    let offered = (*template_of(instance)).offered.get().first();
+    if offered.is_none_or(|offered| offered.limit != Offered::BINDING) {
+        return ptr::null_mut();
+    }
+    let served: *mut Served = *own(instance);
+    served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
 }
 
 /// The name of a proxy, and what went through it.

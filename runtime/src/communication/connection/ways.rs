@@ -15,6 +15,7 @@ use drystone_component::Offered;
 
 use super::named::next_by_name;
 use super::waiting::{tell_main, wake_holder};
+use crate::far;
 use crate::instance::{delete_kept, slot_at, template_of};
 use crate::layout::*;
 
@@ -157,10 +158,13 @@ pub unsafe fn closes_cycle(slot: *mut RequiredSlot, target: usize) -> bool {
     }
 }
 
-/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly.
+/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly, or through what BY has put there.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
     match decode((*slot).target) {
-        Target::Offered(offered) => owner(offered),
+        Target::Offered(offered) => match far::behind(owner(offered)) {
+            behind if behind.is_null() => owner(offered),
+            behind => direct_server(behind),
+        },
         _ => null_mut(),
     }
 }
