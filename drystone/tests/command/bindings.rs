@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::certificates::{authority, certify};
 use crate::nats::Nats;
-use crate::{DRYSTONE, complaint, drystone, printed, status};
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 fn shapes() -> (String, String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bindings");
