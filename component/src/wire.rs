@@ -13,9 +13,11 @@ mod connection;
 mod description;
 mod frame;
 mod inbox;
+mod limits;
 mod numbers;
 mod xdr;
 
-pub use connection::{Arrival, Connection, Event, Handle, Limits, Role};
+pub use connection::{Arrival, Connection, Event, Handle, Role};
 pub use description::{Described, Description, identity};
+pub use limits::Limits;
 pub use xdr::{Sink, Source, decode, encode};

@@ -75,7 +75,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     let [choice, bytes @ ..] = bytes else { return };
     let role = if choice & 1 == 0 { Role::Dialer } else { Role::Acceptor };
-    let limits = Limits { messages: 2, bytes: 100, largest: 80, communications: 3 };
+    let limits = Limits { messages: 2, bytes: 100, largest: 80, communications: 3, sum: 400 };
     let mut connection = Connection::new(role, limits);
     let mut handles = vec![connection.open(b"talk", &TALK, 0), connection.open(b"talk", &TALK, 0)];
     connection.describe(b"talk");

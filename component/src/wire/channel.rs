@@ -3,8 +3,9 @@
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::connection::{Limits, Role};
+use super::connection::Role;
 use super::inbox::Inbox;
+use super::limits::Hello;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 
@@ -22,14 +23,30 @@ impl Credit {
     }
 
     /// What the other side takes of each communication is granted.
-    pub(super) fn add(&mut self, limits: Limits) {
-        self.messages = self.messages.saturating_add(limits.messages);
-        self.bytes = self.bytes.saturating_add(limits.bytes.into());
+    pub(super) fn begin(&mut self, theirs: Hello) {
+        self.messages = self.messages.saturating_add(theirs.messages);
+        self.bytes = self.bytes.saturating_add(theirs.bytes.into());
     }
 
-    pub(super) fn spend(&mut self, length: usize) {
+    /// More is granted; gives by how much less this is overdrawn. An error: that is too much.
+    pub(super) fn add(&mut self, messages: u32, bytes: i64) -> Result<i64, String> {
+        let before = self.overdrawn();
+        self.messages = self.messages.checked_add(messages).ok_or("too much is granted")?;
+        self.bytes = self.bytes.saturating_add(bytes);
+        Ok(before - self.overdrawn())
+    }
+
+    /// A message is sent; gives by how much more this is overdrawn.
+    pub(super) fn spend(&mut self, length: usize) -> i64 {
+        let before = self.overdrawn();
         self.messages -= 1;
         self.bytes -= length as i64;
+        self.overdrawn() - before
+    }
+
+    /// How much more the last message took than was left.
+    pub(super) fn overdrawn(&self) -> i64 {
+        (-self.bytes).max(0)
     }
 }
 
@@ -94,11 +111,12 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// The other side may have so many messages on their way at least.
-    pub(super) fn widen(&mut self, capacity: u32) {
-        let more = capacity.saturating_sub(self.window.messages);
-        self.window.messages += more;
-        self.granted.messages += more;
+    /// The other side may have so much more on its way.
+    pub(super) fn widen(&mut self, more: Credit) {
+        for credit in [&mut self.window, &mut self.granted] {
+            credit.messages += more.messages;
+            credit.bytes += more.bytes;
+        }
     }
 
     /// Its number with the bit that says who gave it.

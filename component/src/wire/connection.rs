@@ -14,11 +14,12 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::mem::replace;
+use core::mem::{replace, take};
 
 use super::channel::{Channel, Credit, End, NO_NUMBER, Phase};
 use super::description::Description;
 use super::frame::{Kind, Output, reason};
+use super::limits::{Hello, Limits};
 use super::numbers::Numbers;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
@@ -31,25 +32,6 @@ pub enum Role {
     Dialer = 0,
     /// This side was found.
     Acceptor = 1,
-}
-
-/// What this side takes.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Messages of one communication that the other side may send before one has been taken; at least 1.
-    pub messages: u32,
-    /// Bytes of such messages, where the last may take more; at least 1.
-    pub bytes: u32,
-    /// Bytes of one message.
-    pub largest: u32,
-    /// Communications that the other side may begin.
-    pub communications: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { messages: 16, bytes: 256 * 1024, largest: 64 * 1024 * 1024, communications: 65536 }
-    }
 }
 
 /// A communication of a connection; whoever has it gives it back with [`Connection::close`].
@@ -120,8 +102,14 @@ struct Target {
 pub struct Connection {
     role: Role,
     limits: Limits,
+    /// What the other side has heard of them.
+    ours: Hello,
     /// What the other side takes; none before its first frame.
-    theirs: Option<Limits>,
+    theirs: Option<Hello>,
+    /// By how many bytes the other side has overdrawn its communications' credit, and this side has.
+    overdrawn: [i64; 2],
+    /// Bytes that the other side may send of all communications before any have been taken.
+    windows: u64,
     channels: Vec<Option<Channel>>,
     free: Vec<u32>,
     /// By the numbers that this side gives, and by those that the other side gives.
@@ -157,11 +145,13 @@ const FULL: usize = 1024 * 1024;
 impl Connection {
     /// Begins to talk: there is something to send at once.
     pub fn new(role: Role, limits: Limits) -> Connection {
-        let limits = Limits { messages: limits.messages.max(1), bytes: limits.bytes.max(1), ..limits };
         let mut connection = Connection {
             role,
             limits,
+            ours: limits.hello(),
             theirs: None,
+            overdrawn: [0; 2],
+            windows: 0,
             channels: Vec::new(),
             free: Vec::new(),
             begun: Default::default(),
@@ -261,7 +251,7 @@ impl Connection {
     /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.
     #[inline]
     pub fn has_room(&mut self, handle: Handle) -> bool {
-        let full = self.output.rest().len() >= FULL;
+        let full = self.is_full();
         let Some(channel) = self.channel(handle) else { return true };
         if channel.end.is_some() {
             return true;
@@ -296,7 +286,7 @@ impl Connection {
         let communication = channel.on_wire(self.role);
         match self.output.frame(Kind::Message, number, communication, largest, values)? {
             Ok(length) => {
-                channel.credit.spend(length);
+                self.overdrawn[1] += channel.credit.spend(length);
                 Ok(())
             }
             Err(length) => Err(alloc::format!(
@@ -349,7 +339,8 @@ impl Connection {
     }
 
     fn add(&mut self, side: Side, number: u32, phase: Phase) -> u32 {
-        let window = Credit { messages: self.limits.messages, bytes: self.limits.bytes.into() };
+        let window = Credit { messages: self.ours.messages, bytes: self.ours.bytes.into() };
+        self.windows += u64::from(self.ours.bytes);
         let channel = Channel {
             side,
             number,
@@ -380,11 +371,15 @@ impl Connection {
     }
 
     /// Whoever holds it gives it back.
-    fn end(&mut self, handle: Handle, reason: u16, body: &[u8]) {
+    fn end(&mut self, handle: Handle, why: u16, body: &[u8]) {
         let Some(channel) = self.channel(handle) else { return };
         channel.held = false;
         channel.inbox.clear();
-        self.say_closed(handle.0, reason, body);
+        // Whoever ends it first says why.
+        match channel.closed_there {
+            true => self.say_closed(handle.0, reason::ORDERLY, &[]),
+            false => self.say_closed(handle.0, why, body),
+        }
     }
 
     /// Tells whoever holds it that it should look again, if it was told that there is nothing to see.
@@ -408,14 +403,19 @@ impl Connection {
             return;
         }
         let number = replace(&mut channel.number, NO_NUMBER);
-        match channel.side {
+        let (side, window, is_over) = (channel.side, channel.window.bytes, !channel.held);
+        self.overdrawn[0] -= take(&mut channel.granted).overdrawn();
+        self.overdrawn[1] -= take(&mut channel.credit).overdrawn();
+        match side {
             _ if number == NO_NUMBER => {}
             Side::Client => self.begun[0].take_back(number),
             Side::Server => self.begun[1].end(number),
         }
-        if !channel.held {
+        if is_over {
+            self.windows -= window.unsigned_abs();
             self.channels[index as usize] = None;
             self.free.push(index);
         }
+        self.tell_of_room();
     }
 }

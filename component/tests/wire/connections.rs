@@ -89,7 +89,9 @@ fn a_request_and_its_reply() {
     pair.settle(talk);
     assert_eq!(pair.heard(0, client, 1), b"world");
     assert_eq!(pair.ends[0].arrival(client), Arrival::Closed);
+    assert_eq!(pair.ends[1].communications(), 1, "its client has not taken what was said last");
     pair.ends[0].close(client);
+    pair.settle(talk);
     assert_eq!(pair.ends.map(|end| end.communications()), [0, 0]);
 }
 
@@ -140,6 +142,7 @@ fn numbers_are_translated_for_a_client_that_knows_less() {
         pair.ends[0].close(client);
         pair.settle(servers);
         pair.ends[1].close(server);
+        pair.settle(servers);
     }
     assert_eq!(pair.ends.map(|end| end.communications()), [0, 0]);
 }
@@ -155,6 +158,7 @@ fn who_is_not_served_is_told_the_difference() {
     assert!(pair.ends[0].has_room(client), "what is sent is dropped");
     pair.say(0, client, 0, b"hello");
     pair.ends[0].close(client);
+    pair.settle(other);
     assert_eq!(pair.ends.map(|end| end.communications()), [0, 0]);
 }
 
@@ -216,6 +220,59 @@ fn a_slow_receiver_stops_its_sender_only() {
 }
 
 #[test]
+fn who_sends_much_may_send_more_before_it_is_taken_while_there_is_some_left_in_sum() {
+    let talk = talk();
+    let mut pair = Pair::new(Limits {
+        messages: 1000,
+        bytes: 4000,
+        communications: 10,
+        sum: 20_000,
+        ..Limits::default()
+    });
+    let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
+    let servers = pair.settle(talk);
+    let mut round = |which: usize| {
+        let mut sent = 0;
+        while pair.ends[0].has_room(handles[which]) {
+            pair.say(0, handles[which], 0, &[0; 100]);
+            sent += 100;
+        }
+        pair.settle(talk);
+        (0..sent / 100).for_each(|_| drop(pair.heard(1, servers[which], 0)));
+        pair.settle(talk);
+        sent
+    };
+    // Each has a tenth of one half. The other half is for all: these three have 3000 of it to begin with.
+    assert_eq!([0; 5].map(&mut round), [1000, 2000, 4000, 4000, 4000]);
+    assert_eq!([1; 4].map(&mut round), [1000, 2000, 4000, 4000]);
+    assert_eq!([2; 4].map(&mut round), [1000, 2000, 2000, 2000]);
+}
+
+#[test]
+fn ten_thousand_communications_with_long_messages_wait_for_each_other_and_go_on() {
+    let talk = talk();
+    let count = if cfg!(miri) { 10 } else { 10_000 };
+    let mut pair = Pair::new(Limits { largest: 1 << 20, sum: 1 << 20, ..Limits::default() });
+    let handles: Vec<_> = (0..count).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
+    let (mut servers, mut said, mut heard) = (pair.settle(talk), vec![false; count], vec![false; count]);
+    while heard.contains(&false) {
+        for (handle, said) in handles.iter().zip(&mut said).filter(|(_, said)| !**said) {
+            if pair.ends[0].has_room(*handle) {
+                pair.say(0, *handle, 0, &[0; 20_000]);
+                *said = true;
+            }
+        }
+        servers.extend(pair.settle(talk));
+        for (handle, heard) in servers.iter().zip(&mut heard).filter(|(_, heard)| !**heard) {
+            *heard = matches!(pair.ends[1].arrival(*handle), Arrival::Message(0));
+            pair.ends[1].take(*handle);
+        }
+        pair.settle(talk);
+    }
+    assert_eq!(pair.ends.map(|end| end.failure().is_some()), [false, false]);
+}
+
+#[test]
 fn a_communication_may_take_more_than_others() {
     let talk = talk();
     let mut pair = Pair::new(Limits { messages: 4, ..Limits::default() });
@@ -242,7 +299,7 @@ fn a_communication_may_take_more_than_others() {
 #[test]
 fn an_output_that_nobody_reads_stops_all_senders() {
     let talk = talk();
-    let mut pair = Pair::new(Limits { messages: 1000, bytes: u32::MAX, ..Limits::default() });
+    let mut pair = Pair::new(Limits { messages: 1000, bytes: u32::MAX, sum: 1 << 60, ..Limits::default() });
     let handles: Vec<_> = (0..3).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
     pair.settle(talk);
     while pair.ends[0].poll().is_some() {}

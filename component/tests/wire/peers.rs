@@ -29,7 +29,7 @@ fn open(number: u32) -> Vec<u8> {
 }
 
 fn server() -> Connection {
-    let limits = Limits { messages: 2, bytes: 100, largest: 1000, communications: 3 };
+    let limits = Limits { messages: 2, bytes: 100, largest: 1000, communications: 3, sum: 1000 };
     Connection::new(Role::Acceptor, limits)
 }
 
@@ -84,7 +84,7 @@ fn whoever_does_not_keep_to_the_rules_is_told_so() {
     );
     assert_eq!(
         said(&[hello(), open(0), frame(6, 0, 0, &[]), frame(6, 0, 0, &[])]),
-        "there is no communication 0"
+        "a communication was closed twice"
     );
     assert_eq!(said(&[hello(), frame(8, 0, 1, &[])]), "a description has come that was not asked for");
     assert_eq!(said(&[hello(), frame(99, 0, 1, &[1, 2, 3])]), "nothing");
@@ -104,6 +104,63 @@ fn whoever_asks_without_reading_is_not_answered() {
     let pings = frame(9, 0, 0, &[0; 4096]).repeat(100);
     for _ in 0..30 {
         server.feed(&pings);
+    }
+    assert_eq!(server.failure(), Some("the other side asks without reading the answers"));
+    assert!(server.output().len() < 9 << 20);
+}
+
+/// What a stranger can make a server hold that takes nothing: `open` and `close` say which communications it begins and
+/// ends, and each of them gets messages of these lengths while that is allowed.
+fn held(limits: Limits, lengths: &[usize], close: bool) -> (usize, String) {
+    let mut server = Connection::new(Role::Acceptor, limits);
+    server.feed(&hello());
+    let mut sum = 0;
+    for number in 0.. {
+        server.feed(&open(2 * number));
+        while let Some(event) = server.poll() {
+            if let Event::Offered { handle, .. } = event {
+                server.accept(handle, talk(), 0);
+            }
+        }
+        for length in lengths {
+            server.feed(&frame(4, 0, 2 * number, &vec![0; *length]));
+            if let Some(failure) = server.failure() {
+                return (sum, failure.to_string());
+            }
+            sum += length;
+        }
+        if close {
+            server.feed(&frame(6, 0, 2 * number, &[]));
+        }
+    }
+    unreachable!("nothing stops it");
+}
+
+#[test]
+fn what_a_stranger_sends_is_bounded_in_sum() {
+    let limits = Limits { messages: 100, bytes: 4096, largest: 1 << 16, communications: 512, sum: 1 << 20 };
+    // All that is granted to each, to begin with.
+    let many = "more than 512 communications have been begun";
+    assert_eq!(held(limits, &[512, 512], false), (1 << 19, many.to_string()));
+    // To close them makes no room for others while nobody has taken what came.
+    assert_eq!(held(limits, &[512, 512], true), (1 << 19, many.to_string()));
+    // One message that is as long as may be for each: the second would be the one too many.
+    let (sum, why) = held(limits, &[1 << 16], false);
+    assert_eq!((sum, why.as_str()), (2 << 16, "more bytes have come than were granted"));
+    // As much as may be of both.
+    let (sum, why) = held(limits, &[1020, (1 << 12) + 4], true);
+    assert_eq!(why, "more bytes have come than were granted");
+    assert!(sum < (1 << 20) + (2 << 16), "{sum}");
+}
+
+#[test]
+fn many_questions_at_once_have_answers_only_while_they_are_read() {
+    let mut server = server();
+    server.feed(&hello());
+    server.feed(&frame(7, 0, 1, b"talk").repeat(200_000));
+    while let Some(event) = server.poll() {
+        let Event::Asked { request, .. } = event else { panic!("not asked") };
+        server.answer(request, Ok(talk()));
     }
     assert_eq!(server.failure(), Some("the other side asks without reading the answers"));
     assert!(server.output().len() < 9 << 20);
@@ -154,7 +211,7 @@ proptest! {
         role in prop::sample::select(vec![Role::Dialer, Role::Acceptor]),
         pieces in 1..50usize,
     ) {
-        let mut connection = Connection::new(role, Limits { messages: 2, bytes: 30, largest: 20, communications: 3 });
+        let mut connection = Connection::new(role, Limits { messages: 2, bytes: 30, largest: 20, communications: 3, sum: 100 });
         let mut handles = vec![connection.open(b"talk", talk(), 0), connection.open(b"talk", talk(), 0)];
         let bytes: Vec<u8> = hello().into_iter()
             .chain(frames.iter().flat_map(|(kind, number, communication, body)| frame(*kind, *number, *communication, body)))

@@ -24,6 +24,7 @@ mod peer;
 mod programs;
 mod run;
 mod specialise;
+mod strangers;
 mod tcp;
 mod with;
 

@@ -32,6 +32,22 @@ impl Peer {
         self.child.id()
     }
 
+    /// Its resident memory in kilobytes.
+    pub fn memory(&self) -> u64 {
+        self.kilobytes("VmRSS:")
+    }
+
+    /// What that was at most.
+    pub fn peak(&self) -> u64 {
+        self.kilobytes("VmHWM:")
+    }
+
+    fn kilobytes(&self, what: &str) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.id())).expect("it runs");
+        let line = text.lines().find_map(|line| line.strip_prefix(what)).expect("it has memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number of kilobytes")
+    }
+
     /// Whether it still runs.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().expect("it can be asked").is_none()

@@ -5,11 +5,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Connection, End, Handle, Limits, Target, Waits};
+use super::{Connection, End, Handle, Target, Waits};
 use crate::interface::{Interface, Side};
-use crate::wire::channel::{Channel, NO_NUMBER, Phase};
+use crate::wire::channel::{Channel, Credit, NO_NUMBER, Phase};
 use crate::wire::description::Description;
 use crate::wire::frame::{Kind, reason};
+use crate::wire::limits::Hello;
 
 impl Connection {
     /// Asks for a communication with what stands under a name at the other side, which may send at least `capacity`
@@ -20,20 +21,20 @@ impl Connection {
         if let Some(channel) = self.channels[index as usize].as_mut() {
             channel.interface = Some(interface);
             channel.target = target;
-            channel.widen(capacity);
         }
+        self.widen(index, capacity);
         match (&self.failure, self.theirs) {
             (Some(reason), _) => self.lose(index, reason.clone()),
-            (None, Some(limits)) => self.begin(index, limits),
+            (None, Some(theirs)) => self.begin(index, theirs),
             (None, None) => self.early.push(index),
         }
         Handle(index)
     }
 
     /// Gives a communication a number and asks for it, now that it is known what the other side takes.
-    pub(super) fn begin(&mut self, index: u32, limits: Limits) {
-        if self.begun[0].count() >= limits.communications {
-            let limit = limits.communications;
+    pub(super) fn begin(&mut self, index: u32, theirs: Hello) {
+        if self.begun[0].count() >= theirs.communications {
+            let limit = theirs.communications;
             return self.lose(index, format!("the other side takes only {limit} communications at once"));
         }
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
@@ -44,7 +45,7 @@ impl Connection {
             fingerprint = *servers;
             channel.counterparts.clone_from(counterparts);
             channel.phase = Phase::Open;
-            channel.credit.add(limits);
+            channel.credit.begin(theirs);
         }
         self.ask(index, fingerprint);
     }
@@ -62,22 +63,28 @@ impl Connection {
     /// this is, and this is over: the answer is false, and the handle is no more. `capacity` is as for
     /// [`Connection::open`].
     pub fn accept(&mut self, handle: Handle, interface: &'static Interface, capacity: u32) -> bool {
-        let (role, limits) = (self.role, self.theirs.unwrap_or_default());
+        let (role, theirs) = (self.role, self.theirs.unwrap_or_default());
         let Some(channel) = self.offered(handle) else { return false };
         if channel.wanted == interface.fingerprint {
             channel.interface = Some(interface);
             channel.phase = Phase::Open;
-            channel.credit.add(limits);
-            channel.widen(capacity);
-            // Its client may have sent all that it had to send, and gone.
+            channel.credit.begin(theirs);
+            // The connection may have ended meanwhile.
             if !channel.closed_here {
                 let communication = channel.on_wire(role);
                 self.output.control(Kind::Accepted, 0, communication, &[]);
+                self.widen(handle.0, capacity);
                 self.grant_extra(handle.0);
             }
             return true;
         }
-        self.end(handle, reason::DIFFERS, &described(interface));
+        match self.owe_an_answer() {
+            Ok(()) => self.end(handle, reason::DIFFERS, &described(interface)),
+            Err(why) => {
+                self.farewell(&why);
+                self.end(handle, reason::LOST, &[]);
+            }
+        }
         false
     }
 
@@ -86,6 +93,16 @@ impl Connection {
         if self.offered(handle).is_some() {
             self.end(handle, reason::REFUSED, why.as_bytes());
         }
+    }
+
+    /// The other side may send at least so many messages of a communication, and as much more bytes, if there are some left.
+    fn widen(&mut self, index: u32, capacity: u32) {
+        let Some(channel) = self.channels[index as usize].as_mut() else { return };
+        let messages = capacity.saturating_sub(channel.window.messages);
+        let wanted = i64::from(messages) * channel.window.bytes / i64::from(channel.window.messages);
+        let bytes = self.limits.more(wanted, channel.window.bytes, self.windows);
+        channel.widen(Credit { messages, bytes });
+        self.windows += bytes.unsigned_abs();
     }
 
     fn offered(&mut self, handle: Handle) -> Option<&mut Channel> {
@@ -102,7 +119,10 @@ impl Connection {
 
     /// Answers what the other side has asked.
     pub fn answer(&mut self, request: u32, interface: Result<&'static Interface, &str>) {
-        self.describe_answer(request, interface);
+        match self.owe_an_answer() {
+            Ok(()) => self.describe_answer(request, interface),
+            Err(why) => self.farewell(&why),
+        }
     }
 
     /// Finds or adds what is known of a name.

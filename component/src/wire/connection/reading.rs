@@ -4,13 +4,14 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::mem::take;
 
-use super::{Connection, Event, Handle, Limits, Waits};
+use super::{Connection, Event, Handle, Waits};
 use crate::interface::{Fingerprint, Side};
 use crate::protocol::Protocol;
 use crate::subtype::{Counterparts, serves};
 use crate::wire::channel::{Channel, Credit, End, NO_NUMBER, Phase};
 use crate::wire::description::Description;
 use crate::wire::frame::{CONTROL, HEADER, Header, Kind, MAGIC, VERSION, reason};
+use crate::wire::limits::Hello;
 use crate::wire::xdr::Reader;
 
 /// Whoever asks for more without reading the answers is not answered any more.
@@ -117,8 +118,12 @@ impl Connection {
         if !channel.granted.allows() {
             return Err("more messages have come than were granted".to_string());
         }
-        channel.granted.spend(header.length as usize);
         let length = header.length as usize;
+        let more = channel.granted.spend(length);
+        if more > 0 && self.overdrawn[0] >= i64::from(self.limits.largest) {
+            return Err("more bytes have come than were granted".to_string());
+        }
+        self.overdrawn[0] += more;
         if let Some((frame, rest)) = bytes.split_at_checked(HEADER + length) {
             if channel.is_read() {
                 channel.inbox.push(frame);
@@ -187,19 +192,14 @@ impl Connection {
         if header.number < VERSION {
             return Err(alloc::format!("version {} of the protocol is not spoken here", header.number));
         }
-        let mut reader = Reader::new(body);
-        let mut next = || reader.word("the hello");
-        let limits = Limits { messages: next()?, bytes: next()?, largest: next()?, communications: next()? };
-        if limits.messages == 0 || limits.bytes == 0 {
-            return Err("the other side takes no messages".to_string());
-        }
-        self.theirs = Some(limits);
+        let theirs = Hello::decode(body)?;
+        self.theirs = Some(theirs);
         for index in take(&mut self.early) {
             // One that was closed meanwhile is no more, and its place may be another's, which is in the list too.
             let waits =
                 |channel: &Channel| channel.number == NO_NUMBER && channel.held && channel.end.is_none();
             if self.channels[index as usize].as_ref().is_some_and(waits) {
-                self.begin(index, limits);
+                self.begin(index, theirs);
             }
         }
         Ok(())
@@ -234,7 +234,7 @@ impl Connection {
 
     /// The other side serves a communication.
     fn accepted(&mut self, number: u32) -> Result<(), String> {
-        let limits = self.theirs.unwrap_or_default();
+        let theirs = self.theirs.unwrap_or_default();
         let index = self.find(number)?;
         let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
         if channel.side == Side::Server || channel.closed_there {
@@ -244,7 +244,7 @@ impl Connection {
             && !channel.closed_here
         {
             channel.phase = Phase::Open;
-            channel.credit.add(limits);
+            channel.credit.begin(theirs);
             let target = &mut self.targets[channel.target as usize];
             if target.known.is_none() {
                 target.known = Some((target.interface.fingerprint, None));
@@ -259,12 +259,11 @@ impl Connection {
         let (messages, bytes) = (reader.word("the credit")?, reader.word("the credit")?);
         let index = self.find(number)?;
         let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
-        let sum = channel.credit.messages.checked_add(messages).ok_or("too much is granted")?;
-        channel.credit.messages = sum;
-        channel.credit.bytes = channel.credit.bytes.saturating_add(bytes.into());
+        self.overdrawn[1] -= channel.credit.add(messages, bytes.into())?;
         if channel.credit.allows() {
             self.wake(index, Waits::Room);
         }
+        self.tell_of_room();
         Ok(())
     }
 
@@ -287,7 +286,7 @@ impl Connection {
         } else {
             self.over(index, if why == reason::ORDERLY { End::Closed } else { End::Lost(sentence(body)) });
         }
-        self.say_closed(index, reason::ORDERLY, &[]);
+        // Whoever holds it answers when it is given back: only then takes it no memory any more, and may be followed by another.
         self.settle(index);
         Ok(())
     }
@@ -322,7 +321,7 @@ impl Connection {
         let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
         channel.number = number;
         (channel.closed_here, channel.closed_there) = (false, false);
-        channel.credit = Credit::default();
+        (channel.credit, channel.granted) = (Credit::default(), channel.window);
         channel.phase = Phase::Asked { again: true };
         if let Some((_, counterparts)) = &self.targets[channel.target as usize].known {
             channel.counterparts.clone_from(counterparts);
@@ -349,7 +348,7 @@ impl Connection {
     }
 
     /// The other side wants an answer; there must be room for it.
-    fn owe_an_answer(&self) -> Result<(), String> {
+    pub(super) fn owe_an_answer(&self) -> Result<(), String> {
         match self.output.rest().len() < UNREAD {
             true => Ok(()),
             false => Err("the other side asks without reading the answers".to_string()),

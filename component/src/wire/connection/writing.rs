@@ -8,7 +8,7 @@ use super::{Connection, FULL, Waits};
 use crate::interface::{Fingerprint, Interface};
 use crate::wire::channel::{Credit, NO_NUMBER};
 use crate::wire::frame::{CONTROL, Kind, MAGIC, VERSION, reason};
-use crate::wire::xdr::{put_opaque, put_u32};
+use crate::wire::xdr::put_opaque;
 
 /// Longest sentence that is sent to the other side.
 const SENTENCE: usize = 1000;
@@ -29,7 +29,18 @@ impl Connection {
     /// So many bytes of the output have been sent.
     pub fn sent(&mut self, count: usize) {
         self.output.sent(count);
-        if self.output.rest().len() < FULL {
+        self.tell_of_room();
+    }
+
+    /// Whether nobody may send: much waits to be sent, or communications are overdrawn by as much as they may be together.
+    pub(super) fn is_full(&self) -> bool {
+        let may_overdraw = self.theirs.map_or(0, |theirs| theirs.largest).max(1);
+        self.output.rest().len() >= FULL || self.overdrawn[1] >= may_overdraw.into()
+    }
+
+    /// Tells those that were told that nobody may send.
+    pub(super) fn tell_of_room(&mut self) {
+        if !self.blocked.is_empty() && !self.is_full() {
             for index in take(&mut self.blocked) {
                 self.wake(index, Waits::Room);
             }
@@ -55,12 +66,7 @@ impl Connection {
     }
 
     pub(super) fn hello(&mut self) {
-        let mut body = Vec::new();
-        put_u32(&mut body, self.limits.messages);
-        put_u32(&mut body, self.limits.bytes);
-        put_u32(&mut body, self.limits.largest);
-        put_u32(&mut body, self.limits.communications);
-        self.output.control(Kind::Hello, VERSION, MAGIC, &body);
+        self.output.control(Kind::Hello, VERSION, MAGIC, &self.ours.encode());
     }
 
     /// Asks for a communication that has a number.
@@ -76,10 +82,11 @@ impl Connection {
     /// Lets the other side send what this communication takes more than others.
     pub(super) fn grant_extra(&mut self, index: u32) {
         let Some(channel) = &self.channels[index as usize] else { return };
-        let messages = channel.window.messages - self.limits.messages;
+        let messages = channel.window.messages - self.ours.messages;
         if messages > 0 {
+            let bytes = channel.window.bytes - i64::from(self.ours.bytes);
             let communication = channel.on_wire(self.role);
-            self.say_credit(communication, messages, 0);
+            self.say_credit(communication, messages, bytes as u32);
         }
     }
 
@@ -98,10 +105,17 @@ impl Connection {
             return;
         }
         let Credit { messages, bytes } = take(&mut channel.taken);
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        channel.granted.messages += messages;
-        channel.granted.bytes += i64::from(bytes);
+        // Whoever sends much may send more of it before hearing of a grant.
+        let more = match bytes * 2 >= channel.window.bytes {
+            true => self.limits.more(channel.window.bytes, channel.window.bytes, self.windows),
+            false => 0,
+        };
+        channel.window.bytes += more;
+        self.windows += more.unsigned_abs();
+        let bytes = u32::try_from(bytes + more).unwrap_or(u32::MAX);
         let communication = channel.on_wire(self.role);
+        // What was taken was spent, so there is room for it.
+        self.overdrawn[0] -= channel.granted.add(messages, bytes.into()).unwrap_or(0);
         self.say_credit(communication, messages, bytes);
     }
 

@@ -31,9 +31,10 @@ pub(crate) mod sign {
     pub(super) const LAST: u32 = 2;
 }
 
-/// What each side takes of the other, with so many messages of a communication on their way.
+/// What each side takes of the other, where so many messages of a communication may be on their way.
 fn limits(capacity: u32) -> Limits {
-    Limits { messages: capacity, bytes: 256 * 1024, largest: 1 << 28, communications: 1 << 16 }
+    let usual = Limits::default().messages;
+    Limits { messages: usual.min(capacity), largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
 }
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
@@ -44,6 +45,8 @@ pub(crate) struct Link {
     /// Where the component is, for people.
     name: Rc<str>,
     peer: Peer,
+    /// Messages of a communication that may be on their way to this side.
+    capacity: u32,
     names: Rc<Names>,
     reactor: Rc<Reactor>,
     end: RefCell<End>,
@@ -71,6 +74,7 @@ impl Link {
             me: me.clone(),
             name: name.into(),
             peer: Peer::new(role, limits(capacity)),
+            capacity,
             names: Rc::default(),
             reactor: reactor.clone(),
             end: RefCell::new(end),
@@ -89,7 +93,7 @@ impl Link {
     }
 
     fn wanted(&self, interface: &'static Interface, there: &str) -> Wanted {
-        Wanted { interface, name: self.name.clone(), there: there.into(), capacity: 0 }
+        Wanted { interface, name: self.name.clone(), there: there.into(), capacity: self.capacity }
     }
 
     /// What reaches an interface that the other side exports by this name.

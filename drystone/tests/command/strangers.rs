@@ -1,0 +1,75 @@
+//! Strangers that speak the protocols of bindings well, and mean no good.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::peer::{Peer, free_port};
+use crate::{DRYSTONE, folder_with};
+
+const LISTENER: &str = "
+COMPONENT Main;
+INTERFACE Talk;  { IN Say(x: TEXT) }  END Talk;
+COMPONENT Host OFFERS Talk;
+  IMPLEMENTATION Talk;
+  BEGIN PASSIVATE(600000) END Talk;
+END Host;
+VARIABLE host: Host;
+BEGIN
+  NEW(host); EXPORT(Talk(host), \"tcp://127.0.0.1:PORT/talk\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
+END Main;
+";
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn frame(kind: u32, communication: u32, body: &[u8]) -> Vec<u8> {
+    [words(&[body.len() as u32, kind << 16, communication]), body.to_vec()].concat()
+}
+
+/// The fingerprint of Talk, see docs/src/wire.md.
+fn fingerprint() -> [u8; 16] {
+    let identity = b"Talk\nIN Say TEXT\n. 0>0\n\n";
+    let mut hash: u128 = 0x6c62272e07bb014262b821756295c58d;
+    for byte in identity {
+        hash = (hash ^ u128::from(*byte)).wrapping_mul(0x1000000000000000000013b);
+    }
+    hash.to_be_bytes()
+}
+
+/// Says more in each of very many communications than anybody listens to; gives what it hears at last.
+fn floods(port: u16, length: usize) -> String {
+    let mut stranger = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stranger.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
+    let hello = [words(&[16, 1 << 16 | 1, 0x4472_7973]), words(&[16, 1 << 18, 1 << 20, 1 << 16])].concat();
+    stranger.write_all(&hello).expect("it reads");
+    let body = [words(&[length as u32]), vec![b'x'; length]].concat();
+    let name = [&fingerprint()[..], &words(&[4]), b"talk"].concat();
+    for number in (0..2 * 2000).step_by(2) {
+        let open = frame(2, number, &name);
+        // The first is taken at once; nobody takes the second.
+        let said = [open, frame(4, number, &words(&[0])), frame(4, number, &body)].concat();
+        if stranger.write_all(&said).is_err() {
+            break;
+        }
+    }
+    let mut answer = Vec::new();
+    // It may have been cut off.
+    let _ = stranger.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer[answer.len().saturating_sub(100)..]).into_owned()
+}
+
+#[test]
+fn what_nobody_takes_is_bounded_for_a_connection() {
+    let port = free_port();
+    let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    for _ in 0..2 {
+        let why = floods(port, 1 << 20);
+        assert!(why.ends_with("more bytes have come than were granted"), "{why}");
+    }
+    // It were two gigabytes if only each communication had its bound.
+    assert!(server.runs() && server.peak() < 400 * 1024, "{} kilobytes", server.peak());
+}
