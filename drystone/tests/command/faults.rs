@@ -137,9 +137,7 @@ impl Served {
 
     /// Resident memory in kilobytes.
     fn memory(&self) -> u64 {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.server.id())).expect("it runs");
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
-        line.trim().trim_end_matches(" kB").parse().expect("a number of kilobytes")
+        self.server.memory()
     }
 
     /// Waits until there are no more descriptors than that.
@@ -174,7 +172,8 @@ impl Served {
     fn words(&self) -> Vec<u8> {
         match self.joint {
             Joint::Http => {
-                b"POST /echo/Fill HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"n\":1000000}".to_vec()
+                b"POST /echo/Fill HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{\"n\":1000000}"
+                    .to_vec()
             }
             Joint::Socket => [SOCKET, &frame(b"{\"Fill\":{\"n\":1000000}}")].concat(),
             Joint::Onc | Joint::OncUdp => {
@@ -192,7 +191,8 @@ impl Served {
 }
 
 /// How a WebSocket begins.
-const SOCKET: &[u8] = b"GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+const SOCKET: &[u8] =
+    b"GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 /// A text as a client's frame of a WebSocket.

@@ -12,7 +12,7 @@ use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
 use super::describe::openapi;
-use super::export::Export;
+use super::export::{Admission, Export};
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
 use crate::bindings::NamingContext;
@@ -155,7 +155,12 @@ impl NamingContext for Context {
         let scheme = if self.is_secure { "https" } else { "http" };
         let url = format!("{scheme}://{address}{}", place.path);
         let description = openapi(interface, calls.as_ref(), &url, options.token.is_some());
-        let export = Export::new(place.path, interface, calls, description, (options.limit, options.token));
+        let admission = match options.token {
+            Some(token) => Admission::Token(token),
+            None if self.is_secure => Admission::All,
+            None => Admission::OwnName,
+        };
+        let export = Export::new(place.path, interface, calls, description, (options.limit, admission));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
     }

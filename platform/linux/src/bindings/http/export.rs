@@ -9,6 +9,17 @@ use drystone_component::{Interface, Side};
 use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
 
+/// Which clients are let in.
+pub(super) enum Admission {
+    /// Those that show this.
+    Token(String),
+    /// Those that call this machine by a name that is its own wherever they are. Any other name can be made to lead here for
+    /// a while, in the browser of somebody who looks at a page of strangers.
+    OwnName,
+    /// All that TLS has let in.
+    All,
+}
+
 /// See the head of this file.
 pub(super) struct Export {
     /// Without a `/` at its end.
@@ -19,8 +30,7 @@ pub(super) struct Export {
     pub(super) description: Bytes,
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
-    /// What a client has to show to be let in.
-    pub(super) token: Option<String>,
+    pub(super) admission: Admission,
     /// How many requests are being carried out.
     pub(super) open: Cell<usize>,
     arrived: RefCell<VecDeque<Box<dyn Far>>>,
@@ -33,7 +43,7 @@ impl Export {
         interface: &'static Interface,
         calls: Option<Calls>,
         description: String,
-        (limit, token): (usize, Option<String>),
+        (limit, admission): (usize, Admission),
     ) -> Export {
         Export {
             path,
@@ -41,7 +51,7 @@ impl Export {
             calls,
             description: description.into(),
             limit,
-            token,
+            admission,
             open: Cell::default(),
             arrived: RefCell::default(),
             listener: RefCell::default(),

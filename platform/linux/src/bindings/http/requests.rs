@@ -11,10 +11,10 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, StatusCode, Version};
+use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 
 use super::exchange::{Answer, Exchange};
-use super::export::{Export, Exports};
+use super::export::{Admission, Export, Exports};
 use super::json;
 use super::task::Handle;
 use crate::bindings::datum::Datum;
@@ -103,7 +103,7 @@ fn wanted(exports: &Exports, request: &Parts) -> Result<(Rc<Export>, Wanted), Re
     let path = request.uri.path();
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
     let (export, rest) = exports.find(path).ok_or_else(nothing)?;
-    may_enter(&export, &request.headers)?;
+    may_enter(&export, &request.headers, &request.uri)?;
     if rest == "openapi.json" {
         return match request.method {
             Method::GET | Method::HEAD => Ok((export, Wanted::Description)),
@@ -153,18 +153,28 @@ async fn carry_out(export: Rc<Export>, call: Call, body: Incoming, task: Handle)
 }
 
 /// Whether a client may use what is exported: it has the token, and is no other site's page in someone's browser.
-pub(super) fn may_enter(export: &Export, headers: &HeaderMap) -> Result<(), Refusal> {
-    if let Some(token) = &export.token {
-        let shown = headers.get(AUTHORIZATION).and_then(|shown| shown.as_bytes().strip_prefix(b"Bearer "));
-        if !shown.is_some_and(|shown| same(shown, token.as_bytes())) {
-            let reason = "a token is needed: Authorization: Bearer ..";
-            return Err(Refusal::new(StatusCode::UNAUTHORIZED, reason));
+pub(super) fn may_enter(export: &Export, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+    // HTTP/2 has it there.
+    let host = uri.authority().map(|authority| Some(authority.as_str()));
+    let ours = host.or_else(|| headers.get(HOST).map(|host| host.to_str().ok()));
+    match &export.admission {
+        Admission::Token(token) => {
+            let shown = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+            let shown = shown.and_then(|shown| shown.strip_prefix(b"Bearer "));
+            if !shown.is_some_and(|shown| same(shown, token.as_bytes())) {
+                let reason = "a token is needed: Authorization: Bearer ..";
+                return Err(Refusal::new(StatusCode::UNAUTHORIZED, reason));
+            }
         }
+        Admission::OwnName if ours.is_some_and(|ours| !ours.is_some_and(is_here)) => {
+            let reason = "without a token this is served as localhost, 127.0.0.1 or [::1] only";
+            return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, reason));
+        }
+        Admission::OwnName | Admission::All => {}
     }
     let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-    let ours = headers.get(HOST).and_then(|host| host.to_str().ok());
     let theirs = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    match (ours, theirs) {
+    match (ours.flatten(), theirs) {
         // Any name can be made to lead here for a while; a certificate or a name of this machine can't.
         (Some(ours), Some((scheme, theirs))) if ours == theirs && (scheme == "https" || is_here(ours)) => {
             Ok(())
@@ -178,7 +188,8 @@ fn is_here(host: &str) -> bool {
     let name =
         host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
     let literal = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Compares in a time that doesn't tell where they differ.

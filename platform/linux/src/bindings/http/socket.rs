@@ -87,7 +87,7 @@ fn admitted(exports: &Exports, request: &Request) -> Result<Rc<Export>, Refusal>
     let path = request.uri().path();
     let nothing = || Refusal::new(hyper::StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
     let (export, _) = exports.find(path).filter(|(_, rest)| rest.is_empty()).ok_or_else(nothing)?;
-    may_enter(&export, request.headers())?;
+    may_enter(&export, request.headers(), request.uri())?;
     Ok(export)
 }
 
