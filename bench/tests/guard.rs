@@ -80,7 +80,7 @@ fn can_count() -> bool {
     let can = std::env::var_os("DRYSTONE_BIN").is_some()
         && Command::new("valgrind").arg("--version").output().is_ok();
     if !can {
-        eprintln!("skipped: no valgrind, or no drystone binary (set DRYSTONE_BIN)");
+        drystone_golden::skipped("no valgrind, or no drystone binary (set DRYSTONE_BIN)");
     }
     can
 }

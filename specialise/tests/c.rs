@@ -56,7 +56,7 @@ fn compile(program: &str, args: &[&str], folder: &Path) {
 #[test]
 fn programs_do_the_same_after_their_ir_became_c() {
     let Some(clang) = first_there(&["clang-16", "clang-19", "clang"]) else {
-        println!("skipped: there is no clang in PATH");
+        drystone_golden::skipped("there is no clang in PATH");
         return;
     };
     let mut compilers = vec![(clang.clone(), "-O2")];

@@ -36,7 +36,7 @@ fn specialised_programs_do_the_same() {
 fn generated_programs_are_defined() {
     let Some(clang) = Compiler::clang() else { return };
     let Some(other) = Compiler::named("gcc") else {
-        return eprintln!("skipped: there is no gcc in PATH");
+        return drystone_golden::skipped("there is no gcc in PATH");
     };
     for_all_seeds("defined", number("DRYSTONE_CASES", 300) / 20, |seed, size, folder| {
         compare_compilers(&clang, &other, &Program::new(seed, size), folder)

@@ -46,7 +46,7 @@ fn clang() -> Option<&'static str> {
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()));
     if found.is_none() {
-        println!("skipped: there is no clang in PATH");
+        drystone_golden::skipped("there is no clang in PATH");
     }
     found
 }

@@ -19,7 +19,7 @@ const NAIL: &str = r#"{"name": "nail", "amount": 100}"#;
 fn curl_keeps_a_stock() {
     let Some(server) = Server::start("HttpServer") else { return };
     if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("skipped: no curl here");
+        drystone_golden::skipped("no curl here");
         return;
     }
     let curl = |path: &str, options: &[&str]| {

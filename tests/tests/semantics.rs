@@ -47,7 +47,7 @@ fn the_interpreter_does_what_the_reference_says() {
 #[test]
 fn the_compiled_system_does_what_the_reference_says() {
     let Some(drystone) = compiled::Drystone::find() else {
-        eprintln!("skipped: no drystone binary (set DRYSTONE_BIN)");
+        drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
         return;
     };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -87,7 +87,7 @@ fn executables_are_for_other_machines_too_unless_told_otherwise() {
         let mut objdump = Command::new("objdump");
         let listing =
             objdump.args(["-d", "--no-show-raw-insn", "program"]).current_dir(folder.path()).output();
-        let Ok(listing) = listing else { return eprintln!("skipped: no objdump") };
+        let Ok(listing) = listing else { return drystone_golden::skipped("no objdump") };
         let listing = printed(&listing);
         // The names of generated functions have a number behind a dollar.
         let generated: Vec<&str> = listing.split("\n\n").filter(|code| code.contains("<A$0")).collect();

@@ -84,7 +84,7 @@ fn nats_server() -> Option<PathBuf> {
     let found =
         [PathBuf::from("nats-server"), bin.join("nats-server")].into_iter().find(|program| said(program));
     if found.is_none() {
-        eprintln!("skipped: there is no nats-server");
+        drystone_golden::skipped("there is no nats-server");
     }
     found
 }

@@ -50,7 +50,7 @@ fn make(folder: &Path, integers: &str) -> bool {
         return false;
     }
     if !Path::new("/usr/include/tirpc/rpc/rpc.h").exists() {
-        eprintln!("skipped: no libtirpc here");
+        drystone_golden::skipped("no libtirpc here");
         return false;
     }
     let with = format!("integers={integers}");
@@ -120,7 +120,7 @@ fn rpcbind() -> Option<Option<Peer>> {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    eprintln!("skipped: rpcbind can't be started here");
+    drystone_golden::skipped("rpcbind can't be started here");
     None
 }
 

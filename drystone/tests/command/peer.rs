@@ -75,7 +75,7 @@ pub fn installed(command: &str) -> bool {
         folders.any(|folder| folder.join(command).is_file())
     });
     if !found {
-        eprintln!("skipped: no {command} here");
+        drystone_golden::skipped(&format!("no {command} here"));
     }
     found
 }

@@ -83,7 +83,7 @@ const TO_IR: [&str; 5] = ["-O1", "-g", "-fno-discard-value-names", "-emit-llvm",
 /// A folder with the book's example, its IR and its context; none if there is no clang.
 fn reading() -> Option<TempDir> {
     if clang().is_none() {
-        eprintln!("skipped: there is no clang-16, clang-19 or clang");
+        drystone_golden::skipped("there is no clang-16, clang-19 or clang");
         return None;
     }
     let folder = tempfile::tempdir().expect("there are temporary folders");
@@ -109,7 +109,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 /// Makes IR of a C file, without which it does nothing; whether there is a clang.
 pub fn to_ir(folder: &Path, file: &str) -> bool {
     if clang().is_none() {
-        eprintln!("skipped: there is no clang-16, clang-19 or clang");
+        drystone_golden::skipped("there is no clang-16, clang-19 or clang");
         return false;
     }
     compile(folder, &[&TO_IR[..], &[file]].concat());

@@ -91,7 +91,7 @@ fn python(port: u16, arguments: &[&str]) -> Option<Output> {
     command.arg(script).args([&port.to_string(), "talk"]).args(arguments);
     let output = command.output();
     if output.is_err() {
-        eprintln!("skipped: there is no python3");
+        drystone_golden::skipped("there is no python3");
     }
     output.ok()
 }

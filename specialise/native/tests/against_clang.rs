@@ -38,7 +38,7 @@ fn clang() -> Option<&'static str> {
         Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
     });
     if found.is_none() {
-        eprintln!("skipped: there is no clang");
+        drystone_golden::skipped("there is no clang");
     }
     found
 }

@@ -15,7 +15,7 @@ impl Compiler {
     pub fn clang() -> Option<Compiler> {
         let found = ["clang-16", "clang-19", "clang"].iter().find_map(|name| Compiler::named(name));
         if found.is_none() {
-            eprintln!("skipped: there is no clang-16, clang-19 or clang in PATH");
+            drystone_golden::skipped("there is no clang-16, clang-19 or clang in PATH");
         }
         found
     }

@@ -2,7 +2,16 @@
 //! environment rewrites those files instead; what has changed is then seen as a difference of the repository.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns then.
+pub fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    // Of what `eprintln!` says nothing is shown where a test passes. Nobody reads: then nobody counts.
+    let _ = writeln!(io::stderr(), "skipped: {test}: {why}");
+}
 
 /// The files of a folder that have this extension, in order. Fails if there are none.
 #[track_caller]

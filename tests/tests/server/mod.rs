@@ -23,7 +23,7 @@ impl Server {
     /// `None` if there is no binary.
     pub fn start(program: &str) -> Option<Server> {
         let Some(drystone) = Drystone::find() else {
-            eprintln!("skipped: no drystone binary (set DRYSTONE_BIN)");
+            drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
             return None;
         };
         // The system chooses a port; it stays free for a while.
