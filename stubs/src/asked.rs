@@ -32,7 +32,7 @@ impl Method<'_> {
              /// `None`: nothing has been called; it can be called the usual way.\n\
              #[inline]\n\
              pub fn {now}(&mut self{}) -> Option<{}> {{\n\
-             native::Method::at_once(self, &mut Some({}))\n}}\n",
+             native::Method::at_once(self, {}).ok()\n}}\n",
             self.parameters(),
             self.answer.ty("'static"),
             self.given(),
@@ -55,16 +55,19 @@ impl Method<'_> {
              type Client = Client;\ntype Given<'c> = ({types});\ntype Answer = {};\n\
              const REQUEST: usize = {};\n\
              #[inline(always)]\n\
-             fn at_once(client: &mut Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer> {{\n\
-             {}}}\n\
-             fn later(client: &mut Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer> {{\n\
-             {}}}\n\
+             fn copied<'c>(given: &Self::Given<'c>) -> Option<Self::Given<'c>> {{\n{}\n}}\n\
+             #[inline(always)]\n\
+             fn at_once<'c>(client: &mut Client, given: Self::Given<'c>)\n\
+             -> Result<Self::Answer, Self::Given<'c>> {{\n{}\n}}\n\
+             fn later<'c>(client: &mut Client, given: Self::Given<'c>)\n\
+             -> Result<Self::Answer, Self::Given<'c>> {{\n{}\n}}\n\
              fn request<'c>({given}: Self::Given<'c>) -> <Interface as native::Protocol>::In<'c> {{\n{}\n}}\n\
              fn answer(session: &mut native::Client<Interface>)\n\
              -> Poll<Result<Self::Answer, native::Closed>> {{\n{}\n}}\n}}\n",
             self.message.name,
             self.answer.ty("'static"),
             self.number,
+            if self.gives_part() { "None" } else { "Some(*given)" },
             self.at_once_body(),
             self.later_body(),
             self.request(),
@@ -89,31 +92,22 @@ impl Method<'_> {
 
     fn at_once_body(&self) -> String {
         let (given, name, arguments, kept) = (self.given(), self.name(), self.arguments(), self.kept());
-        let call = |taken: &str| {
-            format!(
-                "client.direct.at_once({taken}, |__object, {given}| {{\n\
-                 let answer = __object.{name}({arguments});\n{kept}\n}})"
-            )
-        };
-        if self.gives_part() {
-            let call = call("given.take()?");
-            return format!(
-                "match {call} {{\nOk(answer) => Some(answer),\nErr(back) => {{\n*given = Some(back);\nNone\n}}\n}}\n"
-            );
-        }
-        call("(*given)?") + ".ok()\n"
+        format!(
+            "client.direct.at_once(given, |__object, {given}| {{\n\
+             let answer = __object.{name}({arguments});\n{kept}\n}})"
+        )
     }
 
     fn later_body(&self) -> String {
         if self.gives_part() {
             // A component can't be given twice: who has to wait would be called again.
-            return "None\n".into();
+            return "Err(given)".into();
         }
         let (given, name, arguments) = (self.given(), self.name(), self.arguments());
         let separator = if arguments.is_empty() { "" } else { ", " };
         format!(
-            "let __given = (*given)?;\nclient.direct.later(|__object, __caller| {{\nlet {given} = __given;\n\
-             __object.{name}(__caller{separator}{arguments}).map(|answer| {})\n}})\n",
+            "client.direct.later(|__object, __caller| {{\nlet {given} = given;\n\
+             __object.{name}(__caller{separator}{arguments}).map(|answer| {})\n}}).ok_or(given)",
             self.kept()
         )
     }

@@ -1,6 +1,7 @@
 //! Calls as their clients make them: what the methods answer that are made of an interface for its clients.
 
 use core::future::Future;
+use core::mem;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 
@@ -32,10 +33,21 @@ pub trait Method: 'static {
     type Given<'c>;
     /// What it gives.
     type Answer;
-    /// Makes the call over a loan, if there is one; else nothing is done with what is given.
-    fn at_once(client: &mut Self::Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer>;
+    /// What is given once more; `None`: it can be given once only.
+    fn copied<'c>(given: &Self::Given<'c>) -> Option<Self::Given<'c>>;
+    /// Makes the call over a loan.
+    ///
+    /// # Errors
+    /// There is none; here is what was given.
+    fn at_once<'c>(
+        client: &mut Self::Client,
+        given: Self::Given<'c>,
+    ) -> Result<Self::Answer, Self::Given<'c>>;
     /// The same where the server may have to wait.
-    fn later(client: &mut Self::Client, given: &mut Option<Self::Given<'_>>) -> Option<Self::Answer>;
+    ///
+    /// # Errors
+    /// There is none, or it has to.
+    fn later<'c>(client: &mut Self::Client, given: Self::Given<'c>) -> Result<Self::Answer, Self::Given<'c>>;
     /// The request as a message.
     fn request<'c>(given: Self::Given<'c>) -> In<'c, Self>;
     /// Its number.
@@ -49,10 +61,12 @@ type In<'c, M> = <<<M as Method>::Client as Asks>::Protocol as Protocol>::In<'c>
 /// A call. It is made when it is awaited: over a loan at once, which is all that is not out of line, so that an `.await`
 /// costs little more than the call.
 #[must_use = "a call is made when it is awaited"]
-pub struct Call<'c, M: Method> {
-    client: &'c mut M::Client,
-    /// Until it is sent.
-    given: Option<M::Given<'c>>,
+pub struct Call<'c, M: Method>(Stage<'c, M>);
+
+enum Stage<'c, M: Method> {
+    Unsent(&'c mut M::Client, M::Given<'c>),
+    /// There is a client, but while it changes.
+    Sent(Option<&'c mut M::Client>),
 }
 
 impl<M: Method> Unpin for Call<'_, M> {}
@@ -61,35 +75,57 @@ impl<'c, M: Method> Call<'c, M> {
     /// A call that is still to be made.
     #[inline(always)]
     pub fn new(client: &'c mut M::Client, given: M::Given<'c>) -> Call<'c, M> {
-        Call { client, given: Some(given) }
+        Call(Stage::Unsent(client, given))
     }
 
+    /// There was no loan. What is given stands in the call already, and is passed nevertheless: so it stays in registers
+    /// for the call over a loan, too, which else would wait for it to come back from memory.
     #[cold]
     #[inline(never)]
-    fn poll_usual(&mut self) -> Poll<Result<M::Answer, Closed>> {
-        if self.given.is_some() {
-            if let Some(answer) = M::later(self.client, &mut self.given) {
-                return Poll::Ready(Ok(answer));
-            }
-            ready!(self.poll_send());
+    fn begin(&mut self, given: M::Given<'c>) -> Poll<Result<M::Answer, Closed>> {
+        if let Stage::Unsent(_, unsent) = &mut self.0 {
+            *unsent = given;
         }
-        let answer = ready!(M::answer(self.client.parts().0));
-        let (session, direct) = self.client.parts();
+        self.go_on()
+    }
+
+    /// Goes on the usual way.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self) -> Poll<Result<M::Answer, Closed>> {
+        if let Stage::Unsent(..) = self.0
+            && let Stage::Unsent(client, given) = mem::replace(&mut self.0, Stage::Sent(None))
+        {
+            let given = match M::at_once(client, given).or_else(|given| M::later(client, given)) {
+                Ok(answer) => return Poll::Ready(Ok(answer)),
+                Err(given) => given,
+            };
+            let mut unsent = Some(given);
+            let sent = send::<M>(client, &mut unsent);
+            self.0 = match unsent {
+                Some(given) => Stage::Unsent(client, given),
+                None => Stage::Sent(Some(client)),
+            };
+            ready!(sent);
+        }
+        let Stage::Sent(Some(client)) = &mut self.0 else { panic!("a call is awaited once") };
+        let answer = ready!(M::answer(client.parts().0));
+        let (session, direct) = client.parts();
         direct.look(session, M::Client::at_once);
         Poll::Ready(answer)
     }
+}
 
-    fn poll_send(&mut self) -> Poll<()> {
-        let (session, direct) = self.client.parts();
-        direct.end();
-        let given = &mut self.given;
-        let put = |to: &mut Putting<'_>| {
-            if let Some(given) = given.take() {
-                M::request(given).put(to);
-            }
-        };
-        session.0.poll_send(M::REQUEST, &mut Some(put))
-    }
+/// Sends the request, when there is room for it.
+fn send<M: Method>(client: &mut M::Client, unsent: &mut Option<M::Given<'_>>) -> Poll<()> {
+    let (session, direct) = client.parts();
+    direct.end();
+    let put = |to: &mut Putting<'_>| {
+        if let Some(given) = unsent.take() {
+            M::request(given).put(to);
+        }
+    };
+    session.0.poll_send(M::REQUEST, &mut Some(put))
 }
 
 impl<M: Method> Future for Call<'_, M> {
@@ -97,11 +133,29 @@ impl<M: Method> Future for Call<'_, M> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = &mut *self;
-        match M::at_once(call.client, &mut call.given) {
-            Some(answer) => Poll::Ready(Ok(answer)),
-            None => call.poll_usual(),
+        if let Stage::Unsent(client, given) = &mut self.0
+            && let Some(given) = M::copied(given)
+        {
+            return match M::at_once(client, given) {
+                Ok(answer) => Poll::Ready(Ok(answer)),
+                Err(given) => apart(self.begin(given)),
+            };
         }
+        apart(self.go_on())
+    }
+}
+
+/// The same, taken apart where the caller sees it, so that whoever has had the answer at once doesn't look for it here.
+#[inline(always)]
+#[allow(
+    clippy::needless_match,
+    reason = "else the two ways meet before the caller looks which answer it has"
+)]
+fn apart<T>(polled: Poll<Result<T, Closed>>) -> Poll<Result<T, Closed>> {
+    match polled {
+        Poll::Ready(Ok(answer)) => Poll::Ready(Ok(answer)),
+        Poll::Ready(Err(Closed)) => Poll::Ready(Err(Closed)),
+        Poll::Pending => Poll::Pending,
     }
 }
 
