@@ -21,7 +21,7 @@ use alloc::string::String;
 use drystone_component::{Interface, Template};
 
 pub use self::hints::{Factory, Hints};
-use self::name::Name;
+pub use self::name::Name;
 pub use self::rebind::{Rebind, rebind};
 use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};

@@ -166,13 +166,14 @@ impl Handler for Ready {
 
 impl Ready {
     fn act(&self, worker: *mut Worker, request: &[u8]) {
-        let request: Value = serde_json::from_slice(request).unwrap_or_default();
-        if let Some(most) = request["inspect"].as_u64() {
-            return self.answer(self.client.shared.look(worker, most as usize));
-        }
-        let (Some(what), Some(me)) = (rebinding(&request["rebind"]), self.me.upgrade()) else {
-            return self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"}));
+        let what = match Request::read(request) {
+            Some(Request::Inspect(most)) => return self.answer(self.client.shared.look(worker, most)),
+            Some(Request::Rebind(what)) => what,
+            None => {
+                return self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"}));
+            }
         };
+        let Some(me) = self.me.upgrade() else { return };
         let told = move |outcome: Result<(), String>| {
             me.answer(outcome.map_or_else(|why| json!({ "error": why }), |()| json!({})));
         };
@@ -246,6 +247,24 @@ impl Client {
         }
         let _ = self.stream.borrow().shutdown(std::net::Shutdown::Both);
         self.shared.reactor.unwatch(self.source, &mut *self.stream.borrow_mut());
+    }
+}
+
+/// What a client wants.
+pub(crate) enum Request {
+    /// So many components at most.
+    Inspect(usize),
+    Rebind(Rebind),
+}
+
+impl Request {
+    /// Of what may be anything; `None`: it is none.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Request> {
+        let request: Value = serde_json::from_slice(bytes).ok()?;
+        match request["inspect"].as_u64() {
+            Some(most) => Some(Request::Inspect(usize::try_from(most).ok()?)),
+            None => rebinding(&request["rebind"]).map(Request::Rebind),
+        }
     }
 }
 

@@ -3,8 +3,12 @@
 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 
+use drystone_runtime::binding::{Hints, Name};
+
 use super::datum::Datum;
-use super::{http, onc};
+use super::place::Place;
+use super::{http, nats, onc, ring};
+use crate::control;
 
 const fn parameter(name: &'static str, ty: Type) -> Parameter {
     Parameter { name: Str::new(name), ty }
@@ -65,6 +69,57 @@ pub fn json(bytes: &[u8]) {
     assert_eq!(once, written(again));
 }
 
+/// Bytes that come over NATS, or stand in its key-value store.
+///
+/// # Panics
+/// Something is wrong with what reads them.
+pub fn nats(bytes: &[u8]) {
+    nats::read(bytes);
+}
+
+/// What another domain does to the rings between it and this one: see `ring_strangers`.
+///
+/// # Panics
+/// Something is wrong with what reads and writes there.
+pub fn ring(bytes: &[u8]) {
+    ring::strangers::talk(bytes);
+}
+
+/// A request to the socket of `--control`.
+///
+/// # Panics
+/// Something is wrong with what reads it.
+pub fn control(bytes: &[u8]) {
+    if let Some(control::Request::Rebind(rebind)) = control::Request::read(bytes) {
+        let (name, by) = rebind.binding.expect("a request says which");
+        names(format!("{name}\n{by}").as_bytes());
+    }
+}
+
+/// A name, and behind the end of its line what BY says.
+///
+/// # Panics
+/// Something is wrong with what reads them.
+pub fn names(bytes: &[u8]) {
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    let (name, hints) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    let Ok(hints) = Hints::parse(hints) else { return };
+    for factory in &hints.factories {
+        for (option, _) in &factory.options {
+            let _ = (factory.integer(option), factory.real(option), factory.boolean(option));
+        }
+    }
+    http::read_hints(&hints);
+    onc::read_hints(&hints);
+    let Ok(name) = Name::parse(name) else { return };
+    assert!(name.shown().chars().count() <= 202);
+    let Ok(rest) = str::from_utf8(&name.whole[name.scheme.len() + 1..]) else { return };
+    nats::read_name(rest, &hints);
+    if let Ok(place) = Place::parse(rest) {
+        let _ = (place.numeric(), place.here());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,7 +165,15 @@ mod tests {
 
     #[test]
     fn strangers_may_send_anything() {
-        for (kind, decoder) in [("onc", onc as fn(&[u8])), ("json", json)] {
+        let all = [
+            ("onc", onc as fn(&[u8])),
+            ("json", json),
+            ("nats", nats),
+            ("ring", ring),
+            ("control", control),
+            ("names", names),
+        ];
+        for (kind, decoder) in all {
             let seeds = seeds(kind);
             assert!(!seeds.is_empty());
             seeds.iter().for_each(|seed| changed(seed, decoder));

@@ -24,3 +24,9 @@ mod socket;
 mod task;
 
 pub(in crate::bindings) use context::Context;
+
+/// What BY says, as somebody has written it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
+    let _ = context::options(hints);
+}

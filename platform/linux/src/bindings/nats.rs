@@ -37,6 +37,28 @@ use super::NamingContext;
 use super::peer::{Brought, Line, Wanted, check};
 use crate::reactor::Reactor;
 
+/// A message of NATS or an entry in its store from a stranger.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read(bytes: &[u8]) {
+    if let Some(envelope) = envelope::Envelope::read(bytes) {
+        assert_eq!(envelope.to(&"there".into(), &"here".into()).payload, bytes);
+    }
+    if let Some(saying) = saying::Saying::read(bytes) {
+        assert_eq!([&saying.head(), saying.bytes].concat(), bytes);
+    }
+    if let Some(subject) = register::subject(bytes) {
+        assert_eq!(access::fit(&subject), Ok(subject));
+    }
+}
+
+/// What stands behind the scheme of a name, and BY, as somebody has written them.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read_name(rest: &str, hints: &Hints<'_>) {
+    if let Ok((_, subject)) = Access::read(rest, hints) {
+        assert_eq!(access::fit(&subject), Ok(subject));
+    }
+}
+
 /// The naming context, and its binding factory.
 pub(super) struct Nats {
     sessions: Rc<Sessions>,

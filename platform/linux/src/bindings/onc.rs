@@ -32,6 +32,12 @@ pub use options::Options;
 pub use service::Service;
 pub use x::print;
 
+/// What BY says, as somebody has written it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
+    let _ = context::options(hints);
+}
+
 /// Bytes from a stranger over TCP, in pieces of this length.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn feed(bytes: &[u8], length: usize) {

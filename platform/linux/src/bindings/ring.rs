@@ -220,6 +220,9 @@ impl Reader {
     }
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+#[path = "ring_strangers.rs"]
+pub(super) mod strangers;
 #[cfg(test)]
 #[path = "ring_tests.rs"]
 mod tests;

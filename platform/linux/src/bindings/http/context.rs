@@ -101,7 +101,7 @@ fn is_own(place: &Place) -> bool {
 /// What they are called, besides those that all factories have.
 const OWN: [&str; 2] = ["limit", "socket"];
 
-fn options(hints: &Hints<'_>) -> Result<Options, String> {
+pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let token = hints.option("token").map(|token| String::from_utf8_lossy(token).into_owned());
     let mut options = Options { limit: LIMIT, token: token.filter(|token| !token.is_empty()), socket: false };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("http")) {

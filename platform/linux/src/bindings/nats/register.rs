@@ -109,7 +109,7 @@ pub(super) async fn look_up(client: Client, name: String) -> Found {
 }
 
 /// The subject of an entry, which may be anything.
-fn subject(entry: &[u8]) -> Option<String> {
+pub(super) fn subject(entry: &[u8]) -> Option<String> {
     let entry: Value = serde_json::from_slice(entry).ok()?;
     let subject = super::access::fit(entry.get("subject")?.as_str()?);
     subject.ok()

@@ -41,7 +41,7 @@ impl Context {
 }
 
 /// What `BY Onc(...)` says.
-fn options(hints: &Hints<'_>) -> Result<Options, String> {
+pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let mut options = Options::default();
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("onc")) {
         for (name, value) in factory.options.iter().filter(|(name, _)| !COMMON.contains(name)) {

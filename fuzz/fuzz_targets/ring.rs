@@ -1,0 +1,5 @@
+//! Another domain that writes what it likes into the memory between it and this one.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drystone_linux::bindings::decoders::ring(bytes));
