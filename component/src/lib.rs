@@ -4,7 +4,7 @@
 //! platform is built): plain `repr(C)` data that generated code, the runtime and native components read. This
 //! room knows nothing of processes, scheduling or operating systems.
 //!
-//! `interface` is what components agree on, and is told to other programs; `protocol` is what can be asked of one
+//! `interface` is what components agree on, and is told to other programs; `name` what it is called; `protocol` is what can be asked of one
 //! wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of requests and replies,
 //! `wire` how two programs talk about them.
 //! `image` is one program, and is the business of its compiler and its runtime alone.
@@ -16,6 +16,7 @@ extern crate alloc;
 pub mod calls;
 mod image;
 mod interface;
+mod name;
 mod protocol;
 pub mod subtype;
 mod table;
@@ -26,5 +27,6 @@ pub use image::{
     SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Marshalling, Message, Parameter, Side, Type};
+pub use name::Name;
 pub use protocol::Protocol;
 pub use table::{Str, Table};

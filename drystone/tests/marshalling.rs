@@ -6,14 +6,14 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use drystone_compiler::TimeSlices;
-use drystone_component::Interface;
 use drystone_component::wire::{self, Sink};
-use drystone_kortex::{Addition, Context, NamingContext};
+use drystone_component::{Interface, Name};
+use drystone_kortex::{Addition, Context};
 use drystone_language::check::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
-use drystone_runtime::binding::Hints;
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -72,18 +72,29 @@ fn program(messages: &[Vec<Written>]) -> String {
 /// A naming context of one name. What stands there says what was said to it.
 struct Room;
 
-impl NamingContext for Room {
+impl BindingFactory for Room {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        _: &str,
+        _: Name<'_>,
         _: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         Ok(Box::new(Mirror { interface }))
     }
+}
 
-    fn export(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Exported>, String> {
+impl NamingContext for Room {
+    fn export(
+        &mut self,
+        _: &'static Interface,
+        _: Name<'_>,
+        _: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
         Err("nothing is exported here".into())
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }
 

@@ -6,11 +6,9 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use drystone_component::{Interface, Program};
-use drystone_runtime::binding::Factory;
+use drystone_runtime::binding::{Factory, NamingContext};
 use drystone_runtime::far::Reach;
 use drystone_runtime::native::{Declaration, Serving};
-
-use crate::NamingContext;
 
 /// Makes what serves a new client.
 pub type Maker = Box<dyn FnMut() -> Serving>;

@@ -14,11 +14,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use drystone_component::{Interface, Side, Type};
-use drystone_runtime::binding::Hints;
+use drystone_component::{Interface, Name, Side, Type};
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
-
-use crate::NamingContext;
 
 /// The events of a program.
 #[derive(Default)]
@@ -89,28 +87,34 @@ fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
     usize::try_from(given).ok().filter(|&n| n > 0).ok_or_else(|| "a capacity is at least 1".into())
 }
 
-impl NamingContext for Events {
+impl BindingFactory for Events {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
-        Ok(Box::new(Subscription { topic: self.topic(rest, interface)?, capacity: capacity(hints)? }))
+        Ok(Box::new(Subscription { topic: self.topic(name.rest(), interface)?, capacity: capacity(hints)? }))
     }
+}
 
+impl NamingContext for Events {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        let topic = self.topic(rest, interface)?;
+        let topic = self.topic(name.rest(), interface)?;
         if core::mem::replace(&mut topic.borrow_mut().is_exported, true) {
             return Err("it is exported already".into());
         }
         let lossy = hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
         Ok(Box::new(Stage { topic, lossy: lossy.transpose()?.unwrap_or(false), has_spoken: false }))
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }
 

@@ -12,16 +12,16 @@
 mod beyond;
 mod context;
 mod hints;
-mod name;
+mod naming;
 mod rebind;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use drystone_component::{Interface, Template};
+use drystone_component::{Interface, Name, Template};
 
 pub use self::hints::{Factory, Hints};
-pub use self::name::Name;
+pub use self::naming::{BindingFactory, Edge, NamingContext, ResourceManager, follow};
 pub use self::rebind::{Rebind, rebind};
 use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};
@@ -32,30 +32,9 @@ use crate::life::{ds_new, vacate};
 use crate::text;
 use crate::worker::Failure;
 
-/// What a platform knows about names.
-pub trait Binder {
-    /// What a name stands for, for a client of an interface.
-    ///
-    /// # Errors
-    /// Why that can't be: the name means nothing, its factory doesn't know the hints, or the interface isn't fit for it.
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: &[u8],
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn far::Reach>, String>;
-
-    /// Gives an interface a name.
-    ///
-    /// # Errors
-    /// As for [`Binder::bind`]; or the name is taken.
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: &[u8],
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn far::Exported>, String>;
-
+/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings that are
+/// composed of several, as BY says.
+pub trait Binder: NamingContext + BindingFactory + ResourceManager {
     /// Puts what BY asks for before what reaches something in this program.
     ///
     /// # Errors
@@ -70,17 +49,6 @@ pub trait Binder {
     /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with the
     /// rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
     fn is_of_contexts(&self, interface: &'static Interface) -> bool;
-
-    /// Makes a component of a template in the domain of that name.
-    ///
-    /// # Errors
-    /// Why that can't be.
-    fn domain(
-        &mut self,
-        template: &'static Template,
-        name: &[u8],
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn far::Domain>, String>;
 }
 
 /// Who wants a binding, for errors.
@@ -135,10 +103,10 @@ pub unsafe extern "C" fn ds_bind(
         return Status::Done;
     }
     let bind = || -> Result<(), Refusal> {
-        let name = Name::parse(text::bytes(name))?;
+        let name = Name::decode(text::bytes(name))?;
         let hints = Hints::parse(text::bytes(hints))?;
         if !name.is_local() {
-            return Ok(beyond::bind(w, slot, interface, name.whole, &hints)?);
+            return Ok(beyond::bind(w, slot, interface, name, &hints)?);
         }
         let slot = beyond::through(slot, beyond::way(w, interface, &hints)?);
         context::connect(w, Waiting { slot, interface, location }, name).map_err(|why| about(name, why))
@@ -189,14 +157,14 @@ pub unsafe extern "C" fn ds_export(
     location: u32,
 ) -> Status {
     let export = || -> Result<(), Refusal> {
-        let name = Name::parse(text::bytes(name))?;
+        let name = Name::decode(text::bytes(name))?;
         let hints = Hints::parse(text::bytes(hints))?;
         if is_dead(target) {
             // It counts as ended, and its name with it.
             return Ok(());
         }
         if !name.is_local() {
-            return Ok(beyond::export(w, target, interface, name.whole, &hints)?);
+            return Ok(beyond::export(w, target, interface, name, &hints)?);
         }
         if !hints.factories.is_empty() {
             return Err(String::from(
@@ -204,7 +172,7 @@ pub unsafe extern "C" fn ds_export(
             )
             .into());
         }
-        export_by_name(w, Exported { target, interface }, name.whole).map_err(|why| about(name, why))?;
+        export_by_name(w, Exported { target, interface }, name.bytes()).map_err(|why| about(name, why))?;
         Ok(context::exported(w, name, interface)?)
     };
     let outcome = export();
@@ -228,7 +196,7 @@ pub unsafe extern "C" fn ds_new_at(
 ) -> Status {
     let asker = Asker { w, p, location, interface: core::ptr::null() };
     let parsed =
-        Name::parse(text::bytes(name)).and_then(|name| Ok((name, Hints::parse(text::bytes(hints))?)));
+        Name::decode(text::bytes(name)).and_then(|name| Ok((name, Hints::parse(text::bytes(hints))?)));
     let (name, hints) = match parsed {
         Ok(both) => both,
         Err(reason) => return asker.answer(Err(reason.into())),
@@ -239,13 +207,13 @@ pub unsafe extern "C" fn ds_new_at(
     if !vacate(w, container) {
         return asker.answer(Err(Refusal::Fault(Fault::FullContainer)));
     }
-    let made = beyond::new_at(w, container, template, holder, name.whole, &hints);
+    let made = beyond::new_at(w, container, template, holder, name, &hints);
     asker.answer(made.map_err(Refusal::from))
 }
 
 fn about(name: Name<'_>, why: Refusal) -> Refusal {
     match why {
-        Refusal::Reason(reason) => Refusal::Reason(alloc::format!("{}: {reason}", name.shown())),
+        Refusal::Reason(reason) => Refusal::Reason(alloc::format!("{name}: {reason}")),
         fault => fault,
     }
 }

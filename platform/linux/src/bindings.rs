@@ -27,11 +27,12 @@ mod worker;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use drystone_component::{Interface, Program, Template};
-pub(crate) use drystone_kortex::NamingContext;
+use drystone_component::{Interface, Name, Program, Template};
 use drystone_kortex::composed::{Monitors, Services, compose, compose_exported};
 use drystone_kortex::event::Events;
-use drystone_runtime::binding::{Binder, Factory, Hints};
+use drystone_runtime::binding::{
+    Binder, BindingFactory, Edge, Factory, Hints, NamingContext, ResourceManager, follow,
+};
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use self::clock::Clock;
@@ -41,9 +42,10 @@ use crate::Options;
 use crate::interfaces::naming_context;
 use crate::reactor::Reactor;
 
-/// The naming contexts of a program, by their schemes.
+/// What a program's names lead to that are not its own, by their schemes.
 pub(crate) struct Bindings {
-    schemes: HashMap<&'static str, Box<dyn NamingContext>>,
+    contexts: HashMap<&'static str, Box<dyn NamingContext>>,
+    managers: HashMap<&'static str, Box<dyn ResourceManager>>,
     services: Services,
 }
 
@@ -56,22 +58,23 @@ impl Bindings {
             monitors: Rc::default(),
             added: additions.clone().flat_map(|addition| addition.factories).collect(),
         };
-        let mut schemes: HashMap<_, Box<dyn NamingContext>> = HashMap::new();
-        schemes.insert("event", Box::new(Events::default()));
-        schemes.insert("http", Box::new(http::Context::plain(reactor)));
-        schemes.insert("https", Box::new(http::Context::secure(reactor)));
+        let mut contexts: HashMap<_, Box<dyn NamingContext>> = HashMap::new();
+        contexts.insert("event", Box::new(Events::default()));
+        contexts.insert("http", Box::new(http::Context::plain(reactor)));
+        contexts.insert("https", Box::new(http::Context::secure(reactor)));
         let nats = nats::Sessions::new(reactor);
-        schemes.insert("event+nats", Box::new(nats::Events::new(&nats)));
-        schemes.insert("nats", Box::new(nats::Nats::new(&nats)));
-        schemes.insert("onc", Box::new(onc::Context::tcp(reactor)));
-        schemes.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
-        schemes.insert("process", Box::new(Processes::new(program, options, reactor)));
-        schemes.insert("worker", Box::new(Workers::new(program, options, reactor)));
-        schemes.insert("tcp", Box::new(tcp::Tcp::new(reactor)));
+        contexts.insert("event+nats", Box::new(nats::Events::new(&nats)));
+        contexts.insert("nats", Box::new(nats::Nats::new(&nats)));
+        contexts.insert("onc", Box::new(onc::Context::tcp(reactor)));
+        contexts.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
+        contexts.insert("tcp", Box::new(tcp::Tcp::new(reactor)));
         for context in additions.flat_map(|addition| addition.contexts) {
-            schemes.insert(context.scheme, (context.begin)());
+            contexts.insert(context.scheme, (context.begin)());
         }
-        Bindings { schemes, services }
+        let mut managers: HashMap<_, Box<dyn ResourceManager>> = HashMap::new();
+        managers.insert("process", Box::new(Processes::new(program, options, reactor)));
+        managers.insert("worker", Box::new(Workers::new(program, options, reactor)));
+        Bindings { contexts, managers, services }
     }
 
     /// What is monitored.
@@ -80,9 +83,8 @@ impl Bindings {
     }
 
     /// Refuses factories that are neither composed nor what joins by names of this scheme.
-    fn know(&self, name: &[u8], hints: &Hints<'_>) -> Result<(), String> {
-        let name = String::from_utf8_lossy(name);
-        let scheme = name.split([':', '+']).next().unwrap_or_default();
+    fn know(&self, name: Name<'_>, hints: &Hints<'_>) -> Result<(), String> {
+        let scheme = name.context().split('+').next().unwrap_or_default();
         let joins = |factory: &str| {
             let joins_by = match scheme {
                 "process" => "Lrpc",
@@ -97,43 +99,74 @@ impl Bindings {
             None => Ok(()),
         }
     }
-
-    fn scheme<'n>(&mut self, name: &'n [u8]) -> Result<(&mut Box<dyn NamingContext>, &'n str), String> {
-        let name = str::from_utf8(name).map_err(|_| "a name is a text in UTF-8".to_string())?;
-        let (scheme, rest) =
-            name.split_once(':').ok_or_else(|| format!("{name}: a name begins with a scheme"))?;
-        let known = self.schemes.get_mut(scheme);
-        known
-            .map(|scheme| (scheme, rest))
-            .ok_or_else(|| format!("{name}: there is no naming context {scheme}"))
-    }
 }
 
-impl Binder for Bindings {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: &[u8],
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
-        self.know(name, hints)?;
-        let (scheme, rest) = self.scheme(name)?;
-        let reach = scheme.bind(interface, rest, hints).map_err(|why| about(name, why))?;
-        compose(reach, interface, &String::from_utf8_lossy(name), hints, &self.services)
-    }
-
+impl NamingContext for Bindings {
     fn export(
         &mut self,
         interface: &'static Interface,
-        name: &[u8],
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         self.know(name, hints)?;
-        let (scheme, rest) = self.scheme(name)?;
-        let exported = scheme.export(interface, rest, hints).map_err(|why| about(name, why))?;
-        compose_exported(exported, interface, &String::from_utf8_lossy(name), hints, &self.services)
+        let exported = match self.resolve(name) {
+            Ok(Edge::Context(context, name)) => context.export(interface, name, hints),
+            Ok(_) => Err(ONLY_AT.into()),
+            Err(why) => Err(why),
+        };
+        let exported = exported.map_err(|why| about(name, &why))?;
+        compose_exported(exported, interface, &name.to_string(), hints, &self.services)
     }
 
+    fn resolve<'n>(&mut self, name: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        let scheme = name.context();
+        if let Some(context) = self.contexts.get_mut(scheme) {
+            return Ok(Edge::Context(&mut **context, name));
+        }
+        match self.managers.get_mut(scheme) {
+            Some(manager) => Ok(Edge::Place(&mut **manager)),
+            None => Err(format!("there is no naming context {scheme}")),
+        }
+    }
+}
+
+impl BindingFactory for Bindings {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        self.know(name, hints)?;
+        let reach = match follow(self, name) {
+            Ok((Edge::Interface(factory), name)) => factory.bind(interface, name, hints),
+            Ok(_) => Err(ONLY_AT.into()),
+            Err(why) => Err(why),
+        };
+        let reach = reach.map_err(|why| about(name, &why))?;
+        compose(reach, interface, &name.to_string(), hints, &self.services)
+    }
+}
+
+impl ResourceManager for Bindings {
+    fn create(
+        &mut self,
+        template: &'static Template,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        let made = match follow(self, name) {
+            Ok((Edge::Place(manager), name)) => manager.create(template, name, hints),
+            Ok(_) => Err("no components can be made there".into()),
+            Err(why) => Err(why),
+        };
+        made.map_err(|why| about(name, &why))
+    }
+}
+
+const ONLY_AT: &str = "components are made there (NEW .. AT), and connected as others are";
+
+impl Binder for Bindings {
     fn compose(
         &mut self,
         reach: Box<dyn Reach>,
@@ -151,18 +184,8 @@ impl Binder for Bindings {
     fn is_of_contexts(&self, interface: &'static Interface) -> bool {
         interface.fingerprint == naming_context::DECLARATION.fingerprint
     }
-
-    fn domain(
-        &mut self,
-        template: &'static Template,
-        name: &[u8],
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Domain>, String> {
-        let (scheme, rest) = self.scheme(name)?;
-        scheme.domain(template, rest, hints).map_err(|why| about(name, why))
-    }
 }
 
-fn about(name: &[u8], why: String) -> String {
-    format!("{}: {why}", String::from_utf8_lossy(name))
+fn about(name: Name<'_>, why: &str) -> String {
+    format!("{name}: {why}")
 }

@@ -5,8 +5,9 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
-use drystone_component::{Interface, Template};
+use drystone_component::{Interface, Name, Template};
 
 use super::{Binder, Hints};
 use crate::communication::connection::link;
@@ -25,7 +26,7 @@ pub unsafe fn bind(
     w: *mut Worker,
     slot: *mut RequiredSlot,
     interface: &'static Interface,
-    name: &[u8],
+    name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
     link(slot, reach(w, interface, name, hints)?);
@@ -42,11 +43,11 @@ pub unsafe fn bind(
 pub unsafe fn reach(
     w: *mut Worker,
     interface: &'static Interface,
-    name: &[u8],
+    name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<usize, String> {
     let reach = binder(w, name)?.bind(interface, name, hints)?;
-    Ok(proxy(w, interface, reach, &shown(name, hints)).ok_or("out of memory")?)
+    Ok(proxy(w, interface, reach, &shown(&name, hints)).ok_or("out of memory")?)
 }
 
 /// Exports what `target` leads to by a name.
@@ -60,11 +61,11 @@ pub unsafe fn export(
     w: *mut Worker,
     target: usize,
     interface: &'static Interface,
-    name: &[u8],
+    name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
     let exported = binder(w, name)?.export(interface, name, hints)?;
-    link(listen(w, interface, exported, &shown(name, hints)).ok_or("out of memory")?, target);
+    link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     Ok(())
 }
 
@@ -75,8 +76,8 @@ pub unsafe fn export(
 ///
 /// # Safety
 /// As the binding module says; only one at a time.
-pub unsafe fn binder<'a>(w: *mut Worker, name: &[u8]) -> Result<&'a mut dyn Binder, String> {
-    let none = || format!("no such naming context: {}", String::from_utf8_lossy(name));
+pub unsafe fn binder<'a>(w: *mut Worker, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
+    let none = || format!("no such naming context: {name}");
     (*(*home(w)).platform).binder().ok_or_else(none)
 }
 
@@ -92,11 +93,11 @@ pub unsafe fn new_at(
     container: *mut *mut Instance,
     template: &'static Template,
     holder: usize,
-    name: &[u8],
+    name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let domain = binder(w, name)?.domain(template, name, hints)?;
-    *container = proxy_of(w, template, holder, domain, &shown(name, hints)).ok_or("out of memory")?;
+    let domain = binder(w, name)?.create(template, name, hints)?;
+    *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
     Ok(())
 }
 
@@ -129,7 +130,7 @@ pub unsafe fn way(
     let (entrance, door) = door(capacity(hints)?);
     let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
-    let name = shown(b"local", hints);
+    let name = shown(&"local", hints);
     let behind = listen(w, interface, Box::new(door), &name).ok_or("out of memory")?;
     let target = proxy(w, interface, entrance, &name).ok_or("out of memory")?;
     stands_before(target, behind);
@@ -147,10 +148,10 @@ pub unsafe fn through(slot: *mut RequiredSlot, way: Option<Way>) -> *mut Require
 }
 
 /// A binding as a program says it, without its options.
-fn shown(name: &[u8], hints: &Hints<'_>) -> String {
+fn shown(name: &dyn fmt::Display, hints: &Hints<'_>) -> String {
     let factories = hints.factories.iter().map(|factory| factory.name).collect::<Vec<_>>();
     let by = if factories.is_empty() { String::new() } else { format!(" BY {}", factories.join(", ")) };
-    format!("{}{by}", String::from_utf8_lossy(name))
+    format!("{name}{by}")
 }
 
 fn capacity(hints: &Hints<'_>) -> Result<usize, String> {

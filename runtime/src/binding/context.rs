@@ -11,20 +11,17 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use drystone_component::{Interface, Message};
+use drystone_component::{Interface, Message, Name};
 
 use super::beyond::{CAPACITY, binder};
 use super::hints::Hints;
-use super::name::Name;
+use super::naming::{DEEPEST, ROUND};
 use crate::communication::connection::{Refusal, connect_to_name, fits, link};
 use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door, listen, proxy};
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
 use crate::native::Value;
-
-/// Most contexts that one name leads through.
-const DEEPEST: usize = 16;
 
 /// Connects a slot to a local name; where that isn't known yet, as soon as it is.
 ///
@@ -35,13 +32,13 @@ const DEEPEST: usize = 16;
 /// As the binding module says.
 pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Result<(), Refusal> {
     match context_of(w, name) {
-        Some((context, rest)) => {
-            let reach = Resolver::new(w, context, rest, waiting.interface, 0)?;
-            let proxy = proxy(w, waiting.interface, Box::new(reach), &name.shown());
+        Some((context, name)) => {
+            let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
+            let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
             link(waiting.slot, proxy.ok_or(String::from("out of memory"))?);
             Ok(())
         }
-        None => connect_to_name(w, waiting, name.whole),
+        None => connect_to_name(w, waiting, name.bytes()),
     }
 }
 
@@ -56,10 +53,10 @@ pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Inter
     if !is_of_contexts(w, interface) {
         return Ok(());
     }
-    let beginning = [name.whole, b"/"].concat();
+    let beginning = [name.bytes(), b"/"].concat();
     for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
         (*home(w)).names.cease(waiting.slot);
-        connect(w, waiting, Name::parse(&name)?).map_err(said)?;
+        connect(w, waiting, Name::decode(&name)?).map_err(said)?;
     }
     Ok(())
 }
@@ -76,10 +73,10 @@ pub unsafe fn must_be_there(
     interface: &'static Interface,
     name: Name<'_>,
 ) -> Result<(), String> {
-    match (*home(w)).names.exported(name.whole) {
+    match (*home(w)).names.exported(name.bytes()) {
         Some(exported) => fits(interface, exported.interface).map_err(said),
         None if context_of(w, name).is_some() => Ok(()),
-        None => Err(name.shown() + ": nothing is exported by that name"),
+        None => Err(alloc::format!("{name}: nothing is exported by that name")),
     }
 }
 
@@ -95,15 +92,14 @@ unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool 
     (*(*home(w)).platform).binder().is_some_and(|binder| binder.is_of_contexts(interface))
 }
 
-/// The context that stands under the longest beginning of a name, and the rest; none if the name itself is exported.
-unsafe fn context_of<'n>(w: *mut Worker, name: Name<'n>) -> Option<(Exported, &'n [u8])> {
+/// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is exported.
+unsafe fn context_of(w: *mut Worker, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
     let names = &(*home(w)).names;
-    if names.is_empty() || names.exported(name.whole).is_some() {
+    if names.is_empty() || names.exported(name.bytes()).is_some() {
         return None;
     }
-    let ends = (0..name.whole.len()).rev().filter(|&at| name.whole[at] == b'/');
-    let (exported, at) = ends.filter_map(|at| Some((names.exported(&name.whole[..at])?, at))).next()?;
-    is_of_contexts(w, exported.interface).then_some((exported, &name.whole[at + 1..]))
+    let known = name.contexts().filter_map(|name| Some((names.exported(name.context().as_bytes())?, name)));
+    known.into_iter().next().filter(|(exported, _)| is_of_contexts(w, exported.interface))
 }
 
 /// What reaches a name that a context has answered.
@@ -113,15 +109,15 @@ unsafe fn reach(
     name: &[u8],
     depth: usize,
 ) -> Result<Box<dyn Reach>, String> {
-    let name = Name::parse(name)?;
+    let name = Name::decode(name)?;
     if !name.is_local() {
-        return binder(w, name.whole)?.bind(interface, name.whole, &Hints::default());
+        return binder(w, name)?.bind(interface, name, &Hints::default());
     }
     if depth == DEEPEST {
-        return Err(name.shown() + ": naming contexts lead round and round");
+        return Err(alloc::format!("{name}: {ROUND}"));
     }
     match context_of(w, name) {
-        Some((context, rest)) => Ok(Box::new(Resolver::new(w, context, rest, interface, depth + 1)?)),
+        Some((context, name)) => Ok(Box::new(Resolver::new(w, context, name, interface, depth + 1)?)),
         None => {
             must_be_there(w, interface, name)?;
             entrance(w, interface, name)
@@ -136,8 +132,8 @@ unsafe fn entrance(
     name: Name<'_>,
 ) -> Result<Box<dyn Reach>, String> {
     let (entrance, door) = door(CAPACITY);
-    let slot = listen(w, interface, Box::new(door), &name.shown()).ok_or("out of memory")?;
-    connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.whole).map_err(said)?;
+    let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
+    connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
     Ok(Box::new(entrance))
 }
 
@@ -166,14 +162,15 @@ impl Resolver {
     unsafe fn new(
         w: *mut Worker,
         context: Exported,
-        name: &[u8],
+        name: Name<'_>,
         interface: &'static Interface,
         depth: usize,
     ) -> Result<Resolver, String> {
         let (entrance, door) = door(1);
         let slot = listen(w, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
         link(slot, context.target);
-        let question = Question { messages: context.interface.messages.get(), name: name.into() };
+        let question =
+            Question { messages: context.interface.messages.get(), name: name.rest().as_bytes().into() };
         Ok(Resolver { w, context: Box::new(entrance), question, depth, interface })
     }
 }

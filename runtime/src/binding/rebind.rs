@@ -9,10 +9,9 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Name};
 
 use super::context::{self, said};
-use super::name::Name;
 use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, leaves_through, link, unlink, wake_through};
 use crate::communication::{may_close, rebinding};
@@ -84,10 +83,10 @@ unsafe fn connect(
         leave(w, slot);
         return Ok(());
     };
-    let name = Name::parse(name.as_bytes())?;
+    let name = Name::decode(name.as_bytes())?;
     let hints = Hints::parse(hints.as_bytes())?;
     if !name.is_local() {
-        let target = beyond::reach(w, interface, name.whole, &hints)?;
+        let target = beyond::reach(w, interface, name, &hints)?;
         leave(w, slot);
         link(slot, target);
     } else {

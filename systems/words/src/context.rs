@@ -3,9 +3,8 @@
 
 use std::collections::VecDeque;
 
-use drystone_component::Interface;
-use drystone_kortex::NamingContext;
-use drystone_runtime::binding::Hints;
+use drystone_component::{Interface, Name};
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use drystone_runtime::native::{Message, Value};
 
@@ -13,21 +12,32 @@ use crate::lexicon::{self, Out};
 
 struct Words;
 
-impl NamingContext for Words {
+impl BindingFactory for Words {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         _: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         if interface.fingerprint != lexicon::DECLARATION.fingerprint {
             return Err(format!("a Lexicon is there, and no {}", interface.name.get()));
         }
-        Ok(Box::new(Word(rest.into())))
+        Ok(Box::new(Word(name.rest().into())))
+    }
+}
+
+impl NamingContext for Words {
+    fn export(
+        &mut self,
+        _: &'static Interface,
+        _: Name<'_>,
+        _: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        Err("these names stand for words, and for nothing else".into())
     }
 
-    fn export(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Exported>, String> {
-        Err("these names stand for words, and for nothing else".into())
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }
 

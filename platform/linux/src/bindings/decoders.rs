@@ -3,7 +3,8 @@
 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 
-use drystone_runtime::binding::{Hints, Name};
+use drystone_component::Name;
+use drystone_runtime::binding::Hints;
 
 use super::datum::Datum;
 use super::place::Place;
@@ -111,9 +112,10 @@ pub fn names(bytes: &[u8]) {
     }
     http::read_hints(&hints);
     onc::read_hints(&hints);
-    let Ok(name) = Name::parse(name) else { return };
-    assert!(name.shown().chars().count() <= 202);
-    let Ok(rest) = str::from_utf8(&name.whole[name.scheme.len() + 1..]) else { return };
+    let Ok(name) = Name::decode(name) else { return };
+    assert!(name.to_string().chars().count() <= 202);
+    assert_eq!(Name::decode(name.bytes()), Ok(name));
+    let rest = name.rest();
     nats::read_name(rest, &hints);
     if let Ok(place) = Place::parse(rest) {
         let _ = (place.numeric(), place.here());

@@ -23,8 +23,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use drystone_component::Interface;
-use drystone_runtime::binding::Hints;
+use drystone_component::{Interface, Name};
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 
 use self::access::Access;
@@ -33,7 +33,6 @@ pub(super) use self::event::Events;
 use self::export::Export;
 use self::link::Link;
 use self::session::Session;
-use super::NamingContext;
 use super::peer::{Brought, Line, Wanted, check};
 use crate::reactor::Reactor;
 
@@ -104,37 +103,47 @@ impl Drop for Sessions {
     }
 }
 
-impl NamingContext for Nats {
+impl BindingFactory for Nats {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
-        let (access, wanted) = wanted(interface, rest, hints)?;
+        let (access, wanted) = wanted(interface, name, hints)?;
         let session = self.sessions.get(access);
         Ok(Box::new(Bound { session, wanted, link: None, in_doubt: Rc::default() }))
     }
+}
 
+impl NamingContext for Nats {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        let (access, wanted) = wanted(interface, rest, hints)?;
+        let (access, wanted) = wanted(interface, name, hints)?;
         let session = self.sessions.get(access);
         let (export, offer) = Export::open(&session, &wanted)?;
         let (names, there) = (export.names.clone(), wanted.there.clone());
         let may_come = self.sessions.reactor.expect();
         Ok(Box::new(Brought { offer, there, names, _door: export, _may_come: may_come }))
     }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
+    }
 }
 
 /// What a name and its hints mean.
-fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Result<(Access, Wanted), String> {
+fn wanted(
+    interface: &'static Interface,
+    name: Name<'_>,
+    hints: &Hints<'_>,
+) -> Result<(Access, Wanted), String> {
     check(interface)?;
-    let (access, subject) = Access::read(rest, hints)?;
+    let (access, subject) = Access::read(name.rest(), hints)?;
     let capacity = match hints.integer("capacity")? {
         None => 0,
         Some(capacity) => u32::try_from(capacity)
@@ -142,7 +151,7 @@ fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Resul
             .filter(|capacity| (1..=1_000_000).contains(capacity))
             .ok_or("capacity is from 1 to 1000000")?,
     };
-    Ok((access, Wanted { interface, name: format!("nats:{rest}").into(), there: subject.into(), capacity }))
+    Ok((access, Wanted { interface, name: name.to_string().into(), there: subject.into(), capacity }))
 }
 
 /// A name as a client has it.

@@ -16,13 +16,12 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
 
-use drystone_component::{Interface, Program, Template};
-use drystone_runtime::binding::Hints;
-use drystone_runtime::far::{Domain, Exported, Reach};
+use drystone_component::{Name, Program, Template};
+use drystone_runtime::binding::{Hints, ResourceManager};
+use drystone_runtime::far::Domain;
 use mio::unix::SourceFd;
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::NamingContext;
 use super::channel::{self, Trust};
 use super::confine::Confinement;
 use super::domain::{self, Link, Place, Remote};
@@ -67,28 +66,20 @@ impl Processes {
     }
 }
 
-impl NamingContext for Processes {
-    fn bind(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Reach>, String> {
-        Err(NO_NAMES.into())
-    }
-
-    fn export(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Exported>, String> {
-        Err(NO_NAMES.into())
-    }
-
-    fn domain(
+impl ResourceManager for Processes {
+    fn create(
         &mut self,
         template: &'static Template,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
         let confinement = Confinement::new(hints)?;
         let capacity = domain::capacity(hints)?;
-        Ok(Box::new(self.make(template, rest, &confinement, capacity).map_err(|error| reason(&error))?))
+        Ok(Box::new(
+            self.make(template, name.rest(), &confinement, capacity).map_err(|error| reason(&error))?,
+        ))
     }
 }
-
-const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as others are";
 
 /// The process of a domain.
 struct Child {

@@ -14,14 +14,13 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
-use drystone_component::Interface;
-use drystone_runtime::binding::Hints;
+use drystone_component::{Interface, Name};
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Reach};
 
 use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
-use super::NamingContext;
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
 use super::secure::Files;
@@ -57,28 +56,30 @@ fn same(one: &Option<Rc<Credentials>>, other: &Option<Rc<Credentials>>) -> bool 
     one.as_ref().map(Rc::as_ptr) == other.as_ref().map(Rc::as_ptr)
 }
 
-impl NamingContext for Tcp {
+impl BindingFactory for Tcp {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
-        let (place, wanted) = wanted(interface, rest, hints)?;
+        let (place, wanted) = wanted(interface, name, hints)?;
         let credentials = self.credentials(hints)?;
         if let (Some(address), None) = (place.numeric(), &credentials) {
             permit(address)?;
         }
         Ok(Box::new(Bound { links: self.links.clone(), place, credentials, wanted, link: None }))
     }
+}
 
+impl NamingContext for Tcp {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        let (place, wanted) = wanted(interface, rest, hints)?;
+        let (place, wanted) = wanted(interface, name, hints)?;
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
         let credentials = self.credentials(hints)?;
         if credentials.is_none() {
@@ -95,12 +96,20 @@ impl NamingContext for Tcp {
         let offer = names.add(&wanted)?;
         Ok(Box::new(Brought { offer, there, names, _door: door, _may_come: self.reactor.expect() }))
     }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
+    }
 }
 
 /// What a name and its hints mean.
-fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Result<(Place, Wanted), String> {
+fn wanted(
+    interface: &'static Interface,
+    name: Name<'_>,
+    hints: &Hints<'_>,
+) -> Result<(Place, Wanted), String> {
     check(interface)?;
-    let place = Place::parse(rest)?;
+    let place = Place::parse(name.rest())?;
     if place.port.is_none() {
         return Err("a port is needed, as in //127.0.0.1:7000/name".to_string());
     }
@@ -113,7 +122,7 @@ fn wanted(interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Resul
             .filter(|capacity| (1..=1_000_000).contains(capacity))
             .ok_or("capacity is from 1 to 1000000")?,
     };
-    Ok((place, Wanted { interface, name: format!("tcp:{rest}").into(), there, capacity }))
+    Ok((place, Wanted { interface, name: name.to_string().into(), there, capacity }))
 }
 
 /// A name as a client has it.

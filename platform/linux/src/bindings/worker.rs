@@ -4,11 +4,10 @@ use std::io;
 use std::rc::Rc;
 use std::thread;
 
-use drystone_component::{Interface, Program, Template};
-use drystone_runtime::binding::Hints;
-use drystone_runtime::far::{Domain, Exported, Reach};
+use drystone_component::{Name, Program, Template};
+use drystone_runtime::binding::{Hints, ResourceManager};
+use drystone_runtime::far::Domain;
 
-use super::NamingContext;
 use super::channel::{self, Trust};
 use super::domain::{self, Link, Place, Remote};
 use crate::Options;
@@ -42,30 +41,20 @@ impl Workers {
     }
 }
 
-impl NamingContext for Workers {
-    fn bind(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Reach>, String> {
-        Err(NO_NAMES.into())
-    }
-
-    fn export(&mut self, _: &'static Interface, _: &str, _: &Hints<'_>) -> Result<Box<dyn Exported>, String> {
-        Err(NO_NAMES.into())
-    }
-
-    fn domain(
+impl ResourceManager for Workers {
+    fn create(
         &mut self,
         template: &'static Template,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
-        let worker = rest.parse().map_err(|_| "a worker is a number, as in \"worker:1\"")?;
+        let worker = name.rest().parse().map_err(|_| "a worker is a number, as in \"worker:1\"")?;
         if let Some(factory) = hints.factories.iter().find(|factory| factory.name != "Worker") {
             return Err(format!("{} can do nothing for a worker of this program", factory.name));
         }
         Ok(Box::new(self.make(template, worker, domain::capacity(hints)?).map_err(|error| reason(&error))?))
     }
 }
-
-const NO_NAMES: &str = "components are made there (NEW .. AT), and connected as others are";
 
 /// Where a thread runs the component: it ends when the channel says so.
 struct Thread;

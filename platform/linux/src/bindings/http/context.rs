@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
-use drystone_component::Interface;
 use drystone_component::calls::Calls;
+use drystone_component::{Interface, Name};
 use drystone_kortex::composed::COMMON;
-use drystone_runtime::binding::Hints;
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
@@ -15,7 +15,6 @@ use super::describe::openapi;
 use super::export::{Admission, Export};
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
-use crate::bindings::NamingContext;
 use crate::bindings::datum::only_data;
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Dialer, Files};
@@ -119,29 +118,31 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     Ok(options)
 }
 
-impl NamingContext for Context {
+impl BindingFactory for Context {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         only_data(interface)?;
-        let (options, place) = (options(hints)?, self.place(rest)?);
+        let (options, place) = (options(hints)?, self.place(name.rest())?);
         let calls = Calls::of(interface).ok().filter(|_| !options.socket);
         let dialer = self.dialer(hints)?;
         let service = Service::new(&self.reactor, interface, calls, place, dialer, options);
         Ok(Box::new(Remote::new(service)))
     }
+}
 
+impl NamingContext for Context {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         only_data(interface)?;
-        let (options, place) = (options(hints)?, self.place(rest)?);
+        let (options, place) = (options(hints)?, self.place(name.rest())?);
         if !is_own(&place) && options.token.is_none() && Files::of(hints)?.authority.is_none() {
             return Err(
                 "at other addresses than this machine's own (127.0.0.1, localhost) clients have to show \
@@ -163,5 +164,9 @@ impl NamingContext for Context {
         let export = Export::new(place.path, interface, calls, description, (options.limit, admission));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }

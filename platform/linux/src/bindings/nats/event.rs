@@ -10,9 +10,9 @@ use std::task::{Context, Poll};
 
 use async_nats::message::OutboundMessage;
 use async_nats::{Message, Subscriber};
-use drystone_component::Interface;
+use drystone_component::{Interface, Name};
 use drystone_kortex::event::castable;
-use drystone_runtime::binding::Hints;
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use futures_util::StreamExt;
 
@@ -22,7 +22,6 @@ use super::engine::Task;
 use super::partner::MISSES;
 use super::saying::{Saying, What};
 use super::session::{Open, Session};
-use crate::bindings::NamingContext;
 use crate::reactor::Expectation;
 
 /// Events that wait for a client, unless BY says otherwise.
@@ -41,11 +40,16 @@ impl Events {
         Events { sessions: sessions.clone() }
     }
 
-    fn topic(&self, interface: &'static Interface, rest: &str, hints: &Hints<'_>) -> Result<Topic, String> {
+    fn topic(
+        &self,
+        interface: &'static Interface,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Topic, String> {
         castable(interface)?;
-        let (access, subject) = Access::read(rest, hints)?;
+        let (access, subject) = Access::read(name.rest(), hints)?;
         let session = self.sessions.get(access);
-        Ok(Topic { session, subject, name: format!("event+nats:{rest}").into(), interface })
+        Ok(Topic { session, subject, name: name.to_string().into(), interface })
     }
 }
 
@@ -58,29 +62,35 @@ struct Topic {
     interface: &'static Interface,
 }
 
-impl NamingContext for Events {
+impl BindingFactory for Events {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let lossy = hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
         let capacity = hints.integer("capacity")?.unwrap_or(CAPACITY as i64);
         let capacity = usize::try_from(capacity).ok().filter(|&n| n > 0).ok_or("a capacity is at least 1")?;
-        let topic = self.topic(interface, rest, hints)?;
+        let topic = self.topic(interface, name, hints)?;
         Ok(Box::new(Subscription { topic, capacity, lossy: lossy.transpose()?.unwrap_or(false) }))
     }
+}
 
+impl NamingContext for Events {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
-        let topic = self.topic(interface, rest, hints)?;
+        let topic = self.topic(interface, name, hints)?;
         topic.session.connect_now()?;
         Ok(Box::new(Platform { topic, has_spoken: false }))
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }
 

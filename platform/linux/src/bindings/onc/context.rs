@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Name};
 use drystone_kortex::composed::COMMON;
-use drystone_runtime::binding::Hints;
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
@@ -14,7 +14,6 @@ use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;
-use crate::bindings::NamingContext;
 use crate::bindings::place::Place;
 use crate::reactor::Reactor;
 
@@ -33,10 +32,6 @@ impl Context {
     /// For names that begin with `onc+udp:`.
     pub(in crate::bindings) fn udp(reactor: &Rc<Reactor>) -> Context {
         Context { reactor: reactor.clone(), transport: Transport::Udp }
-    }
-
-    fn scheme(&self) -> &'static str {
-        if self.transport == Transport::Tcp { "onc" } else { "onc+udp" }
     }
 }
 
@@ -69,37 +64,43 @@ fn place(rest: &str) -> Result<Place, String> {
     }
 }
 
-impl NamingContext for Context {
+impl BindingFactory for Context {
     fn bind(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let service = Service::new(interface, &options(hints)?)?;
         let target = Target {
             reactor: self.reactor.clone(),
-            place: place(rest)?,
+            place: place(name.rest())?,
             transport: self.transport,
             program: (service.program, service.version),
             lasts: service.calls.lasting,
             limit: service.limit,
-            name: format!("{}:{rest}", self.scheme()).into(),
+            name: name.to_string().into(),
         };
         Ok(Box::new(Remote::new(service, target)))
     }
+}
 
+impl NamingContext for Context {
     fn export(
         &mut self,
         interface: &'static Interface,
-        rest: &str,
+        name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let options = options(hints)?;
         let service = Service::new(interface, &options)?;
-        let place = place(rest)?;
+        let place = place(name.rest())?;
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
         permit(address.ip(), &options)?;
         Ok(Box::new(Offered::new(&self.reactor, service, self.transport, address)?))
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
     }
 }
