@@ -10,7 +10,7 @@ use drystone_component::{Body, Interface, Offered, Program, Required, Str, Table
 
 use super::Declaration;
 use super::kind::{Binding, Kind};
-use super::running::{finally, main, run};
+use super::running::{RUN, finally, main};
 use crate::layout::{Instance, OfferedSlot, Process, RequiredSlot};
 use crate::platform::NativeBody;
 
@@ -76,7 +76,7 @@ impl Kind {
         let required = design.requires.iter().map(|requirement| binding(&requirement.declaration));
         let required = required.collect::<Result<Vec<_>, _>>()?;
         let shim = program.native_shim;
-        let services = bindings.iter().map(|b| body(shim, b.interface, b.offset() + size_of::<usize>(), run));
+        let services = bindings.iter().map(|b| body(shim, b.interface, b.offset() + size_of::<usize>(), RUN));
         let of_its_own = |size: usize, native| body(shim, ptr::null(), size, native);
         let last = [
             of_its_own(size_of::<Process>(), finally),

@@ -28,6 +28,7 @@ use crate::communication::{drop_words, ds_received, payload};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish};
+use crate::platform::NativeBody;
 use crate::process::run_native;
 
 /// No location in the source.
@@ -166,11 +167,14 @@ pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
 /// The communication is alive.
 pub(super) unsafe fn is_native_service(c: *mut Communication) -> bool {
     // SAFETY: as the caller promises.
-    unsafe { !(*c).process.instance.is_null() && ptr::eq(body_of(c.cast()).native, run as *const u8) }
+    unsafe { !(*c).process.instance.is_null() && ptr::eq(body_of(c.cast()).native, RUN as *const u8) }
 }
 
+/// [`run`], always by the same address, which a function itself need not have.
+pub(super) static RUN: NativeBody = run;
+
 /// Body of native service processes.
-pub(super) unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
+unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
     // SAFETY: see the head of this file.
     unsafe {
         let binding = &kind_of((*process).instance).bindings[(*process).body as usize];

@@ -1,0 +1,400 @@
+//! What a component in Rust has borrowed of another: calls over the loan, and what ends it. Under Miri each use of a loan
+//! that is over would be found.
+
+mod adder;
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::LazyLock;
+use std::task::Poll;
+
+use adder::{Adds, AddsAtOnce, Client};
+use common::*;
+use drystone_component::{Fingerprint, Interface, Program, Side, Table, Template, Type};
+use drystone_runtime::layout::*;
+use drystone_runtime::native::{Activity, Caller, Component, Design, Kind, Ports, Serving, Waiter, unpark};
+use drystone_runtime::template_of;
+
+static KNOWN: LazyLock<&'static Program> = LazyLock::new(|| {
+    let adder = interface(
+        "Adder",
+        &[("Add", Side::Client, &[Type::Integer]), ("Sum", Side::Server, &[Type::Integer])],
+        &[(true, &[(0, 1)]), (false, &[(1, 0)])],
+    );
+    assert!(adder.fingerprint == Fingerprint::of("Adder"));
+    let interfaces = Table::new(Box::leak(Box::new([adder as *const Interface])));
+    let Program { entry, files, locations, names, suspension_points, enter, native_shim, .. } =
+        *program(template("Empty").done());
+    Box::leak(Box::new(Program {
+        entry,
+        files,
+        locations,
+        names,
+        suspension_points,
+        enter,
+        native_shim,
+        interfaces,
+    }))
+});
+
+fn kind(name: &'static str, design: Design<'_>) -> &'static Kind {
+    Kind::of(*KNOWN, name, design).expect("the interface is known")
+}
+
+static SERVER: LazyLock<&'static Kind> =
+    LazyLock::new(|| kind("Server", Design { offers: &[&adder::DECLARATION], ..Design::default() }));
+
+static ASKER: LazyLock<&'static Kind> = LazyLock::new(|| {
+    kind("Asker", Design { requires: &[(&adder::DECLARATION).into()], is_active: true, ..Design::default() })
+});
+
+static LINK: LazyLock<&'static Kind> = LazyLock::new(|| {
+    let requires = &[(&adder::DECLARATION).into()];
+    kind("Link", Design { offers: &[&adder::DECLARATION], requires, is_active: true })
+});
+
+/// Puts a new native component into a variable.
+unsafe fn make(c: C, variable: usize, kind: &'static Kind, component: impl Component) -> Next {
+    unsafe {
+        let instance = kind.instance(c.w, Box::new(component));
+        (*instance).holder = c.me().expose_provenance();
+        *c.container(variable) = instance;
+        Go
+    }
+}
+
+/// A variable of a component.
+unsafe fn variable(of: *mut Instance, index: usize) -> *mut Instance {
+    unsafe {
+        let size = (*template_of(of)).size as usize;
+        *of.byte_add(size - 8 * (VARIABLES - index)).cast::<*mut Instance>()
+    }
+}
+
+/// A server whose objects add up, each for itself; all of them count the calls.
+#[derive(Clone, Default)]
+struct Sums {
+    sum: i64,
+    calls: Rc<Cell<u32>>,
+}
+
+impl Component for Sums {
+    fn serve(&mut self, _: usize) -> Serving {
+        adder::serve(self.clone())
+    }
+}
+
+impl AddsAtOnce for Sums {
+    fn add(&mut self, x: i64) -> i64 {
+        self.calls.set(self.calls.get() + 1);
+        self.sum += x;
+        self.sum
+    }
+}
+
+/// One whose calls wait for [`OPEN`] when they add nothing, and fail when they take something away.
+struct Patient;
+
+impl Component for Patient {
+    fn serve(&mut self, _: usize) -> Serving {
+        adder::serve(Patient)
+    }
+}
+
+impl Adds for Patient {
+    fn add(&mut self, caller: &Caller, x: i64) -> Poll<i64> {
+        if x < 0 {
+            caller.fail("it takes nothing away\n");
+            return Poll::Pending;
+        }
+        if x == 0 && !OPEN.get() {
+            WAITER.set(Some(caller.waiter()));
+            return Poll::Pending;
+        }
+        Poll::Ready(x + 1)
+    }
+}
+
+/// What an asker is to do.
+#[derive(Clone, Copy)]
+enum Order {
+    /// A call as it comes.
+    Call(i64),
+    /// One over a loan only.
+    Now(i64),
+    Stop,
+}
+
+use Order::*;
+
+thread_local! {
+    static ORDERS: RefCell<VecDeque<Order>> = RefCell::default();
+    /// Who waits for orders, or in a call.
+    static WAITER: Cell<Option<Waiter>> = const { Cell::new(None) };
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+    static SAID: RefCell<String> = RefCell::default();
+}
+
+fn say(what: &str) {
+    SAID.with_borrow_mut(|said| *said += what);
+}
+
+/// Gives the asker orders; the step behind has to let it run.
+unsafe fn order(c: C, orders: &[Order]) -> Next {
+    ORDERS.with_borrow_mut(|all| all.extend(orders));
+    if let Some(waiter) = WAITER.take() {
+        unsafe { unpark(c.w, waiter.process) };
+    }
+    Go
+}
+
+struct Asker;
+
+impl Component for Asker {
+    fn serve(&mut self, _: usize) -> Serving {
+        unreachable!("it offers nothing")
+    }
+
+    fn begin(&mut self, ports: Ports) -> Activity {
+        let mut client = Client::of(&ports);
+        Box::pin(async move {
+            loop {
+                let next = ports.until(|waiter| {
+                    let next = ORDERS.with_borrow_mut(VecDeque::pop_front);
+                    WAITER.set(next.is_none().then_some(waiter));
+                    next.map_or(Poll::Pending, Poll::Ready)
+                });
+                match next.await {
+                    Call(x) => match client.add(x).await {
+                        Ok(sum) => say(&format!("{sum} ")),
+                        Err(_) => say("closed "),
+                    },
+                    Now(x) => match client.add_now(x) {
+                        Some(sum) => say(&format!("={sum} ")),
+                        None => say("- "),
+                    },
+                    Stop => return,
+                }
+            }
+        })
+    }
+}
+
+/// What was said while a program ran that ends well and leaves nothing behind.
+fn said(entry: &'static Template) -> String {
+    output_of(entry);
+    SAID.take()
+}
+
+#[test]
+fn what_has_answered_once_is_lent() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(2), Call(3), Now(4), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "- 1 =3 6 =10 ");
+}
+
+#[test]
+fn who_is_bound_anew_while_it_has_a_loan_calls_the_other_server() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *SERVER, Sums { sum: 100, ..Sums::default() }) },
+            |c| unsafe { make(c, 2, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.disconnect(*c.container(2), 0) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(5) },
+            // And back.
+            |c| unsafe { c.disconnect(*c.container(2), 0) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(1), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 - 101 =102 - 1 =2 ");
+}
+
+#[test]
+fn a_server_that_is_being_deleted_serves_until_its_client_leaves() {
+    once! {
+        // While Main waits for the server's end, it has Main's client call, and leave.
+        HELPER: Template = template("Helper").main(&[
+            |c| unsafe { c.passivate(10) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(10) },
+            |c| unsafe {
+                let main = std::ptr::with_exposed_provenance_mut((*c.me()).holder);
+                c.disconnect(variable(main, 1), 0)
+            },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.create(c.container(2), *HELPER) },
+            |c| unsafe { c.delete(c.container(0)) },
+            |_| { say("| "); Go },
+            // Now a call waits for another server.
+            |c| unsafe { order(c, &[Now(1), Call(5)]) },
+            |c| unsafe { c.passivate(5) },
+            |_| { say("| "); Go },
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { order(c, &[Now(1), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 =3 4 =5 | - | 5 =6 ");
+}
+
+#[test]
+fn a_client_that_ends_gives_back_what_it_has_borrowed() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1), Stop]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.delete(c.container(1)) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(1), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 - 1 =2 ");
+}
+
+#[test]
+fn a_method_that_waits_is_called_again_the_usual_way() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Patient) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            // Who may wait doesn't answer at once, but over the loan nevertheless.
+            |c| unsafe { order(c, &[Call(1), Now(1), Call(2), Call(0)]) },
+            |c| unsafe { c.passivate(5) },
+            |_| { OPEN.set(true); say("| "); Go },
+            |c| unsafe { order(c, &[Call(3), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "2 - 3 | 1 4 ");
+}
+
+#[test]
+fn a_method_that_fails_over_a_loan_ends_the_program() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Patient) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Call(2), Call(-1), Call(3), Stop]) },
+            |c| unsafe { c.passivate(5) },
+            |_| { say("not reached"); Go },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert_eq!(ran.errors, "it takes nothing away\n");
+    assert_eq!(ran.outcome.status, 1);
+    assert_eq!(SAID.take(), "2 3 ");
+}
+
+#[test]
+fn a_server_that_goes_with_an_isolated_component_has_nothing_lent() {
+    once! {
+        HOLDER: Template = template("Holder").isolated().holds(0).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { c.passivate(20) },
+            |c| unsafe { c.fail(Fault::AssertionFailed, 1) },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.create(c.container(0), *HOLDER) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.connect(*c.container(1), 0, variable(*c.container(0), 0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(50) },
+            |c| unsafe { order(c, &[Now(1), Call(1)]) },
+            |c| unsafe { c.passivate(5) },
+            |_| { say("| "); Go },
+            |c| unsafe { make(c, 2, *SERVER, Sums::default()) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(2), 0) },
+            |c| unsafe { order(c, &[Now(1), Call(5), Now(1), Stop]) },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert!(ran.errors.contains("in Main.a"), "{}", ran.errors);
+    assert_eq!((ran.outcome.status, ran.outcome.live_processes, ran.outcome.live_bytes), (0, 0, 0));
+    assert_eq!(SAID.take(), "1 =2 - closed | - 5 =6 ");
+}
+
+/// Asks the next one for what it is asked, less one.
+#[derive(Clone, Default)]
+struct Link {
+    next: Rc<RefCell<Option<Client>>>,
+}
+
+impl Component for Link {
+    fn serve(&mut self, _: usize) -> Serving {
+        adder::serve(self.clone())
+    }
+
+    fn begin(&mut self, ports: Ports) -> Activity {
+        let (mut client, next) = (Client::of(&ports), self.next.clone());
+        Box::pin(async move {
+            _ = client.add(0).await;
+            *next.borrow_mut() = Some(client);
+        })
+    }
+}
+
+const NO_LOAN: i64 = 1000;
+const IN_USE: i64 = 2000;
+
+impl AddsAtOnce for Link {
+    fn add(&mut self, x: i64) -> i64 {
+        if x == 0 {
+            return 0;
+        }
+        match self.next.try_borrow_mut() {
+            Ok(mut next) => next.as_mut().and_then(|next| next.add_now(x - 1)).map_or(NO_LOAN, |sum| sum + 1),
+            Err(_) => IN_USE,
+        }
+    }
+}
+
+#[test]
+fn two_who_have_lent_to_each_other_call_in_a_circle() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { make(c, 0, *LINK, Link::default()) },
+            |c| unsafe { make(c, 1, *LINK, Link::default()) },
+            |c| unsafe { c.connect(*c.container(0), 0, *c.container(1), 0) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { make(c, 2, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
+            // The third of the circle finds that the first is using its client.
+            |c| unsafe { order(c, &[Call(1), Now(2), Now(5), Call(5)]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.disconnect(*c.container(0), 0) },
+            |c| unsafe { c.delete(c.container(1)) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 =2002 2002 =1000 1000 ");
+}
