@@ -131,6 +131,114 @@ fn a_running_program_is_shown() {
     assert_eq!(status(&refused), 1);
 }
 
+/// Clients to which others have passed on what they require, at any depth.
+const PASSED: &str = "
+COMPONENT Passed;
+INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
+COMPONENT Host OFFERS Greet;
+  VARIABLE n: INTEGER;
+  IMPLEMENTATION Greet;
+  VARIABLE x: INTEGER;
+  BEGIN WHILE ?Name DO ?Name(x); BEGIN {EXCLUSIVE} INC(n) END; !Greeting(x + 1) END END Greet;
+FINALLY WRITE(\"answered \" + TEXT(n) + \"\\n\")
+END Host;
+COMPONENT Last OFFERS Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE x: INTEGER;
+  BEGIN WHILE ?Name DO ?Name(x); !Greeting(0) END END Greet;
+END Last;
+COMPONENT Guest REQUIRES Greet;
+VARIABLE x, i: INTEGER;
+BEGIN
+  REPEAT
+    INC(i); Greet!Name(i); Greet?Greeting(x); ASSERT((x = i + 1) OR (x = 0));
+    IF i MOD 100 = 0 THEN PASSIVATE(1) END
+  UNTIL x = 0;
+  WRITE(\"asked \" + TEXT(i) + \"\\n\")
+END Guest;
+COMPONENT Inner REQUIRES Greet;
+VARIABLE guest: Guest;
+BEGIN NEW(guest); CONNECT(Greet(guest), Greet); DELETE(guest) END Inner;
+COMPONENT Outer REQUIRES Greet;
+VARIABLE inner: Inner;
+BEGIN NEW(inner); CONNECT(Greet(inner), Greet); DELETE(inner) END Outer;
+VARIABLE one, two: Host; last: Last; outer: Outer;
+BEGIN
+  NEW(one); NEW(two); NEW(last);
+  EXPORT(Greet(last), \"local:last\"); EXPORT(Greet(one), \"local:one\"); EXPORT(Greet(two), \"local:two\");
+  NEW(outer); CONNECT(Greet(outer), \"local:one\"); DELETE(outer)
+END Passed;
+";
+
+#[test]
+fn what_was_passed_on_is_bound_anew_while_it_is_used() {
+    let folder = folder_with(PASSED);
+    let mut program = start(folder.path());
+    let rebind = |slot: &str, number: usize, name: &str| {
+        let by = ["", "Monitored;0;"][number / 6 % 2];
+        let request = format!(
+            "{{\"rebind\": {{\"path\": \"{slot}\", \"interface\": \"Greet\", \"name\": \"local:{name}\", \
+             \"by\": \"{by}\"}}}}"
+        );
+        ask(folder.path(), &request).unwrap_or_default()
+    };
+    let other = |number: usize| ["two", "one"][number / 3 % 2];
+    // Who has passed it on is bound anew where that one makes a pause, and else told why not.
+    let passers = ["Passed.outer", "Passed.outer.inner"];
+    let answers: Vec<_> = (0..400).map(|number| rebind(passers[number % 2], number, other(number))).collect();
+    // Who talks is at any time.
+    let mut own: Vec<_> =
+        (0..200).map(|number| rebind("Passed.outer.inner.guest", number, other(number))).collect();
+    own.push(rebind("Passed.outer.inner.guest", 0, "last"));
+    let wrong = own.iter().find(|answer| *answer != "{}\n");
+    if wrong.is_some() {
+        let _ = program.kill();
+    }
+    let output = program.wait_with_output().expect("it ends");
+    let printed = printed(&output);
+    assert_eq!(wrong, None, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(status(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(total(&printed, "asked"), total(&printed, "answered") + 1, "{printed}");
+    let refusal = "{\"error\":\"Greet was passed on to a component that talks through it now\"}\n";
+    assert!(answers.iter().all(|answer| answer == "{}\n" || answer == refusal), "{answers:?}");
+    assert!(answers.iter().any(|answer| answer == "{}\n"), "it never made a pause");
+}
+
+#[test]
+fn whatever_is_asked_of_it_harms_no_program() {
+    let folder = folder_with(SLOW);
+    let mut program = start(folder.path());
+    let long = "x".repeat(100_000);
+    let deep = "[".repeat(60_000);
+    let odd = [
+        "",
+        "{}",
+        "[]",
+        "null",
+        "{\"inspect\": -1}",
+        "{\"inspect\": 1e300}",
+        "{\"rebind\": {}}",
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"slot\": 18446744073709551615, \"name\": \"local:two\"}}",
+        "{\"rebind\": {\"path\": \"\", \"interface\": \"\", \"slot\": 0, \"name\": \"\", \"by\": \";;9\"}}",
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"\\u0000\"}}",
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"local:two\", \"by\": \"A;99999999999;\"}}",
+        &long,
+        &deep,
+    ];
+    for request in odd {
+        let answer = ask(folder.path(), request);
+        assert!(
+            answer.is_none_or(|answer| answer.contains("error")),
+            "{}",
+            &request[..request.len().min(100)]
+        );
+    }
+    let most = ask(folder.path(), "{\"inspect\": 18446744073709551615}").unwrap_or_default();
+    let _ = program.kill();
+    let _ = program.wait();
+    assert!(most.contains("Slow.guest"), "{most}");
+}
+
 /// A client that waits long for its first answer, and is then bound anew.
 const SLOW: &str = "
 COMPONENT Slow;

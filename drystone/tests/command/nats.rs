@@ -1,6 +1,8 @@
 //! `nats:` names, with a real nats-server for each test: what all factories have in common, servers that share their clients,
 //! and what happens when a server, NATS itself, or sense is lost. Where there is no nats-server these are skipped, and say so.
 
+mod faults;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::bindings::{Server, conform_apart};
 use crate::certificates::{authority, certify};
+use crate::peer::Peer;
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
