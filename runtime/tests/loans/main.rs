@@ -8,26 +8,25 @@ mod common;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::LazyLock;
 use std::task::Poll;
 
 use adder::{Adds, AddsAtOnce, Client};
 use common::*;
-use drystone_component::{Fingerprint, Interface, Program, Side, Table, Template, Type};
+use drystone_component::{Interface, Program, Side, Table, Template, Type};
+use drystone_runtime::binding::Rebind;
 use drystone_runtime::layout::*;
-use drystone_runtime::native::{Activity, Caller, Component, Design, Kind, Ports, Serving, Waiter, unpark};
+use drystone_runtime::native::{
+    Activity, Caller, Closed, Component, Design, Kind, Ports, Requirement, Serving, Waiter, unpark,
+};
 use drystone_runtime::template_of;
 
-static KNOWN: LazyLock<&'static Program> = LazyLock::new(|| {
-    let adder = interface(
-        "Adder",
-        &[("Add", Side::Client, &[Type::Integer]), ("Sum", Side::Server, &[Type::Integer])],
-        &[(true, &[(0, 1)]), (false, &[(1, 0)])],
-    );
-    assert!(adder.fingerprint == Fingerprint::of("Adder"));
-    let interfaces = Table::new(Box::leak(Box::new([adder as *const Interface])));
+/// A program that knows the interface.
+fn knowing() -> &'static Program {
+    let messages = &[("Add", Side::Client, &[Type::Integer][..]), ("Sum", Side::Server, &[Type::Integer])];
+    let adder = interface("Adder", messages, &[(true, &[(0, 1)]), (false, &[(1, 0)])]);
     let Program { entry, files, locations, names, suspension_points, enter, native_shim, .. } =
         *program(template("Empty").done());
+    let interfaces = Table::new(Box::leak(Box::new([adder as *const Interface])));
     Box::leak(Box::new(Program {
         entry,
         files,
@@ -38,23 +37,23 @@ static KNOWN: LazyLock<&'static Program> = LazyLock::new(|| {
         native_shim,
         interfaces,
     }))
-});
+}
 
-fn kind(name: &'static str, design: Design<'_>) -> &'static Kind {
+fn kind(name: &'static str, offers: bool, requires: bool) -> &'static Kind {
+    let design = Design {
+        offers: if offers { &[&adder::DECLARATION] } else { &[] },
+        requires: if requires { &[Requirement { declaration: &adder::DECLARATION, most: 0 }] } else { &[] },
+        is_active: requires,
+    };
     Kind::of(*KNOWN, name, design).expect("the interface is known")
 }
 
-static SERVER: LazyLock<&'static Kind> =
-    LazyLock::new(|| kind("Server", Design { offers: &[&adder::DECLARATION], ..Design::default() }));
-
-static ASKER: LazyLock<&'static Kind> = LazyLock::new(|| {
-    kind("Asker", Design { requires: &[(&adder::DECLARATION).into()], is_active: true, ..Design::default() })
-});
-
-static LINK: LazyLock<&'static Kind> = LazyLock::new(|| {
-    let requires = &[(&adder::DECLARATION).into()];
-    kind("Link", Design { offers: &[&adder::DECLARATION], requires, is_active: true })
-});
+once! {
+    KNOWN: Program = knowing();
+    SERVER: Kind = kind("Server", true, false);
+    ASKER: Kind = kind("Asker", false, true);
+    LINK: Kind = kind("Link", true, true);
+}
 
 /// Puts a new native component into a variable.
 unsafe fn make(c: C, variable: usize, kind: &'static Kind, component: impl Component) -> Next {
@@ -123,6 +122,8 @@ impl Adds for Patient {
 enum Order {
     /// A call as it comes.
     Call(i64),
+    /// One by the port's other client.
+    Other(i64),
     /// One over a loan only.
     Now(i64),
     Stop,
@@ -142,6 +143,13 @@ fn say(what: &str) {
     SAID.with_borrow_mut(|said| *said += what);
 }
 
+fn say_sum(sum: Result<i64, Closed>) {
+    match sum {
+        Ok(sum) => say(&format!("{sum} ")),
+        Err(Closed) => say("closed "),
+    }
+}
+
 /// Gives the asker orders; the step behind has to let it run.
 unsafe fn order(c: C, orders: &[Order]) -> Next {
     ORDERS.with_borrow_mut(|all| all.extend(orders));
@@ -159,7 +167,7 @@ impl Component for Asker {
     }
 
     fn begin(&mut self, ports: Ports) -> Activity {
-        let mut client = Client::of(&ports);
+        let (mut client, mut other) = (Client::of(&ports), Client::of(&ports));
         Box::pin(async move {
             loop {
                 let next = ports.until(|waiter| {
@@ -168,10 +176,8 @@ impl Component for Asker {
                     next.map_or(Poll::Pending, Poll::Ready)
                 });
                 match next.await {
-                    Call(x) => match client.add(x).await {
-                        Ok(sum) => say(&format!("{sum} ")),
-                        Err(_) => say("closed "),
-                    },
+                    Call(x) => say_sum(client.add(x).await),
+                    Other(x) => say_sum(other.add(x).await),
                     Now(x) => match client.add_now(x) {
                         Some(sum) => say(&format!("={sum} ")),
                         None => say("- "),
@@ -203,6 +209,19 @@ fn what_has_answered_once_is_lent() {
 }
 
 #[test]
+fn a_loan_ends_when_another_client_of_the_port_calls() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1), Other(1), Now(1), Call(1), Now(1), Stop]) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 3 - 4 =5 ");
+}
+
+#[test]
 fn who_is_bound_anew_while_it_has_a_loan_calls_the_other_server() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
@@ -212,17 +231,44 @@ fn who_is_bound_anew_while_it_has_a_loan_calls_the_other_server() {
             |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
             |c| unsafe { order(c, &[Call(1), Now(1)]) },
             |c| unsafe { c.passivate(5) },
-            |c| unsafe { c.disconnect(*c.container(2), 0) },
-            |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
+            // It is to call before the server hears that it is let go.
             |c| unsafe { order(c, &[Now(1), Call(1), Now(1)]) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
             |c| unsafe { c.passivate(5) },
             // And back.
-            |c| unsafe { c.disconnect(*c.container(2), 0) },
-            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
             |c| unsafe { order(c, &[Now(1), Call(1), Now(1), Stop]) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
         ]).done();
     }
     assert_eq!(said(*MAIN), "1 =2 - 101 =102 - 1 =2 ");
+}
+
+/// Binds the asker in variable 2 to nothing any more.
+unsafe fn unbind(c: C) -> Next {
+    let (path, interface) = ("Main.c".into(), "Adder".into());
+    let rebind = Rebind { path, interface, slot: 1, binding: None };
+    unsafe { drystone_runtime::binding::rebind(c.w, rebind, Box::new(|told| say(&format!("{told:?} ")))) };
+    Go
+}
+
+#[test]
+fn a_loan_ends_when_a_running_program_is_rebound() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
+            |c| unsafe { make(c, 1, *SERVER, Sums { sum: 100, ..Sums::default() }) },
+            |c| unsafe { make(c, 2, *ASKER, Asker) },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(0), 0) },
+            |c| unsafe { order(c, &[Call(1), Now(1)]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { order(c, &[Now(1), Call(1), Now(1), Stop]) },
+            |c| unsafe { unbind(c) },
+            |c| unsafe { c.passivate(5) },
+            |_| { say("| "); Go },
+            |c| unsafe { c.connect(*c.container(2), 0, *c.container(1), 0) },
+        ]).done();
+    }
+    assert_eq!(said(*MAIN), "1 =2 Ok(()) - | 101 =102 ");
 }
 
 #[test]
