@@ -117,12 +117,12 @@ fn talk(connection: &mut Connection, handle: Handle, answers: bool) -> bool {
         Arrival::Message(message) => {
             let parameters = TALK.messages.get()[message].parameters.get();
             let mut length = Length(0);
-            if decode(parameters, connection.payload(handle), &mut length).is_err() {
+            let (values, _) = connection.take(handle, |bytes| decode(parameters, bytes, &mut length));
+            if values.is_err() {
                 connection.abandon(handle, "no values");
                 return false;
             }
             assert!(length.0 <= 80);
-            connection.take(handle);
             if answers && connection.has_room(handle) {
                 let fill = |out: &mut Vec<u8>| {
                     out.extend_from_slice(&[0; 16]);

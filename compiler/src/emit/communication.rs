@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::InterfaceId;
-use drystone_runtime::layout::{CALLS, FOR_CLIENT, READY, ROOM};
+use drystone_runtime::layout::{CALLS, FOR_CLIENT, READY, ROOM, STREAMS};
 
 use super::{Build, offset, trusted};
 use crate::entries;
@@ -37,6 +37,9 @@ pub(super) struct Alike {
 
 /// A message that may be sent in more states than this is left to the runtime in the others.
 pub(super) const MOST_COMPARED: usize = 3;
+
+/// Flags with which the buffer stands as it does without them; but the runtime has to be told what was done with it.
+pub(super) const MARKS: u16 = CALLS | STREAMS;
 
 /// A `CommunicationWord` as generated code compares it.
 pub(super) fn word_of(state: u16, seen: u16, tag: u16, flags: u16) -> i64 {
@@ -198,9 +201,7 @@ impl<M: Module> Build<'_, '_, M> {
         let sent = self.try_send(point, communication, interface, message, slow);
         self.builder.ins().jump(done, &[sent.into()]);
         self.builder.switch_to_block(slow);
-        if self.flags_for(interface, message) == 0 {
-            self.send_if_called(communication, interface, message, done);
-        }
+        self.send_if_marked(communication, interface, message, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let location = self.location_value(location);
@@ -216,14 +217,15 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, sent);
     }
 
-    /// A native service that answers at once needs no other look at its buffer; the runtime runs it when the message is
-    /// there.
-    fn send_if_called(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
+    /// A native service that answers at once, and a pump in a stream, need no other look at the buffer; the runtime hands the
+    /// message on when it is there.
+    fn send_if_marked(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
         let [(from, _)] = self.transitions(interface, message)[..] else { return };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
-        let is_called = self.builder.ins().icmp_imm_s(IntCC::Equal, word, word_of(from, from, 0, CALLS));
+        let unmarked = self.builder.ins().band_imm_s(word, !word_of(0, 0, 0, MARKS));
+        let is_empty = self.builder.ins().icmp_imm_s(IntCC::Equal, unmarked, word_of(from, from, 0, 0));
         let by_runtime = self.builder.ins().iconst(types::I64, 0);
-        self.unless(is_called, by_runtime, done);
+        self.unless(is_empty, by_runtime, done);
     }
 
     /// Goes to `done` with a value if that holds, else on in another cold block.

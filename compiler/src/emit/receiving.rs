@@ -5,9 +5,9 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
-use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED};
+use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED, STREAMS};
 
-use super::communication::{Alike, FLAGS, MOST_COMPARED, STATE, TAG, Where, word_of};
+use super::communication::{Alike, FLAGS, MARKS, MOST_COMPARED, STATE, TAG, Where, word_of};
 use super::{Build, offset, trusted};
 use crate::entries;
 use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
@@ -33,10 +33,8 @@ impl<M: Module> Build<'_, '_, M> {
                 waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, FOR_CLIENT) });
             }
         }
-        let expected =
-            (word_of(0, 0, message as u16 + 1, self.flags_for(interface, message)) as u64 >> 32) as i32;
-        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        let flags = self.flags_for(interface, message);
+        let there = self.has_come(communication, message, flags);
         self.go_on_or_wait(there, point, communication, (&waiting, NEWS), slow);
         match self.transitions(interface, message)[..] {
             [(_, into)] => self.builder.ins().iconst(types::I64, word_of(into, into, 0, 0)),
@@ -60,9 +58,11 @@ impl<M: Module> Build<'_, '_, M> {
         let taken = self.try_receive(Where::Entry, communication, interface, message, slow);
         self.builder.ins().jump(done, &[taken.into()]);
         self.builder.switch_to_block(slow);
-        if self.flags_for(interface, message) == FOR_CLIENT {
+        let flags = self.flags_for(interface, message);
+        if flags == FOR_CLIENT {
             self.receive_if_called(communication, message, done);
         }
+        self.receive_if_streaming(communication, message, flags, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let number = self.number(message as i64);
         let location = self.location_value(location);
@@ -80,13 +80,25 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// The same from a native service that answers at once, which stays so.
     fn receive_if_called(&mut self, communication: Value, message: usize, done: Block) {
-        let expected = (word_of(0, 0, message as u16 + 1, FOR_CLIENT | CALLS) as u64 >> 32) as i32;
-        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let there = self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64);
+        let there = self.has_come(communication, message, FOR_CLIENT | CALLS);
         let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
         let taken = self.builder.ins().imul_imm_s(state, 0x1_0001);
         let taken = self.builder.ins().bor_imm_s(taken, word_of(0, 0, 0, CALLS));
         self.unless(there, taken, done);
+    }
+
+    /// The same from a pump in a stream: the runtime then puts the next one in its place.
+    fn receive_if_streaming(&mut self, communication: Value, message: usize, flags: u16, done: Block) {
+        let there = self.has_come(communication, message, flags | STREAMS);
+        let by_runtime = self.builder.ins().iconst(types::I64, -1);
+        self.unless(there, by_runtime, done);
+    }
+
+    /// Whether a message is in the buffer, with just these flags.
+    fn has_come(&mut self, communication: Value, message: usize, flags: u16) -> Value {
+        let expected = (word_of(0, 0, message as u16 + 1, flags) as u64 >> 32) as i32;
+        let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
+        self.builder.ins().icmp_imm_s(IntCC::Equal, arrived, expected as i64)
     }
 
     pub(super) fn received(&mut self, payload: Payload) {
@@ -139,6 +151,11 @@ impl<M: Module> Build<'_, '_, M> {
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
         self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
+        self.matches(index, pattern)
+    }
+
+    /// Whether the message that is there is what is asked for: 0 or 1.
+    fn matches(&mut self, index: Value, pattern: Pattern) -> Value {
         match pattern {
             Pattern::Message(message) => {
                 let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
@@ -163,9 +180,7 @@ impl<M: Module> Build<'_, '_, M> {
         let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
-        if side == Direction::In {
-            self.test_if_called(communication, pattern, done);
-        }
+        self.test_if_marked(communication, side, pattern, done);
         self.answer_if_over(communication, side, pattern, done);
         let description = self.symbol(&Symbol::Interface(interface));
         let side = self.number(side_number(side));
@@ -180,21 +195,15 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(to, answer);
     }
 
-    /// Answers if a native service has answered at once.
-    fn test_if_called(&mut self, communication: Value, pattern: Pattern, done: Block) {
+    /// Answers if a native service has answered at once, or a pump has put the next message of a stream there.
+    fn test_if_marked(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
+        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let mine = ((FOR_CLIENT | CALLS) as i64) << 16;
-        let index = self.builder.ins().iadd_imm_s(tag, -mine - 1);
-        let is_called = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
-        let answer = match pattern {
-            Pattern::Message(message) => {
-                let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
-                self.builder.ins().uextend(types::I64, same)
-            }
-            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
-            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
-        };
-        self.unless(is_called, answer, done);
+        let unmarked = self.builder.ins().band_imm_s(tag, !((MARKS as i64) << 16));
+        let index = self.builder.ins().iadd_imm_s(unmarked, -((mine as i64) << 16) - 1);
+        let is_there = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        let answer = self.matches(index, pattern);
+        self.unless(is_there, answer, done);
     }
 
     /// Answers if nothing is there and nothing will come, because the other side has closed.

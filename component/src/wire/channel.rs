@@ -22,6 +22,11 @@ impl Credit {
         self.messages > 0 && self.bytes > 0
     }
 
+    /// Whether one more message of so many bytes takes no more than is left.
+    pub(super) fn covers(&self, length: u32) -> bool {
+        self.messages > 0 && self.bytes >= i64::from(length)
+    }
+
     /// What the other side takes of each communication is granted.
     pub(super) fn begin(&mut self, theirs: Hello) {
         self.messages = self.messages.saturating_add(theirs.messages);

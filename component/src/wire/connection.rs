@@ -219,33 +219,23 @@ impl Connection {
         }
     }
 
-    /// The bytes of the message that [`Connection::arrival`] tells of: its values, see [`decode`](super::decode).
+    /// Hands the bytes of the message that [`Connection::arrival`] tells of to `values`, see [`decode`](super::decode). It is
+    /// taken then: the other side may send one more. Gives what `values` gives, and the next message if that has come: its
+    /// number, as [`Connection::arrival`] would tell it.
     #[inline]
-    pub fn payload(&self, handle: Handle) -> &[u8] {
-        let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
-        channel.map_or(&[], |channel| channel.inbox.payload())
-    }
-
-    /// Whether a message of a communication has come that wasn't taken.
-    #[inline]
-    pub fn has_message(&self, handle: Handle) -> bool {
-        let channel = self.channels.get(handle.0 as usize).and_then(Option::as_ref);
-        channel.is_some_and(|channel| !channel.inbox.is_empty())
-    }
-
-    /// The message that [`Connection::arrival`] tells of has been taken: the other side may send one more.
-    #[inline]
-    pub fn take(&mut self, handle: Handle) {
+    pub fn take<T>(&mut self, handle: Handle, values: impl FnOnce(&[u8]) -> T) -> (T, Option<usize>) {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
-            return;
+            return (values(&[]), None);
         };
-        let length = channel.inbox.pop();
+        let (taken, length) = channel.inbox.take(values);
         channel.taken.messages += 1;
         channel.taken.bytes += length as i64;
-        if channel.should_grant() && !channel.owes {
+        let next = channel.inbox.number().and_then(|number| channel.number_received(number));
+        if !channel.owes && channel.should_grant() {
             channel.owes = true;
             self.owing.push(handle.0);
         }
+        (taken, next)
     }
 
     /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.

@@ -26,11 +26,11 @@ impl Inbox {
         self.bytes.extend_from_slice(&header.bytes());
     }
 
-    /// A whole message has come, as it came: header and all.
-    pub(super) fn push(&mut self, frame: &[u8]) {
+    /// So many whole messages have come, as they came: headers and all.
+    pub(super) fn push(&mut self, frames: &[u8], count: u32) {
         self.make_room();
-        self.bytes.extend_from_slice(frame);
-        self.whole += 1;
+        self.bytes.extend_from_slice(frames);
+        self.whole += count;
     }
 
     fn make_room(&mut self) {
@@ -63,20 +63,14 @@ impl Inbox {
         (self.whole != 0).then(|| self.header().number)
     }
 
-    /// The bytes of the first message; none if there is no message.
-    pub(super) fn payload(&self) -> &[u8] {
-        if self.is_empty() {
-            &[]
-        } else {
-            &self.bytes[self.first + HEADER..][..self.header().length as usize]
-        }
-    }
-
-    /// The first message has been taken; gives its length.
-    pub(super) fn pop(&mut self) -> usize {
+    /// Hands the bytes of the first message, which there is, to `values`, and forgets it; gives what that gives, and its length.
+    #[inline]
+    pub(super) fn take<T>(&mut self, values: impl FnOnce(&[u8]) -> T) -> (T, usize) {
         let length = self.header().length as usize;
+        let begin = self.first + HEADER;
+        let taken = values(&self.bytes[begin..][..length]);
         self.whole -= 1;
-        self.first += HEADER + length;
+        self.first = begin + length;
         if self.first == self.bytes.len() {
             self.first = 0;
             self.bytes.clear();
@@ -84,7 +78,7 @@ impl Inbox {
                 self.bytes = Vec::new();
             }
         }
-        length
+        (taken, length)
     }
 
     /// Nobody will take what is here, nor the rest of what has begun to come.

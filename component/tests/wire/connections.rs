@@ -62,8 +62,7 @@ impl Pair {
     /// Takes a message, whose number must be this.
     pub fn heard(&mut self, end: usize, handle: Handle, message: usize) -> Vec<u8> {
         assert_eq!(self.ends[end].arrival(handle), Arrival::Message(message));
-        let bytes = self.ends[end].payload(handle).to_vec();
-        self.ends[end].take(handle);
+        let (bytes, _) = self.ends[end].take(handle, <[u8]>::to_vec);
         bytes
     }
 }
@@ -265,7 +264,7 @@ fn ten_thousand_communications_with_long_messages_wait_for_each_other_and_go_on(
         servers.extend(pair.settle(talk));
         for (handle, heard) in servers.iter().zip(&mut heard).filter(|(_, heard)| !**heard) {
             *heard = matches!(pair.ends[1].arrival(*handle), Arrival::Message(0));
-            pair.ends[1].take(*handle);
+            pair.ends[1].take(*handle, |_| ());
         }
         pair.settle(talk);
     }
@@ -485,8 +484,11 @@ fn take(connection: &mut Connection, open: &mut Open) -> bool {
     match connection.arrival(open.handle) {
         Arrival::Message(message) => {
             assert_eq!(message, usize::from(open.side == Side::Client));
-            open.taken.push(connection.payload(open.handle).to_vec());
-            connection.take(open.handle);
+            let (bytes, next) = connection.take(open.handle, <[u8]>::to_vec);
+            open.taken.push(bytes);
+            if let Some(next) = next {
+                assert_eq!(connection.arrival(open.handle), Arrival::Message(next));
+            }
             return true;
         }
         Arrival::Nothing => assert!(!open.is_over),

@@ -176,7 +176,7 @@ fn whoever_sends_without_reading_is_granted_nothing_more() {
     for _ in 0..200_000 {
         server.feed(&message);
         server.arrival(handle);
-        server.take(handle);
+        server.take(handle, |_| ());
         // Nothing of it can be sent.
         server.output();
     }
@@ -226,7 +226,7 @@ proptest! {
             }
             for handle in &handles {
                 while let Arrival::Message(_) = connection.arrival(*handle) {
-                    connection.take(*handle);
+                    connection.take(*handle, |_| ());
                 }
             }
         }

@@ -265,6 +265,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Drops what was put so far.
+    #[inline]
     fn clear(&mut self) {
         if self.filled == 0 {
             return;

@@ -100,18 +100,17 @@ impl Connection {
         Ok(&bytes[HEADER..])
     }
 
-    /// A message begins to come, or comes in one piece: that is copied once.
+    /// A message begins to come; or comes in one piece: that is copied once, with those that follow it.
     fn message<'a>(&mut self, header: Header, bytes: &'a [u8]) -> Result<&'a [u8], String> {
-        if header.length > self.limits.largest {
-            let largest = self.limits.largest;
+        let largest = self.limits.largest;
+        if header.length > largest {
             return Err(alloc::format!(
                 "a message of {} bytes has come, of more than {largest}",
                 header.length
             ));
         }
         let index = self.find(header.communication)?;
-        let rest = &bytes[HEADER..];
-        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(rest) };
+        let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(&bytes[HEADER..]) };
         if channel.closed_there || matches!(channel.phase, Phase::Asked { .. }) && !channel.closed_here {
             return Err("a message has come of a communication that has not begun, or is over".to_string());
         }
@@ -120,13 +119,15 @@ impl Connection {
         }
         let length = header.length as usize;
         let more = channel.granted.spend(length);
-        if more > 0 && self.overdrawn[0] >= i64::from(self.limits.largest) {
+        if more > 0 && self.overdrawn[0] >= i64::from(largest) {
             return Err("more bytes have come than were granted".to_string());
         }
         self.overdrawn[0] += more;
-        if let Some((frame, rest)) = bytes.split_at_checked(HEADER + length) {
+        if let Some(others) = bytes.get(HEADER + length..) {
+            let (length, count) = run(header, others, &mut channel.granted, largest);
+            let (frames, rest) = bytes.split_at(bytes.len() - others.len() + length);
             if channel.is_read() {
-                channel.inbox.push(frame);
+                channel.inbox.push(frames, 1 + count);
                 self.wake(index, Waits::Message);
             }
             return Ok(rest);
@@ -135,7 +136,7 @@ impl Connection {
             channel.inbox.begin(&header);
         }
         self.reading = Reading::Message(index, length);
-        Ok(rest)
+        Ok(&bytes[HEADER..])
     }
 
     fn more_of_message(&mut self, index: u32, left: usize, bytes: &[u8]) {
@@ -354,6 +355,22 @@ impl Connection {
             false => Err("the other side asks without reading the answers".to_string()),
         }
     }
+}
+
+/// Messages of the same communication that come whole, one behind the other, and for which there is credit: how many bytes of
+/// frames, and how many messages.
+fn run(of: Header, bytes: &[u8], granted: &mut Credit, largest: u32) -> (usize, u32) {
+    let (mut length, mut count) = (0, 0);
+    while let Some(next) = bytes[length..].first_chunk().map(Header::read) {
+        let end = length + HEADER + next.length as usize;
+        let is_alike = next.kind == of.kind && next.communication == of.communication;
+        if !is_alike || end > bytes.len() || !granted.covers(next.length) || next.length > largest {
+            break;
+        }
+        granted.spend(next.length as usize);
+        (length, count) = (end, count + 1);
+    }
+    (length, count)
 }
 
 /// What the other side says, made fit to be printed.

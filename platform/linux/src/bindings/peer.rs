@@ -261,16 +261,15 @@ impl Far for Half {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        self.next = None;
         let mut connection = self.connection();
-        let taken = values.decode(connection.payload(self.handle));
-        connection.take(self.handle);
-        let (owes, goes_on) = (connection.owes(), connection.has_message(self.handle));
+        let (taken, next) = connection.take(self.handle, |bytes| values.decode(bytes));
+        let owes = connection.owes();
         drop(connection);
+        self.next = next;
         // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could go.
         if owes {
             self.line.send_soon();
-            if goes_on {
+            if next.is_some() {
                 self.line.send_now();
             }
         }
