@@ -46,13 +46,17 @@ pub enum Way {
     Spin,
     /// A pair of Unix sockets.
     Unix,
+    /// The same, each message written by itself.
+    UnixEach,
     /// Two pipes.
     Pipe,
+    /// The same, each message written by itself.
+    PipeEach,
 }
 
 /// Bytes of a message before what it says, as in a frame of Drystone's; the first is 1 in the last message of a run.
 const HEAD: usize = 12;
-/// Bytes that are written and read at once, where nobody waits for an answer to each message.
+/// Bytes that are read at once, and written where nobody waits for an answer to each message.
 const BATCH: usize = 64 * 1024;
 
 impl Way {
@@ -82,12 +86,12 @@ impl Crossing {
                 self.measure(|from, n| Ok(self.call(words, from, n)))?;
                 other.wait()?;
             }
-            Way::Unix => {
+            Way::Unix | Way::UnixEach => {
                 let (here, there) = UnixStream::pair()?;
                 let other = self.start(OwnedFd::from(there).into(), Stdio::null())?;
                 self.talk(here.try_clone()?, here, other)?;
             }
-            Way::Pipe => {
+            Way::Pipe | Way::PipeEach => {
                 let ((theirs, writer), (reader, answers)) = (io::pipe()?, io::pipe()?);
                 let other = self.start(theirs.into(), answers.into())?;
                 self.talk(reader, writer, other)?;
@@ -117,7 +121,8 @@ impl Crossing {
     }
 
     fn talk(&self, mut reader: impl Read, writer: impl Write, mut other: Child) -> io::Result<()> {
-        let mut writer = BufWriter::with_capacity(BATCH, writer);
+        let each = matches!(self.way, Way::UnixEach | Way::PipeEach);
+        let mut writer = BufWriter::with_capacity(if each { 0 } else { BATCH }, writer);
         let mut message = vec![0; self.length()];
         self.measure(|_, n| {
             let mut sum = 0;
@@ -151,8 +156,8 @@ impl Crossing {
                 self.serve(words(&input)?);
                 Ok(())
             }
-            Way::Unix => self.reply(File::from(input.try_clone()?), File::from(input)),
-            Way::Pipe => {
+            Way::Unix | Way::UnixEach => self.reply(File::from(input.try_clone()?), File::from(input)),
+            Way::Pipe | Way::PipeEach => {
                 let output = io::stdout().as_fd().try_clone_to_owned()?;
                 self.reply(File::from(input), File::from(output))
             }
