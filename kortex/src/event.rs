@@ -81,11 +81,8 @@ pub fn castable(interface: &'static Interface) -> Result<(), String> {
     Ok(())
 }
 
-/// Most messages that wait for a client.
-fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
-    let given = hints.integer("capacity")?.unwrap_or(16);
-    usize::try_from(given).ok().filter(|&n| n > 0).ok_or_else(|| "a capacity is at least 1".into())
-}
+/// Most messages that wait for a client, unless BY says otherwise.
+const CAPACITY: u32 = 16;
 
 impl BindingFactory for Events {
     fn bind(
@@ -94,7 +91,8 @@ impl BindingFactory for Events {
         name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
-        Ok(Box::new(Subscription { topic: self.topic(name.rest(), interface)?, capacity: capacity(hints)? }))
+        let capacity = hints.capacity()?.unwrap_or(CAPACITY) as usize;
+        Ok(Box::new(Subscription { topic: self.topic(name.rest(), interface)?, capacity }))
     }
 }
 

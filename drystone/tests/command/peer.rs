@@ -32,6 +32,11 @@ impl Peer {
         self.child.id()
     }
 
+    /// How many descriptors it has.
+    pub fn descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.id())).expect("it runs").count()
+    }
+
     /// Its resident memory in kilobytes.
     pub fn memory(&self) -> u64 {
         self.kilobytes("VmRSS:")

@@ -2,7 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::peer::{Peer, free_port};
 use crate::{DRYSTONE, folder_with};
@@ -66,9 +67,16 @@ fn what_nobody_takes_is_bounded_for_a_connection() {
     let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
     let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
     assert_eq!(server.line(), "ready");
+    let descriptors = server.descriptors();
     for _ in 0..2 {
         let why = floods(port, 1 << 20);
         assert!(why.ends_with("more bytes have come than were granted"), "{why}");
+    }
+    // Nobody has taken what came over them yet.
+    let until = Instant::now() + Duration::from_secs(20);
+    while server.descriptors() > descriptors {
+        assert!(Instant::now() < until, "{} descriptors, there were {descriptors}", server.descriptors());
+        sleep(Duration::from_millis(20));
     }
     // It were two gigabytes if only each communication had its bound.
     assert!(server.runs() && server.peak() < 400 * 1024, "{} kilobytes", server.peak());

@@ -102,7 +102,7 @@ pub unsafe fn new_at(
 }
 
 /// How many messages a door of a binding within the program keeps, where BY doesn't say.
-pub const CAPACITY: usize = 16;
+pub const CAPACITY: u32 = 16;
 
 /// What BY puts between a slot and what it is connected to.
 pub struct Way {
@@ -127,7 +127,7 @@ pub unsafe fn way(
     if hints.factories.is_empty() {
         return Ok(None);
     }
-    let (entrance, door) = door(capacity(hints)?);
+    let (entrance, door) = door(hints.capacity()?.unwrap_or(CAPACITY) as usize);
     let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     let name = shown(&"local", hints);
@@ -152,13 +152,4 @@ fn shown(name: &dyn fmt::Display, hints: &Hints<'_>) -> String {
     let factories = hints.factories.iter().map(|factory| factory.name).collect::<Vec<_>>();
     let by = if factories.is_empty() { String::new() } else { format!(" BY {}", factories.join(", ")) };
     format!("{name}{by}")
-}
-
-fn capacity(hints: &Hints<'_>) -> Result<usize, String> {
-    match hints.integer("capacity")? {
-        None => Ok(CAPACITY),
-        Some(capacity) => {
-            usize::try_from(capacity).ok().filter(|&n| n > 0).ok_or("a capacity is at least 1".into())
-        }
-    }
 }

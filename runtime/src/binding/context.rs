@@ -131,7 +131,7 @@ unsafe fn entrance(
     interface: &'static Interface,
     name: Name<'_>,
 ) -> Result<Box<dyn Reach>, String> {
-    let (entrance, door) = door(CAPACITY);
+    let (entrance, door) = door(CAPACITY as usize);
     let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
     connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
     Ok(Box::new(entrance))

@@ -65,6 +65,18 @@ impl<'a> Hints<'a> {
     }
 }
 
+impl Hints<'_> {
+    /// Messages of a communication that may wait or be on their way, as BY says.
+    ///
+    /// # Errors
+    /// It is no such number; says so.
+    pub fn capacity(&self) -> Result<Option<u32>, String> {
+        let Some(capacity) = self.integer("capacity")? else { return Ok(None) };
+        let capacity = u32::try_from(capacity).ok().filter(|capacity| (1..=1_000_000).contains(capacity));
+        capacity.map(Some).ok_or_else(|| String::from("capacity is from 1 to 1000000"))
+    }
+}
+
 impl<'a> Factory<'a> {
     /// The value of an option.
     pub fn option(&self, name: &str) -> Option<&'a [u8]> {
@@ -165,6 +177,19 @@ mod tests {
         let yes = hints.factories[0].boolean("quick").unwrap_err();
         assert_eq!(yes, "Retried: quick is TRUE or FALSE, not \"YES\"");
         assert_eq!(hints.integer("attempts").unwrap_err(), many);
+    }
+
+    #[test]
+    fn a_capacity_is_a_number_of_messages() {
+        let capacity = |value: &str| {
+            let text = format!("Monitored;0;Tcp;1;capacity={}:{value}", value.len());
+            Hints::parse(text.as_bytes()).unwrap().capacity()
+        };
+        assert_eq!(Hints::default().capacity(), Ok(None));
+        assert_eq!((capacity("1"), capacity("1000000")), (Ok(Some(1)), Ok(Some(1_000_000))));
+        for wrong in ["0", "-1", "1000001", "4294967297"] {
+            assert_eq!(capacity(wrong).unwrap_err(), "capacity is from 1 to 1000000");
+        }
     }
 
     #[test]

@@ -31,9 +31,7 @@ const CAPACITY: u32 = 256;
 /// # Errors
 /// It is no such number.
 pub(crate) fn capacity(hints: &Hints<'_>) -> Result<u32, String> {
-    let Some(capacity) = hints.integer("capacity")? else { return Ok(CAPACITY) };
-    let capacity = u32::try_from(capacity).ok().filter(|capacity| (1..=1_000_000).contains(capacity));
-    Ok(capacity.ok_or("capacity is from 1 to 1000000")?.max(16))
+    Ok(hints.capacity()?.unwrap_or(CAPACITY).max(16))
 }
 
 /// How long what a component has said last may take to be heard.

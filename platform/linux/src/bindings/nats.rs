@@ -144,13 +144,7 @@ fn wanted(
 ) -> Result<(Access, Wanted), String> {
     check(interface)?;
     let (access, subject) = Access::read(name.rest(), hints)?;
-    let capacity = match hints.integer("capacity")? {
-        None => 0,
-        Some(capacity) => u32::try_from(capacity)
-            .ok()
-            .filter(|capacity| (1..=1_000_000).contains(capacity))
-            .ok_or("capacity is from 1 to 1000000")?,
-    };
+    let capacity = hints.capacity()?.unwrap_or(0);
     Ok((access, Wanted { interface, name: name.to_string().into(), there: subject.into(), capacity }))
 }
 

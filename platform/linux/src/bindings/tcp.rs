@@ -115,13 +115,7 @@ fn wanted(
     }
     let there = place.path.strip_prefix('/').filter(|name| !name.is_empty());
     let there = there.ok_or("a name is needed behind the port, as in //127.0.0.1:7000/name")?.into();
-    let capacity = match hints.integer("capacity")? {
-        None => 0,
-        Some(capacity) => u32::try_from(capacity)
-            .ok()
-            .filter(|capacity| (1..=1_000_000).contains(capacity))
-            .ok_or("capacity is from 1 to 1000000")?,
-    };
+    let capacity = hints.capacity()?.unwrap_or(0);
     Ok((place, Wanted { interface, name: name.to_string().into(), there, capacity }))
 }
 

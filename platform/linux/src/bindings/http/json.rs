@@ -174,6 +174,23 @@ mod tests {
     }
 
     #[test]
+    fn reals_come_as_they_went() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..100_000 {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            let x = f64::from_bits(bits);
+            let json =
+                written(vec![Datum::Boolean(true), Datum::Character(0), Datum::Integer(0), Datum::Real(x)]);
+            let json = json.replace("}}", ",\"t\":\"\"}}");
+            let (_, read) = read_message(json.as_bytes(), &TOLD, Side::Client).expect("it was written");
+            let Datum::Real(again) = read[3] else { panic!("{read:?}") };
+            assert!(same(x, again) || x.is_nan() && again.is_nan(), "{x:?} is {again:?}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         let refused = |json: &'static str| read_message(json.as_bytes(), &TOLD, Side::Client).unwrap_err();
         let begins = |json, wanted: &str| {

@@ -25,7 +25,7 @@ use super::session::{Open, Session};
 use crate::reactor::Expectation;
 
 /// Events that wait for a client, unless BY says otherwise.
-const CAPACITY: usize = 1024;
+const CAPACITY: u32 = 1024;
 
 /// Messages that wait to be sent.
 const OUTBOX: usize = 1024;
@@ -70,8 +70,7 @@ impl BindingFactory for Events {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let lossy = hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
-        let capacity = hints.integer("capacity")?.unwrap_or(CAPACITY as i64);
-        let capacity = usize::try_from(capacity).ok().filter(|&n| n > 0).ok_or("a capacity is at least 1")?;
+        let capacity = hints.capacity()?.unwrap_or(CAPACITY) as usize;
         let topic = self.topic(interface, name, hints)?;
         Ok(Box::new(Subscription { topic, capacity, lossy: lossy.transpose()?.unwrap_or(false) }))
     }

@@ -296,11 +296,8 @@ impl Link {
     fn lose(&self, why: &str) {
         *self.stage.borrow_mut() = Stage::Over;
         self.is_over.set(true);
-        if let Some(socket) = &*self.socket.borrow() {
-            let _ = socket.stream.shutdown(Shutdown::Both);
-            // It goes with its last user, which the reactor isn't any more.
-            self.reactor.unhandle(socket.source);
-        }
+        // Who uses it still may do so for long: until it has taken what has come.
+        self.unwatch();
         if let Some(link) = self.me.upgrade() {
             let line: Rc<dyn Line> = link;
             self.peer.lost(&line, why);
