@@ -45,6 +45,16 @@ pub fn imports(text: &str) -> Vec<Name> {
 /// Something could not be read; it has been reported.
 struct Failed;
 
+/// Reads what stands behind BY, alone; where there are no options, `()` may be left out.
+pub fn factories(file: u32, text: &str) -> (Vec<ast::Call>, Vec<Diagnostic>) {
+    let lexed = lexer::lex(file, text);
+    let mut parser = Parser::new(text, lexed.tokens);
+    let calls = parser.factories_alone().unwrap_or_default();
+    let mut diagnostics = lexed.diagnostics;
+    diagnostics.append(&mut parser.diagnostics);
+    (calls, diagnostics)
+}
+
 /// A part of the tree, unless it could not be read.
 type Parsed<T> = Result<T, Failed>;
 

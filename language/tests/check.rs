@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_language::check::{check, check_with_entry};
+use drystone_language::check::{check, check_beside_crates, check_with_entry, factories};
 use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -32,6 +32,35 @@ fn the_last_top_level_component_is_the_entry_unless_one_is_marked_or_named() {
     assert_eq!(entry(&[marked, first, last], Some("First")), "First");
     assert_eq!(codes_with_entry(&[first, last], Some("Inner")), ["no-entry"]);
     assert_eq!(codes_with_entry(&[], None), ["no-entry"]);
+}
+
+#[test]
+fn crates_may_bring_schemes_of_names() {
+    let text = "INTERFACE I; IN M END I; COMPONENT A REQUIRES I; END A;
+        COMPONENT B; VARIABLE a: A; BEGIN NEW(a); CONNECT(I(a), \"words:x\") END B;";
+    assert_eq!(codes(&[text]), ["binding-name"]);
+    let files = [SourceFile { path: "program.dry".into(), text: text.into() }];
+    assert!(check_beside_crates(&files, None).is_ok());
+}
+
+#[test]
+fn what_stands_behind_by_is_read_alone() {
+    let read = |text| factories(text).map(|hints| String::from_utf8(hints).expect("it was text"));
+    assert_eq!(read("Monitored").expect("it is right"), "Monitored;0;");
+    let several = "Retried(attempts: 2 + 1, messages: \"Get\"), Monitored(), Odd(on: TRUE)";
+    let expected = "Retried;2;attempts=1:3messages=3:GetMonitored;0;Odd;1;on=4:TRUE";
+    assert_eq!(read(several).expect("it is right"), expected);
+    for (wrong, code) in [
+        ("", "unexpected-token"),
+        ("Monitored(); HALT", "unexpected-token"),
+        ("Retried(attempt: 3)", "unknown-option"),
+        ("Retried(attempts: \"many\")", "type-mismatch"),
+        ("Retried(attempts: x)", "unknown-name"),
+        ("Odd(pause: 0.5 + 1)", "not-constant"),
+    ] {
+        let errors = read(wrong).expect_err(wrong);
+        assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), [code], "{wrong}");
+    }
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn write(text: &str) {
 /// What is wrong with the text, for people; `path` is what the messages call it.
 pub fn generate(path: &str, text: &str) -> Result<String, String> {
     let files = [SourceFile { path: path.into(), text: text.into() }];
-    let program = check::check_part(&files).map_err(|errors| render(&files, &errors, Colour::Plain))?;
+    let program =
+        check::check_part_beside_crates(&files).map_err(|errors| render(&files, &errors, Colour::Plain))?;
     let (system, _) = check::system();
     let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
     Ok(all(&program, is_own))

@@ -1,5 +1,7 @@
 //! The forms of names: a scheme, a colon and the rest, which for known schemes has a form of its own.
 
+use super::names::similar;
+
 /// What a name is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
@@ -14,17 +16,19 @@ pub(super) enum Purpose {
 /// What is wrong with a name, and what to write.
 type Fault = Option<(String, String)>;
 
-/// The schemes that programs see most, each with a name as it may look.
+/// The schemes that the system knows, each with a name as it may look.
 const FORMS: &[(&str, Form, &str)] = &[
     ("local", Form::Name, "local:printer"),
     ("worker", Form::Number, "worker:1"),
     ("process", Form::Word, "process:store"),
     ("tcp", Form::Named, "tcp://host:7000/files"),
     ("onc", Form::Host, "onc://host:2049"),
+    ("onc+udp", Form::Host, "onc+udp://host:2049"),
     ("http", Form::Address, "http://host:8080/files"),
     ("https", Form::Address, "https://host:8443/files"),
-    ("nats", Form::Address, "nats://host:4222/files"),
+    ("nats", Form::Hosts, "nats://host:4222/files"),
     ("event", Form::Name, "event:news"),
+    ("event+nats", Form::Hosts, "event+nats://host:4222/news"),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,10 +45,19 @@ enum Form {
     Address,
     /// `//[host][:port]`
     Host,
+    /// `//host[:port],../name`
+    Hosts,
 }
 
-/// What is wrong with a constant name, if anything.
-pub(super) fn fault(name: &str, purpose: Purpose) -> Fault {
+impl Form {
+    /// Whether it is where components are made.
+    fn is_place(self) -> bool {
+        matches!(self, Form::Number | Form::Word)
+    }
+}
+
+/// What is wrong with a constant name, if anything. Crates may bring schemes of their own.
+pub(super) fn fault(name: &str, purpose: Purpose, beside_crates: bool) -> Fault {
     let like = FORMS.iter().find(|(known, _, _)| name.split(':').next() == Some(known));
     let usual = if purpose == Purpose::At { "process:store" } else { "tcp://host:7000/files" };
     let example = like.map_or(usual, |(_, _, example)| example);
@@ -57,8 +70,10 @@ pub(super) fn fault(name: &str, purpose: Purpose) -> Fault {
         let message = format!("a scheme consists of small letters and digits, {scheme} does not");
         return Some((message, format!("write it as \"{example}\"")));
     }
-    let &(_, form, _) = like?;
-    let is_place = matches!(form, Form::Number | Form::Word);
+    let Some(&(_, form, _)) = like else {
+        return if beside_crates { None } else { Some(unknown(name, scheme, purpose)) };
+    };
+    let is_place = form.is_place();
     if is_place && purpose != Purpose::At {
         let message = format!("{name} is a place for components, and no name of an interface");
         return Some((message, format!("make the component there: NEW(y) AT \"{name}\"")));
@@ -72,6 +87,15 @@ pub(super) fn fault(name: &str, purpose: Purpose) -> Fault {
     }
     let why = wrong(form, rest, purpose)?;
     Some((format!("{name}: {why}"), format!("write it as \"{example}\"")))
+}
+
+fn unknown(name: &str, scheme: &str, purpose: Purpose) -> (String, String) {
+    let schemes = FORMS.iter().filter(|(_, form, _)| form.is_place() == (purpose == Purpose::At));
+    let help = match similar(scheme, schemes.map(|(scheme, _, _)| *scheme)) {
+        Some(meant) => format!("did you mean {meant}:?"),
+        None => "a crate that knows it is named where the program is compiled: --with CRATE".into(),
+    };
+    (format!("{name}: there is no naming context {scheme}"), help)
 }
 
 /// Help for a word without a scheme.
@@ -102,6 +126,15 @@ fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
             Some("a program has no path: BY Onc(program: .., version: ..) says which it is".into())
         }
         Form::Named | Form::Address | Form::Host => address(rest, form == Form::Named, purpose),
+        Form::Hosts => {
+            let Some(rest) = rest.strip_prefix("//") else { return address(rest, false, purpose) };
+            match rest.split_once('/').filter(|(_, name)| !name.is_empty()) {
+                None => Some("the name behind the host is missing".into()),
+                Some((hosts, _)) => {
+                    hosts.split(',').find_map(|host| address(&format!("//{host}"), false, purpose))
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Bindings beyond CONNECT of two components: names, EXPORT, AT and BY (language reference, section 9).
 //!
 //! A name is a text, so that most of what can be wrong with it shows only when the program runs; a constant one is
-//! looked at here as far as its form goes. Schemes and factories that are not known here are none of our business: a crate
-//! may bring them.
+//! looked at here as far as its form goes. Factories that are not known here are none of our business: a crate may bring
+//! them; and schemes, if there is one.
 
 use crate::ast;
 use crate::program::{
@@ -94,7 +94,8 @@ impl<'a> Checker<'a> {
     /// The form of a name that is constant; else an error.
     pub(super) fn check_name(&mut self, name: &Expression, purpose: Purpose) -> Option<()> {
         let ExpressionKind::Text(bytes) = &name.kind else { return Some(()) };
-        let Some((message, help)) = fault(&String::from_utf8_lossy(bytes), purpose) else { return Some(()) };
+        let fault = fault(&String::from_utf8_lossy(bytes), purpose, self.beside_crates);
+        let Some((message, help)) = fault else { return Some(()) };
         self.report(Diagnostic::new("binding-name", name.span, message).help(help));
         None
     }
@@ -115,6 +116,18 @@ impl<'a> Checker<'a> {
             }
         }
         good.then_some(text.done)
+    }
+
+    /// The same where there is no program around it whose variables could stand there.
+    pub(super) fn constant_factories(&mut self, trees: &[ast::Call]) -> Option<Vec<u8>> {
+        let span = trees.first()?.span;
+        match self.factories(trees, span)?.kind {
+            ExpressionKind::Text(hints) => Some(hints),
+            _ => {
+                self.report(Diagnostic::new("not-constant", span, "options are constants here"));
+                None
+            }
+        }
     }
 
     /// An option and its value as a TEXT.

@@ -62,8 +62,8 @@ pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Pro
     check_with_start(files, entry.map_or(Start::Usual, Start::Named))
 }
 
-/// Like [`check_with_entry`], for a program that is built together with crates, which may offer what the system doesn't:
-/// whether they do shows when it starts.
+/// Like [`check_with_entry`], for a program that is built together with crates, which may offer what the system doesn't and
+/// bring schemes of names: whether they do shows when it runs.
 pub fn check_beside_crates(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
     check_on_thread(files, entry.map_or(Start::Usual, Start::Named), true)
 }
@@ -71,6 +71,21 @@ pub fn check_beside_crates(files: &[SourceFile], entry: Option<&str>) -> Result<
 /// Like [`check`], but files without a component to start with will do too: what others import need not be a program.
 pub fn check_part(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
     check_with_start(files, Start::IfAny)
+}
+
+/// Like [`check_part`], beside crates as in [`check_beside_crates`].
+pub fn check_part_beside_crates(files: &[SourceFile]) -> Result<Program, Vec<Diagnostic>> {
+    check_on_thread(files, Start::IfAny, true)
+}
+
+/// What stands behind BY, for a program that runs already: the text that the runtime reads.
+pub fn factories(text: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let (calls, errors) = parser::factories(0, text);
+    let (system, _) = parser::parse(SYSTEM_FILE, SYSTEM);
+    let mut checker = Checker { errors, beside_crates: true, ..Checker::default() };
+    checker.context.scope = checker.declare_predeclared(&system);
+    let hints = checker.constant_factories(&calls);
+    hints.filter(|_| checker.errors.is_empty()).ok_or_else(|| in_order(checker.errors))
 }
 
 /// Which component a program starts with.
@@ -159,7 +174,7 @@ fn in_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
 struct Checker<'a> {
     program: Program,
     errors: Vec<Diagnostic>,
-    /// Others than the system may offer what the entry requires.
+    /// Others than the system may offer what the entry requires, and know names.
     beside_crates: bool,
     files: Vec<imports::File<'a>>,
     scopes: Vec<Scope<'a>>,

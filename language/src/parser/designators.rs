@@ -79,6 +79,15 @@ impl Parser<'_> {
         self.call_after(name)
     }
 
+    /// A call; without arguments a name is enough.
+    pub(super) fn call_or_name(&mut self, what: &str) -> Parsed<Call> {
+        let name = self.qualified(what)?;
+        if self.at(Symbol::LeftParenthesis) {
+            return self.call_after(name);
+        }
+        Ok(Call { span: name.span, name, arguments: Vec::new() })
+    }
+
     fn call_after(&mut self, name: Name) -> Parsed<Call> {
         self.nested(|parser| {
             let first = name.span;

@@ -201,6 +201,14 @@ impl Parser<'_> {
         self.list(|parser| parser.call("a binding factory"))
     }
 
+    pub(super) fn factories_alone(&mut self) -> Parsed<Vec<Call>> {
+        let calls = self.list(|parser| parser.call_or_name("a binding factory"))?;
+        if !self.at_end() {
+            return self.unexpected("`,` or the end of what stands behind BY");
+        }
+        Ok(calls)
+    }
+
     fn await_statement(&mut self) -> Parsed<StatementKind> {
         let condition = self.expression()?;
         if self.at(Symbol::Comma) {
