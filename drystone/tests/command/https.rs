@@ -206,7 +206,21 @@ fn only_who_may_be_asked_for_listens() {
     for (options, url, why) in [
         ("token: \"x\"", "https://127.0.0.1:1", "an https: name is exported with a certificate"),
         ("certificate: \"server.pem\"", "https://127.0.0.1:1", "certificate and key go together"),
-        ("certificate: \"no.pem\", key: \"no.key\"", "https://127.0.0.1:1", "no.pem: "),
+        (
+            "certificate: \"no.pem\", key: \"no.key\"",
+            "https://127.0.0.1:1",
+            "certificate: \"no.pem\": there is no such file",
+        ),
+        (
+            "certificate: \"server.pem\", key: \"server.dry\"",
+            "https://127.0.0.1:1",
+            "key: \"server.dry\": it has none in PEM",
+        ),
+        (
+            "certificate: \"server.pem\", key: \"server.key\", authority: \"server.dry\"",
+            "https://127.0.0.1:1",
+            "authority: \"server.dry\": it has no certificate",
+        ),
         (IDENTITY, &everywhere, "clients have to show who they are"),
         (
             "token: \"x\"",

@@ -154,6 +154,13 @@ fn programs_with_a_port_are_found_without_rpcbind() {
 fn programs_without_a_port_are_found_by_rpcbind() {
     let folder = folder("64");
     let folder = folder.path();
+    // Here, because no other test starts it.
+    if !Path::new("/run/rpcbind.sock").exists() {
+        let output = drystone(folder, &["run", "server.dry", "onc://127.0.0.1/"]);
+        let expected =
+            "there is no rpcbind on this machine, so nobody would find it without a port: name one";
+        assert!(status(&output) == 1 && complaint(&output).contains(expected), "{}", complaint(&output));
+    }
     let Some(_rpcbind) = rpcbind() else { return };
     if !make(folder, "64") {
         return;

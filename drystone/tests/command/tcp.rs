@@ -237,6 +237,12 @@ fn names_are_looked_at_when_they_are_used() {
         ("tcp://10.1.2.3:7000/talk", "", foreign),
         ("tcp://127.0.0.1:7000/talk", "BY Tcp(capacity: 0)", many),
         ("tcp://127.0.0.1:7000/talk", "BY Tcp(key: \"x\")", "certificate, key and authority go together"),
+        (
+            "tcp://127.0.0.1:7000/talk",
+            "BY Tcp(certificate: \"x\", key: \"x\", authority: \"y\")",
+            "authority: \"y\": there is",
+        ),
+        ("tcp://127.0.0.1:70000/talk", "", "70000 is no port: they are 1 to 65535"),
     ] {
         let said = said(name, by);
         assert!(said.contains(expected), "{name}: {said}");

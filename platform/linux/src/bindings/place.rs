@@ -30,7 +30,7 @@ impl Place {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
             _ => (authority, None),
         };
-        let port = port.map_or(Ok(0), str::parse::<u16>).map_err(|_| wrong())?;
+        let port = port.map_or(Ok(0), number)?;
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         if bare.is_none() && host.contains([':', '@', '[', ']', '?', '#', ' ']) {
             return Err(wrong());
@@ -60,6 +60,11 @@ impl Place {
             None => Ok((self.host.as_str(), port).to_socket_addrs()?.collect()),
         }
     }
+}
+
+/// A port.
+fn number(port: &str) -> Result<u16, String> {
+    port.parse().map_err(|_| format!("{port:?} is no port: they are 1 to 65535"))
 }
 
 /// Addresses that a helper thread looks for.
@@ -117,5 +122,7 @@ mod tests {
         for wrong in ["", "/x", "//a:b/", "//::1:7/", "//a:70000", "//u@h:1", "//a b:1"] {
             assert!(Place::parse(wrong).is_err(), "{wrong}");
         }
+        let port = Place::parse("//a:70000/x");
+        assert_eq!(port, Err("\"70000\" is no port: they are 1 to 65535".into()));
     }
 }

@@ -6,13 +6,15 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use drystone_runtime::binding::Hints;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{
     ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection, crypto,
     version,
 };
+
+use crate::reason::reason;
 
 /// The files that BY names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,8 +45,8 @@ impl Files {
         let mut roots = RootCertStore::empty();
         match &self.authority {
             Some(authority) => {
-                for root in certificates(authority)? {
-                    roots.add(root).map_err(|error| about(authority, error))?;
+                for root in certificates("authority", authority)? {
+                    roots.add(root).map_err(|error| about("authority", authority, error))?;
                 }
             }
             None => {
@@ -76,8 +78,8 @@ impl Dialer {
         let mut config = match &files.identity {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => builder
-                .with_client_auth_cert(certificates(certificate)?, private(key)?)
-                .map_err(|error| about(certificate, error))?,
+                .with_client_auth_cert(certificates("certificate", certificate)?, private(key)?)
+                .map_err(|error| about("certificate", certificate, error))?,
         };
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         Ok(Dialer(Arc::new(config)))
@@ -89,7 +91,7 @@ impl Dialer {
     /// The name can't stand in a certificate.
     pub(super) fn dial(&self, host: &str) -> Result<Channel, String> {
         let host = if host.is_empty() { "localhost" } else { host };
-        let name = ServerName::try_from(host.to_string()).map_err(|error| about(host, error))?;
+        let name = ServerName::try_from(host.to_string()).map_err(|error| format!("{host}: {error}"))?;
         let connection = ClientConnection::new(self.0.clone(), name).map_err(|error| error.to_string())?;
         Ok(Channel(Box::new(connection.into())))
     }
@@ -116,12 +118,12 @@ impl Acceptor {
             Some(authority) => builder.with_client_cert_verifier(
                 WebPkiClientVerifier::builder_with_provider(files.roots()?, provider)
                     .build()
-                    .map_err(|error| about(authority, error))?,
+                    .map_err(|error| about("authority", authority, error))?,
             ),
         };
         let mut config = builder
-            .with_single_cert(certificates(certificate)?, private(key)?)
-            .map_err(|error| about(certificate, error))?;
+            .with_single_cert(certificates("certificate", certificate)?, private(key)?)
+            .map_err(|error| about("certificate", certificate, error))?;
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         Ok(Some(Acceptor(Arc::new(config))))
     }
@@ -136,20 +138,31 @@ impl Acceptor {
     }
 }
 
-fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+/// What a file has that an option of BY names.
+fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
-        Ok(certificates) if certificates.is_empty() => Err(about(file, "it has no certificate")),
-        read => read.map_err(|error| about(file, error)),
+        Ok(certificates) if certificates.is_empty() => Err(about(option, file, "it has no certificate")),
+        read => read.map_err(|error| about(option, file, why(error))),
     }
 }
 
 fn private(file: &str) -> Result<PrivateKeyDer<'static>, String> {
-    PrivateKeyDer::from_pem_file(file).map_err(|error| about(file, error))
+    PrivateKeyDer::from_pem_file(file).map_err(|error| about("key", file, why(error)))
 }
 
-fn about(what: &str, error: impl Display) -> String {
-    format!("{what}: {error}")
+/// Why a file can't be read.
+fn why(error: pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => "there is no such file".into(),
+        pem::Error::Io(error) => reason(&error),
+        pem::Error::NoItemsFound => "it has none in PEM".into(),
+        error => error.to_string(),
+    }
+}
+
+fn about(option: &str, file: &str, error: impl Display) -> String {
+    format!("{option}: {file:?}: {error}")
 }
 
 /// What is said over a stream, enciphered.

@@ -44,7 +44,7 @@ impl Offered {
         let (way, at) = listening.map_err(|error| reason(&error))?;
         let mut offered = Offered { door, way, _registration: None, _expectation: reactor.expect() };
         if address.port() == 0 {
-            offered._registration = Registration::new(program, transport, at)?;
+            offered._registration = Some(Registration::new(program, transport, at)?);
         }
         Ok(offered)
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::message::{Head, read_reply, reply_to, write_call};
 use super::record::{Record, Records, begin, end};
 use super::xdr::{Reader, write_opaque, write_word};
+use crate::reason::reason;
 
 const SOCKET: &str = "/run/rpcbind.sock";
 const PORT: u16 = 111;
@@ -29,6 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Most bytes of what is said to it and by it.
 const LIMIT: usize = 4096;
 const TRIES: u32 = 3;
+
+const ABSENT: &str = "there is no rpcbind";
+
+/// What to do about that.
+fn advice(host: &str) -> String {
+    format!(
+        "name one, as in onc://{host}:2049/, or have rpcbind run (Debian and Ubuntu: apt-get install rpcbind)"
+    )
+}
 
 /// How a program's clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,22 +75,27 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Registers a version of a program, in place of who had its number before. `None`: there is no rpcbind here.
+    /// Registers a version of a program, in place of who had its number before.
     pub(super) fn new(
         program: (u32, u32),
         transport: Transport,
         address: SocketAddr,
-    ) -> Result<Option<Registration>, String> {
-        let refused = |why: String| format!("rpcbind: {why}");
+    ) -> Result<Registration, String> {
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                format!(
+                    "{ABSENT} on this machine, so nobody would find it without a port: {}",
+                    advice("127.0.0.1")
+                )
+            }
+            _ => format!("rpcbind: {}", reason(&error)),
+        };
         let registration = Registration { program, transport, address };
-        if !std::fs::exists(SOCKET).unwrap_or(false) {
-            return Ok(None);
-        }
-        registration.tell(UNSET).map_err(|error| refused(error.to_string()))?;
+        registration.tell(UNSET).map_err(refused)?;
         match registration.tell(SET) {
-            Ok(true) => Ok(Some(registration)),
-            Ok(false) => Err(refused(format!("program {:#x} is registered by another user", program.0))),
-            Err(error) => Err(refused(error.to_string())),
+            Ok(true) => Ok(registration),
+            Ok(false) => Err(format!("rpcbind: program {:#x} is registered by another user", program.0)),
+            Err(error) => Err(refused(error)),
         }
     }
 
@@ -151,7 +166,8 @@ pub(super) fn port_of(host: IpAddr, program: (u32, u32), transport: Transport) -
                 continue;
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                return Err(io::Error::other("there is no rpcbind to ask for the port"));
+                let advice = advice(&host.to_string());
+                return Err(io::Error::other(format!("{ABSENT} there to ask for the port: {advice}")));
             }
             Err(error) => return Err(error),
         };
