@@ -5,13 +5,13 @@
 //! there the platform is taken from, too.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{Status, fail};
+use crate::{Status, fail, say};
 
 /// A crate that is built in.
 struct Crate {
@@ -37,11 +37,7 @@ pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--manifest-path"]).arg(package.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(&target);
-    let built = output_of(cargo)?;
-    if !built.status.success() {
-        let reason = String::from_utf8_lossy(&built.stderr);
-        return Err(fail(format_args!("the crates could not be built:\n{}", reason.trim_end())));
-    }
+    build(cargo, &all)?;
     Ok(target.join("release/libdrystone_with.a"))
 }
 
@@ -124,15 +120,52 @@ fn code(additions: &str) -> String {
     )
 }
 
+/// Says what is being built: in a terminal each step, else that there is something to be done.
+fn build(mut cargo: Command, crates: &[Crate]) -> Result<(), Status> {
+    let mut child = alone(&mut cargo).stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
+    let mut told = String::new();
+    let (in_terminal, mut has_said) = (io::stderr().is_terminal(), false);
+    for line in BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok) {
+        if is_step(&line) {
+            if in_terminal {
+                say(format_args!("{line}\n"));
+            } else if !std::mem::replace(&mut has_said, true) {
+                let names = crates.iter().map(|c| c.package.as_str()).collect::<Vec<_>>().join(", ");
+                say(format_args!("building {names} with what a program runs on: minutes, the first time\n"));
+            }
+        }
+        told = told + &line + "\n";
+    }
+    let status = child.wait().map_err(|error| unusable(&error))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(fail(format_args!("the crates could not be built:\n{}", told.trim_end()))),
+    }
+}
+
+/// Whether cargo has something to do, and says what.
+fn is_step(line: &str) -> bool {
+    let steps = ["Compiling", "Downloading", "Downloaded", "Updating", "Blocking"];
+    line.split_whitespace().next().is_some_and(|word| steps.contains(&word))
+}
+
 fn output_of(mut command: Command) -> Result<Output, Status> {
-    // What is meant for the build around this one, if there is one.
+    alone(&mut command).output().map_err(|error| unusable(&error))
+}
+
+/// Takes away what is meant for the build around this one, if there is one.
+fn alone(command: &mut Command) -> &mut Command {
     for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
         command.env_remove(name);
     }
-    command.output().map_err(|error| match error.kind() {
+    command
+}
+
+fn unusable(error: &io::Error) -> Status {
+    match error.kind() {
         ErrorKind::NotFound => {
             fail("--with needs cargo, which was not found: install Rust (https://rustup.rs)")
         }
         _ => fail(format_args!("cargo cannot be run: {error}")),
-    })
+    }
 }

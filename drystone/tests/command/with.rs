@@ -13,10 +13,25 @@ fn systems() -> PathBuf {
 #[test]
 fn a_crate_adds_components_names_and_factories() {
     let words = systems().join("words");
-    let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
-    assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
     let expected = fs::read_to_string(words.join("Words.expected")).expect("it is there");
-    assert_eq!(printed(&output), expected);
+    // So that there is something to be built.
+    let _ = fs::remove_file(words.join("target/drystone/start/src/lib.rs"));
+    for progress in ["building words with what a program runs on: minutes, the first time\n", ""] {
+        let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
+        assert_eq!((complaint(&output).as_str(), status(&output)), (progress, 0));
+        assert_eq!(printed(&output), expected);
+    }
+}
+
+#[test]
+fn names_of_a_crate_are_known_beside_it_only() {
+    let words = systems().join("words");
+    let check =
+        |with: &[&str]| drystone(&words, &[&["check"], with, &["Words.dry", "interfaces.dry"]].concat());
+    assert_eq!(status(&check(&["--with", "."])), 0);
+    let alone = check(&[]);
+    assert_eq!(status(&alone), 2);
+    assert!(complaint(&alone).contains("words:drystone: there is no naming context words"));
 }
 
 #[test]

@@ -6,6 +6,8 @@
 //!
 //! `interfaces.dry` declares the interfaces; `build.rs` makes Rust's side of them.
 
+#![warn(missing_docs)]
+
 include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 
 pub mod context;
