@@ -32,6 +32,9 @@ pub enum Action {
     /// Lay out source files, in place
     Fmt(Fmt),
     /// Draw a program's components, their interfaces and their connections
+    ///
+    /// With --live it is a program that runs: with what its processes wait for and what has gone through its bindings.
+    /// Many components in one place that are alike are one box.
     Graph(Graph),
     /// Write an interface down for others: what their tools make clients and servers of
     Describe(Describe),
@@ -61,6 +64,9 @@ pub struct Source {
     /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
+    /// A library crate to build in, which adds components, naming contexts or binding factories (needs cargo)
+    #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
+    pub with: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -108,9 +114,6 @@ pub struct Check {
 pub struct Build {
     #[command(flatten)]
     pub source: Source,
-    /// A library crate to build in, which adds components, naming contexts or binding factories (needs cargo)
-    #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
-    pub with: Vec<PathBuf>,
     /// The executable [default: the first file's name without .dry]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -183,15 +186,33 @@ pub struct Rebind {
     /// Which slot of the interface, if it has a cardinality
     #[arg(long, default_value_t = 1)]
     pub slot: usize,
-    /// Factories without options that are put before it, the outermost first: Monitored
-    #[arg(long, value_delimiter = ',')]
-    pub by: Vec<String>,
+    /// What the language writes behind BY: Monitored, "Retried(attempts: 3), Tcp(capacity: 100)"
+    #[arg(long, value_name = "FACTORIES")]
+    pub by: Option<String>,
 }
 
 #[derive(Args)]
+#[command(
+    override_usage = "drystone graph [OPTIONS] FILE.dry..\n       drystone graph [OPTIONS] --live SOCKET"
+)]
 pub struct Graph {
-    #[command(flatten)]
-    pub source: Source,
+    /// Source files; several are one program, with what they import
+    #[arg(required_unless_present = "live", value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// The component that starts [default: the one marked ENTRYPOINT, or the last of the first file]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// A library crate that the program is built with
+    #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
+    pub with: Vec<PathBuf>,
+    /// Instead of a text: the socket of a program that runs with --control, which is drawn as it is now
+    #[arg(
+        long,
+        value_name = "SOCKET",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["files", "entry", "with"]
+    )]
+    pub live: Option<PathBuf>,
     /// Text for Graphviz instead of a drawing (SVG); also if OUT ends in .dot
     #[arg(long)]
     pub dot: bool,

@@ -1,18 +1,26 @@
 //! `drystone inspect` and `drystone rebind`: talks to a running program over its control socket.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::ops::AddAssign;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use drystone_language::check;
+use drystone_language::source::SourceFile;
 use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Rebind};
-use crate::{Status, fail, write};
+use crate::{Status, WRONG, fail, sources, write};
 
 /// Asks the program; what it answers.
-fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {
-    let failed = |error: std::io::Error| fail(format_args!("{}: {error}", socket.display()));
+pub fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+            fail(format_args!("{}: no program runs with this socket", socket.display()))
+        }
+        _ => fail(format_args!("{}: {error}", socket.display())),
+    };
     let mut stream = UnixStream::connect(socket).map_err(failed)?;
     writeln!(stream, "{request}").map_err(failed)?;
     let mut line = String::new();
@@ -34,7 +42,7 @@ pub fn inspect(command: &Inspect) -> Result<(), Status> {
 
 /// Gives a connection another binding.
 pub fn rebind(command: &Rebind) -> Result<(), Status> {
-    let by: String = command.by.iter().map(|factory| format!("{};0;", factory.trim())).collect();
+    let by = command.by.as_deref().map_or(Ok(String::new()), hints)?;
     let what = json!({
         "path": command.path,
         "interface": command.interface,
@@ -45,11 +53,20 @@ pub fn rebind(command: &Rebind) -> Result<(), Status> {
     ask(&command.socket, &json!({"rebind": what})).map(|_| ())
 }
 
-fn list(value: &Value) -> &[Value] {
+/// BY, as the runtime reads it.
+fn hints(by: &str) -> Result<String, Status> {
+    let hints = check::factories(by).map_err(|errors| {
+        sources::show(&[SourceFile { path: "--by".into(), text: by.into() }], &errors);
+        WRONG
+    })?;
+    Ok(String::from_utf8_lossy(&hints).into_owned())
+}
+
+pub fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn text(value: &Value) -> &str {
+pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -73,7 +90,8 @@ fn shown(answer: &Value) -> String {
 }
 
 fn show_component(out: &mut String, component: &Value) {
-    let _ = writeln!(out, "{}: {}", text(&component["path"]), text(&component["template"]));
+    let place = prefixed(" AT ", &component["place"]);
+    let _ = writeln!(out, "{}: {}{place}", text(&component["path"]), text(&component["template"]));
     for offer in list(&component["offers"]) {
         let _ = writeln!(out, "    offers {} to {}", text(&offer[0]), offer[1]);
     }
@@ -83,31 +101,126 @@ fn show_component(out: &mut String, component: &Value) {
             "" => "nothing",
             to => to,
         };
-        let open = if connection["open"] == true { ", talking" } else { "" };
-        let _ = writeln!(out, "    requires {}{slot} of {to}{open}", text(&connection["interface"]));
+        let by = prefixed(" BY ", &connection["by"]);
+        let interface = text(&connection["interface"]);
+        let _ = match (connection["inward"] == true, connection["open"] == true) {
+            (true, _) => writeln!(out, "    passes {interface} on to {to}{by}"),
+            (false, true) => writeln!(out, "    requires {interface}{slot} of {to}{by}, talking"),
+            (false, false) => writeln!(out, "    requires {interface}{slot} of {to}{by}"),
+        };
     }
-    for process in list(&component["processes"]) {
-        let (waits, at) = (text(&process["waits"]), text(&process["at"]));
-        let waits = if waits.is_empty() { String::from("can run") } else { format!("waits {waits}") };
-        let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
-        let _ = writeln!(out, "    runs {}: {waits}{at}", text(&process["runs"]));
+    for doing in Doing::of(list(&component["processes"]), false) {
+        let times = if doing.count == 1 { String::new() } else { format!(" {} times", doing.count) };
+        let at = if doing.at.is_empty() { String::new() } else { format!(" at {}", doing.at) };
+        let _ = writeln!(out, "    runs {}{times}: {}{at}", doing.runs, doing.waits());
+    }
+}
+
+/// What processes do, those that do the same together.
+pub struct Doing<'a> {
+    /// An interface's name, or BEGIN.
+    pub runs: &'a str,
+    /// Empty: they can run.
+    waits: &'a str,
+    /// For whom; empty: it isn't known, or not for the same.
+    whom: &'a str,
+    /// Where.
+    pub at: &'a str,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl<'a> Doing<'a> {
+    /// What these processes do; `for_anyone`: for whom they wait makes no difference.
+    pub fn of(processes: impl IntoIterator<Item = &'a Value>, for_anyone: bool) -> Vec<Doing<'a>> {
+        let mut all = Vec::<Doing>::new();
+        for process in processes {
+            let [runs, waits, at, whom] = ["runs", "waits", "at", "whom"].map(|what| text(&process[what]));
+            let is_alike = |known: &&mut Doing| {
+                (known.runs, known.waits, known.at) == (runs, waits, at) && (for_anyone || known.whom == whom)
+            };
+            match all.iter_mut().find(is_alike) {
+                Some(known) => {
+                    known.count += 1;
+                    known.whom = if known.whom == whom { whom } else { "" };
+                }
+                None => all.push(Doing { runs, waits, whom, at, count: 1 }),
+            }
+        }
+        all
+    }
+
+    /// What they wait for, and for whom.
+    pub fn waits(&self) -> String {
+        match (self.waits, self.whom) {
+            ("", _) => "can run".into(),
+            (what, "") => format!("waits {what}"),
+            ("for a message", whom) => format!("waits for a message from {whom}"),
+            (what, whom) => format!("waits {what} by {whom}"),
+        }
+    }
+}
+
+/// A text with something before it, if there is one.
+fn prefixed(prefix: &str, value: &Value) -> String {
+    match text(value) {
+        "" => String::new(),
+        text => format!("{prefix}{text}"),
     }
 }
 
 fn show_binding(out: &mut String, binding: &Value) {
     let what = if binding["export"] == true { "export" } else { "binding" };
     let (name, interface) = (text(&binding["name"]), text(&binding["interface"]));
-    let [begun, open, lost] = [0, 1, 2].map(|index| &binding["communications"][index]);
-    let (sent, received) = (&binding["sent"], &binding["received"]);
-    let _ = writeln!(
-        out,
-        "{what} {name}, interface {interface}: {begun} communications, {open} open, {lost} lost"
-    );
-    let _ = writeln!(
-        out,
-        "    {} messages to it with {} bytes, {} from it with {}",
-        sent[0], sent[1], received[0], received[1]
-    );
+    let (of, traffic) = (prefixed(" of ", &binding["component"]), Traffic::of(binding));
+    let _ = writeln!(out, "{what} {name}, interface {interface}{of}: {}", traffic.communications());
+    let _ = writeln!(out, "    {}", traffic.messages());
+    if !text(&binding["why"]).is_empty() {
+        let _ = writeln!(out, "    lost last: {}", text(&binding["why"]));
+    }
+}
+
+/// What has gone through a binding, or several, as this program sees it.
+pub struct Traffic {
+    /// Begun, open, lost.
+    communications: [u64; 3],
+    /// Messages and bytes.
+    sent: [u64; 2],
+    received: [u64; 2],
+}
+
+impl Traffic {
+    /// As the program has told it.
+    pub fn of(binding: &Value) -> Traffic {
+        let number = |what: &str, index: usize| binding[what][index].as_u64().unwrap_or(0);
+        Traffic {
+            communications: [0, 1, 2].map(|index| number("communications", index)),
+            sent: [0, 1].map(|index| number("sent", index)),
+            received: [0, 1].map(|index| number("received", index)),
+        }
+    }
+
+    /// How many communications there were, and are.
+    pub fn communications(&self) -> String {
+        let [begun, open, lost] = self.communications;
+        format!("{begun} communications, {open} open, {lost} lost")
+    }
+
+    /// What was sent and received by them.
+    pub fn messages(&self) -> String {
+        let [sent, received] =
+            [self.sent, self.received].map(|[n, bytes]| format!("{n} messages ({bytes} bytes)"));
+        format!("sent {sent}, received {received}")
+    }
+}
+
+impl AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        let add = |sum: &mut u64, more: u64| *sum += more;
+        self.communications.iter_mut().zip(other.communications).for_each(|(sum, more)| add(sum, more));
+        self.sent.iter_mut().zip(other.sent).for_each(|(sum, more)| add(sum, more));
+        self.received.iter_mut().zip(other.received).for_each(|(sum, more)| add(sum, more));
+    }
 }
 
 fn show_monitor(out: &mut String, monitor: &Value) {

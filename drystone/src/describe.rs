@@ -5,13 +5,12 @@ use drystone_language::program::InterfaceId;
 use drystone_linux::bindings::onc;
 use drystone_stubs::description;
 
-use crate::arguments::{Describe, Source};
+use crate::arguments::Describe;
 use crate::{Status, fail, sources, write};
 
 /// Writes it.
 pub fn describe(command: &Describe) -> Result<(), Status> {
-    let source = Source { files: vec![command.file.clone()], entry: None };
-    let program = sources::load_part(&source)?.program;
+    let program = sources::load_part(&command.file)?.program;
     let declared = program.interfaces.iter().position(|interface| interface.name == command.interface);
     let index = declared.ok_or_else(|| {
         fail(format_args!("{}: there is no interface {}", command.file.display(), command.interface))

@@ -16,7 +16,7 @@ static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone_st
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
-    let loaded = sources::load_beside(&command.source, &command.with)?;
+    let loaded = sources::load(&command.source)?;
     if command.mir {
         let text = drystone_compiler::mir(&loaded.program, &loaded.files);
         return write(command.output.as_deref(), &text);
@@ -36,7 +36,7 @@ pub fn build(command: &Build) -> Result<(), Status> {
         )));
     }
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
-    link(&object, &output, &command.with)
+    link(&object, &output, &command.source.with)
 }
 
 /// Makes an executable of a program and the crates that it is built with.

@@ -1,12 +1,14 @@
-//! `drystone graph`: what a program is put together from, as a drawing or as text for Graphviz.
+//! `drystone graph`: what a program is put together from, by its text or while it runs, as a drawing or as text for Graphviz.
 
 mod dot;
 mod layout;
 mod picture;
 mod routes;
+mod running;
 mod svg;
+mod written;
 
-use crate::arguments::Graph;
+use crate::arguments::{Graph, Source};
 use crate::{Status, fail, sources, write};
 
 use picture::Picture;
@@ -25,9 +27,18 @@ fn wants_dot(command: &Graph) -> Result<bool, Status> {
 }
 
 /// Draws the program.
-pub fn graph(command: &Graph) -> Result<(), Status> {
-    let loaded = sources::load(&command.source)?;
-    let picture = Picture::of(&loaded.program, &loaded.files);
-    let text = if wants_dot(command)? { dot::write(&picture) } else { svg::write(&picture) };
-    write(command.output.as_deref(), &text)
+pub fn graph(command: Graph) -> Result<(), Status> {
+    let is_dot = wants_dot(&command)?;
+    let Graph { files, entry, with, live, output, .. } = command;
+    let picture = match live {
+        Some(socket) => running::picture(&socket)?,
+        None => by_text(&Source { files, entry, with })?,
+    };
+    let text = if is_dot { dot::write(&picture) } else { svg::write(&picture) };
+    write(output.as_deref(), &text)
+}
+
+fn by_text(source: &Source) -> Result<Picture, Status> {
+    let loaded = sources::load(source)?;
+    Ok(written::picture(&loaded.program, &loaded.files))
 }

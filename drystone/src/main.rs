@@ -54,7 +54,7 @@ fn act(action: Action) -> i32 {
         Action::Check(command) => sources::check(&command.source),
         Action::Build(command) => executable::build(&command),
         Action::Fmt(command) => fmt::fmt(&command),
-        Action::Graph(command) => graph::graph(&command),
+        Action::Graph(command) => graph::graph(command),
         Action::Describe(command) => describe::describe(&command),
         Action::Inspect(command) => control::inspect(&command),
         Action::Rebind(command) => control::rebind(&command),

@@ -23,9 +23,10 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     }
     let files: Vec<PathBuf> = command.files.into_iter().map(PathBuf::from).collect();
     let source_directory = files[0].parent().map(PathBuf::from);
-    let loaded = sources::load_beside(&Source { files, entry: command.entry }, &command.with)?;
-    if !command.with.is_empty() {
-        return run_executable(loaded, &command.with, |executable| {
+    let source = Source { files, entry: command.entry, with: command.with };
+    let loaded = sources::load(&source)?;
+    if !source.with.is_empty() {
+        return run_executable(loaded, &source.with, |executable| {
             executable.args(&arguments).env("DRYSTONE_CORES", command.cores.to_string());
             executable.env("DRYSTONE_MEMORY", command.memory.unwrap_or(0).to_string());
             executable.env("DRYSTONE_STATS", if command.stats { "yes" } else { "" });

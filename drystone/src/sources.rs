@@ -24,35 +24,29 @@ pub struct Loaded {
 
 /// Reads and checks a program, and shows what is doubtful about it.
 pub fn load(source: &Source) -> Result<Loaded, Status> {
-    load_with(source, |files| check::check_with_entry(files, source.entry.as_deref()))
-}
-
-/// Likewise for a program that is built together with crates.
-pub fn load_beside(source: &Source, crates: &[PathBuf]) -> Result<Loaded, Status> {
-    if crates.is_empty() {
-        return load(source);
-    }
-    load_with(source, |files| check::check_beside_crates(files, source.entry.as_deref()))
+    let check = if source.with.is_empty() { check::check_with_entry } else { check::check_beside_crates };
+    load_with(&source.files, |files| check(files, source.entry.as_deref()))
 }
 
 /// Likewise files that need not be a program of their own.
 pub fn check(source: &Source) -> Result<(), Status> {
+    let check = if source.with.is_empty() { check::check_part } else { check::check_part_beside_crates };
     match source.entry {
         Some(_) => load(source).map(drop),
-        None => load_part(source).map(drop),
+        None => load_with(&source.files, check).map(drop),
     }
 }
 
-/// Likewise, for what is to be known of them.
-pub fn load_part(source: &Source) -> Result<Loaded, Status> {
-    load_with(source, check::check_part)
+/// Likewise a file, for what is to be known of its declarations, whatever the program is that they are for.
+pub fn load_part(file: &Path) -> Result<Loaded, Status> {
+    load_with(&[file.to_path_buf()], check::check_part_beside_crates)
 }
 
 fn load_with(
-    source: &Source,
+    files: &[PathBuf],
     check: impl FnOnce(&[SourceFile]) -> Result<Program, Vec<Diagnostic>>,
 ) -> Result<Loaded, Status> {
-    let files: Vec<_> = source.files.iter().map(|path| read(path)).collect();
+    let files: Vec<_> = files.iter().map(|path| read(path)).collect();
     // All files that cannot be read are named.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
     let files = imported(files).ok_or(WRONG)?;

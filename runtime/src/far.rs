@@ -32,6 +32,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::cell::Cell;
 
+pub use cell::Joint;
 pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
@@ -46,6 +47,7 @@ use crate::communication::connection::wake_parked;
 use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::{Instance, Process, Worker};
+use crate::platform::NativeBody;
 
 /// No location in the source.
 const NO_LOCATION: u32 = u32::MAX;
@@ -146,12 +148,16 @@ pub trait Exported: 'static {
     }
 }
 
-/// A binding of a program.
+/// A binding of a program: its name, and what went through it.
 pub enum Binding<'a> {
-    /// What stands for something elsewhere: its name, and what went through it.
+    /// What stands for something elsewhere.
     Proxy(&'a str, &'a Traffic),
-    /// What brings clients from elsewhere, likewise.
+    /// What brings clients from elsewhere.
     Listener(&'a str, &'a Traffic),
+    /// What brings what a component requires that was made in another domain.
+    Requiring(&'a str, &'a Traffic, *mut Instance),
+    /// A component that was made in another domain, with what went to each interface that it offers.
+    Made(&'a str, &'a [Joint]),
 }
 
 /// What a component is as a binding. `None`: it is none; far clients count for their listeners.
@@ -162,12 +168,20 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
     let template = &*template_of(instance);
     let is_proxy = template.offered.get().first().is_some_and(|offered| offered.limit == Offered::BINDING);
     if is_proxy {
-        return proxy::description(instance).map(|(name, traffic)| Binding::Proxy(name, traffic));
+        let (name, joints) = proxy::description(instance)?;
+        return Some(Binding::Proxy(name, &joints[0].traffic));
     }
-    let main = template.bodies.get().get(template.main as usize)?;
-    let is_listener = main.native == listener::run as crate::platform::NativeBody as *const u8;
-    is_listener
-        .then(|| listener::description(instance))
-        .flatten()
-        .map(|(name, traffic)| Binding::Listener(name, traffic))
+    let main = template.bodies.get().get(template.main as usize)?.native;
+    if main == domain::main as NativeBody as *const u8 {
+        let (name, joints) = proxy::description(instance)?;
+        return Some(Binding::Made(name, joints));
+    }
+    if main == listener::run as NativeBody as *const u8 {
+        let (name, traffic, of) = listener::description(instance)?;
+        return Some(match of {
+            None => Binding::Listener(name, traffic),
+            Some(of) => Binding::Requiring(name, traffic, of),
+        });
+    }
+    None
 }

@@ -166,12 +166,18 @@ unsafe fn why_lost(failure: &Failure) -> String {
     if failure.lost.is_null() {
         return String::new();
     }
-    match far::binding(failure.lost) {
-        Some(Binding::Proxy(name, traffic)) if !traffic.why.borrow().is_empty() => {
-            let why = traffic.why.borrow();
-            if why.starts_with(name) { format!(" ({why})") } else { format!(" ({name}: {why})") }
+    let (name, why) = match far::binding(failure.lost) {
+        Some(Binding::Proxy(name, traffic)) => (name, traffic.why.borrow().clone()),
+        Some(Binding::Made(name, joints)) => {
+            let mut reasons = joints.iter().map(|joint| joint.traffic.why.borrow().clone());
+            (name, reasons.find(|why| !why.is_empty()).unwrap_or_default())
         }
-        _ => String::new(),
+        _ => return String::new(),
+    };
+    match why.as_str() {
+        "" => String::new(),
+        why if why.starts_with(name) => format!(" ({why})"),
+        why => format!(" ({name}: {why})"),
     }
 }
 

@@ -5,7 +5,10 @@
 //! Everything found is alive, and stays so while the walk lasts, which changes nothing.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::collections::BTreeMap;
+mod joints;
+mod whom;
+
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +24,8 @@ use crate::home::home;
 use crate::instance::{body_of, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::survey::{frames_of, processes_of};
+
+use joints::{bindings, is_way};
 
 /// What a program consists of at some moment.
 #[derive(Debug, Default)]
@@ -38,8 +43,14 @@ pub struct Snapshot {
 pub struct Component {
     /// Such as `City.house[17]`.
     pub path: String,
+    /// Who holds it: which of the components that were found. `None`: nobody.
+    pub holder: Option<usize>,
+    /// The variable that holds it, or in whose collection it is.
+    pub variable: &'static str,
     /// Of which template.
     pub template: &'static str,
+    /// In which domain it was made, if not in its holder's: `process:store`.
+    pub place: Option<String>,
     /// The interfaces that it offers, with the number of connections.
     pub offers: Vec<(&'static str, usize)>,
     /// Its connections.
@@ -57,8 +68,25 @@ pub struct Connection {
     pub slot: Option<usize>,
     /// The path of the component that serves it, or the name of a binding; empty: it is unconnected.
     pub to: String,
+    /// What BY has put before a component: ` BY Monitored`; names of bindings have it themselves.
+    pub by: String,
+    /// The component at which it arrives first, though that passes it on.
+    pub next: Next,
+    /// It is an interface that the component offers, and passes on to one of its own.
+    pub is_inward: bool,
     /// Whether a communication has begun.
     pub is_open: bool,
+}
+
+/// Where a connection arrives first.
+#[derive(Debug)]
+pub enum Next {
+    /// At no component of the program's.
+    Nothing,
+    /// At what the component of this path offers.
+    Offered(String),
+    /// At what it requires.
+    Required(String),
 }
 
 /// A process.
@@ -68,6 +96,8 @@ pub struct Activity {
     pub what: &'static str,
     /// What it waits for; empty: it is ready, or runs.
     pub waits_for: &'static str,
+    /// For whom, as [`Connection::to`]; empty: for nobody else, or it isn't known.
+    pub whom: String,
     /// Where, such as ` at city.dry:12:3`; empty if it isn't known.
     pub at: String,
 }
@@ -81,12 +111,32 @@ pub struct BindingView {
     pub interface: &'static str,
     /// It brings clients from elsewhere.
     pub is_export: bool,
+    /// The component whose interface is exported, that was made in the domain of this name, or else the client; empty: it
+    /// isn't known.
+    pub component: String,
     /// Communications that have begun, are open, were lost.
     pub communications: [u64; 3],
     /// Messages to the far side, and bytes of their values.
     pub sent: (u64, u64),
     /// Messages from there, likewise.
     pub received: (u64, u64),
+    /// Why the last one was lost; empty: none was.
+    pub why: String,
+}
+
+/// A component where it was found.
+struct Found {
+    instance: *mut Instance,
+    path: String,
+    holder: Option<usize>,
+    variable: &'static str,
+}
+
+/// What is known of all components while the program is looked at.
+struct Known<'a> {
+    paths: BTreeMap<*mut Instance, &'a str>,
+    /// For whom processes wait.
+    whom: BTreeMap<*mut Process, String>,
 }
 
 /// Looks at the program; at most so many components.
@@ -101,9 +151,20 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
         return snapshot;
     }
     let found = find(entry, most, &mut snapshot.more);
-    let paths: BTreeMap<_, _> = found.iter().map(|(instance, path)| (*instance, path.as_str())).collect();
-    snapshot.components = found.iter().map(|(instance, path)| view(w, *instance, path, &paths)).collect();
-    snapshot.bindings = (*home(w)).kept.iter().filter_map(|&instance| binding(instance)).collect();
+    let paths = found.iter().map(|found| (found.instance, found.path.as_str())).collect();
+    let mut known = Known { paths, whom: BTreeMap::new() };
+    let kept = &(*home(w)).kept;
+    for each in &found {
+        let holder = each.holder.map_or("", |holder| &found[holder].path);
+        known.ask_whom(each.instance, holder);
+    }
+    kept.iter().for_each(|&instance| known.ask_whom(instance, ""));
+    snapshot.components = found.iter().map(|found| view(w, found, &known)).collect();
+    let made = found.iter().filter(|found| found.holder.is_some()).map(|found| found.instance);
+    let ways: BTreeSet<_> = kept.iter().map(|&instance| far::behind(instance)).collect();
+    // What a BY before a component is made of has two ends, of which one is enough.
+    let kept = kept.iter().copied().filter(|&instance| !is_way(instance, &ways));
+    snapshot.bindings = made.chain(kept).flat_map(|instance| bindings(instance, &known)).collect();
     snapshot
 }
 
@@ -119,7 +180,7 @@ pub(crate) unsafe fn slot(
         return None;
     }
     let found = find(entry, usize::MAX, &mut 0);
-    let (instance, _) = found.into_iter().find(|(_, found)| found == path)?;
+    let instance = found.into_iter().find(|found| found.path == path)?.instance;
     let required = (*template_of(instance)).required.get();
     let required = required.iter().find(|required| (*required.interface).name.get() == interface)?;
     let interface = &*required.interface;
@@ -133,26 +194,28 @@ pub(crate) unsafe fn slot(
 }
 
 /// All components with their paths, each before those that it holds.
-unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -> Vec<(*mut Instance, String)> {
+unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -> Vec<Found> {
     let mut found = Vec::new();
-    let mut waiting = Vec::from([(entry, String::from((*template_of(entry)).name.get()))]);
-    while let Some((instance, path)) = waiting.pop() {
-        let first = waiting.len();
-        held_by(instance, |name, child| {
+    let name = (*template_of(entry)).name.get();
+    let mut waiting = Vec::from([Found { instance: entry, path: name.into(), holder: None, variable: name }]);
+    while let Some(next) = waiting.pop() {
+        let (first, holder) = (waiting.len(), Some(found.len()));
+        held_by(next.instance, |variable, keys, instance| {
             if found.len() + waiting.len() < most {
-                waiting.push((child, format!("{path}.{name}")));
+                let path = format!("{}.{variable}{keys}", next.path);
+                waiting.push(Found { instance, path, holder, variable });
             } else {
                 *more += 1;
             }
         });
         waiting[first..].reverse();
-        found.push((instance, path));
+        found.push(next);
     }
     found
 }
 
-/// Calls `each` for what a component and its processes hold.
-unsafe fn held_by(instance: *mut Instance, mut each: impl FnMut(String, *mut Instance)) {
+/// Calls `each` for what a component and its processes hold: the variable, `[keys]` if it is a collection, and what it holds.
+unsafe fn held_by(instance: *mut Instance, mut each: impl FnMut(&'static str, &str, *mut Instance)) {
     named(instance.cast(), (*template_of(instance)).owned.get(), &mut each);
     let mut processes = Vec::new();
     processes_of(instance, |p| processes.push(p));
@@ -161,23 +224,27 @@ unsafe fn held_by(instance: *mut Instance, mut each: impl FnMut(String, *mut Ins
     }
 }
 
-/// Calls `each` for the components that a frame or instance holds, by their names.
-unsafe fn named(base: *mut u8, owned: &[Owned], each: &mut dyn FnMut(String, *mut Instance)) {
-    let mut alive = |name: String, child: *mut Instance| {
+/// Calls `each` for the components that a frame or instance holds.
+unsafe fn named(
+    base: *mut u8,
+    owned: &'static [Owned],
+    each: &mut dyn FnMut(&'static str, &str, *mut Instance),
+) {
+    let mut alive = |name, keys: &str, child: *mut Instance| {
         if !unsafe { is_empty(child) } {
-            each(name, child);
+            each(name, keys, child);
         }
     };
     for owned in owned {
         let cell = base.add(owned.offset as usize);
         let name = owned.name.get();
         match owned.kind {
-            Kind::Component => alive(name.into(), *cell.cast()),
+            Kind::Component => alive(name, "", *cell.cast()),
             Kind::Collection if (*owned.collection).element == Kind::Component => {
                 let description = &*owned.collection;
                 let _ = collection::visit::<()>(cell.cast(), description, &mut |keys, element| {
                     let keys = collection::shown(description, keys);
-                    alive(format!("{name}[{keys}]"), *element.cast());
+                    alive(name, &format!("[{keys}]"), *element.cast());
                     ControlFlow::Continue(())
                 });
             }
@@ -186,12 +253,8 @@ unsafe fn named(base: *mut u8, owned: &[Owned], each: &mut dyn FnMut(String, *mu
     }
 }
 
-unsafe fn view(
-    w: *mut Worker,
-    instance: *mut Instance,
-    path: &str,
-    paths: &BTreeMap<*mut Instance, &str>,
-) -> Component {
+unsafe fn view(w: *mut Worker, found: &Found, known: &Known<'_>) -> Component {
+    let &Found { instance, ref path, holder, variable } = found;
     let template = &*template_of(instance);
     let offers = template
         .offered
@@ -203,49 +266,87 @@ unsafe fn view(
         let mut number = 0;
         slots_of(instance, required, &mut |slot| {
             number += 1;
-            requires.push(Connection {
-                interface: (*required.interface).name.get(),
-                slot: (required.slots != 0).then_some(number),
-                to: server(slot, paths),
-                is_open: !(*slot).communication.is_null(),
-            });
+            let of_several = (required.slots != 0).then_some(number);
+            requires.push(known.connection(slot, &*required.interface, of_several, false));
         });
     }
     for offered in template.offered.get().iter().filter(|offered| offered.body == Offered::INWARD) {
-        let slot: *mut RequiredSlot = slot_at(instance, offered.inward);
-        let interface = (*offered.interface).name.get();
-        requires.push(Connection { interface, slot: None, to: server(slot, paths), is_open: false });
+        requires.push(known.connection(slot_at(instance, offered.inward), &*offered.interface, None, true));
     }
     let mut processes = Vec::new();
-    processes_of(instance, |p| processes.push(activity(w, p)));
+    processes_of(instance, |p| processes.push(activity(w, p, known)));
+    let place = match far::binding(instance) {
+        Some(Binding::Made(name, _)) => Some(name.into()),
+        _ => None,
+    };
     Component {
-        path: path.into(),
+        path: path.clone(),
+        holder,
+        variable,
         template: template.name.get(),
+        place,
         offers: offers.collect(),
         requires,
         processes,
     }
 }
 
-/// What serves a slot: in the end, or as far as the way leads.
-unsafe fn server(slot: *mut RequiredSlot, paths: &BTreeMap<*mut Instance, &str>) -> String {
-    let target = (*slot).target;
-    let instance = match (resolve(target), decode(target)) {
-        (Some((instance, _)), _) => instance,
-        (None, Target::Offered(slot)) => owner(slot),
-        (None, Target::PassedOn(slot)) => (*slot).instance,
-        (None, Target::Nothing) => return String::new(),
-    };
-    match paths.get(&instance) {
-        Some(path) => (*path).into(),
-        None => match binding(instance) {
-            Some(binding) => binding.name,
-            None => (*template_of(instance)).name.get().into(),
-        },
+impl Known<'_> {
+    unsafe fn connection(
+        &self,
+        slot: *mut RequiredSlot,
+        interface: &Interface,
+        number: Option<usize>,
+        is_inward: bool,
+    ) -> Connection {
+        let (to, by) = self.server(slot);
+        let is_open = !is_inward && !(*slot).communication.is_null();
+        let next = self.next((*slot).target);
+        Connection { interface: interface.name.get(), slot: number, to, by, next, is_inward, is_open }
+    }
+
+    unsafe fn next(&self, target: usize) -> Next {
+        let path = |instance| self.paths.get(&instance).map(|path| String::from(*path));
+        match decode(target) {
+            Target::Nothing => Next::Nothing,
+            Target::PassedOn(slot) => path((*slot).instance).map_or(Next::Nothing, Next::Required),
+            Target::Offered(slot) => {
+                let instance = owner(slot);
+                let way = far::behind(instance);
+                match way.is_null() {
+                    true => path(instance).map_or(Next::Nothing, Next::Offered),
+                    false => self.next((*way).target),
+                }
+            }
+        }
+    }
+
+    /// What serves a slot, in the end or as far as the way leads; and what BY has put before it.
+    unsafe fn server(&self, slot: *mut RequiredSlot) -> (String, String) {
+        let target = (*slot).target;
+        let instance = match (resolve(target), decode(target)) {
+            (Some((instance, _)), _) => instance,
+            (None, Target::Offered(slot)) => owner(slot),
+            (None, Target::PassedOn(slot)) => (*slot).instance,
+            (None, Target::Nothing) => return Default::default(),
+        };
+        if let Some(path) = self.paths.get(&instance) {
+            return ((*path).into(), String::new());
+        }
+        let (Some(Binding::Proxy(name, _)), way) = (far::binding(instance), far::behind(instance)) else {
+            return ((*template_of(instance)).name.get().into(), String::new());
+        };
+        match way.is_null() {
+            true => (name.into(), String::new()),
+            false => {
+                let (to, by) = self.server(way);
+                (to, format!("{}{by}", name.trim_start_matches("local")))
+            }
+        }
     }
 }
 
-unsafe fn activity(w: *mut Worker, p: *mut Process) -> Activity {
+unsafe fn activity(w: *mut Worker, p: *mut Process, known: &Known<'_>) -> Activity {
     let body = body_of(p);
     let main = main_process((*p).instance);
     let what = match body.interface.as_ref() {
@@ -253,22 +354,6 @@ unsafe fn activity(w: *mut Worker, p: *mut Process) -> Activity {
         None if !main.is_null() && *main == p => "BEGIN",
         None => "FINALLY",
     };
-    Activity { what, waits_for: fault::waits_for(p), at: fault::waiting_location(w, p) }
-}
-
-/// An instance as a binding. `None`: it is none.
-unsafe fn binding(instance: *mut Instance) -> Option<BindingView> {
-    let template = &*template_of(instance);
-    let (name, traffic, interface) = match far::binding(instance)? {
-        Binding::Proxy(name, traffic) => (name, traffic, template.offered.get().first()?.interface),
-        Binding::Listener(name, traffic) => (name, traffic, template.required.get().first()?.interface),
-    };
-    Some(BindingView {
-        name: name.into(),
-        interface: (*interface).name.get(),
-        is_export: template.offered.length == 0,
-        communications: [traffic.begun.get(), traffic.open.get(), traffic.lost.get()],
-        sent: traffic.sent.get(),
-        received: traffic.received.get(),
-    })
+    let whom = known.whom.get(&p).cloned().unwrap_or_default();
+    Activity { what, waits_for: fault::waits_for(p), whom, at: fault::waiting_location(w, p) }
 }

@@ -14,7 +14,7 @@ pub fn write(picture: &Picture) -> String {
     }
     for connection in &picture.connections {
         let (from, to) = (node(connection.from), node(connection.to));
-        let _ = writeln!(text, "  {from} -> {to} [tooltip={}];", quoted(&connection.location));
+        let _ = writeln!(text, "  {from} -> {to} [tooltip={}];", quoted(&connection.title));
     }
     text + "}\n"
 }
@@ -24,7 +24,8 @@ fn cluster(text: &mut String, picture: &Picture, owner: usize, depth: usize) {
     let indent = "  ".repeat(depth);
     let style = if component.any { "dashed" } else { "solid" };
     let _ = writeln!(text, "{indent}subgraph cluster_{owner} {{");
-    let _ = writeln!(text, "{indent}  label={}; style={style};", quoted(&component.name));
+    let lines: Vec<_> = [&component.name].into_iter().chain(&component.notes).map(String::as_str).collect();
+    let _ = writeln!(text, "{indent}  label={}; style={style};", quoted(&lines.join("\n")));
     let lists = [(Side::Offered, &component.offers, "bold"), (Side::Required, &component.requires, "dashed")];
     for (side, list, style) in lists {
         for (index, interface) in list.iter().enumerate() {
@@ -51,5 +52,5 @@ fn node(port: Port) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

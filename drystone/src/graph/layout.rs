@@ -2,7 +2,7 @@
 //! offered interfaces are at a box's left side, required ones at its right, so that all connections run from left to
 //! right, also those between a box and what is inside it.
 
-use super::picture::{Interface, Picture, Port, Side};
+use super::picture::{Component, Interface, Picture, Port, Side};
 
 /// Width of a character, pixels.
 const CHARACTER: f64 = 7.3;
@@ -10,6 +10,8 @@ const CHARACTER: f64 = 7.3;
 pub const LINE: f64 = 22.0;
 /// What the name of a box takes.
 const TITLE: f64 = 1.3 * LINE;
+/// What a line below that takes.
+pub const NOTE: f64 = 16.0;
 /// Between a box's side and what is inside it.
 const MARGIN: f64 = 16.0;
 /// Between columns.
@@ -39,6 +41,8 @@ pub struct Layout {
     pub frames: Vec<Frame>,
     /// What is in each box, by columns.
     columns: Vec<Vec<Vec<usize>>>,
+    /// What name and notes of each box take.
+    heads: Vec<f64>,
     /// Of the whole drawing.
     pub width: f64,
     /// Of the whole drawing.
@@ -52,6 +56,7 @@ impl Layout {
         let mut layout = Layout {
             frames: vec![Frame::default(); count],
             columns: vec![Vec::new(); count],
+            heads: picture.boxes.iter().map(head).collect(),
             width: 0.0,
             height: 0.0,
         };
@@ -68,7 +73,7 @@ impl Layout {
             Side::Offered => frame.x,
             Side::Required => frame.x + frame.width,
         };
-        (x, frame.y + LINE * (port.index as f64 + 1.8))
+        (x, frame.y + self.heads[port.owner] + LINE * (port.index as f64 + 0.5))
     }
 
     /// The boxes in a box, from left to right and from above to below.
@@ -108,8 +113,10 @@ impl Layout {
             width = MARGIN;
         }
         width += side(&component.offers) + side(&component.requires);
-        width = width.max(component.name.len() as f64 * CHARACTER + 2.0 * MARGIN);
-        (width, TITLE + height.max(LINE * lines as f64) + MARGIN)
+        let texts = component.notes.iter().chain([&component.name]);
+        let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+        width = width.max(longest as f64 * CHARACTER + 2.0 * MARGIN);
+        (width, self.heads[index] + height.max(LINE * lines as f64) + MARGIN)
     }
 
     /// From places within the box around to places in the drawing.
@@ -117,10 +124,16 @@ impl Layout {
         for index in picture.inside(parent) {
             let frame = &mut self.frames[index];
             (frame.x, frame.y) = (frame.x + x, frame.y + y);
-            let (x, y) = (frame.x + side(&picture.boxes[index].offers) + ACROSS, frame.y + TITLE);
+            let head = self.heads[index];
+            let (x, y) = (frame.x + side(&picture.boxes[index].offers) + ACROSS, frame.y + head);
             self.shift(picture, Some(index), x, y);
         }
     }
+}
+
+/// What name and notes of a box take.
+fn head(component: &Component) -> f64 {
+    TITLE + NOTE * component.notes.len() as f64
 }
 
 /// What the names at one side of a box take.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Frame, LINE, Layout};
+use super::layout::{Frame, LINE, Layout, NOTE};
 use super::picture::{Component, Connection, Interface, Picture, Port, Side};
 use super::routes::{Point, routes};
 
@@ -11,6 +11,7 @@ const ROUNDING: f64 = 6.0;
 
 const STYLE: &str = "\
 text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } .name { font-weight: bold; text-anchor: middle } \
+.note { fill: #666; text-anchor: middle } \
 .end { text-anchor: end } rect { fill: #000; fill-opacity: .03; stroke: #555; rx: 4px } \
 .any { stroke-dasharray: 5 4 } circle { stroke: #1f5fa8; fill: #1f5fa8 } .required { fill: #fff } \
 path { fill: none; stroke: #1f5fa8; stroke-opacity: .75; stroke-width: 1.3 }";
@@ -51,6 +52,10 @@ fn rectangle(text: &mut String, component: &Component, frame: &Frame) {
 fn name(text: &mut String, component: &Component, frame: &Frame) {
     let (middle, line, name) = (frame.x + frame.width / 2.0, frame.y + LINE * 0.8, escaped(&component.name));
     let _ = writeln!(text, "<text class=\"name\" x=\"{middle:.1}\" y=\"{line:.1}\">{name}</text>");
+    for (number, note) in component.notes.iter().enumerate() {
+        let (line, note) = (line + NOTE * (number + 1) as f64, escaped(note));
+        let _ = writeln!(text, "<text class=\"note\" x=\"{middle:.1}\" y=\"{line:.1}\">{note}</text>");
+    }
 }
 
 fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list: &[Interface]) {
@@ -77,8 +82,8 @@ fn path(text: &mut String, corners: &[Point], connection: &Connection) {
         let _ =
             write!(curve, " L{:.1},{:.1} Q{x:.1},{y:.1} {:.1},{:.1}", before.0, before.1, after.0, after.1);
     }
-    let location = escaped(&connection.location);
-    let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{location}</title></path>");
+    let title = escaped(&connection.title);
+    let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{title}</title></path>");
 }
 
 /// Where the rounding of a corner begins that has this neighbour.

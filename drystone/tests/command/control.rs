@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{DRYSTONE, drystone, folder_with, printed, status};
+use crate::peer::Peer;
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 /// Two servers, each exported, and clients of the first that ask without a pause, until a third server answers with 0.
 const BUSY: &str = "
@@ -125,6 +126,9 @@ fn a_running_program_is_shown() {
     assert!(answer.contains("Busy.guest[2]"), "{answer}");
     assert_eq!(status(&shown), 0);
     let shown = printed(&shown);
+    let whom = "runs BEGIN: waits for its message to be received by Busy.h";
+    let waits = [whom, "runs BEGIN: waits for a message from Busy.h", "runs BEGIN: can run"];
+    assert!(waits.iter().any(|line| shown.contains(line)), "{shown}");
     for line in ["Busy.guest[2]: Guest", "requires Greet of Busy.h, talking", "offers Greet to 3"] {
         assert!(shown.contains(line), "{line} in\n{shown}");
     }
@@ -283,4 +287,77 @@ fn who_leaves_before_its_answer_takes_no_other_client_with_it() {
     let _ = program.kill();
     let _ = program.wait();
     assert!(answers.iter().all(|answer| answer.contains("\"to\":\"Slow.other\"")), "{answers:?}");
+}
+
+/// A careful client of nobody, and a component elsewhere that asks for another.
+const APART: &str = "
+COMPONENT Apart;
+INTERFACE Greet; { IN Name(x: TEXT) OUT Greeting(x: TEXT) } END Greet;
+COMPONENT Host OFFERS Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE x: TEXT;
+  BEGIN WHILE ?Name DO ?Name(x); !Greeting(x) END END Greet;
+END Host;
+COMPONENT Relay OFFERS Greet REQUIRES Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE x: TEXT;
+  BEGIN WHILE ?Name DO ?Name(x); BEGIN {EXCLUSIVE} Greet!Name(x); Greet?Greeting(x) END; !Greeting(x) END END Greet;
+END Relay;
+COMPONENT Careful REQUIRES Greet;
+VARIABLE x: TEXT;
+BEGIN Greet!Name(\"x\"); IF Greet?Greeting THEN Greet?Greeting(x) END; WRITE(\"done\"); WRITELINE; PASSIVATE(1000000)
+END Careful;
+VARIABLE host: Host; relay: Relay; careful, other: Careful;
+BEGIN
+  NEW(host); NEW(relay) AT \"process:store\"; CONNECT(Greet(relay), host);
+  NEW(careful); CONNECT(Greet(careful), \"tcp://127.0.0.1:1/nobody\");
+  NEW(other); CONNECT(Greet(other), relay);
+  PASSIVATE(1000000)
+END Apart;
+";
+
+#[test]
+fn what_is_elsewhere_is_shown_with_its_traffic_and_why_it_was_lost() {
+    let folder = folder_with(APART);
+    let arguments = ["run", "--control", "socket", "program.dry"];
+    let mut program = Peer::start(folder.path(), DRYSTONE, &arguments);
+    assert_eq!([program.line(), program.line()], ["done", "done"]);
+    let shown = drystone(folder.path(), &["inspect", "socket"]);
+    let shown = printed(&shown);
+    for lines in [
+        "Apart.relay: Relay AT process:store\n    offers Greet to 1\n    requires Greet of Apart.host\n",
+        "Apart.other: Careful\n    requires Greet of Apart.relay, talking\n",
+        "binding process:store, interface Greet of Apart.relay: 1 communications, 1 open, 0 lost\n    \
+         sent 1 messages (1 bytes), received 1 messages (1 bytes)\n",
+        "export process:store, interface Greet of Apart.relay: 1 communications, 1 open, 0 lost\n    \
+         sent 1 messages (1 bytes), received 1 messages (1 bytes)\n",
+        "binding tcp://127.0.0.1:1/nobody, interface Greet of Apart.careful: 1 communications, 0 open, 1 lost\n",
+        "    lost last: tcp://127.0.0.1:1/nobody: Connection refused\n",
+    ] {
+        assert!(shown.contains(lines), "{lines} in\n{shown}");
+    }
+}
+
+#[test]
+fn a_connection_is_bound_anew_by_factories_with_options() {
+    let folder = folder_with(BUSY);
+    let mut program = start(folder.path());
+    let rebind = |by: &str| {
+        let what = ["rebind", "socket", "Busy.guest[1]", "Greet", "local:two", "--by", by];
+        drystone(folder.path(), &what)
+    };
+    let done = rebind("Monitored, Retried(attempts: 1 + 1, messages: \"Name\")");
+    let shown = printed(&drystone(folder.path(), &["inspect", "socket"]));
+    let unknown = rebind("Retried(attempt: 2)");
+    let refused = rebind("Retried(messages: \"Nobody\")");
+    let _ = program.kill();
+    let _ = program.wait();
+    assert_eq!((complaint(&done).as_str(), status(&done)), ("", 0));
+    assert!(shown.contains("requires Greet of Busy.g[2] BY Monitored, Retried, talking"), "{shown}");
+    assert!(shown.contains("interface Greet of Busy.guest[1]: "), "{shown}");
+    assert_eq!(status(&unknown), 2);
+    let expected = "--by:1:9: error: Retried has no option attempt [unknown-option]";
+    assert!(complaint(&unknown).contains(expected), "{}", complaint(&unknown));
+    assert_eq!(status(&refused), 1);
+    assert!(complaint(&refused).contains("Nobody"), "{}", complaint(&refused));
 }

@@ -1,6 +1,8 @@
 use std::fs;
+use std::time::{Duration, Instant};
 
-use crate::{all_programs, complaint, drystone, folder_with, printed, status};
+use crate::peer::{Peer, free_port};
+use crate::{DRYSTONE, all_programs, complaint, drystone, folder_with, printed, status};
 
 const PROGRAM: &str = "
 COMPONENT Main;
@@ -93,6 +95,113 @@ fn graphviz_gets_text() {
     assert!(text.starts_with("digraph program {") && text.ends_with("}\n"), "{text}");
     assert_eq!((text.matches("subgraph").count(), text.matches(" -> ").count()), (5, 3), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());
+}
+
+/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host elsewhere.
+const TOWN: &str = "
+COMPONENT Town;
+INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
+COMPONENT Host OFFERS Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE x: INTEGER;
+  BEGIN WHILE ?Name DO ?Name(x); IF x = 0 THEN PASSIVATE(1000000) END; !Greeting(x + 1) END END Greet;
+END Host;
+COMPONENT Guest REQUIRES Greet;
+VARIABLE x: INTEGER;
+BEGIN Greet!Name(1); Greet?Greeting(x); Greet!Name(0); Greet?Greeting(x) END Guest;
+COMPONENT Inn OFFERS Greet;
+VARIABLE room[i: INTEGER]: Host; i: INTEGER;
+BEGIN FOR i := 1 TO 5 DO NEW(room[i]) END; CONNECT(Greet, room[3]) END Inn;
+COMPONENT Link OFFERS Greet;
+  IMPLEMENTATION Greet;
+  VARIABLE next: Link; x: INTEGER;
+  BEGIN
+    WHILE ?Name DO
+      ?Name(x); IF x > 0 THEN NEW(next); next!Name(x - 1); next?Greeting(x) END; !Greeting(x)
+    END
+  END Greet;
+END Link;
+VARIABLE host, far: Host; inn: Inn; chain: Link; guest[i: INTEGER]: Guest; traveller, visitor, tourist, sleeper: Guest; i: INTEGER;
+BEGIN
+  NEW(host); NEW(inn); NEW(far) AT \"worker:1\";
+  EXPORT(Greet(host), \"tcp://127.0.0.1:NUMBER/host\");
+  FOR i := 1 TO 1000 DO NEW(guest[i]); CONNECT(Greet(guest[i]), host) END;
+  NEW(traveller); CONNECT(Greet(traveller), \"tcp://127.0.0.1:NUMBER/host\");
+  NEW(visitor); CONNECT(Greet(visitor), host) BY Monitored();
+  NEW(tourist); CONNECT(Greet(tourist), far);
+  NEW(chain); chain!Name(20); chain?Greeting(i);
+  NEW(sleeper); CONNECT(Greet(sleeper), inn);
+  WRITE(\"ready\"); WRITELINE; PASSIVATE(1000000)
+END Town;
+";
+
+#[test]
+fn a_program_that_runs_is_drawn() {
+    let folder = folder_with(&TOWN.replace("NUMBER", &free_port().to_string()));
+    let mut town = Peer::start(folder.path(), DRYSTONE, &["run", "--control", "socket", "program.dry"]);
+    assert_eq!(town.line(), "ready");
+    let draw = |file: &str| {
+        let output = drystone(folder.path(), &["graph", "--live", "socket", "-o", file]);
+        assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
+        fs::read_to_string(folder.path().join(file)).expect("it is there")
+    };
+    let is_quiet = |text: &str| {
+        let waits =
+            ["1000 \u{d7} BEGIN waits", "1002 \u{d7} Greet waits for its time", "sent 2 messages (16 bytes)"];
+        waits.iter().all(|line| text.contains(line)) && !text.contains("can run")
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut text = draw("out.dot");
+    while !is_quiet(&text) && Instant::now() < until {
+        text = draw("out.dot");
+    }
+    for box_ in [
+        "guest[]: Guest \u{d7} 1000\\n1000 \u{d7} BEGIN waits for a message from Town.host at program.dry:",
+        "traveller: Guest\\nBEGIN waits for a message from tcp://127.0.0.1:",
+        "visitor: Guest\\nBEGIN waits for a message from Town.host at",
+        "BY Monitored\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)",
+        "/host\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)\\n\
+         Greet exported: 1 communications, 1 open, 0 lost\\nsent 1 messages (8 bytes), received 2 messages (16 bytes)",
+        "far: Host AT worker:1\\n",
+        "room[]: Host \u{d7} 5",
+        "next: Link \u{d7} 20\\n20 \u{d7} Greet waits for a message at",
+    ] {
+        assert!(text.contains(box_), "{box_}: {text}");
+    }
+    let node = |name: &str, interface: &str| {
+        let (_, cluster) = text.split_once(&format!("label=\"{name}")).expect("it is drawn");
+        let (node, _) = cluster.split_once(&format!(" [label=\"{interface}\"")).expect("it has it");
+        node.rsplit(' ').next().expect("a word").to_string()
+    };
+    let requiring = |name: &str| node(name, "Greet").replace("offers", "requires");
+    for (client, server) in [
+        (node("guest[]", "Greet"), node("host", "Greet")),
+        (node("traveller", "Greet"), node("tcp:", "Greet")),
+        (requiring("tcp:"), node("host", "Greet")),
+        (node("visitor", "Greet"), node("BY", "Greet")),
+        (requiring("BY"), node("host", "Greet")),
+        (node("tourist", "Greet"), node("far", "Greet")),
+        (node("sleeper", "Greet"), node("inn", "Greet")),
+        (node("inn", "Greet"), node("room[]", "Greet")),
+    ] {
+        assert!(text.contains(&format!("  {client} -> {server} ")), "{client} -> {server}: {text}");
+    }
+    assert_eq!((text.matches("subgraph").count(), text.matches(" -> ").count()), (15, 8), "{text}");
+    let drawing = draw("out.svg");
+    assert!(drawing.contains("<title>1000 connected, 1000 talking</title>"));
+    assert_eq!(crossings(&drawing), [""; 0]);
+}
+
+#[test]
+fn only_a_program_that_runs_is_drawn_by_its_socket() {
+    let folder = folder_with(PROGRAM);
+    let output = drystone(folder.path(), &["graph", "--live", "socket"]);
+    assert_eq!(
+        (complaint(&output).as_str(), status(&output)),
+        ("error: socket: no program runs with this socket\n", 1)
+    );
+    assert_eq!(status(&drystone(folder.path(), &["graph", "--live", "socket", "program.dry"])), 2);
+    assert_eq!(status(&drystone(folder.path(), &["graph"])), 2);
 }
 
 /// A rectangle by its sides, or a stretch of a line.

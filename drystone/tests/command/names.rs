@@ -177,7 +177,7 @@ END Own;
 
 #[test]
 fn a_program_looks_at_its_bindings_replaces_and_deletes_them() {
-    let expected = "1TRUE\nGreet to local BY Monitored\n10 10\ndone\n2TRUE\nGreet to Own.h[2]\n\
+    let expected = "1TRUE\nGreet to Own.h[1] BY Monitored\n10 10\ndone\n2TRUE\nGreet to Own.h[2]\n\
                     local:host/3: nothing is exported by that name\n\
                     there is no Own.nobody with a slot 1 of Greet\n\
                     there is no Own.g with a slot 0 of Greet\ndone\nGreet to \n\

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use drystone_kortex::composed::Monitors;
 use drystone_runtime::binding::{Rebind, rebind};
-use drystone_runtime::inspect::{BindingView, Component, Snapshot, inspect};
+use drystone_runtime::inspect::{BindingView, Component, Next, Snapshot, inspect};
 use drystone_runtime::layout::Worker;
 use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
@@ -284,7 +284,7 @@ impl Shared {
         let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };
         let monitors = self.monitors.now();
         json!({
-            "components": components.iter().map(component).collect::<Vec<_>>(),
+            "components": components.iter().map(|each| component(each, &components)).collect::<Vec<_>>(),
             "more": more,
             "bindings": bindings.iter().map(binding).collect::<Vec<_>>(),
             "monitors": monitors.iter().map(|monitor| json!({
@@ -298,23 +298,38 @@ impl Shared {
     }
 }
 
-fn component(component: &Component) -> Value {
+fn component(component: &Component, all: &[Component]) -> Value {
     json!({
         "path": component.path,
+        "holder": component.holder.map(|holder| &all[holder].path),
+        "variable": component.variable,
         "template": component.template,
+        "place": component.place,
         "offers": component.offers,
         "requires": component.requires.iter().map(|connection| json!({
             "interface": connection.interface,
             "slot": connection.slot,
             "to": connection.to,
+            "by": connection.by.trim_start_matches(" BY "),
+            "next": next(&connection.next),
+            "inward": connection.is_inward,
             "open": connection.is_open,
         })).collect::<Vec<_>>(),
         "processes": component.processes.iter().map(|process| json!({
             "runs": process.what,
             "waits": process.waits_for.trim_start_matches(", which waits "),
+            "whom": process.whom,
             "at": process.at.trim_start_matches(" at "),
         })).collect::<Vec<_>>(),
     })
+}
+
+fn next(next: &Next) -> Value {
+    match next {
+        Next::Nothing => Value::Null,
+        Next::Offered(path) => json!({"offered": path}),
+        Next::Required(path) => json!({"required": path}),
+    }
 }
 
 fn binding(binding: &BindingView) -> Value {
@@ -322,9 +337,11 @@ fn binding(binding: &BindingView) -> Value {
         "name": binding.name,
         "interface": binding.interface,
         "export": binding.is_export,
+        "component": binding.component,
         "communications": binding.communications,
         "sent": binding.sent,
         "received": binding.received,
+        "why": binding.why,
     })
 }
 

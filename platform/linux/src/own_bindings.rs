@@ -39,8 +39,9 @@ pub(crate) async fn attend(mut client: Server, questions: Rc<Questions>) {
                 let found = components.iter().find(|component| component.path.as_bytes() == path);
                 for connection in found.iter().flat_map(|component| &component.requires) {
                     let slot = connection.slot.unwrap_or(1) as i64;
-                    let (interface, to) = (connection.interface.as_bytes(), connection.to.as_bytes());
-                    client.send_connection(interface, slot, to, connection.is_open).await;
+                    let (interface, to) = (connection.interface.as_bytes(), &connection.to);
+                    let to = format!("{to}{}", connection.by);
+                    client.send_connection(interface, slot, to.as_bytes(), connection.is_open).await;
                 }
                 client.send_end().await;
             }

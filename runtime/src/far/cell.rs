@@ -39,15 +39,27 @@ pub enum Role {
 /// What a proxy has.
 pub struct Served {
     /// For each interface that it offers.
-    pub reaches: Vec<Box<dyn Reach>>,
+    pub joints: Vec<Joint>,
     /// Where its component is, if it stands for one.
     pub remote: Option<Remote>,
     /// What is connected in its clients' place, if what they reach is in this program.
     pub behind: *mut RequiredSlot,
     /// What it leads to, for people.
     pub name: String,
-    /// What went through it.
+}
+
+/// What a proxy has for one interface.
+pub struct Joint {
+    /// Begins its communications.
+    pub reach: Box<dyn Reach>,
+    /// What went through them.
     pub traffic: Rc<Traffic>,
+}
+
+impl From<Box<dyn Reach>> for Joint {
+    fn from(reach: Box<dyn Reach>) -> Joint {
+        Joint { reach, traffic: Rc::default() }
+    }
 }
 
 /// Where the slot of the one interface is.

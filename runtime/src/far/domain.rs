@@ -9,7 +9,6 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
-use alloc::rc::Rc;
 
 use drystone_component::{Required, Template};
 
@@ -73,14 +72,13 @@ pub unsafe fn proxy_of(
     }
     let waker = Waker::new(w, *main_process(instance));
     domain.attach(waker.clone());
-    let reaches = (0..template.offered.length).map(|index| domain.offered(index)).collect();
+    let joints = (0..template.offered.length).map(|index| domain.offered(index).into()).collect();
     let clients: alloc::vec::Vec<_> = (0..template.required.length).map(|i| domain.required(i)).collect();
     *own(instance) = Box::into_raw(Box::new(Served {
-        reaches,
+        joints,
         remote: Some(Remote { domain, waker }),
         behind: core::ptr::null_mut(),
         name: name.into(),
-        traffic: Rc::default(),
     }));
     for (required, clients) in template.required.get().iter().zip(clients) {
         listen(w, instance, required, clients, name)?;

@@ -126,11 +126,14 @@ unsafe fn connection_for(
     }
 }
 
-/// The name of a listener, and what went through it.
+/// The name of a listener, what went through it, and whose required interface it is, if it is a component's own.
 ///
 /// # Safety
 /// It is one, and alive.
-pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a Traffic)> {
+pub unsafe fn description<'a>(
+    instance: *mut Instance,
+) -> Option<(&'a str, &'a Traffic, Option<*mut Instance>)> {
     let listener: *mut Listener = *own(instance);
-    listener.as_ref().map(|listener| (listener.name.as_str(), &*listener.traffic))
+    let listener = listener.as_ref()?;
+    Some((listener.name.as_str(), &*listener.traffic, listener.required.map(|(of, _)| of)))
 }

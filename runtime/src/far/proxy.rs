@@ -8,7 +8,6 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
-use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
@@ -17,9 +16,8 @@ use drystone_component::{Interface, Offered, Side};
 
 use super::NO_LOCATION;
 use super::Reach;
-use super::cell::{Role, SLOT, Served, own, take, template};
+use super::cell::{Joint, Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
-use super::traffic::Traffic;
 use crate::communication::connection::owner;
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
@@ -42,11 +40,10 @@ pub unsafe fn proxy(
     }
     keep_detached(w, instance);
     *own(instance) = Box::into_raw(Box::new(Served {
-        reaches: Vec::from([reach]),
+        joints: Vec::from([reach.into()]),
         remote: None,
         behind: ptr::null_mut(),
         name: name.into(),
-        traffic: Rc::default(),
     }));
     Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
 }
@@ -65,8 +62,9 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
     }
     if (*cell).is_null() {
         let served: *mut Served = *own((*p).instance);
-        let far = (&mut (*served).reaches)[(*p).body as usize].begin();
-        *cell = Box::into_raw(Box::new(Pump::new(far, Side::Server, w, p, &(*served).traffic)));
+        let joint = &mut (&mut (*served).joints)[(*p).body as usize];
+        let far = joint.reach.begin();
+        *cell = Box::into_raw(Box::new(Pump::new(far, Side::Server, w, p, &joint.traffic)));
     }
     match (**cell).go_on(w, p, p.cast(), interface) {
         Outcome::Waits => {}
@@ -112,11 +110,11 @@ pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
     served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
 }
 
-/// The name of a proxy, and what went through it.
+/// The name of a proxy, and what it has for each interface that it offers.
 ///
 /// # Safety
-/// It is one, and alive.
-pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a Traffic)> {
+/// It is one, or stands for a component that was made in another domain; and it is alive.
+pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a [Joint])> {
     let served: *mut Served = *own(instance);
-    served.as_ref().map(|served| (served.name.as_str(), &*served.traffic))
+    served.as_ref().map(|served| (served.name.as_str(), served.joints.as_slice()))
 }

@@ -1,0 +1,118 @@
+//! The picture of a program that runs, as its control socket tells it: components with what their processes wait for
+//! (`members`), connections, and bindings with what has gone through them (`joints`).
+//!
+//! Where a component, or a collection of its, holds more than a few that are alike, one box stands for all of them, with all
+//! that they hold; and for those that hold one another one by one, as in a list. What is reached by a name is a box as in the picture of a text.
+
+mod joints;
+mod members;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::picture::{Component, Interface, Picture, Port, Side};
+use crate::Status;
+use crate::control::{ask, list, text};
+
+use joints::Joints;
+
+/// So many components in one place are drawn each for itself.
+const FEW: usize = 3;
+
+/// Most components that are looked at.
+const MOST: usize = 100_000;
+
+/// Asks the program.
+pub fn picture(socket: &Path) -> Result<Picture, Status> {
+    let answer = ask(socket, &json!({"inspect": MOST}))?;
+    let mut painter = Painter::default();
+    let notes = match answer["more"].as_u64() {
+        None | Some(0) => Vec::new(),
+        Some(more) => vec![format!("{more} components more are not shown")],
+    };
+    let name = socket.display().to_string();
+    let program = painter.picture.add(Component { name, notes, ..Component::default() });
+    let components = list(&answer["components"]);
+    painter.place(components, program);
+    let mut joints = Joints::default();
+    components.iter().for_each(|component| joints.connect(&mut painter, component));
+    list(&answer["bindings"]).iter().for_each(|binding| joints.bind(&mut painter, binding));
+    joints.finish(&mut painter.picture);
+    Ok(painter.picture)
+}
+
+#[derive(Default)]
+struct Painter<'a> {
+    picture: Picture,
+    /// The boxes of components, and where these were made, by their paths.
+    boxes: HashMap<&'a str, (usize, &'a str)>,
+    /// Names of interfaces; their places are their numbers.
+    interfaces: Vec<&'a str>,
+}
+
+impl<'a> Painter<'a> {
+    /// Makes the boxes: outer ones first.
+    fn place(&mut self, components: &'a [Value], program: usize) {
+        let mut held = HashMap::<&str, Vec<&'a Value>>::new();
+        for component in components {
+            held.entry(text(&component["holder"])).or_default().push(component);
+        }
+        let mut waiting: VecDeque<_> =
+            components.first().map(|entry| (vec![entry], program)).into_iter().collect();
+        while let Some((mut members, parent)) = waiting.pop_front() {
+            let index = self.picture.add(Component { parent: Some(parent), ..Component::default() });
+            let mut groups = Vec::<Vec<&Value>>::new();
+            let mut next = 0;
+            while let Some(holder) = members.get(next) {
+                for &component in held.get(text(&holder["path"])).into_iter().flatten() {
+                    let is_first = next == 0 && members[0]["holder"].is_null();
+                    match groups.iter_mut().find(|group| members::are_alike(group[0], component)) {
+                        _ if !is_first && members::are_alike(members[0], component) => {
+                            members.push(component)
+                        }
+                        Some(group) => group.push(component),
+                        None => groups.push(vec![component]),
+                    }
+                }
+                next += 1;
+            }
+            self.fill(index, &members);
+            for group in groups {
+                match members.len() == 1 && group.len() <= FEW {
+                    true => waiting.extend(group.into_iter().map(|component| (vec![component], index))),
+                    false => waiting.push_back((group, index)),
+                }
+            }
+        }
+    }
+
+    /// Writes into a box what its components are, do and have.
+    fn fill(&mut self, index: usize, members: &[&'a Value]) {
+        for component in members {
+            self.boxes.insert(text(&component["path"]), (index, text(&component["place"])));
+        }
+        for offer in list(&members[0]["offers"]) {
+            self.port(index, Side::Offered, text(&offer[0]));
+        }
+        for connection in
+            list(&members[0]["requires"]).iter().filter(|connection| connection["inward"] != true)
+        {
+            self.port(index, Side::Required, text(&connection["interface"]));
+        }
+        let component = &mut self.picture.boxes[index];
+        component.name = members::name(members);
+        component.notes = members::notes(members);
+    }
+
+    /// An interface of a box, by its name.
+    fn port(&mut self, owner: usize, side: Side, interface: &'a str) -> Port {
+        let known = self.interfaces.iter().position(|known| *known == interface);
+        let id = known.unwrap_or_else(|| {
+            self.interfaces.push(interface);
+            self.interfaces.len() - 1
+        });
+        self.picture.port(owner, side, Interface { id, name: interface.into() })
+    }
+}
