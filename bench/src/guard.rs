@@ -1,5 +1,5 @@
-//! Guards what a few kernels cost: counts the instructions of one operation of each, and fails if one has grown without
-//! a new record. `./test` runs it, so whoever makes something dearer says so, in the same commit.
+//! Guards what a few kernels cost, and a call of a component in Rust: counts the instructions of one operation of each, and
+//! fails if one has grown without a new record. `./test` runs it, so whoever makes something dearer says so, in the same commit.
 //!
 //! Instructions, because they hardly differ from run to run, on busy machines too. Another processor, C library or
 //! version of Valgrind changes them a little: that is what the margin is for.
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::places;
+use crate::{native, places};
 use comparison::has_grown;
 use kernel::Counter;
 pub use kernel::instructions;
@@ -62,6 +62,12 @@ fn count(folder: &Path, recorded: &Counts) -> Result<Counts, String> {
         let count = least(recorded.get(&kernel.name).copied(), || counter.operation(&kernel))?;
         counts.insert(kernel.name, count);
     }
+    if folder == places::kernels() {
+        for (name, call) in native::WATCHED {
+            let count = least(recorded.get(name).copied(), || call.instructions().map(record::rounded))?;
+            counts.insert(name.to_string(), count);
+        }
+    }
     Ok(counts)
 }
 
@@ -83,9 +89,12 @@ mod tests {
 
     #[test]
     fn every_kernel_is_recorded() {
-        let kernels = kernel::all(&places::kernels()).unwrap();
+        let kernels = kernel::all(&places::kernels()).unwrap().into_iter().map(|kernel| kernel.name);
+        let mut counted: Vec<_> =
+            kernels.chain(native::WATCHED.iter().map(|(name, _)| name.to_string())).collect();
+        counted.sort();
         let recorded = record::read(&places::kernels().join(RECORD)).unwrap();
-        assert!(kernels.iter().map(|kernel| &kernel.name).eq(recorded.keys()));
+        assert!(counted.iter().eq(recorded.keys()));
     }
 
     fn least_of(recorded: Option<f64>, counts: &[f64]) -> (f64, usize) {

@@ -41,6 +41,18 @@ enum Way {
     Await,
 }
 
+/// A way of calling a form of component.
+pub struct Called {
+    way: Way,
+    form: Form,
+}
+
+/// What the guard of instructions watches, as it calls it: the general case.
+pub const WATCHED: [(&str, Called); 2] = [
+    ("awaited", Called { way: Way::Await, form: Form::General }),
+    ("called", Called { way: Way::Procedure, form: Form::General }),
+];
+
 /// How many calls.
 #[derive(Args)]
 pub struct Calls {
@@ -127,7 +139,7 @@ fn row(form: Form, calls: u32) -> Result<LocalCall, String> {
     }
     let cost = |way: usize| -> Result<Cost, String> {
         let nanoseconds = Figure::of(&times[way]).expect("there are some").value;
-        Ok(Cost { nanoseconds, instructions: instructions(ways[way], form)? })
+        Ok(Cost { nanoseconds, instructions: Called { way: ways[way], form }.instructions()? })
     };
     Ok(LocalCall { form: form.name(), by_dyn: cost(0)?, called: cost(1)?, awaited: cost(2)? })
 }
@@ -140,21 +152,23 @@ fn picoseconds(way: Way, form: Form, calls: u32) -> Result<f64, String> {
     stopwatch::picoseconds(form, calls, way == Way::Await)
 }
 
-/// Instructions of one call: this program makes so many, and more, under Valgrind.
-fn instructions(way: Way, form: Form) -> Result<f64, String> {
-    let program = env::current_exe().map_err(|error| error.to_string())?;
-    let name = |value: &dyn ToString| value.to_string();
-    let spelled =
-        |value: Option<clap::builder::PossibleValue>| name(&value.expect("none is hidden").get_name());
-    let count = |calls: u32| {
-        guard::instructions(|valgrind: &mut Command| {
-            valgrind.arg(&program).args(["native", "--only", &spelled(way.to_possible_value())]);
-            valgrind.args(["--form", &spelled(form.to_possible_value()), "--calls", &name(&calls)]);
-            execute(valgrind, 1, LIMIT).map(drop)
-        })
-    };
-    let (few, many) = (count(COUNTED)?, count(COUNTED * 11)?);
-    Ok(many.saturating_sub(few) as f64 / f64::from(COUNTED * 10))
+impl Called {
+    /// Of one call: this program makes so many, and more, under Valgrind.
+    pub fn instructions(&self) -> Result<f64, String> {
+        let program = env::current_exe().map_err(|error| error.to_string())?;
+        let name = |value: &dyn ToString| value.to_string();
+        let spelled =
+            |value: Option<clap::builder::PossibleValue>| name(&value.expect("none is hidden").get_name());
+        let count = |calls: u32| {
+            guard::instructions(|valgrind: &mut Command| {
+                valgrind.arg(&program).args(["native", "--only", &spelled(self.way.to_possible_value())]);
+                valgrind.args(["--form", &spelled(self.form.to_possible_value()), "--calls", &name(&calls)]);
+                execute(valgrind, 1, LIMIT).map(drop)
+            })
+        };
+        let (few, many) = (count(COUNTED)?, count(COUNTED * 11)?);
+        Ok(many.saturating_sub(few) as f64 / f64::from(COUNTED * 10))
+    }
 }
 
 /// Since then, of one of so many.

@@ -64,6 +64,7 @@ pub unsafe fn lose(w: *mut Worker, c: *mut Communication) -> Finished {
 }
 
 /// No service runs any more.
+#[inline(always)]
 unsafe fn over(w: *mut Worker, c: *mut Communication, flags: u16) -> Finished {
     if (*c).word.flags & CLIENT_CLOSED == 0 {
         (*c).word.flags |= flags;

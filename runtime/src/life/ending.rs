@@ -65,6 +65,7 @@ pub unsafe fn lost(w: *mut Worker, p: *mut Process) {
     service_ended(w, instance, finished);
 }
 
+#[inline(always)]
 unsafe fn service_ended(w: *mut Worker, instance: *mut Instance, finished: Finished) {
     match finished {
         Finished::Failed => {}
