@@ -83,7 +83,6 @@ struct Heading {
 }
 
 const BY_HAND: &[&str] = &["futex", "pipe", "unix"];
-const EACH_BY_HAND: &[&str] = &["pipe each", "unix each"];
 const ALL: &[&str] = &["capnp-rpc", "futex", "libtirpc", "net/http", "pipe", "tokio-mpsc", "tonic", "unix"];
 const AHEAD: &Goals = &[(1.0, ALL)];
 
@@ -169,7 +168,6 @@ impl Bench {
         let pipe_each = by_hand("pipe each", Way::PipeEach, 2);
         let unix_each = by_hand("unix each", Way::UnixEach, 2);
         let streams = [drystone, pipe_each, unix_each, pipe, unix, tonic];
-        let goals: &Goals = &[(CROSSING, EACH_BY_HAND), (1.0, &["tonic"])];
         for (row, work) in [("lrpc throughput", Work::Put), ("texts lrpc throughput", Work::Text)] {
             self.messages(Heading { row, cores: 2, work, n: 500_000, goals }, &streams, tell)?;
         }

@@ -52,8 +52,8 @@ fn notes() -> String {
          *tokio-mpsc* is a pair of channels of 1024 messages between two threads, each with a runtime of its own (a worker of \
          Drystone has room for 256); *futex*, *pipe* and *unix* are two processes by hand, with a message of 20 bytes: those \
          without answers are written 64 KiB at once, which nobody looks at, or, as *pipe each* and *unix each*, by \
-         themselves. Where there are no answers Drystone shall have three times the throughput of the latter, which also \
-         say each message when it is said, and more than gRPC's streams; the former shows what is left. *tonic* calls a \
+         themselves, with a system call each, which no target is computed from. Drystone sends what it has when that is 4 KiB, or \
+         when it has nothing else to do. *tonic* calls a \
          method with one reply, or streams from the client; *capnp-rpc* calls methods and streaming methods, over \
          buffered connections; *async-nats* sends numbers with a subject of its own for the answers, by the NATS that Drystone uses too; *libtirpc* is client and server with what rpcgen makes; all of these are \
          in bench/peers. Drystone over tcp has a capacity of 1024. *http* asks both servers by POST with the same JSON, with one \

@@ -4,6 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::connection::Role;
+use super::frame::HEADER;
 use super::inbox::Inbox;
 use super::limits::Hello;
 use crate::interface::{Fingerprint, Interface, Side};
@@ -22,9 +23,9 @@ impl Credit {
         self.messages > 0 && self.bytes > 0
     }
 
-    /// Whether one more message of so many bytes takes no more than is left.
-    pub(super) fn covers(&self, length: u32) -> bool {
-        self.messages > 0 && self.bytes >= i64::from(length)
+    /// Whether one more message, whose body has so many bytes, takes no more than is left.
+    pub(super) fn covers(&self, length: usize) -> bool {
+        self.allows() && self.bytes >= taken(length)
     }
 
     /// What the other side takes of each communication is granted.
@@ -41,11 +42,11 @@ impl Credit {
         Ok(before - self.overdrawn())
     }
 
-    /// A message is sent; gives by how much more this is overdrawn.
+    /// A message is sent, whose body has so many bytes; gives by how much more this is overdrawn.
     pub(super) fn spend(&mut self, length: usize) -> i64 {
         let before = self.overdrawn();
         self.messages -= 1;
-        self.bytes -= length as i64;
+        self.bytes -= taken(length);
         self.overdrawn() - before
     }
 
@@ -53,6 +54,11 @@ impl Credit {
     pub(super) fn overdrawn(&self) -> i64 {
         (-self.bytes).max(0)
     }
+}
+
+/// What a message takes whose body has so many bytes: its header waits with it.
+pub(super) fn taken(length: usize) -> i64 {
+    (HEADER + length) as i64
 }
 
 /// How far a communication is.

@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::mem::{replace, take};
 
-use super::channel::{Channel, Credit, End, NO_NUMBER, Phase};
+use super::channel::{Channel, Credit, End, NO_NUMBER, Phase, taken};
 use super::description::Description;
 use super::frame::{Kind, Output, reason};
 use super::limits::{Hello, Limits};
@@ -227,15 +227,15 @@ impl Connection {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
             return (values(&[]), None);
         };
-        let (taken, length) = channel.inbox.take(values);
+        let (given, length) = channel.inbox.take(values);
         channel.taken.messages += 1;
-        channel.taken.bytes += length as i64;
+        channel.taken.bytes += taken(length);
         let next = channel.inbox.number().and_then(|number| channel.number_received(number));
         if !channel.owes && channel.should_grant() {
             channel.owes = true;
             self.owing.push(handle.0);
         }
-        (taken, next)
+        (given, next)
     }
 
     /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.

@@ -233,7 +233,8 @@ fn who_sends_much_may_send_more_before_it_is_taken_while_there_is_some_left_in_s
     let mut round = |which: usize| {
         let mut sent = 0;
         while pair.ends[0].has_room(handles[which]) {
-            pair.say(0, handles[which], 0, &[0; 100]);
+            // A hundred with its header.
+            pair.say(0, handles[which], 0, &[0; 88]);
             sent += 100;
         }
         pair.settle(talk);
@@ -254,6 +255,7 @@ fn ten_thousand_communications_with_long_messages_wait_for_each_other_and_go_on(
     let mut pair = Pair::new(Limits { largest: 1 << 20, sum: 1 << 20, ..Limits::default() });
     let handles: Vec<_> = (0..count).map(|_| pair.ends[0].open(b"talk", talk, 0)).collect();
     let (mut servers, mut said, mut heard) = (pair.settle(talk), vec![false; count], vec![false; count]);
+    let mut so_far = 0;
     while heard.contains(&false) {
         for (handle, said) in handles.iter().zip(&mut said).filter(|(_, said)| !**said) {
             if pair.ends[0].has_room(*handle) {
@@ -267,6 +269,9 @@ fn ten_thousand_communications_with_long_messages_wait_for_each_other_and_go_on(
             pair.ends[1].take(*handle, |_| ());
         }
         pair.settle(talk);
+        let now = heard.iter().filter(|heard| **heard).count();
+        assert!(now > so_far, "nobody goes on after {now}");
+        so_far = now;
     }
     assert_eq!(pair.ends.map(|end| end.failure().is_some()), [false, false]);
 }

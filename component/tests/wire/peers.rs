@@ -22,6 +22,9 @@ fn hello() -> Vec<u8> {
     frame(1, 1, 0x4472_7973, &words(&[16, 1000, 1000, 100]))
 }
 
+/// Bytes of a frame before its body.
+const HEADER: usize = 12;
+
 /// Asks for talk.
 fn open(number: u32) -> Vec<u8> {
     let body = [&talk().fingerprint.to_bytes()[..], &words(&[4]), b"talk"].concat();
@@ -109,8 +112,8 @@ fn whoever_asks_without_reading_is_not_answered() {
     assert!(server.output().len() < 9 << 20);
 }
 
-/// What a stranger can make a server hold that takes nothing: `open` and `close` say which communications it begins and
-/// ends, and each of them gets messages of these lengths while that is allowed.
+/// What a stranger can make a server hold that takes nothing: bytes of frames, and what stops it. Each communication that it
+/// begins gets messages whose frames have these lengths, and is ended if it shall `close`.
 fn held(limits: Limits, lengths: &[usize], close: bool) -> (usize, String) {
     let mut server = Connection::new(Role::Acceptor, limits);
     server.feed(&hello());
@@ -123,7 +126,7 @@ fn held(limits: Limits, lengths: &[usize], close: bool) -> (usize, String) {
             }
         }
         for length in lengths {
-            server.feed(&frame(4, 0, 2 * number, &vec![0; *length]));
+            server.feed(&frame(4, 0, 2 * number, &vec![0; *length - HEADER]));
             if let Some(failure) = server.failure() {
                 return (sum, failure.to_string());
             }
@@ -144,9 +147,13 @@ fn what_a_stranger_sends_is_bounded_in_sum() {
     assert_eq!(held(limits, &[512, 512], false), (1 << 19, many.to_string()));
     // To close them makes no room for others while nobody has taken what came.
     assert_eq!(held(limits, &[512, 512], true), (1 << 19, many.to_string()));
-    // One message that is as long as may be for each: the second would be the one too many.
-    let (sum, why) = held(limits, &[1 << 16], false);
-    assert_eq!((sum, why.as_str()), (2 << 16, "more bytes have come than were granted"));
+    // Messages without anything in them take what they take here.
+    let (sum, why) = held(limits, &[HEADER; 87], false);
+    assert_eq!((sum, why.as_str()), (86 * HEADER, "more messages have come than were granted"));
+    // One message that is as long as may be for each: the third would be the one too many.
+    let longest = (1 << 16) + HEADER;
+    let (sum, why) = held(limits, &[longest], false);
+    assert_eq!((sum, why.as_str()), (2 * longest, "more bytes have come than were granted"));
     // As much as may be of both.
     let (sum, why) = held(limits, &[1020, (1 << 12) + 4], true);
     assert_eq!(why, "more bytes have come than were granted");

@@ -136,7 +136,7 @@ def talk(connection, name, count):
         reader = Reader(body)
         assert (reader.opaque(), reader.hyper()) == (b"You said " + text, 1 - i)
         taken += len(body)
-        connection.send(CREDIT, 0, 0, struct.pack(">2I", 1, len(body)))
+        connection.send(CREDIT, 0, 0, struct.pack(">2I", 1, 12 + len(body)))
     connection.send(CLOSE, 0, 0)
     kind = None
     while kind != CLOSE:

@@ -364,7 +364,7 @@ fn run(of: Header, bytes: &[u8], granted: &mut Credit, largest: u32) -> (usize, 
     while let Some(next) = bytes[length..].first_chunk().map(Header::read) {
         let end = length + HEADER + next.length as usize;
         let is_alike = next.kind == of.kind && next.communication == of.communication;
-        if !is_alike || end > bytes.len() || !granted.covers(next.length) || next.length > largest {
+        if !is_alike || end > bytes.len() || !granted.covers(next.length as usize) || next.length > largest {
             break;
         }
         granted.spend(next.length as usize);
