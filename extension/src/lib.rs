@@ -1,0 +1,11 @@
+//! Code that crosses a boundary: a client's block of calls, a handler that runs where a message arrives. It comes as
+//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run only as [`Verified`].
+#![no_std]
+
+extern crate alloc;
+
+mod verified;
+
+pub use verified::{Guard, Verified};
+
+pub mod bytecode;
