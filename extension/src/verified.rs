@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use crate::bytecode::Slot;
+use crate::bytecode::{Instruction, Program};
 
-/// A program that is safe to run by an engine that keeps its guards. Only the verifier makes one.
+/// A program that is safe to run by an engine that keeps its guards. Only the verifier makes one of a program that it could
+/// prove something about.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    slots: Vec<Slot>,
+    program: Program,
     guards: Vec<Guard>,
 }
 
@@ -18,28 +19,54 @@ pub enum Guard {
     #[default]
     None,
     /// Before a jump back, or a call that may recur: takes one from the budget; when that is spent, the program stops here and
-    /// can be resumed.
+    /// can be resumed. It is also here that a program is cancelled: a loop that may take long needs it even if it ends.
     Budget,
     /// Before an access: its address is confined to the program's own memory, whatever it is. That memory is a power of two of
     /// bytes, with room behind it for the widest access.
     Confine,
+    /// Before an access: unless it lies in the program's own memory or in its stack (of any frame), the program stops here.
+    Check,
 }
 
 impl Verified {
     /// A program with a guard for each of its slots.
     #[allow(dead_code)]
-    pub(crate) fn new(slots: Vec<Slot>, guards: Vec<Guard>) -> Verified {
-        assert_eq!(slots.len(), guards.len());
-        Verified { slots, guards }
+    pub(crate) fn new(program: Program, guards: Vec<Guard>) -> Verified {
+        assert_eq!(program.slots(), guards.len());
+        Verified { program, guards }
+    }
+
+    /// A program of which nothing is known but its shape, so that everything is guarded. It starts with zeros in all registers
+    /// and in its stack.
+    pub fn unproven(program: Program) -> Verified {
+        let guards = (0..program.slots())
+            .map(|at| program.at(at).map_or(Guard::None, |it| cautious(it, at)))
+            .collect();
+        Verified { program, guards }
     }
 
     /// The program.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
     /// What is done before each of its slots.
     pub fn guards(&self) -> &[Guard] {
         &self.guards
+    }
+}
+
+fn cautious(instruction: Instruction, at: usize) -> Guard {
+    match instruction {
+        Instruction::Load { .. } | Instruction::Store { .. } | Instruction::Atomic { .. } => Guard::Check,
+        Instruction::CallLocal { .. } | Instruction::CallRegister { .. } => Guard::Budget,
+        Instruction::Jump { .. } | Instruction::JumpIf { .. } => {
+            if instruction.target(at).is_some_and(|target| target <= at as i64) {
+                Guard::Budget
+            } else {
+                Guard::None
+            }
+        }
+        _ => Guard::None,
     }
 }

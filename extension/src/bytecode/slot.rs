@@ -39,6 +39,25 @@ impl Slot {
     }
 }
 
+/// The low three bits of opcodes (section 3.1).
+pub(super) mod class {
+    pub const LD: u8 = 0;
+    pub const LDX: u8 = 1;
+    pub const ST: u8 = 2;
+    pub const STX: u8 = 3;
+    pub const ALU: u8 = 4;
+    pub const JMP: u8 = 5;
+    pub const JMP32: u8 = 6;
+    pub const ALU64: u8 = 7;
+}
+
+/// The high three bits of those that load and store (section 5).
+pub(super) mod mode {
+    pub const MEM: u8 = 0x60;
+    pub const MEMSX: u8 = 0x80;
+    pub const ATOMIC: u8 = 0xc0;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
