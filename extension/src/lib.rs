@@ -6,6 +6,6 @@ extern crate alloc;
 
 mod verified;
 
-pub use verified::{Guard, Verified};
+pub use verified::{DEPTH, FRAME, Guard, Verified};
 
 pub mod bytecode;

@@ -4,6 +4,13 @@ use alloc::vec::Vec;
 
 use crate::bytecode::{Instruction, Program};
 
+/// Bytes of stack that a call of a function has: those below its r10.
+pub const FRAME: usize = 512;
+
+/// How many calls may be under way at once, the outermost function's included. The verifier proves it of programs that don't
+/// recur; a call with [`Guard::Budget`] that would be one too many stops the program.
+pub const DEPTH: usize = 8;
+
 /// A program that is safe to run by an engine that keeps its guards. Only the verifier makes one of a program that it could
 /// prove something about.
 #[derive(Clone, Debug)]
