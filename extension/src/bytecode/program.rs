@@ -41,6 +41,16 @@ impl Program {
         self.instructions.iter().enumerate().filter_map(|(at, instruction)| Some((at, (*instruction)?)))
     }
 
+    /// The functions whose addresses it takes, by their slots: those that a call of a register may reach.
+    pub fn taken(&self) -> Vec<u32> {
+        let constants = self.instructions().filter(|(_, it)| matches!(it, Instruction::Constant { .. }));
+        let mut taken: Vec<u32> =
+            constants.filter_map(|(at, it)| it.target(at)).map(|at| at as u32).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        taken
+    }
+
     fn check(&self) -> Result<(), Error> {
         for (at, instruction) in self.instructions() {
             if instruction.writes() == Some(Register::FRAME) {

@@ -1,0 +1,10 @@
+//! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same [`Context`].
+
+mod context;
+mod interpreter;
+mod memory;
+mod operation;
+
+pub use context::{Answer, Context, Helper, Platform, State, Stop};
+pub use interpreter::Interpreter;
+pub use memory::Memory;
