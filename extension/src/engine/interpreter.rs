@@ -5,6 +5,7 @@
 //! them, or put a guard before them; who makes an [`Interpreter`] of a proved program promises that it runs as was proved.
 
 use alloc::{string::String, vec::Vec};
+use core::hint::black_box;
 
 use super::context::{Context, Helper, Platform, Stop, function};
 use super::memory::{Memory, read, write};
@@ -48,9 +49,9 @@ impl<H> Interpreter<H> {
     /// If the context's memory isn't as large as the platform said, or its state isn't this program's.
     pub fn run(&self, context: &mut Context<H>) -> Result<u64, Stop> {
         assert_eq!(context.memory.size(), self.memory, "the program was prepared for memory of another size");
+        let mut next = self.program.begins[context.state.slot()] as usize;
         let mut registers = [0; FILE];
         registers[..Register::COUNT].copy_from_slice(&context.state.registers);
-        let mut next = self.program.begins[context.state.slot()] as usize;
         let result = self.steps(context, &mut registers, &mut next);
         context.state.registers.copy_from_slice(&registers[..Register::COUNT]);
         // It points behind what it stopped at.
@@ -58,13 +59,15 @@ impl<H> Interpreter<H> {
         result
     }
 
-    fn steps(&self, context: &mut Context<H>, r: &mut [u64; FILE], next: &mut usize) -> Result<u64, Stop> {
+    fn steps(&self, context: &mut Context<H>, r: &mut [u64; FILE], at: &mut usize) -> Result<u64, Stop> {
+        // In a variable of its own it stays in a register.
+        let mut next = *at;
         let base = context.memory.base();
         let mask = self.memory as u64 - 1;
         let (lowest, reach) = Memory::reach(self.memory);
-        loop {
-            let it = self.program.operations[*next];
-            *next += 1;
+        let result = loop {
+            let it = self.program.operations[next];
+            next += 1;
             let a = it.a as usize % FILE;
             let b = r[it.b as usize % FILE].wrapping_add(it.constant);
             macro_rules! set {
@@ -77,7 +80,17 @@ impl<H> Interpreter<H> {
                 ($type:ty, $holds:expr) => {{
                     let holds: fn($type, $type) -> bool = $holds;
                     if holds(r[a] as $type, b as $type) {
-                        *next = it.offset as usize
+                        // Else this becomes a conditional move, which waits for what a branch predicts.
+                        black_box(());
+                        next = it.offset as usize
+                    }
+                }};
+            }
+            macro_rules! or_stop {
+                ($step:expr) => {{
+                    match $step {
+                        Ok(value) => value,
+                        Err(stop) => break Err(stop),
                     }
                 }};
             }
@@ -148,7 +161,7 @@ impl<H> Interpreter<H> {
                 Code::IfSignedGreaterOrEqual32 => jump!(i32, |a, b| a >= b),
                 Code::IfSignedLess32 => jump!(i32, |a, b| a < b),
                 Code::IfSignedLessOrEqual32 => jump!(i32, |a, b| a <= b),
-                Code::Jump => *next = it.offset as usize,
+                Code::Jump => next = it.offset as usize,
                 Code::Extend8To64 => r[a] = b as i8 as u64,
                 Code::Extend16To64 => r[a] = b as i16 as u64,
                 Code::Extend32To64 => r[a] = b as i32 as u64,
@@ -186,34 +199,36 @@ impl<H> Interpreter<H> {
                 }
                 Code::Budget => {
                     if context.state.slice == 0 {
-                        context.refill()?;
+                        or_stop!(context.refill());
                     }
                     context.state.slice -= 1;
                 }
                 Code::Confine => r[a] = Memory::BEGIN + (b & mask),
                 Code::Check => {
                     if b.wrapping_sub(lowest) > reach - it.offset as u64 {
-                        return Err(Stop::Access);
+                        break Err(Stop::Access);
                     }
                 }
-                Code::CallHelper => r[0] = self.call(context, r, b)?,
+                Code::CallHelper => r[0] = or_stop!(self.call(context, r, b)),
                 Code::CallLocal => {
-                    context.state.calls.enter(r, it.constant)?;
-                    *next = self.program.begins[it.offset as usize] as usize;
+                    or_stop!(context.state.calls.enter(r, it.constant));
+                    next = self.program.begins[it.offset as usize] as usize;
                 }
                 Code::CallRegister => match function(b) {
                     Some(slot) if self.taken.contains(&slot) => {
-                        context.state.calls.enter(r, it.offset as u64)?;
-                        *next = self.program.begins[slot as usize] as usize;
+                        or_stop!(context.state.calls.enter(r, it.offset as u64));
+                        next = self.program.begins[slot as usize] as usize;
                     }
-                    _ => r[0] = self.call(context, r, b)?,
+                    _ => r[0] = or_stop!(self.call(context, r, b)),
                 },
                 Code::Exit => match context.state.calls.leave(r) {
-                    Some(slot) => *next = self.program.begins[slot as usize] as usize,
-                    None => return Ok(r[0]),
+                    Some(slot) => next = self.program.begins[slot as usize] as usize,
+                    None => break Ok(r[0]),
                 },
             }
-        }
+        };
+        *at = next;
+        result
     }
 
     fn call(&self, context: &mut Context<H>, r: &[u64; FILE], number: u64) -> Result<u64, Stop> {
