@@ -9,17 +9,33 @@ use super::Memory;
 use crate::bytecode::{Constant, Register};
 use crate::{DEPTH, FRAME};
 
-/// What a program can call under a number: it takes r1 to r5, and gives r0. It may see and change the program's memory, and what
-/// the host keeps for it (`H`). It must not panic: nothing catches that.
-pub type Helper<H> = extern "C" fn(&mut Context<H>, u64, u64, u64, u64, u64) -> Answer;
+/// What a program can call under a number.
+pub struct Helper<H> {
+    /// What is called.
+    pub function: Function<H>,
+    /// How many of r1 to r5 it looks at. The others may hold anything, if it is called again after it stopped.
+    pub arguments: usize,
+}
+
+/// Takes r1 to r5, and gives r0. It may see and change the program's memory, and what the host keeps for it (`H`). It must not
+/// panic: nothing catches that.
+pub type Function<H> = extern "C" fn(&mut Context<H>, u64, u64, u64, u64, u64) -> Answer;
+
+impl<H> Clone for Helper<H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<H> Copy for Helper<H> {}
 
 /// What a helper gives: made of a `Result<u64, Stop>`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
-    value: u64,
+    pub(super) value: u64,
     /// 0 if it goes on.
-    stop: u64,
+    pub(super) stop: u64,
 }
 
 impl From<Result<u64, Stop>> for Answer {
@@ -94,7 +110,6 @@ impl fmt::Display for Stop {
 }
 
 /// What an engine has to know of where a program will run.
-#[derive(Debug)]
 pub struct Platform<'a, H> {
     /// By their numbers.
     pub helpers: &'a [Helper<H>],
@@ -149,6 +164,8 @@ pub(super) fn function(address: u64) -> Option<u32> {
 #[derive(Debug)]
 pub struct Context<'a, H> {
     pub(super) state: State,
+    /// Where compiled code finds the stack when the program stops.
+    pub(super) stack: usize,
     /// What it can address.
     pub memory: &'a mut Memory,
     /// What the host keeps for it.
@@ -251,7 +268,7 @@ impl Calls {
 impl<'a, H> Context<'a, H> {
     /// A run from a state on.
     pub fn new(state: State, memory: &'a mut Memory, host: &'a mut H) -> Context<'a, H> {
-        Context { state, memory, host, cancelled: None }
+        Context { state, stack: 0, memory, host, cancelled: None }
     }
 
     /// A run that stops when somebody sets a flag: at one of the next 16384 jumps back that take from the budget.

@@ -234,7 +234,7 @@ impl<H> Interpreter<H> {
     fn call(&self, context: &mut Context<H>, r: &[u64; FILE], number: u64) -> Result<u64, Stop> {
         let helper =
             usize::try_from(number).ok().and_then(|number| self.helpers.get(number)).ok_or(Stop::Callee)?;
-        helper(context, r[1], r[2], r[3], r[4], r[5]).into()
+        (helper.function)(context, r[1], r[2], r[3], r[4], r[5]).into()
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod context;
 mod interpreter;
+#[cfg(target_arch = "x86_64")]
+pub mod jit;
 mod memory;
 mod operation;
 
-pub use context::{Answer, Context, Helper, Platform, State, Stop};
+pub use context::{Answer, Context, Function, Helper, Platform, State, Stop};
 pub use interpreter::Interpreter;
 pub use memory::Memory;

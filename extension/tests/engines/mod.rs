@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use drystone_extension::bytecode::{Program, assemble};
+use drystone_extension::engine::jit::{Constants, Jit, Pages};
 use drystone_extension::engine::{Answer, Context, Helper, Interpreter, Memory, Platform, State, Stop};
 
 /// What a program can call in tests: it says what it was called with.
@@ -36,7 +37,11 @@ pub struct Host {
     pub calls: usize,
 }
 
-pub const HELPERS: [Helper<Host>; 3] = [gather, hesitate, increment];
+pub const HELPERS: [Helper<Host>; 3] = [
+    Helper { function: gather, arguments: 5 },
+    Helper { function: hesitate, arguments: 1 },
+    Helper { function: increment, arguments: 1 },
+];
 
 pub fn platform(memory: usize) -> Platform<'static, Host> {
     Platform { helpers: &HELPERS, values: &[Memory::BEGIN, Memory::BEGIN + 8], memory }
@@ -53,10 +58,21 @@ impl Engine for Interpreter<Host> {
     }
 }
 
+impl Engine for Jit<Host, Pages> {
+    fn run(&self, context: &mut Context<Host>) -> Result<u64, Stop> {
+        Jit::run(self, context)
+    }
+}
+
 /// Every engine with a program in it.
 pub fn engines(program: &Program, memory: usize) -> Vec<(&'static str, Box<dyn Engine>)> {
     let interpreter = Interpreter::unproven(program.clone(), platform(memory)).unwrap();
-    vec![("interpreter", Box::new(interpreter))]
+    let jit = |constants| Box::new(Jit::unproven(program.clone(), platform(memory), constants).unwrap());
+    vec![
+        ("interpreter", Box::new(interpreter)),
+        ("jit", jit(Constants::Plain)),
+        ("jit with blinded constants", jit(Constants::Blinded(42))),
+    ]
 }
 
 /// What a run leaves.
