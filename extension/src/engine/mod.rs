@@ -6,6 +6,8 @@ mod interpreter;
 pub mod jit;
 mod memory;
 mod operation;
+#[cfg(all(test, unix, target_arch = "x86_64"))]
+mod tests;
 
 pub use context::{Answer, Context, Function, Helper, Platform, State, Stop};
 pub use interpreter::Interpreter;
