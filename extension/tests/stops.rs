@@ -4,8 +4,11 @@ mod engines;
 
 use std::sync::atomic::AtomicBool;
 
-use drystone_extension::engine::{Context, Memory, State, Stop};
-use engines::{End, Engine, Host, engines, memory_with, platform, program, run_everywhere, size_of, start};
+use drystone_extension::engine::{Context, Helper, Memory, Platform, State, Stop};
+use engines::{
+    End, Engine, Host, engines, engines_on, memory_with, platform, program, run, run_everywhere, size_of,
+    start, work,
+};
 
 const SUM: &str = "mov %r0, 0\nmov %r1, 1000\nagain: add %r0, %r1\nsub %r1, 1\njne %r1, 0, again\nexit";
 
@@ -20,6 +23,17 @@ fn a_budget_is_jumps_back_and_calls() {
     assert_eq!(run_everywhere(SUM, &[], 1_000_000).budget, 999_000);
     assert_eq!(run_everywhere("call local f\nexit\nf: exit", &[], 0).result, Err(Stop::Budget));
     assert_eq!(run_everywhere("ja -1", &[], 100_000).result, Err(Stop::Budget));
+}
+
+#[test]
+fn what_helpers_do_is_paid_from_the_budget_too() {
+    let text = "mov %r1, 10\ncall 0\nmov %r1, 5\ncall 0\nmov %r0, 0\nexit";
+    let helpers = [Helper { function: work, arguments: 1 }];
+    for (name, engine) in engines_on(&program(text), Platform { helpers: &helpers, values: &[], memory: 8 }) {
+        let (enough, little) = (run(engine.as_ref(), &[], 20), run(engine.as_ref(), &[], 14));
+        assert_eq!((enough.result, enough.budget), (Ok(0), 5), "{name}");
+        assert_eq!((little.result, little.budget), (Err(Stop::Budget), 4), "{name}");
+    }
 }
 
 /// Calls, loops in the callee, memory and helpers that hesitate.

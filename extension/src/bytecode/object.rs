@@ -51,8 +51,16 @@ pub fn load(
     }
     let functions = functions(&file)?;
     let entry = find_entry(&file, &functions, entry)?;
-    let mut loader =
-        Loader { file: &file, functions, helper, placed: Vec::new(), length: 0, maps: Vec::new() };
+    let mut loader = Loader {
+        file: &file,
+        functions,
+        helper,
+        placed: Vec::new(),
+        places: BTreeMap::new(),
+        length: 0,
+        maps: Vec::new(),
+        numbers: BTreeMap::new(),
+    };
     loader.place(entry);
     loader.link()
 }
@@ -127,8 +135,12 @@ struct Loader<'f, 'a> {
     helper: &'f dyn Fn(&str) -> Option<u32>,
     /// In the order in which they stand in the program, each with its first slot.
     placed: Vec<(Function<'a>, usize)>,
+    /// The same by section and where they begin.
+    places: BTreeMap<(usize, u64), usize>,
     length: usize,
     maps: Vec<Map>,
+    /// By their names.
+    numbers: BTreeMap<String, i32>,
 }
 
 impl Loader<'_, '_> {
@@ -215,7 +227,7 @@ impl Loader<'_, '_> {
         let offset = symbol.address() as i64 + i64::from(slots[index].immediate);
         let kind = match section.name().map_err(|error| error.to_string())? {
             ".maps" | "maps" => {
-                slots[index].immediate = self.map(name, Vec::new(), true);
+                slots[index].immediate = self.map(name, || Ok(Vec::new()), true)?;
                 slots[index + 1].immediate = 0;
                 5
             }
@@ -232,7 +244,7 @@ impl Loader<'_, '_> {
                     ));
                 }
                 let writable = matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & 1 != 0);
-                slots[index].immediate = self.map(section_name, content(&section)?, writable);
+                slots[index].immediate = self.map(section_name, || content(&section), writable)?;
                 slots[index + 1].immediate =
                     i32::try_from(offset).map_err(|_| format!("`{name}` lies too far away"))?;
                 6
@@ -242,13 +254,19 @@ impl Loader<'_, '_> {
         Ok(())
     }
 
-    fn map(&mut self, name: &str, bytes: Vec<u8>, writable: bool) -> i32 {
-        let known = self.maps.iter().position(|map| map.name == name);
-        let index = known.unwrap_or_else(|| {
-            self.maps.push(Map { name: name.into(), bytes, writable });
-            self.maps.len() - 1
-        });
-        index as i32
+    fn map(
+        &mut self,
+        name: &str,
+        bytes: impl FnOnce() -> Result<Vec<u8>, String>,
+        writable: bool,
+    ) -> Result<i32, String> {
+        if let Some(number) = self.numbers.get(name) {
+            return Ok(*number);
+        }
+        let number = self.maps.len() as i32;
+        self.maps.push(Map { name: name.into(), bytes: bytes()?, writable });
+        self.numbers.insert(name.into(), number);
+        Ok(number)
     }
 
     fn function_at(&mut self, section: SectionIndex, begin: i64) -> Result<usize, String> {
@@ -259,11 +277,12 @@ impl Loader<'_, '_> {
     /// The slot in which a function begins; it gets one if it has none yet.
     fn place(&mut self, function: Function<'_>) -> usize {
         let key = (function.section.0, function.begin);
-        if let Some((_, first)) = self.placed.iter().find(|(it, _)| (it.section.0, it.begin) == key) {
+        if let Some(first) = self.places.get(&key) {
             return *first;
         }
         let first = self.length;
         self.placed.push((self.functions[&key], first));
+        self.places.insert(key, first);
         self.length += ((function.end - function.begin) / 8) as usize;
         first
     }

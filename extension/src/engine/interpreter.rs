@@ -17,7 +17,7 @@ use crate::bytecode::{Atomic, Program, Register};
 pub struct Interpreter<H> {
     program: Operations,
     helpers: Vec<Helper<H>>,
-    /// Where functions begin whose addresses the program takes.
+    /// Where functions begin whose addresses the program takes, in order.
     taken: Vec<u32>,
     memory: usize,
 }
@@ -215,7 +215,7 @@ impl<H> Interpreter<H> {
                     next = self.program.begins[it.offset as usize] as usize;
                 }
                 Code::CallRegister => match function(b) {
-                    Some(slot) if self.taken.contains(&slot) => {
+                    Some(slot) if self.taken.binary_search(&slot).is_ok() => {
                         or_stop!(context.state.calls.enter(r, it.offset as u64));
                         next = self.program.begins[slot as usize] as usize;
                     }

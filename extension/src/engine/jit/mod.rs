@@ -119,7 +119,7 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
         let r = state.registers;
         let index = self.compiled.callees.binary_search_by_key(&(state.slot as u32), |(at, _)| *at);
         let target = index.ok().map_or(0, |index| r[self.compiled.callees[index].1.index()]);
-        match function(target).filter(|slot| self.taken.contains(slot)) {
+        match function(target).filter(|slot| self.taken.binary_search(slot).is_ok()) {
             Some(slot) => {
                 state.calls.enter(&mut state.registers, state.slot + 1)?;
                 state.slot = slot.into();
