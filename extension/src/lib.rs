@@ -3,6 +3,8 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod verified;
 
@@ -10,3 +12,4 @@ pub use verified::{DEPTH, FRAME, Guard, Verified};
 
 pub mod bytecode;
 pub mod engine;
+pub mod verifier;

@@ -37,7 +37,6 @@ pub enum Guard {
 
 impl Verified {
     /// A program with a guard for each of its slots.
-    #[allow(dead_code)]
     pub(crate) fn new(program: Program, guards: Vec<Guard>) -> Verified {
         assert_eq!(program.slots(), guards.len());
         Verified { program, guards }

@@ -1,6 +1,6 @@
 //! A program whose shape is right: every instruction makes sense, and every jump leads to one.
 
-use alloc::{format, vec::Vec};
+use alloc::{collections::BTreeMap, format, vec::Vec};
 
 use super::instruction::{Error, Instruction, Register};
 use super::{Slot, decode};
@@ -49,6 +49,15 @@ impl Program {
         taken.sort_unstable();
         taken.dedup();
         taken
+    }
+
+    /// The same program with other instructions in some slots, of as many slots each.
+    pub(crate) fn rewritten(mut self, with: BTreeMap<usize, Instruction>) -> Program {
+        for (at, instruction) in with {
+            assert_eq!(self.at(at).map(Instruction::slots), Some(instruction.slots()));
+            self.instructions[at] = Some(instruction);
+        }
+        self
     }
 
     fn check(&self) -> Result<(), Error> {
