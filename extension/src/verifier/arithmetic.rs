@@ -65,7 +65,18 @@ fn wide(operation: Alu, left: Number, right: Number, width: u32) -> Number {
 impl Add for Number {
     type Output = Number;
 
+    #[inline]
     fn add(self, other: Number) -> Number {
+        match (self.constant(), other.constant()) {
+            (Some(left), Some(right)) => Number::exactly(left.wrapping_add(right)),
+            (_, Some(0)) => self,
+            _ => self.plus(other),
+        }
+    }
+}
+
+impl Number {
+    fn plus(self, other: Number) -> Number {
         let mut sum = Number { bits: self.bits + other.bits, ..Number::ANY };
         // Ends that both wrap around, or neither, are still ends.
         let (least, first) = self.least.overflowing_add(other.least);

@@ -6,10 +6,9 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use super::Verifier;
 use super::flow::Flow;
-use super::helper::lost_by_calls;
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, Outer, State};
-use super::value::{Kind, Value};
+use super::value::Kind;
 use crate::DEPTH;
 use crate::bytecode::Register;
 
@@ -215,9 +214,8 @@ impl Verifier<'_> {
 fn come_back(exit: &State, state: &mut State) {
     state.forget(exit.moved);
     state.packet = state.packet.max(exit.packet);
-    lost_by_calls().for_each(|register| state.set(register, Value::UNSET));
     let result = Register::new(0).expect("r0 is a register");
-    state.set(result, *exit.get(result));
+    state.come_back(*exit.get(result));
     for (depth, outer) in exit.callers.iter().enumerate() {
         state.change_frame(depth as u8, |frame| {
             frame.take_over(outer.changed, &outer.frame);

@@ -11,11 +11,6 @@ use super::value::{Kind, Value};
 use crate::FRAME;
 use crate::bytecode::Register;
 
-/// r0 to r5, which a call doesn't keep.
-pub(super) fn lost_by_calls() -> impl Iterator<Item = Register> {
-    (0..6).filter_map(Register::new)
-}
-
 /// The register of an argument, counted from 0.
 fn argument(index: usize) -> Register {
     Register::new(index as u8 + 1).expect("helpers take at most five arguments")
@@ -40,9 +35,8 @@ impl Verifier<'_> {
             assert_ne!(moved, 0, "{} moves region {region}, and only the first 64 can be moved", helper.name);
             state.forget(moved);
         }
-        lost_by_calls().for_each(|register| state.set(register, Value::UNSET));
         let result = Register::new(0).expect("r0 is a register");
-        state.set(result, Value::given(helper.gives, table));
+        state.come_back(Value::given(helper.gives, table));
         if let Kind::RegionOrNull(_) = state.get(result).kind {
             self.tie(at, result, state);
         }
@@ -108,7 +102,8 @@ impl Verifier<'_> {
                 readable.map_err(|why| self.unreadable(at, why))
             }
             Kind::Region(region)
-                if self.is_plain(region, write) && self.within(region, &value, 0, most, state) =>
+                if self.is_plain(region, write)
+                    && self.within(region, (&value, 0, value.number), most, state) =>
             {
                 Ok(())
             }

@@ -144,7 +144,7 @@ impl Verifier<'_> {
                 self.mark(at, super::PLAIN | super::ELSEWHERE)?;
                 Ok(Place::Stack(depth, distance.signed_least, distance.signed_most))
             }
-            Kind::Region(region) if self.within(region, value, offset.into(), bytes, state) => {
+            Kind::Region(region) if self.within(region, (value, offset.into(), distance), bytes, state) => {
                 if access != Access::Read && !self.contract.memory(region).writable {
                     let name = self.contract.memory(region).name;
                     return Err(self.refuse(at, format!("{name} can only be read; write somewhere else")));
@@ -173,12 +173,17 @@ impl Verifier<'_> {
         leads_there && self.contract.own.is_some()
     }
 
-    /// Whether so many bytes are there.
-    pub(super) fn within(&self, region: Region, at: &Value, offset: i64, bytes: i64, state: &State) -> bool {
-        let distance = at.number + Number::exactly(offset as u64);
+    /// Whether so many bytes are there, so far behind a pointer: that is a distance from the start of its region.
+    pub(super) fn within(
+        &self,
+        region: Region,
+        (pointer, offset, distance): (&Value, i64, Number),
+        bytes: i64,
+        state: &State,
+    ) -> bool {
         let there = i64::from(least_bytes(self.contract, region, state.packet));
-        let reaches = is_near(at.number) && offset + bytes <= i64::from(at.reach);
-        distance.signed_least >= 0 && (distance.signed_most <= there - bytes || reaches)
+        let reaches = || is_near(pointer.number) && offset + bytes <= i64::from(pointer.reach);
+        distance.signed_least >= 0 && (distance.signed_most <= there - bytes || reaches())
     }
 
     fn field(

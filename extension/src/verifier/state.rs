@@ -65,6 +65,12 @@ impl State {
         self.registers[register.index()] = value;
     }
 
+    /// After a call there is its result in r0, and r1 to r5 are lost.
+    pub fn come_back(&mut self, result: Value) {
+        self.registers[0] = result;
+        self.registers[1..6].fill(Value::UNSET);
+    }
+
     pub fn registers(&self) -> &[Value] {
         &self.registers
     }
