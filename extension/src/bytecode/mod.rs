@@ -1,0 +1,21 @@
+//! eBPF as RFC 9669 has it: instructions, and their forms in bytes, in text and in object files.
+
+mod assemble;
+mod decode;
+mod disassemble;
+mod encode;
+mod instruction;
+mod names;
+mod object;
+mod program;
+mod slot;
+
+pub use assemble::assemble;
+pub use decode::decode;
+pub use disassemble::disassemble;
+pub use instruction::{
+    Alu, Atomic, Condition, Constant, Error, Instruction, Operand, Order, Register, Sign, Size, Width,
+};
+pub use object::{Map, Object, load};
+pub use program::Program;
+pub use slot::Slot;

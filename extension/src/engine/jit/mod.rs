@@ -1,0 +1,145 @@
+//! Compiles programs to code of x86-64. It needs no operating system: who uses it says how code becomes executable.
+//!
+//! `unsafe` here: what was compiled is called. That is sound because [`compile`] keeps what an [`Entry`] promises (the calling
+//! convention of System V; see there), because the code accesses memory only where the verifier proved it, or behind a guard, and
+//! because who makes a [`Jit`] promises the rest.
+
+mod arithmetic;
+mod compile;
+mod entry;
+#[cfg(unix)]
+mod pages;
+mod x86;
+
+use alloc::{string::String, vec::Vec};
+use core::mem::transmute;
+use core::ops::Deref;
+use core::ptr;
+
+use self::compile::{Compiled, Compiler};
+use self::entry::{CALLS_REGISTER, Entry, SLICE_SPENT};
+#[cfg(unix)]
+pub use self::pages::{Pages, pages};
+use super::context::{Context, Helper, Platform, Stop, function};
+use crate::Verified;
+#[cfg(unix)]
+use crate::bytecode::Program;
+
+/// A program's code in executable memory `M`.
+pub struct Jit<H, M> {
+    memory_of_code: M,
+    compiled: Compiled,
+    helpers: Vec<Helper<H>>,
+    taken: Vec<u32>,
+    memory: usize,
+}
+
+/// Whether the program's constants can be found in its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constants {
+    /// As they are: for programs from who is trusted not to hide other code in them.
+    Plain,
+    /// Mixed with numbers that follow from this one, which nobody should be able to guess.
+    Blinded(u64),
+}
+
+impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
+    /// Compiles a program. `place` makes memory of the code, executable and (from then on) not writable. It fails if that does, or
+    /// if the platform lacks what the program refers to.
+    ///
+    /// # Safety
+    /// As for [`super::Interpreter::new`]; and `place` gives the same bytes, executable, which nobody changes or moves while the
+    /// result lives.
+    pub unsafe fn new(
+        verified: &Verified,
+        platform: Platform<H>,
+        constants: Constants,
+        place: impl FnOnce(&[u8]) -> Result<M, String>,
+    ) -> Result<Self, String> {
+        let key = match constants {
+            Constants::Plain => None,
+            Constants::Blinded(key) => Some(key),
+        };
+        let mut compiled = Compiler::compile(verified, platform, key)?;
+        let memory_of_code = place(&compiled.code)?;
+        compiled.code = Vec::new();
+        Ok(Jit {
+            memory_of_code,
+            compiled,
+            helpers: platform.helpers.to_vec(),
+            taken: verified.program().taken(),
+            memory: platform.memory,
+        })
+    }
+
+    /// Bytes of code.
+    pub fn size(&self) -> usize {
+        self.memory_of_code.len()
+    }
+
+    /// As [`super::Interpreter::run`].
+    ///
+    /// # Panics
+    /// If the context's memory isn't as large as the platform said, or its state isn't this program's.
+    pub fn run(&self, context: &mut Context<H>) -> Result<u64, Stop> {
+        assert_eq!(context.memory.size(), self.memory, "the program was prepared for memory of another size");
+        loop {
+            let answer = self.enter(context);
+            match answer.stop {
+                0 => return Ok(answer.value),
+                SLICE_SPENT => context.refill()?,
+                CALLS_REGISTER => self.call_register(context)?,
+                stop => return Err(Stop::from_code(stop)),
+            }
+        }
+    }
+
+    fn enter(&self, context: &mut Context<H>) -> super::Answer {
+        let code = self.memory_of_code.as_ptr();
+        let mut returns = [ptr::null(); crate::DEPTH];
+        let calls = &context.state.calls;
+        let callers = &calls.callers[1..=calls.depth as usize];
+        for (place, caller) in returns.iter_mut().zip(callers) {
+            let index = self.compiled.returns.binary_search_by_key(&(caller.back as u32 - 1), |(at, _)| *at);
+            let (_, offset) = self.compiled.returns[index.expect("a state of this program")];
+            *place = code.wrapping_add(offset as usize);
+        }
+        let begin = code.wrapping_add(self.compiled.slots[context.state.slot()] as usize);
+        // SAFETY: that is where the code of an entry stands; and what it is called with is of this program.
+        unsafe {
+            let entry = transmute::<*const u8, Entry<H>>(code);
+            entry(context, context.memory.base(), begin, returns.as_ptr(), callers.len())
+        }
+    }
+
+    /// Does a call of a register, or begins it.
+    #[cold]
+    fn call_register(&self, context: &mut Context<H>) -> Result<(), Stop> {
+        let state = &mut context.state;
+        let r = state.registers;
+        let index = self.compiled.callees.binary_search_by_key(&(state.slot as u32), |(at, _)| *at);
+        let target = index.ok().map_or(0, |index| r[self.compiled.callees[index].1.index()]);
+        match function(target).filter(|slot| self.taken.binary_search(slot).is_ok()) {
+            Some(slot) => {
+                state.calls.enter(&mut state.registers, state.slot + 1)?;
+                state.slot = slot.into();
+            }
+            None => {
+                let helper = usize::try_from(target).ok().and_then(|number| self.helpers.get(number));
+                let answer = (helper.ok_or(Stop::Callee)?.function)(context, r[1], r[2], r[3], r[4], r[5]);
+                let value = Result::from(answer)?;
+                context.state.answer(value);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+impl<H> Jit<H, Pages> {
+    /// Compiles a program of which nothing is proved: everything is checked while it runs.
+    pub fn unproven(program: Program, platform: Platform<H>, constants: Constants) -> Result<Self, String> {
+        // SAFETY: the verifier was told nothing, and pages are as asked for.
+        unsafe { Self::new(&Verified::unproven(program), platform, constants, pages) }
+    }
+}

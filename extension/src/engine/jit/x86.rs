@@ -1,0 +1,248 @@
+//! Instructions of x86-64 as bytes: only the forms that the compiler needs, each with its prefix that says where registers from 8
+//! on stand (REX), needed or not.
+
+use alloc::vec::Vec;
+
+use crate::bytecode::Width;
+
+/// A register of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reg(pub u8);
+
+pub(super) const RAX: Reg = Reg(0);
+pub(super) const RCX: Reg = Reg(1);
+pub(super) const RDX: Reg = Reg(2);
+pub(super) const RBX: Reg = Reg(3);
+pub(super) const RSP: Reg = Reg(4);
+pub(super) const RBP: Reg = Reg(5);
+pub(super) const RSI: Reg = Reg(6);
+pub(super) const RDI: Reg = Reg(7);
+pub(super) const R8: Reg = Reg(8);
+pub(super) const R9: Reg = Reg(9);
+pub(super) const R10: Reg = Reg(10);
+pub(super) const R11: Reg = Reg(11);
+pub(super) const R12: Reg = Reg(12);
+pub(super) const R13: Reg = Reg(13);
+pub(super) const R14: Reg = Reg(14);
+pub(super) const R15: Reg = Reg(15);
+
+/// `[base + index * scale + displacement]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub base: Reg,
+    /// With the power of two that it is multiplied with.
+    pub index: Option<(Reg, u8)>,
+    pub displacement: i32,
+}
+
+impl Place {
+    pub fn new(base: Reg, displacement: i32) -> Place {
+        Place { base, index: None, displacement }
+    }
+
+    pub fn plus(self, bytes: i32) -> Place {
+        Place { displacement: self.displacement + bytes, ..self }
+    }
+}
+
+/// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which the other
+/// forms follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Add = 0x01,
+    Or = 0x09,
+    And = 0x21,
+    Sub = 0x29,
+    Xor = 0x31,
+    Cmp = 0x39,
+}
+
+/// Shifts and rotations, by their number in opcodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shift {
+    Rol = 0,
+    Shl = 4,
+    Shr = 5,
+    Sar = 7,
+}
+
+/// Conditions of jumps, as opcodes number them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum If {
+    Below = 2,
+    AboveOrEqual = 3,
+    Equal = 4,
+    NotEqual = 5,
+    BelowOrEqual = 6,
+    Above = 7,
+    Less = 12,
+    GreaterOrEqual = 13,
+    LessOrEqual = 14,
+    Greater = 15,
+}
+
+/// Code that grows.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    pub bytes: Vec<u8>,
+}
+
+impl Code {
+    pub fn here(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub fn put32(&mut self, number: i32) {
+        self.put(&number.to_le_bytes());
+    }
+
+    /// `opcode` with a register (or a number that belongs to the opcode) and a register.
+    pub fn registers(&mut self, width: Width, opcode: &[u8], reg: Reg, rm: Reg) {
+        self.rex(width, reg.0, 0, rm.0);
+        self.put(opcode);
+        self.bytes.push(0xc0 | (reg.0 & 7) << 3 | rm.0 & 7);
+    }
+
+    /// `opcode` with a register (or a number that belongs to the opcode) and a place in memory.
+    pub fn memory(&mut self, width: Width, opcode: &[u8], reg: Reg, place: Place) {
+        let Place { base, index, displacement } = place;
+        self.rex(width, reg.0, index.map_or(0, |(index, _)| index.0), base.0);
+        self.put(opcode);
+        let mode = match displacement {
+            0 if base.0 & 7 != 5 => 0x00,
+            -128..=127 => 0x40,
+            _ => 0x80,
+        };
+        let reg = (reg.0 & 7) << 3;
+        match index {
+            Some((index, scale)) => self.put(&[mode | reg | 4, scale << 6 | (index.0 & 7) << 3 | base.0 & 7]),
+            None if base.0 & 7 == 4 => self.put(&[mode | reg | 4, 0x24]),
+            None => self.bytes.push(mode | reg | base.0 & 7),
+        }
+        match mode {
+            0x00 => {}
+            0x40 => self.bytes.push(displacement as u8),
+            _ => self.put32(displacement),
+        }
+    }
+
+    fn rex(&mut self, width: Width, reg: u8, index: u8, base: u8) {
+        let wide = if width == Width::W64 { 8 } else { 0 };
+        self.bytes.push(0x40 | wide | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3);
+    }
+
+    pub fn op(&mut self, width: Width, op: Op, to: Reg, from: Reg) {
+        self.registers(width, &[op as u8], from, to);
+    }
+
+    /// With a number that is extended with its sign.
+    pub fn op_number(&mut self, width: Width, op: Op, to: Reg, number: i32) {
+        let digit = Reg(op as u8 >> 3);
+        if let Ok(short) = i8::try_from(number) {
+            self.registers(width, &[0x83], digit, to);
+            self.bytes.push(short as u8);
+        } else {
+            self.registers(width, &[0x81], digit, to);
+            self.put32(number);
+        }
+    }
+
+    pub fn mov(&mut self, width: Width, to: Reg, from: Reg) {
+        self.registers(width, &[0x89], from, to);
+    }
+
+    /// The shortest way to get a number into a register.
+    pub fn mov_number(&mut self, to: Reg, number: u64) {
+        if let Ok(narrow) = u32::try_from(number) {
+            self.rex(Width::W32, 0, 0, to.0);
+            self.bytes.push(0xb8 | to.0 & 7);
+            self.put32(narrow as i32);
+        } else if let Ok(signed) = i32::try_from(number as i64) {
+            self.registers(Width::W64, &[0xc7], Reg(0), to);
+            self.put32(signed);
+        } else {
+            self.rex(Width::W64, 0, 0, to.0);
+            self.bytes.push(0xb8 | to.0 & 7);
+            self.put(&number.to_le_bytes());
+        }
+    }
+
+    pub fn load(&mut self, to: Reg, place: Place) {
+        self.memory(Width::W64, &[0x8b], to, place);
+    }
+
+    pub fn store(&mut self, place: Place, from: Reg) {
+        self.memory(Width::W64, &[0x89], from, place);
+    }
+
+    pub fn lea(&mut self, width: Width, to: Reg, place: Place) {
+        self.memory(width, &[0x8d], to, place);
+    }
+
+    pub fn shift(&mut self, width: Width, shift: Shift, register: Reg, bits: u8) {
+        self.registers(width, &[0xc1], Reg(shift as u8), register);
+        self.bytes.push(bits);
+    }
+
+    /// By as many bits as RCX says.
+    pub fn shift_by_rcx(&mut self, width: Width, shift: Shift, register: Reg) {
+        self.registers(width, &[0xd3], Reg(shift as u8), register);
+    }
+
+    pub fn test(&mut self, width: Width, a: Reg, b: Reg) {
+        self.registers(width, &[0x85], b, a);
+    }
+
+    pub fn push(&mut self, register: Reg) {
+        self.rex(Width::W32, 0, 0, register.0);
+        self.bytes.push(0x50 | register.0 & 7);
+    }
+
+    pub fn pop(&mut self, register: Reg) {
+        self.rex(Width::W32, 0, 0, register.0);
+        self.bytes.push(0x58 | register.0 & 7);
+    }
+
+    /// A jump whose distance is patched: gives where.
+    pub fn jump(&mut self) -> usize {
+        self.put(&[0xe9, 0, 0, 0, 0]);
+        self.here() - 4
+    }
+
+    pub fn jump_if(&mut self, condition: If) -> usize {
+        self.put(&[0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
+        self.here() - 4
+    }
+
+    pub fn call(&mut self) -> usize {
+        self.put(&[0xe8, 0, 0, 0, 0]);
+        self.here() - 4
+    }
+
+    pub fn call_register(&mut self, register: Reg) {
+        self.registers(Width::W32, &[0xff], Reg(2), register);
+    }
+
+    pub fn jump_register(&mut self, register: Reg) {
+        self.registers(Width::W32, &[0xff], Reg(4), register);
+    }
+
+    pub fn ret(&mut self) {
+        self.bytes.push(0xc3);
+    }
+
+    /// Makes a jump lead to a place.
+    pub fn patch(&mut self, jump: usize, target: usize) {
+        let distance = (target as i64 - (jump as i64 + 4)) as i32;
+        self.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
+    }
+
+    /// Makes jumps lead here.
+    pub fn land(&mut self, jump: usize) {
+        self.patch(jump, self.here());
+    }
+}

@@ -1,0 +1,145 @@
+//! What a program can address.
+//!
+//! `unsafe` here: a block is seen as bytes, and read and written at addresses that programs compute. The first is sound because
+//! numbers are bytes; the second is asked of the engines, which do it only where the verifier or a guard has proved it.
+
+use alloc::{boxed::Box, vec};
+use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use core::slice;
+
+use crate::{DEPTH, FRAME};
+
+/// A program's stack and, behind it, its own memory. The program's addresses of both are the same wherever they lie: it can be
+/// stopped on one machine and resumed on another, and learns nothing of the one it runs on.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Stack, own memory, and room for what begins at its last byte.
+    block: Box<[u64]>,
+    /// Of the own memory, in bytes.
+    size: usize,
+}
+
+const STACK: usize = DEPTH * FRAME;
+const ROOM: usize = 8;
+
+impl Memory {
+    /// The program's address of its own memory; the stack lies below.
+    pub const BEGIN: u64 = 1 << 30;
+    /// More bytes can't be had.
+    pub const MOST: usize = 1 << 30;
+
+    /// Zeros: at least so many bytes, rounded up to a power of two.
+    ///
+    /// # Panics
+    /// If these are more than [`Memory::MOST`].
+    pub fn new(bytes: usize) -> Memory {
+        let size = bytes.next_power_of_two().max(8);
+        assert!(size <= Self::MOST, "a program can't have {bytes} bytes of memory");
+        Memory { block: vec![0; (STACK + size + ROOM) / 8].into(), size }
+    }
+
+    /// Bytes of the own memory, a power of two.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The own memory.
+    pub fn own(&self) -> &[u8] {
+        &self.all()[STACK..STACK + self.size]
+    }
+
+    /// The own memory.
+    pub fn own_mut(&mut self) -> &mut [u8] {
+        let size = self.size;
+        &mut self.all_mut()[STACK..STACK + size]
+    }
+
+    /// Bytes that a program says the address of, in its own memory or in its stack.
+    pub fn at(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let begin = self.offset(address, length)?;
+        self.all().get(begin..begin + length as usize)
+    }
+
+    /// Bytes that a program says the address of, in its own memory or in its stack.
+    pub fn at_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
+        let begin = self.offset(address, length)?;
+        self.all_mut().get_mut(begin..begin + length as usize)
+    }
+
+    /// What a program has to say to reach memory that isn't its own, such as a packet: allowed only where the verifier knows
+    /// how much there is.
+    pub fn address_of<T>(&self, place: *const T) -> u64 {
+        (place.expose_provenance() as u64).wrapping_sub(self.base() as u64)
+    }
+
+    /// Where address 0 would be.
+    pub(super) fn base(&self) -> usize {
+        self.block.as_ptr().expose_provenance().wrapping_add(STACK).wrapping_sub(Self::BEGIN as usize)
+    }
+
+    /// The lowest address, and how many bytes a program may check that it stays in.
+    pub(super) fn reach(size: usize) -> (u64, u64) {
+        (Self::BEGIN - STACK as u64, (STACK + size) as u64)
+    }
+
+    /// The value of r10 in the outermost frame.
+    pub(super) const OUTERMOST: u64 = Self::BEGIN - (STACK - FRAME) as u64;
+
+    fn offset(&self, address: u64, length: u64) -> Option<usize> {
+        let (lowest, reach) = Self::reach(self.size);
+        let begin = address.wrapping_sub(lowest);
+        (length <= reach && begin <= reach - length).then_some(begin as usize)
+    }
+
+    fn all(&self) -> &[u8] {
+        // SAFETY: the block, as the bytes that it consists of.
+        unsafe { slice::from_raw_parts(self.block.as_ptr().cast(), self.block.len() * 8) }
+    }
+
+    fn all_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the same, and nobody else has it.
+        unsafe { slice::from_raw_parts_mut(self.block.as_mut_ptr().cast(), self.block.len() * 8) }
+    }
+}
+
+/// What can be read and written.
+pub(super) trait Number: Copy {}
+impl Number for u8 {}
+impl Number for u16 {}
+impl Number for u32 {}
+impl Number for u64 {}
+
+/// # Safety
+/// The verifier or a guard says that the program may read there.
+pub(super) unsafe fn read<T: Number>(base: usize, address: u64) -> T {
+    // SAFETY: as above; addresses of other memory than the block's were exposed by `address_of`.
+    unsafe { with_exposed_provenance::<T>(base.wrapping_add(address as usize)).read_unaligned() }
+}
+
+/// # Safety
+/// The verifier or a guard says that the program may write there.
+pub(super) unsafe fn write<T: Number>(base: usize, address: u64, value: T) {
+    // SAFETY: as above.
+    unsafe { with_exposed_provenance_mut::<T>(base.wrapping_add(address as usize)).write_unaligned(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helpers_reach_stack_and_own_memory_and_nothing_else() {
+        let mut memory = Memory::new(100);
+        assert_eq!(memory.size(), 128);
+        let (lowest, end) = (Memory::BEGIN - 4096, Memory::BEGIN + 128);
+        memory.at_mut(Memory::BEGIN, 2).unwrap().copy_from_slice(&[1, 2]);
+        assert_eq!(memory.own()[..3], [1, 2, 0]);
+        assert_eq!(memory.at(lowest, 4096 + 128).unwrap().len(), 4096 + 128);
+        assert!(memory.at(end, 0).is_some());
+        for (address, length) in
+            [(lowest - 1, 1), (end, 1), (end - 1, 2), (0, 1), (lowest, u64::MAX), (u64::MAX, 2)]
+        {
+            assert!(memory.at(address, length).is_none(), "{address:#x} {length}");
+        }
+    }
+}

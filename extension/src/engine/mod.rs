@@ -1,0 +1,14 @@
+//! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same [`Context`].
+
+mod context;
+mod interpreter;
+#[cfg(target_arch = "x86_64")]
+pub mod jit;
+mod memory;
+mod operation;
+#[cfg(all(test, unix, target_arch = "x86_64"))]
+mod tests;
+
+pub use context::{Answer, Context, Function, Helper, Platform, State, Stop};
+pub use interpreter::Interpreter;
+pub use memory::Memory;

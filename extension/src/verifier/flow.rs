@@ -1,0 +1,196 @@
+//! The ways through a program: its functions, the straight pieces that they consist of, and its loops.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use super::rejection::Rejection;
+use crate::bytecode::{Instruction, Program};
+
+/// Blocks are numbered as they stand in the program, and so are functions and loops by their first block.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub blocks: Vec<Block>,
+    pub functions: Vec<Function>,
+    pub loops: Vec<Loop>,
+}
+
+/// Instructions that are done one after the other.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub first: usize,
+    /// The slot behind it.
+    pub end: usize,
+    /// How many ways lead to it.
+    pub ways: u32,
+    /// The innermost loop in which it is.
+    pub within: Option<usize>,
+}
+
+/// Stands in one piece, and is left by `exit` only.
+#[derive(Debug)]
+pub(super) struct Function {
+    /// The slot in which it begins.
+    pub first: usize,
+    pub blocks: Range<usize>,
+    /// Whether its address is in the program, so that a register may hold it.
+    pub named: bool,
+}
+
+/// What stands between a block that is jumped back to and the last jump to it. Every way that goes round goes back somewhere.
+#[derive(Debug)]
+pub(super) struct Loop {
+    pub head: usize,
+    /// The last block that jumps to the head.
+    pub last: usize,
+    /// The slots of the jumps back to the head.
+    pub jumps: Vec<usize>,
+}
+
+const NO_BLOCK: u32 = u32::MAX;
+
+impl Flow {
+    pub fn of(program: &Program) -> Result<(Flow, BlockAt), Rejection> {
+        let mut flow = Flow::default();
+        let block_at = flow.find_blocks(program);
+        flow.find_functions(program, &block_at)?;
+        flow.find_loops(program, &block_at);
+        Ok((flow, block_at))
+    }
+
+    fn find_blocks(&mut self, program: &Program) -> BlockAt {
+        let mut ways = vec![0u32; program.slots()];
+        let mut begins = vec![NO_BLOCK; program.slots()];
+        let mut begin = |slot: usize| begins[slot] = 0;
+        let mut falls = false;
+        let mut after_jump = true;
+        for (at, instruction) in program.instructions() {
+            if after_jump {
+                begin(at);
+            }
+            ways[at] += u32::from(falls);
+            if let Some(target) = instruction.target(at) {
+                begin(target as usize);
+                ways[target as usize] += 1;
+            }
+            falls = instruction.falls_through();
+            after_jump = !falls || matches!(instruction, Instruction::JumpIf { .. });
+        }
+        for (slot, begins) in begins.iter_mut().enumerate().filter(|(_, begins)| **begins == 0) {
+            *begins = self.blocks.len() as u32;
+            if let Some(before) = self.blocks.last_mut() {
+                before.end = slot;
+            }
+            let (end, ways) = (program.slots(), ways[slot]);
+            self.blocks.push(Block { first: slot, end, ways, within: None });
+        }
+        BlockAt(begins)
+    }
+
+    fn find_functions(&mut self, program: &Program, block_at: &BlockAt) -> Result<(), Rejection> {
+        let mut entries = vec![(0, false)];
+        for (at, instruction) in program.instructions().filter(|it| begins_function(it.1)) {
+            let named = matches!(instruction, Instruction::Constant { .. });
+            entries.extend(instruction.target(at).map(|target| (target as usize, named)));
+        }
+        entries.sort_unstable_by_key(|&(first, named)| (first, !named));
+        entries.dedup_by_key(|entry| entry.0);
+        for (index, &(first, named)) in entries.iter().enumerate() {
+            let end = entries.get(index + 1).map_or(self.blocks.len(), |next| block_at.slot(next.0));
+            let blocks = block_at.slot(first)..end;
+            // It is a way to a block that a function begins there.
+            self.blocks[blocks.start].ways += 1;
+            self.functions.push(Function { first, blocks, named });
+        }
+        match self.functions.len() {
+            1 => Ok(()),
+            _ => self.functions.iter().try_for_each(|function| self.check_function(program, function)),
+        }
+    }
+
+    fn check_function(&self, program: &Program, function: &Function) -> Result<(), Rejection> {
+        let end = self.blocks[function.blocks.end - 1].end;
+        for block in &self.blocks[function.blocks.clone()] {
+            let last = block.last(program);
+            let Some(instruction) = program.at(last) else { continue };
+            let outside = |target: i64| !(function.first..end).contains(&(target as usize));
+            let jumps_out = !begins_function(instruction) && instruction.target(last).is_some_and(outside);
+            if jumps_out || block.end == end && instruction.falls_through() {
+                let what = "it leaves its function other than by exit; a function stands in one piece, from where \
+                            calls lead to up to the next one, and ends with exit or a jump";
+                return Err(Rejection::new(program, last, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The loop whose head a block is.
+    pub fn loop_at(&self, head: usize) -> Option<usize> {
+        self.loops.binary_search_by_key(&head, |it| it.head).ok()
+    }
+
+    /// The function that begins in a slot, or in which it lies.
+    pub fn function_at(&self, slot: usize) -> usize {
+        self.functions.partition_point(|function| function.first <= slot) - 1
+    }
+
+    fn find_loops(&mut self, program: &Program, block_at: &BlockAt) {
+        for (block, it) in self.blocks.iter().enumerate() {
+            let last = it.last(program);
+            let Some(instruction) = program.at(last).filter(|&it| !begins_function(it)) else { continue };
+            if let Some(target) = instruction.target(last).filter(|&target| target <= last as i64) {
+                self.loops.push(Loop {
+                    head: block_at.slot(target as usize),
+                    last: block,
+                    jumps: vec![last],
+                });
+            }
+        }
+        if self.loops.is_empty() {
+            return;
+        }
+        self.loops.sort_unstable_by_key(|it| (it.head, core::cmp::Reverse(it.last)));
+        self.loops.dedup_by(|one, before| {
+            let same = one.head == before.head;
+            if same {
+                before.jumps.append(&mut one.jumps);
+            }
+            same
+        });
+        let mut around: Vec<usize> = Vec::new();
+        let mut next = 0;
+        for block in 0..self.blocks.len() {
+            while around.last().is_some_and(|&it| self.loops[it].last < block) {
+                around.pop();
+            }
+            if self.loops.get(next).is_some_and(|it| it.head == block) {
+                around.push(next);
+                next += 1;
+            }
+            self.blocks[block].within = around.last().copied();
+        }
+    }
+}
+
+impl Block {
+    /// Its last instruction's slot.
+    pub fn last(&self, program: &Program) -> usize {
+        if program.at(self.end - 1).is_some() { self.end - 1 } else { self.end - 2 }
+    }
+}
+
+/// The blocks that begin in slots.
+#[derive(Debug)]
+pub(super) struct BlockAt(Vec<u32>);
+
+impl BlockAt {
+    /// The one that begins here, where one does.
+    pub fn slot(&self, slot: usize) -> usize {
+        debug_assert_ne!(self.0[slot], NO_BLOCK, "no block begins in slot {slot}");
+        self.0[slot] as usize
+    }
+}
+
+/// Whether an instruction's target isn't where it goes, but where a function begins.
+pub(super) fn begins_function(instruction: Instruction) -> bool {
+    matches!(instruction, Instruction::CallLocal { .. } | Instruction::Constant { .. })
+}

@@ -1,0 +1,199 @@
+//! What is known at a point of a program.
+
+use alloc::vec::Vec;
+
+use super::contract::Region;
+use super::frame::Frame;
+use super::number::Number;
+use super::value::{Kind, Value};
+use crate::bytecode::{Operand, Register};
+
+/// A set of states that a program may be in.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    registers: [Value; Register::COUNT],
+    /// Bytes that the region that goes to an end has at least.
+    pub packet: u32,
+    /// Regions that were moved since the function began, a bit each.
+    pub moved: u64,
+    /// The frame of the function that runs.
+    pub frame: Frame,
+    /// Those of its callers, the outermost one's first.
+    pub callers: Vec<Outer>,
+}
+
+/// A caller's frame, as a callee sees it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outer {
+    pub frame: Frame,
+    /// Cells that the callee may have changed.
+    pub changed: u64,
+}
+
+/// How a state takes another one in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Merge<'a> {
+    /// It contains both.
+    Join,
+    /// It contains both, and what grows goes on to the next of these numbers.
+    Widen(&'a [i64]),
+    /// It contains both, and nothing else of what grows is known.
+    GiveUp,
+}
+
+/// Places at which the distance of a pointer may stop growing, for a while: below it is a frame, above it packets.
+const DISTANCES: [i64; 6] = [-(crate::FRAME as i64), 0, 0xffff, 0xf_ffff, 0xff_ffff, super::value::NEAR / 2];
+
+impl State {
+    /// Nothing but a stack frame, so many calls deep.
+    pub fn new(depth: usize) -> State {
+        let mut registers = [Value::UNSET; Register::COUNT];
+        registers[Register::FRAME.index()] = Value::frame(depth);
+        State { registers, packet: 0, moved: 0, frame: Frame::default(), callers: Vec::new() }
+    }
+
+    /// How many callers there are.
+    pub fn depth(&self) -> usize {
+        self.callers.len()
+    }
+
+    pub fn get(&self, register: Register) -> &Value {
+        &self.registers[register.index()]
+    }
+
+    pub fn set(&mut self, register: Register, value: Value) {
+        self.registers[register.index()] = value;
+    }
+
+    /// After a call there is its result in r0, and r1 to r5 are lost.
+    pub fn come_back(&mut self, result: Value) {
+        self.registers[0] = result;
+        self.registers[1..6].fill(Value::UNSET);
+    }
+
+    pub fn registers(&self) -> &[Value] {
+        &self.registers
+    }
+
+    /// An operand's value.
+    pub fn operand(&self, operand: Operand) -> Value {
+        match operand {
+            Operand::Register(register) => *self.get(register),
+            Operand::Immediate(immediate) => Value::number(Number::exactly(immediate as i64 as u64)),
+        }
+    }
+
+    /// The frame of the function at a depth.
+    pub fn frame_at(&self, depth: u8) -> &Frame {
+        self.callers.get(usize::from(depth)).map_or(&self.frame, |outer| &outer.frame)
+    }
+
+    /// Changes the frame of the function at a depth; the change says which cells it touched.
+    pub fn change_frame(&mut self, depth: u8, change: impl FnOnce(&mut Frame) -> u64) {
+        match self.callers.get_mut(usize::from(depth)) {
+            Some(outer) => outer.changed |= change(&mut outer.frame),
+            None => _ = change(&mut self.frame),
+        }
+    }
+
+    /// Takes in another state of the same point; says whether it changed.
+    pub fn merge(&mut self, other: &State, how: Merge) -> bool {
+        let combine = |mine: &Value, other: &Value| match how {
+            Merge::Join => mine.join(other),
+            Merge::Widen(landmarks) if mine.is_number() => mine.widen(other, landmarks),
+            Merge::Widen(_) => mine.widen(other, &DISTANCES),
+            Merge::GiveUp => mine.give_up(other),
+        };
+        let mut changed = false;
+        for (mine, other) in self.registers.iter_mut().zip(&other.registers) {
+            if mine == other {
+                continue;
+            }
+            let merged = combine(mine, other);
+            changed |= merged != *mine;
+            *mine = merged;
+        }
+        changed |= self.frame.merge(&other.frame, combine);
+        for (mine, other) in self.callers.iter_mut().zip(&other.callers) {
+            changed |= mine.frame.merge(&other.frame, combine);
+            changed |= other.changed & !mine.changed != 0;
+            mine.changed |= other.changed;
+        }
+        changed |= other.packet < self.packet || other.moved & !self.moved != 0;
+        self.moved |= other.moved;
+        self.packet = self.packet.min(other.packet);
+        changed
+    }
+
+    /// Changes values wherever they stand.
+    pub fn change_all(&mut self, which: impl Fn(&Value) -> bool, mut change: impl FnMut(&mut Value)) {
+        self.registers.iter_mut().filter(|value| which(value)).for_each(&mut change);
+        self.frame.change(&which, &mut change);
+        for outer in &mut self.callers {
+            outer.frame.change(&which, &mut change);
+        }
+    }
+
+    /// Ties a register's value to the copy that is about to be made, by a tie that no other value has afterwards.
+    pub fn tie(&mut self, register: Register, tie: u32, used_before: bool) {
+        let value = self.get(register);
+        if value.tie != 0 || value.is_number() && value.number.constant().is_some() {
+            return;
+        }
+        if used_before {
+            self.untie(tie);
+        }
+        let value = &mut self.registers[register.index()];
+        (value.tie, value.since) = (tie, 0);
+    }
+
+    fn untie(&mut self, tie: u32) {
+        self.change_all(|value| value.tie == tie, |value| (value.tie, value.since) = (0, 0));
+    }
+
+    /// Cuts all ties: they are a function's own.
+    pub fn untie_all(&mut self) {
+        self.change_all(|value| value.tie != 0, |value| (value.tie, value.since) = (0, 0));
+    }
+
+    /// More is known about the number in a register, and so about those tied to it. Says whether that is possible.
+    pub fn refine(&mut self, register: Register, number: Number) -> bool {
+        let Some(number) = self.get(register).number.meet(number) else { return false };
+        self.registers[register.index()].number = number;
+        let refined = *self.get(register);
+        let mut possible = true;
+        self.change_tied(&refined, |value| {
+            let apart = i64::from(value.since) - i64::from(refined.since);
+            match value.number.meet(number + Number::exactly(apart as u64)) {
+                Some(number) => value.number = number,
+                None => possible = false,
+            }
+        });
+        possible
+    }
+
+    /// Changes a value's copies, but not constants made of them.
+    pub fn change_tied(&mut self, value: &Value, change: impl FnMut(&mut Value)) {
+        if value.tie != 0 {
+            let (tie, kind) = (value.tie, value.kind);
+            self.change_all(|value| value.tie == tie && value.kind == kind, change);
+        }
+    }
+
+    /// Forgets pointers to regions that have moved, a bit each.
+    pub fn forget(&mut self, moved: u64) {
+        if moved == 0 {
+            return;
+        }
+        let leads_there = |value: &Value| matches!(value.kind, Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) if moved & bit(it) != 0);
+        // Bytes that hold no pointer any more still hold an address.
+        self.change_all(leads_there, |value| *value = Value::MIXED);
+        self.moved |= moved;
+        self.packet = 0;
+    }
+}
+
+/// The bit of a region that may move: 0 of those that can't, the ones from number 64 on.
+pub(super) fn bit(region: Region) -> u64 {
+    1u64.checked_shl(region.into()).unwrap_or(0)
+}

@@ -1,0 +1,24 @@
+//! What is said of programs that are refused: `refused.txt` has each of them with it. `BLESS=1` writes it anew.
+
+use std::{fs, path::Path};
+
+use super::*;
+
+#[test]
+fn what_is_said_of_refused_programs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/verifier/tests/refused.txt");
+    let golden = fs::read_to_string(&path).unwrap();
+    let mut said = String::new();
+    for case in golden.split_inclusive("\n\n") {
+        let text: String =
+            case.lines().filter(|line| !line.starts_with("=> ")).map(|it| std::format!("{it}\n")).collect();
+        let contract = if text.starts_with("# own memory") { confining() } else { handler() };
+        let refusal = refusal(&text, &contract);
+        assert!(!refusal.starts_with("accepted"), "{refusal}\n{text}");
+        said += &std::format!("{}\n=> {refusal}\n\n", text.trim_end());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &said).unwrap();
+    }
+    assert_eq!(golden, said);
+}

@@ -1,0 +1,255 @@
+//! What an instruction that only computes does to what is known.
+
+use core::fmt::Display;
+
+use super::Verifier;
+use super::number::Number;
+use super::rejection::{Holds, Rejection};
+use super::state::State;
+use super::value::{Kind, Value};
+use crate::bytecode::{Alu, Constant, Instruction, Operand, Register, Size, Width};
+
+impl Verifier<'_> {
+    /// Does an instruction that goes on to the next one, and is no call of a function.
+    pub(super) fn step(
+        &mut self,
+        at: usize,
+        instruction: Instruction,
+        state: &mut State,
+    ) -> Result<(), Rejection> {
+        match instruction {
+            Instruction::Alu { width, operation: Alu::Mov, destination, source } => {
+                self.copy(at, width, destination, source, state)
+            }
+            Instruction::Alu { width, operation, destination, source } => {
+                self.compute(at, width, operation, (destination, source), state)
+            }
+            Instruction::Negate { width, destination } => {
+                self.change(at, destination, destination, state, |number| number.negated(width))
+            }
+            Instruction::Extend { width, from, destination, source } => {
+                self.narrow(at, destination, source, state, |number| {
+                    let extended = number.low_signed(8 * from.bytes() as u32);
+                    if width == Width::W32 { extended.low(32) } else { extended }
+                })
+            }
+            Instruction::Swap { order, size, destination } => {
+                self.change(at, destination, destination, state, |number| number.swapped(order, size))
+            }
+            Instruction::Constant { destination, constant } => {
+                let value = self.constant(at, constant)?;
+                state.set(destination, value);
+                Ok(())
+            }
+            Instruction::Load { sign, size, destination, base, offset } => {
+                let value = self.load(at, (base, offset), size, state)?;
+                state.set(destination, super::memory::extended(value, sign, size));
+                Ok(())
+            }
+            Instruction::Store { size, base, offset, source } => {
+                self.store(at, (base, offset), size, source, state)
+            }
+            Instruction::Atomic { width, operation, base, offset, source } => {
+                self.atomic(at, (base, offset), Size::from(width), (operation, source), state)
+            }
+            Instruction::CallHelper { number } => self.call_helper(at, number, state),
+            Instruction::Jump { .. }
+            | Instruction::JumpIf { .. }
+            | Instruction::CallLocal { .. }
+            | Instruction::CallRegister { .. }
+            | Instruction::Exit => unreachable!("{instruction} goes elsewhere"),
+        }
+    }
+
+    fn copy(
+        &mut self,
+        at: usize,
+        width: Width,
+        to: Register,
+        from: Operand,
+        state: &mut State,
+    ) -> Result<(), Rejection> {
+        match from {
+            Operand::Register(register) if width == Width::W64 => {
+                self.readable(at, register, state)?;
+                self.tie(at, register, state);
+                state.set(to, *state.get(register));
+                Ok(())
+            }
+            Operand::Register(register) => self.narrow(at, to, register, state, |number| number.low(32)),
+            Operand::Immediate(_) if width == Width::W64 => {
+                state.set(to, state.operand(from));
+                Ok(())
+            }
+            Operand::Immediate(immediate) => {
+                state.set(to, Value::number(Number::exactly(u64::from(immediate as u32))));
+                Ok(())
+            }
+        }
+    }
+
+    /// Ties a register to the copy of it that this instruction makes.
+    pub(super) fn tie(&mut self, at: usize, register: Register, state: &mut State) {
+        let used_before = self.marks[at] & super::TIED != 0;
+        self.marks[at] |= super::TIED;
+        state.tie(register, at as u32 + 1, used_before);
+    }
+
+    /// Makes a number of a number.
+    fn change(
+        &self,
+        at: usize,
+        to: Register,
+        from: Register,
+        state: &mut State,
+        change: impl Fn(Number) -> Number,
+    ) -> Result<(), Rejection> {
+        let changed = change(self.number(at, from, state)?);
+        state.set(to, Value::number(changed));
+        Ok(())
+    }
+
+    /// Makes a number of the low bits of one, which is the same if that has no others.
+    fn narrow(
+        &self,
+        at: usize,
+        to: Register,
+        from: Register,
+        state: &mut State,
+        narrow: impl Fn(Number) -> Number,
+    ) -> Result<(), Rejection> {
+        let number = self.number(at, from, state)?;
+        let value = *state.get(from);
+        let same = value.is_number() && narrow(number) == number;
+        state.set(to, if same { value } else { Value::number(narrow(number)) });
+        Ok(())
+    }
+
+    fn compute(
+        &self,
+        at: usize,
+        width: Width,
+        operation: Alu,
+        (destination, source): (Register, Operand),
+        state: &mut State,
+    ) -> Result<(), Rejection> {
+        let (left, right) = (*state.get(destination), state.operand(source));
+        let sum = match (operation, left.is_number(), right.is_number()) {
+            (Alu::Add, true, true) if width == Width::W64 && left.tie != 0 => left.plus(right.number),
+            (_, true, true) => Value::number(Number::computed(operation, width, left.number, right.number)),
+            (Alu::Add, false, true) if width == Width::W64 && can_move(left.kind) => left.plus(right.number),
+            (Alu::Add, true, false) if width == Width::W64 && can_move(right.kind) => right.plus(left.number),
+            (Alu::Sub, false, true) if width == Width::W64 && can_move(left.kind) => left.minus(right.number),
+            (Alu::Sub, false, false) if width == Width::W64 && self.tells_distance(&left, &right) => {
+                Value::number(left.number - right.number)
+            }
+            _ => {
+                self.number(at, destination, state)?;
+                if let Operand::Register(register) = source {
+                    self.number(at, register, state)?;
+                }
+                Value::of_bytes(Size::from(width).bytes())
+            }
+        };
+        state.set(destination, sum);
+        Ok(())
+    }
+
+    /// Whether the distance between two pointers is known from what is known of each.
+    pub(super) fn tells_distance(&self, left: &Value, right: &Value) -> bool {
+        left.kind == right.kind
+            && match left.kind {
+                Kind::Stack(_) => true,
+                Kind::Region(region) => self.contract.memory(region).single,
+                _ => false,
+            }
+    }
+
+    fn constant(&self, at: usize, constant: Constant) -> Result<Value, Rejection> {
+        let map = |map: i32| usize::try_from(map).ok().filter(|&map| map < self.contract.maps.len());
+        match constant {
+            Constant::Number(number) => Ok(Value::number(Number::exactly(number))),
+            Constant::MapByFd(number) | Constant::MapByIndex(number) => match map(number) {
+                Some(map) => Ok(Value::new(Kind::Map, Number::exactly(map as u64))),
+                None => Err(self.no_map(at, number)),
+            },
+            Constant::ValueByFd { map: number, offset } | Constant::ValueByIndex { map: number, offset } => {
+                let map = map(number).ok_or_else(|| self.no_map(at, number))?;
+                let map = self.contract.maps[map];
+                if !map.direct {
+                    let what = format_args!(
+                        "table {number} has no value that a program may name; look it up by its key"
+                    );
+                    return Err(self.refuse(at, what));
+                }
+                let offset = Number::exactly(offset as i64 as u64);
+                Ok(Value::new(Kind::Region(map.value), offset))
+            }
+            Constant::Variable(number) => Err(self.refuse(
+                at,
+                format_args!("the platform has no variable {number}; give what it holds in memory instead"),
+            )),
+            Constant::Code(offset) => {
+                let slot = (at as i64 + 1 + i64::from(offset)) as u64;
+                Ok(Value::new(Kind::Code, Number::exactly(slot)))
+            }
+        }
+    }
+
+    fn no_map(&self, at: usize, number: i32) -> Rejection {
+        let count = self.contract.maps.len();
+        self.refuse(at, format_args!("there is no table {number}; {count} are given, numbered from 0"))
+    }
+
+    /// The number in a register; of an address, any number where addresses are no secret.
+    pub(super) fn number(&self, at: usize, register: Register, state: &State) -> Result<Number, Rejection> {
+        let value = self.readable(at, register, state)?;
+        if value.is_number() {
+            return Ok(value.number);
+        }
+        if !self.is_secret(value) {
+            return Ok(Number::ANY);
+        }
+        let holds = Holds(register, value, self.contract);
+        let what = match value.kind {
+            Kind::RegionOrNull(_) => format_args!(
+                "{holds}, but a number is needed here; compare it with 0 first, and compute only if it is another"
+            ),
+            Kind::Mixed => format_args!(
+                "{holds}, but a number is needed here; let all ways lead here with a number in {register}"
+            ),
+            _ => format_args!(
+                "{holds}, but a number is needed here, because addresses are secret; \
+                 add numbers to pointers, subtract pointers of one kind, and use 64 bits"
+            ),
+        };
+        Err(self.refuse(at, what))
+    }
+
+    /// What is in a register that must have been written.
+    pub(super) fn readable<'a>(
+        &self,
+        at: usize,
+        register: Register,
+        state: &'a State,
+    ) -> Result<&'a Value, Rejection> {
+        let value = state.get(register);
+        if value.kind != Kind::Unset {
+            return Ok(value);
+        }
+        let what = format_args!(
+            "{register} is read, but on some way here it isn't set; set it on all of them (calls unset r1 to r5)"
+        );
+        Err(self.refuse(at, what))
+    }
+
+    #[cold]
+    pub(super) fn refuse(&self, at: usize, what: impl Display) -> Rejection {
+        Rejection::new(self.program, at, what)
+    }
+}
+
+/// Whether a number may be added to it.
+fn can_move(kind: Kind) -> bool {
+    matches!(kind, Kind::Stack(_) | Kind::Region(_))
+}
