@@ -210,7 +210,7 @@ fn tcp_joins_two_programs_with_little_room() {
 }
 
 /// The repository's whole systems.
-fn systems() -> PathBuf {
+pub fn systems() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("systems")
 }
 
@@ -245,8 +245,18 @@ fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
 
 #[test]
 fn what_one_says_comes_to_all_who_are_connected() {
-    let expected = fs::read_to_string(systems().join("Prices.expected")).expect("it is there");
-    let output = drystone(&systems(), &["run", "Prices.dry"]);
+    prints_what_is_expected("Prices");
+}
+
+#[test]
+fn a_component_decides_who_serves_a_name() {
+    prints_what_is_expected("Shelves");
+}
+
+/// Runs one of the repository's systems that needs nothing.
+fn prints_what_is_expected(name: &str) {
+    let expected = fs::read_to_string(systems().join(format!("{name}.expected"))).expect("it is there");
+    let output = drystone(&systems(), &["run", &format!("{name}.dry")]);
     assert_eq!((printed(&output), status(&output)), (expected, 0), "{}", complaint(&output));
 }
 
