@@ -45,9 +45,8 @@ use drystone_component::Offered;
 
 use crate::communication::connection::wake_parked;
 use crate::home::home;
-use crate::instance::template_of;
+use crate::instance::{runs, template_of};
 use crate::layout::{Instance, Process, Worker};
-use crate::platform::NativeBody;
 
 /// No location in the source.
 const NO_LOCATION: u32 = u32::MAX;
@@ -171,12 +170,12 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
         let (name, joints) = proxy::description(instance)?;
         return Some(Binding::Proxy(name, &joints[0].traffic));
     }
-    let main = template.bodies.get().get(template.main as usize)?.native;
-    if main == domain::main as NativeBody as *const u8 {
+    let main = template.bodies.get().get(template.main as usize)?;
+    if runs(main, &domain::MAIN) {
         let (name, joints) = proxy::description(instance)?;
         return Some(Binding::Made(name, joints));
     }
-    if main == listener::run as NativeBody as *const u8 {
+    if runs(main, &listener::RUN) {
         let (name, traffic, of) = listener::description(instance)?;
         return Some(match of {
             None => Binding::Listener(name, traffic),

@@ -163,15 +163,10 @@ unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
 
 /// Why a far side was lost, if that is what was in the way.
 unsafe fn why_lost(failure: &Failure) -> String {
-    if failure.lost.is_null() {
-        return String::new();
-    }
-    let (name, why) = match far::binding(failure.lost) {
+    let Some((instance, interface)) = failure.lost else { return String::new() };
+    let (name, why) = match far::binding(instance) {
         Some(Binding::Proxy(name, traffic)) => (name, traffic.why.borrow().clone()),
-        Some(Binding::Made(name, joints)) => {
-            let mut reasons = joints.iter().map(|joint| joint.traffic.why.borrow().clone());
-            (name, reasons.find(|why| !why.is_empty()).unwrap_or_default())
-        }
+        Some(Binding::Made(name, joints)) => (name, joints[interface].traffic.why.borrow().clone()),
         _ => return String::new(),
     };
     match why.as_str() {

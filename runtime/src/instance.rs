@@ -18,6 +18,7 @@ use drystone_component::{Body, Template};
 use self::awaiting::Awaiting;
 use crate::home::home;
 use crate::layout::*;
+use crate::platform::NativeBody;
 use crate::queue::Queue;
 use crate::worker::{heap_of, want_attention};
 
@@ -233,6 +234,12 @@ pub unsafe fn live(instance: *mut Instance) -> u32 {
 pub unsafe fn body_of(p: *mut Process) -> &'static Body {
     let template: &'static Template = &*template_of((*p).instance);
     body(template, (*p).body as usize)
+}
+
+/// Whether a body is this native code. It is told by a static, as a function itself need not have one address.
+#[inline]
+pub fn runs(body: &Body, native: &'static NativeBody) -> bool {
+    ptr::eq(body.native, *native as *const u8)
 }
 
 /// A template's body.

@@ -45,8 +45,8 @@ pub struct Failure {
     pub reason: String,
     /// It is no error of the program's: see [`crate::failure::abandon`].
     pub quiet: bool,
-    /// The component that stood for a far side which is lost; else null.
-    pub lost: *mut Instance,
+    /// The component that stood for a far side which is lost, and the number of the interface that it served.
+    pub lost: Option<(*mut Instance, usize)>,
 }
 
 impl Failure {
@@ -70,7 +70,7 @@ impl Failure {
             key: String::new(),
             reason: String::new(),
             quiet: false,
-            lost: null_mut(),
+            lost: None,
         }
     }
 }

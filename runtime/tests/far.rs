@@ -5,7 +5,9 @@ mod common;
 use common::*;
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::*;
-use drystone_runtime::far::{door, listen, proxy};
+use drystone_runtime::far::{
+    Arrival, Domain, Exported, Far, Filling, Outgoing, Reach, State, Waker, door, listen, proxy, proxy_of,
+};
 use drystone_runtime::layout::*;
 use drystone_runtime::template_of;
 
@@ -303,4 +305,88 @@ fn doors_go_with_clients_that_fail() {
     };
     let (few, many) = (most(failures::<10>(), 10), most(failures::<1000>(), 1000));
     assert!(many < few + 4096, "{few} bytes for ten failures, {many} for a thousand");
+}
+
+/// A component elsewhere, each of whose interfaces is lost for a reason of its own.
+struct Elsewhere;
+
+impl Domain for Elsewhere {
+    fn attach(&mut self, _: Waker) {}
+
+    fn offered(&mut self, index: usize) -> Box<dyn Reach> {
+        Box::new(Losing(["the first line broke", "the second line broke"][index]))
+    }
+
+    fn required(&mut self, _: usize) -> Box<dyn Exported> {
+        unreachable!("it requires nothing")
+    }
+
+    fn state(&mut self) -> State {
+        State::Gone
+    }
+
+    fn delete(&mut self) {}
+}
+
+#[derive(Clone)]
+struct Losing(&'static str);
+
+impl Reach for Losing {
+    fn begin(&mut self) -> Box<dyn Far> {
+        Box::new(self.clone())
+    }
+}
+
+impl Far for Losing {
+    fn attach(&mut self, _: Waker) {}
+
+    fn has_room(&mut self) -> bool {
+        true
+    }
+
+    fn send(&mut self, _: usize, _: Outgoing<'_>) {}
+
+    fn receive(&mut self) -> Arrival {
+        Arrival::Lost(self.0.into())
+    }
+
+    fn take(&mut self, _: &mut Filling<'_>) -> Result<(), String> {
+        unreachable!("nothing comes")
+    }
+
+    fn close(&mut self) {}
+}
+
+#[test]
+fn the_reason_is_that_of_the_interface_that_was_lost() {
+    once! {
+        OTHER: Interface = interface(
+            "Other",
+            &[("Say", Side::Client, &[Type::Integer]), ("Heard", Side::Server, &[Type::Integer])],
+            &[(true, &[(0, 1)]), (false, &[(1, 0)])],
+        );
+        APART: Template = template("Apart").relays(*ECHO).relays(*OTHER).done();
+        // Bears the loss of one, but not of the other.
+        ASKING: Template = template("Asking").requires(*ECHO).requires(*OTHER).main(&[
+            |c| unsafe { c.send(c.reach(0), *ECHO, SAY, &[0]) },
+            |c| unsafe { c.test(c.reach(0), *ECHO, Side::Client, FINISH, 99) },
+            |c| unsafe { c.write("lost") },
+            |c| unsafe { c.send(c.reach(1), *OTHER, SAY, &[0]) },
+            |c| unsafe { c.receive(c.reach(1), *OTHER, HEARD, &[1]) },
+        ]).done();
+        MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
+            |c| unsafe {
+                let holder = c.me().expose_provenance();
+                let made = proxy_of(c.w, *APART, holder, Box::new(Elsewhere), "elsewhere");
+                *c.container(0) = made.expect("there is memory");
+                Go
+            },
+            |c| unsafe { c.create(c.container(1), *ASKING) },
+            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { c.connect(*c.container(1), 1, *c.container(0), 1) },
+        ]).done();
+    }
+    let ran = run(*MAIN);
+    assert_eq!((ran.output.as_str(), ran.outcome.status), ("lost", 1), "{}", ran.errors);
+    assert!(ran.errors.contains(" (elsewhere: the second line broke)\n"), "{}", ran.errors);
 }

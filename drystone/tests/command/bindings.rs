@@ -90,12 +90,18 @@ fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
     assert!(server.ended().success(), "the server ends in good order");
 }
 
-/// The server in a domain of its own.
-fn conform_in(domain: &str) {
+/// The program, with its server in a domain of its own.
+fn shapes_at(domain: &str) -> TempDir {
     let (folder, path) = shapes_by("", "");
     let program = fs::read_to_string(&path).expect("it was written");
     fs::write(&path, program.replace("NEW(server);", &format!("NEW(server) AT \"{domain}\";")))
         .expect("a temporary folder can be written");
+    folder
+}
+
+/// The server in a domain of its own.
+fn conform_in(domain: &str) {
+    let folder = shapes_at(domain);
     let output = drystone(folder.path(), &["run", "Shapes.dry", "both", "local:"]);
     assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
 }
@@ -108,6 +114,14 @@ fn a_component_may_live_in_another_process() {
 #[test]
 fn a_component_may_live_on_another_worker() {
     conform_in("worker:1");
+}
+
+#[test]
+fn what_lives_in_another_domain_can_be_exported() {
+    for domain in ["process:store", "worker:1"] {
+        let folder = shapes_at(domain);
+        conform_within(folder.path(), &format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", &shapes().1);
+    }
 }
 
 #[test]
@@ -196,7 +210,7 @@ fn tcp_joins_two_programs_with_little_room() {
 }
 
 /// The repository's whole systems.
-fn systems() -> PathBuf {
+pub fn systems() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("systems")
 }
 
@@ -231,8 +245,18 @@ fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
 
 #[test]
 fn what_one_says_comes_to_all_who_are_connected() {
-    let expected = fs::read_to_string(systems().join("Prices.expected")).expect("it is there");
-    let output = drystone(&systems(), &["run", "Prices.dry"]);
+    prints_what_is_expected("Prices");
+}
+
+#[test]
+fn a_component_decides_who_serves_a_name() {
+    prints_what_is_expected("Shelves");
+}
+
+/// Runs one of the repository's systems that needs nothing.
+fn prints_what_is_expected(name: &str) {
+    let expected = fs::read_to_string(systems().join(format!("{name}.expected"))).expect("it is there");
+    let output = drystone(&systems(), &["run", &format!("{name}.dry")]);
     assert_eq!((printed(&output), status(&output)), (expected, 0), "{}", complaint(&output));
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::bindings::{Server, systems};
 use super::peer::{Peer, free_port, installed};
 use super::{DRYSTONE, complaint, drystone, printed, status};
 
@@ -53,6 +54,17 @@ pub fn curl(arguments: &[&str]) -> String {
     let output = output.expect("it is installed");
     assert!(output.status.success(), "{arguments:?}: {}", complaint(&output));
     printed(&output)
+}
+
+#[test]
+fn the_chapter_s_server_greets() {
+    if !installed("curl") {
+        return;
+    }
+    let url = format!("http://127.0.0.1:{}/greet", free_port());
+    let _server = Server::start(&systems(), &["run", "Greetings.dry", &url]);
+    let said = curl(&["-d", "{\"x\":\"you\"}", &format!("{url}/Name")]);
+    assert_eq!(said, "{\"Greeting\":{\"x\":\"Hello, you\"}} 200");
 }
 
 #[test]

@@ -209,7 +209,7 @@ fn only_who_may_be_asked_for_listens() {
         (
             "certificate: \"no.pem\", key: \"no.key\"",
             "https://127.0.0.1:1",
-            "certificate: \"no.pem\": there is no such file",
+            "certificate: \"no.pem\": No such file or directory",
         ),
         (
             "certificate: \"server.pem\", key: \"server.dry\"",

@@ -240,8 +240,9 @@ fn names_are_looked_at_when_they_are_used() {
         (
             "tcp://127.0.0.1:7000/talk",
             "BY Tcp(certificate: \"x\", key: \"x\", authority: \"y\")",
-            "authority: \"y\": there is",
+            "authority: \"y\": No such file",
         ),
+        ("nats://127.0.0.1:1/talk", "BY Nats(authority: \"y\")", "authority: \"y\": No such file"),
         ("tcp://127.0.0.1:70000/talk", "", "70000 is no port: they are 1 to 65535"),
     ] {
         let said = said(name, by);

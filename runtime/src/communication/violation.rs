@@ -6,7 +6,6 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
@@ -40,7 +39,10 @@ pub unsafe fn violation(
     location: u32,
 ) {
     let reason = reason(&(*c).word, interface, act);
-    let lost = if (*c).word.flags & GONE != 0 { (*c).process.instance } else { null_mut() };
+    let service = &(*c).process;
+    // What was ended by force has no component any more.
+    let is_lost = (*c).word.flags & GONE != 0 && !service.instance.is_null();
+    let lost = is_lost.then_some((service.instance, service.body as usize));
     fail(w, Failure { interface, reason, lost, ..Failure::of(p, Fault::ProtocolViolation, location) });
 }
 

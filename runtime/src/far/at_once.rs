@@ -10,7 +10,6 @@
 //! See the far module. The pump's process is parked, so nobody else uses the pump.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
 use drystone_component::Interface;
@@ -19,9 +18,8 @@ use super::cell::own;
 use super::clients::{self, Client};
 use super::proxy::{self, cell_offset};
 use super::pump::Pump;
-use crate::instance::{body_of, template_of};
+use crate::instance::{body_of, runs, template_of};
 use crate::layout::*;
-use crate::platform::NativeBody;
 
 /// The buffer is empty, and a pump waits for room in it: puts the next message there, if there is one.
 pub unsafe fn refill(w: *mut Worker, c: *mut Communication, waiter: *mut Process) -> bool {
@@ -44,13 +42,12 @@ unsafe fn pump_of(p: *mut Process) -> Option<(*mut Pump, &'static Interface)> {
         return None;
     }
     let body = body_of(p);
-    let is = |run: NativeBody| ptr::eq(body.native, run as *const u8);
-    if is(proxy::serve) {
+    if runs(body, &proxy::SERVE) {
         let interface = &*body.interface;
         let pump = *p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
         return (!pump.is_null()).then_some((pump, interface));
     }
-    if is(clients::run) {
+    if runs(body, &clients::RUN) {
         let client = *own::<Client>((*p).instance);
         let interface = &*(*template_of((*p).instance)).required.get()[0].interface;
         return (!client.is_null()).then(|| (&raw mut (*client).pump, interface));

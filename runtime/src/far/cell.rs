@@ -72,8 +72,8 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
         let shim = (*home(w)).program.native_shim;
         Box::leak(Box::new(match role {
             Role::Proxy => serving(interface, shim),
-            Role::Client => active(interface, shim, clients::run, true),
-            Role::Listener => active(interface, shim, listener::run, false),
+            Role::Client => active(interface, shim, clients::RUN, true),
+            Role::Listener => active(interface, shim, listener::RUN, false),
             Role::Remote => unreachable!("its template is not made for an interface"),
         }))
     })
@@ -83,7 +83,7 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
 fn serving(interface: &'static Interface, shim: *const u8) -> Template {
     let offered =
         Offered { interface, offset: SLOT, body: 0, inward: 0, limit: Offered::BINDING, connectable: true };
-    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve);
+    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::SERVE);
     let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
     Template {
         offered: leak(Vec::from([offered])),
@@ -129,10 +129,10 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
     let service = |offered: &Offered| {
         // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*offered.interface };
-        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve)
+        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::SERVE)
     };
     let process = |run| body(shim, ptr::null(), size_of::<Process>(), run);
-    let bodies = services.iter().map(service).chain([process(domain::main), process(domain::finally)]);
+    let bodies = services.iter().map(service).chain([process(domain::MAIN), process(domain::finally)]);
     let own = of.size.next_multiple_of(size_of::<usize>() as u32);
     Template {
         name: of.name,

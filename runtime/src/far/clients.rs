@@ -21,6 +21,7 @@ use crate::failure;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
+use crate::platform::NativeBody;
 
 /// A far client.
 pub struct Client {
@@ -55,7 +56,9 @@ pub unsafe fn make(
 }
 
 /// Body of a client's main process.
-pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+pub static RUN: NativeBody = run;
+
+unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Client>(instance);
     if (*p).status == FAILED {

@@ -19,6 +19,7 @@ use crate::communication::connection::{indexed_slot, link};
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
+use crate::platform::NativeBody;
 use crate::worker::heap_of;
 
 /// A component in another domain.
@@ -122,7 +123,9 @@ unsafe fn remote_of(p: *mut Process) -> *mut Remote {
 }
 
 /// Body of the main process.
-pub unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
+pub static MAIN: NativeBody = main;
+
+unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
     if (*p).status == FAILED {
         return;
     }

@@ -22,6 +22,7 @@ use crate::home::home;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
+use crate::platform::NativeBody;
 
 struct Listener {
     exported: Box<dyn Exported>,
@@ -82,7 +83,9 @@ pub unsafe fn listen_for(
 }
 
 /// Body of a listener's main process.
-pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+pub static RUN: NativeBody = run;
+
+unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Listener>(instance);
     if (*p).status == FAILED {

@@ -22,6 +22,7 @@ use crate::communication::connection::owner;
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
+use crate::platform::NativeBody;
 
 /// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
 /// connected at once, or it stays for ever.
@@ -54,7 +55,9 @@ pub fn cell_offset(interface: &Interface) -> usize {
 }
 
 /// Body of a proxy's service processes.
-pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
+pub static SERVE: NativeBody = serve;
+
+unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
     let interface = &*body_of(p).interface;
     let cell = p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
     if (*p).status == FAILED {

@@ -26,10 +26,9 @@ use crate::communication::connection::wake_parked;
 use crate::communication::{
     drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
 };
-use crate::instance::body_of;
+use crate::instance::{body_of, runs};
 use crate::layout::*;
 use crate::native::Values;
-use crate::platform::NativeBody;
 
 /// What became of a run.
 #[derive(PartialEq)]
@@ -314,7 +313,7 @@ unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
 
 /// Whether a service is a proxy's.
 unsafe fn is_pump(p: *mut Process) -> bool {
-    !(*p).instance.is_null() && body_of(p).native == proxy::serve as NativeBody as *const u8
+    !(*p).instance.is_null() && runs(body_of(p), &proxy::SERVE)
 }
 
 impl Drop for Pump {

@@ -25,7 +25,7 @@ use super::ports::Ports;
 use super::session::{End, Place, Protocol, Server};
 use super::{Activity, Serving, park, platform, unpark};
 use crate::communication::{drop_words, ds_received, payload};
-use crate::instance::body_of;
+use crate::instance::{body_of, runs};
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish};
 use crate::platform::NativeBody;
@@ -167,10 +167,10 @@ pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
 /// The communication is alive.
 pub(super) unsafe fn is_native_service(c: *mut Communication) -> bool {
     // SAFETY: as the caller promises.
-    unsafe { !(*c).process.instance.is_null() && ptr::eq(body_of(c.cast()).native, RUN as *const u8) }
+    unsafe { !(*c).process.instance.is_null() && runs(body_of(c.cast()), &RUN) }
 }
 
-/// [`run`], always by the same address, which a function itself need not have.
+/// [`run`], as it is told by.
 pub(super) static RUN: NativeBody = run;
 
 /// Body of native service processes.

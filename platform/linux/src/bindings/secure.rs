@@ -40,6 +40,18 @@ impl Files {
         Ok(Files { identity, authority: file("authority") })
     }
 
+    /// Looks whether they can be used, for who reads them elsewhere.
+    ///
+    /// # Errors
+    /// One is not there, or is none such.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some((certificate, key)) = &self.identity {
+            certificates("certificate", certificate)?;
+            private(key)?;
+        }
+        self.authority.iter().try_for_each(|file| certificates("authority", file).map(drop))
+    }
+
     /// The authority's certificates; without one, those that the system trusts.
     fn roots(&self) -> Result<Arc<RootCertStore>, String> {
         let mut roots = RootCertStore::empty();
@@ -154,14 +166,14 @@ fn private(file: &str) -> Result<PrivateKeyDer<'static>, String> {
 /// Why a file can't be read.
 fn why(error: pem::Error) -> String {
     match error {
-        pem::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => "there is no such file".into(),
         pem::Error::Io(error) => reason(&error),
         pem::Error::NoItemsFound => "it has none in PEM".into(),
         error => error.to_string(),
     }
 }
 
-fn about(option: &str, file: &str, error: impl Display) -> String {
+/// What is wrong with a file that an option of BY names.
+pub(super) fn about(option: &str, file: &str, error: impl Display) -> String {
     format!("{option}: {file:?}: {error}")
 }
 

@@ -7,7 +7,8 @@ use async_nats::{ConnectOptions, ServerAddr};
 use drystone_runtime::binding::Hints;
 
 use crate::bindings::place::Place;
-use crate::reason::reason;
+use crate::bindings::secure::{Files, about};
+use crate::reason::{reason, without_number};
 
 /// The port of a NATS server, if none is said.
 const PORT: u16 = 4222;
@@ -21,8 +22,7 @@ pub(super) struct Access {
     user: Option<(String, String)>,
     /// Files.
     credentials: Option<String>,
-    authority: Option<String>,
-    certificate: Option<(String, String)>,
+    files: Files,
 }
 
 impl Access {
@@ -44,15 +44,14 @@ impl Access {
             _ => Err(format!("{one} and {other} go together")),
         };
         let tls = hints.factories.iter().find_map(|factory| factory.boolean("tls").transpose());
-        let (authority, certificate) = (text("authority"), pair("certificate", "key")?);
+        let files = Files::of(hints)?;
         let access = Access {
             servers,
-            tls: tls.transpose()?.unwrap_or(authority.is_some() || certificate.is_some()),
+            tls: tls.transpose()?.unwrap_or(files != Files::default()),
             token: text("token"),
             user: pair("user", "password")?,
             credentials: text("credentials"),
-            authority,
-            certificate,
+            files,
         };
         access.permit()?;
         Ok((access, fit(subject)?))
@@ -80,13 +79,15 @@ impl Access {
             options = options.user_and_password(user.clone(), password.clone());
         }
         if let Some(file) = &self.credentials {
-            let about = |error: std::io::Error| format!("{file}: {}", reason(&error));
-            options = options.credentials_file(file).await.map_err(about)?;
+            std::fs::File::open(file).map_err(|error| about("credentials", file, reason(&error)))?;
+            let wrong = |error| about("credentials", file, reason(&error));
+            options = options.credentials_file(file).await.map_err(wrong)?;
         }
-        if let Some(file) = &self.authority {
+        self.files.check()?;
+        if let Some(file) = &self.files.authority {
             options = options.add_root_certificates(file.into());
         }
-        if let Some((certificate, key)) = &self.certificate {
+        if let Some((certificate, key)) = &self.files.identity {
             options = options.add_client_certificate(certificate.into(), key.into());
         }
         let addresses = self.addresses().await?;
@@ -166,7 +167,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
         }
         error = cause.source();
     }
-    text
+    without_number(text)
 }
 
 #[cfg(test)]
