@@ -24,8 +24,8 @@ pub struct Contract {
     /// Whether addresses of regions besides the program's own memory are kept from those who see what programs write, return, or
     /// decide. Else such a pointer is also a number, as one to own memory always is.
     pub secret_addresses: bool,
-    /// How many instructions may be done between two that take from the budget, at most, besides those that stand in the
-    /// program.
+    /// How many instructions loops may add to the length of a function, and so may calls, until something is taken from the
+    /// budget.
     pub patience: u64,
 }
 

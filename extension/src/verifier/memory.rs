@@ -221,16 +221,21 @@ impl Verifier<'_> {
         }
         match field.stands_at {
             None => self.mark(at, super::PLAIN | super::ELSEWHERE)?,
-            Some(place) => self.rewrite(at, place)?,
+            Some((stands_at, size)) => self.rewrite(at, i32::from(stands_at) - field.offset as i32, size)?,
         }
         Ok(Place::Field(*field))
     }
 
-    /// Has a load done at another place, in another size.
-    fn rewrite(&mut self, at: usize, (offset, size): (i16, Size)) -> Result<(), Rejection> {
+    /// Has a load done at another place, so far away, in another size.
+    fn rewrite(&mut self, at: usize, apart: i32, size: Size) -> Result<(), Rejection> {
         self.mark(at, super::REWRITTEN | super::ELSEWHERE)?;
-        let Some(Instruction::Load { sign, destination, base, .. }) = self.program.at(at) else {
+        let Some(Instruction::Load { sign, destination, base, offset, .. }) = self.program.at(at) else {
             return Err(self.refuse(at, "a field that stands elsewhere in truth can only be loaded"));
+        };
+        let Ok(offset) = i16::try_from(i32::from(offset) + apart) else {
+            return Err(
+                self.refuse(at, "a field can't be loaded from so far away; use a pointer to the start")
+            );
         };
         let instruction = Instruction::Load { sign, size, destination, base, offset };
         match self.rewrites.insert(at, instruction) {

@@ -83,9 +83,11 @@ fn a_loop_over_a_packet_needs_no_more_than_its_comparison() {
 
 #[test]
 fn context_fields_that_stand_elsewhere_are_loaded_from_there() {
-    let verified = verify(program("ldxw %r2, [%r1+4]\nmov %r0, 0\nexit"), &handler()).unwrap();
     use std::string::ToString;
-    assert_eq!(verified.program().at(0).unwrap().to_string(), "ldxdw %r2, [%r1+8]");
+    let text = "ldxw %r2, [%r1+4]\nadd %r1, 3\nldxw %r3, [%r1+9]\nmov %r0, 0\nexit";
+    let verified = verify(program(text), &handler()).unwrap();
+    let loads = [0, 2].map(|at| verified.program().at(at).unwrap().to_string());
+    assert_eq!(loads, ["ldxdw %r2, [%r1+8]", "ldxw %r3, [%r1+17]"]);
 }
 
 #[test]

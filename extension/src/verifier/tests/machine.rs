@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, vec, vec::Vec};
 
 use super::arithmetic::{compute, extend, holds};
-use super::{CONTEXT, OWN_BYTES, PACKET, VALUE};
+use super::{CONTEXT, OWN_BYTES, PACKET, PATIENCE, VALUE};
 use crate::bytecode::{Alu, Atomic, Constant, Instruction, Operand, Order, Register, Sign, Size, Width};
 use crate::verifier::contract::{OWN, Region};
 use crate::{DEPTH, FRAME, Guard, Verified};
@@ -41,6 +41,8 @@ pub struct Machine<'a> {
     callers: Vec<([Option<u64>; 4], usize)>,
     pub at: usize,
     budget: u32,
+    /// Instructions that were done since something was taken from the budget.
+    unasked: usize,
     random: u64,
     moves: u64,
     layout: u64,
@@ -80,6 +82,7 @@ impl<'a> Machine<'a> {
             callers: Vec::new(),
             at: 0,
             budget: 40,
+            unasked: 0,
             random: seed | 1,
             moves: 0,
             layout,
@@ -148,6 +151,15 @@ impl<'a> Machine<'a> {
         self.at += instruction.slots();
         if guard == Guard::Budget {
             self.budget = self.budget.checked_sub(1).ok_or(Stopped::Guard)?;
+            self.unasked = 0;
+        }
+        self.unasked += 1;
+        // In each function that is being called, loops and calls may add as much as the host has patience for.
+        if self.unasked > DEPTH * (self.verified.program().slots() + 2 * PATIENCE as usize) {
+            return fault(std::format!(
+                "{} instructions are done, and nothing is taken from the budget",
+                self.unasked
+            ));
         }
         let to = instruction.target(at).unwrap_or(0) as usize;
         match instruction {

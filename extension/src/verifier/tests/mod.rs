@@ -2,6 +2,7 @@
 
 mod accepted;
 mod arithmetic;
+mod hostile;
 mod machine;
 mod numbers;
 mod refused;
@@ -17,6 +18,8 @@ const CONTEXT: Region = 0;
 const PACKET: Region = 1;
 const VALUE: Region = 2;
 const OWN_BYTES: u32 = 256;
+/// So that tests see it used up.
+const PATIENCE: u64 = 200;
 const PACKET_MOST: u32 = 65535;
 
 /// A handler: r1 is a context as XDP has it, r2 a number; a table; some helpers.

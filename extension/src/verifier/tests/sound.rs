@@ -12,10 +12,10 @@ use crate::bytecode::{Instruction, disassemble};
 use crate::verifier::state::State;
 use crate::verifier::value::{Kind, Value, is_near};
 
-type Seen = BTreeMap<usize, Vec<State>>;
+pub type Seen = BTreeMap<usize, Vec<State>>;
 
 /// Verifies, and gives what was known at each instruction.
-fn verify_watched(program: &Program, contract: &Contract) -> Result<(Verified, Seen), Rejection> {
+pub fn verify_watched(program: &Program, contract: &Contract) -> Result<(Verified, Seen), Rejection> {
     let mut verifier = Verifier::new(program, contract)?;
     verifier.seen = Some(Seen::new());
     verifier.start()?;
@@ -328,6 +328,7 @@ proptest! {
         let Ok(slots) = assemble(&text) else { panic!("{text}\n{:?}", assemble(&text)) };
         let Ok(program) = Program::decode(&slots) else { return Ok(()) };
         for contract in [handler_with_r3(), confining()] {
+            let contract = Contract { patience: PATIENCE, ..contract };
             try_out(program.clone(), &contract, seed).map_err(TestCaseError::fail)?;
         }
     }
@@ -342,7 +343,8 @@ proptest! {
             slots[error.at] = if error.at + 1 == slots.len() { assemble("exit").unwrap()[0] } else { assemble("mov %r0, 1").unwrap()[0] };
         }
         let program = Program::decode(&slots).unwrap();
-        try_out(program, &confining(), seed).map_err(TestCaseError::fail)?;
+        let contract = Contract { patience: PATIENCE, ..confining() };
+        try_out(program, &contract, seed).map_err(TestCaseError::fail)?;
     }
 }
 
