@@ -9,9 +9,6 @@ use drystone_extension::verifier::{Contract, Given, Helper, verify};
 /// A program of about so many instructions.
 type Shape = fn(usize) -> String;
 
-/// Writes a program of about so many instructions.
-type Shape = fn(usize) -> String;
-
 fn main() {
     println!("{:24}{:>14}{:>14}{:>14}", "shape", "instructions", "ms", "ns each");
     println!("{:24}{:>14}{:>14.5}", "copy loop", 15, time(&copy_loop()).as_secs_f64() * 1e3);
