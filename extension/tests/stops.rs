@@ -22,7 +22,7 @@ fn a_budget_is_jumps_back_and_calls() {
     assert_eq!(run_everywhere(SUM, &[], 999).result, Err(Stop::Budget));
     assert_eq!(run_everywhere(SUM, &[], 1_000_000).budget, 999_000);
     assert_eq!(run_everywhere("call local f\nexit\nf: exit", &[], 0).result, Err(Stop::Budget));
-    assert_eq!(run_everywhere("ja -1", &[], 100_000).result, Err(Stop::Budget));
+    assert_eq!(run_everywhere("ja -1", &[], 20_000).result, Err(Stop::Budget));
 }
 
 #[test]

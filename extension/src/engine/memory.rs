@@ -1,20 +1,21 @@
 //! What a program can address.
 //!
-//! `unsafe` here: a block is seen as bytes, and read and written at addresses that programs compute. The first is sound because
-//! numbers are bytes; the second is asked of the engines, which do it only where the verifier or a guard has proved it.
+//! `unsafe` here: a block is had by its address, because programs read and write it at addresses that they compute. It is freed
+//! once, by who has it; and lent as bytes only for as long as that is. What programs access is asked of the engines, which do it
+//! only where the verifier or a guard has proved it.
 
 use alloc::{boxed::Box, vec};
-use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use core::ptr::{NonNull, slice_from_raw_parts_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::slice;
 
 use crate::{DEPTH, FRAME};
 
 /// A program's stack and, behind it, its own memory. The program's addresses of both are the same wherever they lie: it can be
 /// stopped on one machine and resumed on another, and learns nothing of the one it runs on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Memory {
     /// Stack, own memory, and room for what begins at its last byte.
-    block: Box<[u64]>,
+    block: NonNull<u64>,
     /// Of the own memory, in bytes.
     size: usize,
 }
@@ -35,7 +36,8 @@ impl Memory {
     pub fn new(bytes: usize) -> Memory {
         let size = bytes.next_power_of_two().max(8);
         assert!(size <= Self::MOST, "a program can't have {bytes} bytes of memory");
-        Memory { block: vec![0; (STACK + size + ROOM) / 8].into(), size }
+        let block: Box<[u64]> = vec![0; (STACK + size + ROOM) / 8].into();
+        Memory { block: NonNull::from(Box::leak(block)).cast(), size }
     }
 
     /// Bytes of the own memory, a power of two.
@@ -93,14 +95,35 @@ impl Memory {
 
     fn all(&self) -> &[u8] {
         // SAFETY: the block, as the bytes that it consists of.
-        unsafe { slice::from_raw_parts(self.block.as_ptr().cast(), self.block.len() * 8) }
+        unsafe { slice::from_raw_parts(self.block.as_ptr().cast(), STACK + self.size + ROOM) }
     }
 
     fn all_mut(&mut self) -> &mut [u8] {
         // SAFETY: the same, and nobody else has it.
-        unsafe { slice::from_raw_parts_mut(self.block.as_mut_ptr().cast(), self.block.len() * 8) }
+        unsafe { slice::from_raw_parts_mut(self.block.as_ptr().cast(), STACK + self.size + ROOM) }
     }
 }
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let block = slice_from_raw_parts_mut(self.block.as_ptr(), (STACK + self.size + ROOM) / 8);
+        // SAFETY: it came from a box of this length, and is nobody else's.
+        drop(unsafe { Box::from_raw(block) });
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Memory {
+        let mut memory = Memory::new(self.size);
+        memory.all_mut().copy_from_slice(self.all());
+        memory
+    }
+}
+
+// SAFETY: it has its block alone, and changes it only when it is lent to be changed.
+unsafe impl Send for Memory {}
+// SAFETY: the same.
+unsafe impl Sync for Memory {}
 
 /// What can be read and written.
 pub(super) trait Number: Copy {}
@@ -126,6 +149,15 @@ pub(super) unsafe fn write<T: Number>(base: usize, address: u64, value: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clone_is_another_memory() {
+        let mut memory = Memory::new(8);
+        memory.own_mut()[3] = 5;
+        let mut other = memory.clone();
+        other.own_mut()[3] = 6;
+        assert_eq!((memory.own()[3], other.own()[3]), (5, 6));
+    }
 
     #[test]
     fn helpers_reach_stack_and_own_memory_and_nothing_else() {

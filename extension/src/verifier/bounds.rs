@@ -36,6 +36,7 @@ impl Rounds {
             if let Err(index) = self.landmarks.binary_search(&mark)
                 && self.landmarks.len() < LANDMARKS
             {
+                self.landmarks.reserve(LANDMARKS - self.landmarks.len());
                 self.landmarks.insert(index, mark);
             }
         }
@@ -87,11 +88,7 @@ impl Verifier<'_> {
         for function in 0..self.flow.functions.len() {
             self.cost_of(function, &mut costs);
         }
-        for (index, rounds) in costs.rounds.iter().enumerate() {
-            if rounds.is_none() {
-                self.guard_loop(index);
-            }
-        }
+        self.guard_loops(&costs.rounds);
     }
 
     /// For each loop, how often it can go round, if that is known.
@@ -174,12 +171,14 @@ impl Verifier<'_> {
         done.iter().fold(0, |sum, done| done.1.saturating_add(sum))
     }
 
-    /// Has all jumps back to a loop's head take from the budget.
-    fn guard_loop(&mut self, index: usize) {
-        let head = self.flow.blocks[self.flow.loops[index].head].first;
-        for &last in &self.flow.loops[index].jumps {
-            debug_assert_eq!(self.program.at(last).and_then(|it| it.target(last)), Some(head as i64));
-            self.marks[last] |= BUDGET;
+    /// Has all jumps back to heads of loops take from the budget, but of those that are known to go round few times.
+    fn guard_loops(&mut self, rounds: &[Option<u64>]) {
+        for block in self.flow.blocks.iter().filter(|block| block.within.is_some()) {
+            let guarded = |head| self.flow.loop_at(head).is_some_and(|it| rounds[it].is_none());
+            let last = block.last(self.program);
+            if self.flow.jumps_back(self.program, last, &self.block_at).is_some_and(guarded) {
+                self.marks[last] |= BUDGET;
+            }
         }
     }
 }

@@ -42,8 +42,6 @@ pub(super) struct Loop {
     pub head: usize,
     /// The last block that jumps to the head.
     pub last: usize,
-    /// The slots of the jumps back to the head.
-    pub jumps: Vec<usize>,
 }
 
 const NO_BLOCK: u32 = u32::MAX;
@@ -133,29 +131,24 @@ impl Flow {
         self.functions.partition_point(|function| function.first <= slot) - 1
     }
 
+    /// The block to which an instruction jumps back, if it does.
+    pub fn jumps_back(&self, program: &Program, at: usize, block_at: &BlockAt) -> Option<usize> {
+        let instruction = program.at(at).filter(|&it| !begins_function(it))?;
+        let target = instruction.target(at).filter(|&target| target <= at as i64)?;
+        Some(block_at.slot(target as usize))
+    }
+
     fn find_loops(&mut self, program: &Program, block_at: &BlockAt) {
         for (block, it) in self.blocks.iter().enumerate() {
-            let last = it.last(program);
-            let Some(instruction) = program.at(last).filter(|&it| !begins_function(it)) else { continue };
-            if let Some(target) = instruction.target(last).filter(|&target| target <= last as i64) {
-                self.loops.push(Loop {
-                    head: block_at.slot(target as usize),
-                    last: block,
-                    jumps: vec![last],
-                });
+            if let Some(head) = self.jumps_back(program, it.last(program), block_at) {
+                self.loops.push(Loop { head, last: block });
             }
         }
         if self.loops.is_empty() {
             return;
         }
         self.loops.sort_unstable_by_key(|it| (it.head, core::cmp::Reverse(it.last)));
-        self.loops.dedup_by(|one, before| {
-            let same = one.head == before.head;
-            if same {
-                before.jumps.append(&mut one.jumps);
-            }
-            same
-        });
+        self.loops.dedup_by_key(|it| it.head);
         let mut around: Vec<usize> = Vec::new();
         let mut next = 0;
         for block in 0..self.blocks.len() {

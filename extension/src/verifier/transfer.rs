@@ -28,10 +28,15 @@ impl Verifier<'_> {
                 self.change(at, destination, destination, state, |number| number.negated(width))
             }
             Instruction::Extend { width, from, destination, source } => {
-                self.narrow(at, destination, source, state, |number| {
-                    let extended = number.low_signed(8 * from.bytes() as u32);
-                    if width == Width::W32 { extended.low(32) } else { extended }
-                })
+                let bits = 8 * from.bytes() as u32;
+                match width {
+                    Width::W32 => {
+                        self.change(at, destination, source, state, |number| number.low_signed(bits).low(32))
+                    }
+                    Width::W64 => {
+                        self.narrow(at, destination, source, state, |number| number.low_signed(bits))
+                    }
+                }
             }
             Instruction::Swap { order, size, destination } => {
                 self.change(at, destination, destination, state, |number| number.swapped(order, size))
@@ -109,7 +114,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Makes a number of the low bits of one, which is the same if that has no others.
+    /// Makes a number of the low bits of one. It is the same one if all that is known of it stays, because what is known of low
+    /// bits is less than what there is to know of others.
     fn narrow(
         &self,
         at: usize,
