@@ -27,17 +27,17 @@ const MOST: usize = 100_000;
 /// Asks the program.
 pub fn picture(socket: &Path) -> Result<Picture, Status> {
     let answer = ask(socket, &json!({"inspect": MOST}))?;
-    let mut painter = Painter::default();
+    let components = list(&answer["components"]);
+    let mut painter = Painter { components, ..Painter::default() };
     let notes = match answer["more"].as_u64() {
         None | Some(0) => Vec::new(),
         Some(more) => vec![format!("{more} components more are not shown")],
     };
     let name = socket.display().to_string();
     let program = painter.picture.add(Component { name, notes, ..Component::default() });
-    let components = list(&answer["components"]);
-    painter.place(components, program);
+    painter.place(program);
     let mut joints = Joints::default();
-    components.iter().for_each(|component| joints.connect(&mut painter, component));
+    (0..components.len()).for_each(|number| joints.connect(&mut painter, number));
     list(&answer["bindings"]).iter().for_each(|binding| joints.bind(&mut painter, binding));
     joints.finish(&mut painter.picture);
     Ok(painter.picture)
@@ -46,34 +46,41 @@ pub fn picture(socket: &Path) -> Result<Picture, Status> {
 #[derive(Default)]
 struct Painter<'a> {
     picture: Picture,
-    /// The boxes of components, and where these were made, by their paths.
-    boxes: HashMap<&'a str, (usize, &'a str)>,
+    /// The components: their places are their numbers.
+    components: &'a [Value],
+    /// Their boxes.
+    boxes: Vec<usize>,
+    /// Boxes of components, and where these were made, by the paths by which others tell of them. Components of a service's
+    /// processes have the same path: one of them stands for all.
+    named: HashMap<&'a str, (usize, &'a str)>,
     /// Names of interfaces; their places are their numbers.
     interfaces: Vec<&'a str>,
 }
 
 impl<'a> Painter<'a> {
     /// Makes the boxes: outer ones first.
-    fn place(&mut self, components: &'a [Value], program: usize) {
-        let mut held = HashMap::<&str, Vec<&'a Value>>::new();
-        for component in components {
-            held.entry(text(&component["holder"])).or_default().push(component);
+    fn place(&mut self, program: usize) {
+        let components = self.components;
+        let are_alike = |one: usize, other: usize| members::are_alike(&components[one], &components[other]);
+        let mut held = vec![Vec::new(); components.len()];
+        for (number, component) in components.iter().enumerate() {
+            if let Some(holder) = component["holder"].as_u64() {
+                held[holder as usize].push(number);
+            }
         }
-        let mut waiting: VecDeque<_> =
-            components.first().map(|entry| (vec![entry], program)).into_iter().collect();
+        self.boxes = vec![program; components.len()];
+        let entry = (!components.is_empty()).then_some((vec![0], program));
+        let mut waiting: VecDeque<_> = entry.into_iter().collect();
         while let Some((mut members, parent)) = waiting.pop_front() {
             let index = self.picture.add(Component { parent: Some(parent), ..Component::default() });
-            let mut groups = Vec::<Vec<&Value>>::new();
+            let mut groups = Vec::<Vec<usize>>::new();
             let mut next = 0;
-            while let Some(holder) = members.get(next) {
-                for &component in held.get(text(&holder["path"])).into_iter().flatten() {
-                    let is_first = next == 0 && members[0]["holder"].is_null();
-                    match groups.iter_mut().find(|group| members::are_alike(group[0], component)) {
-                        _ if !is_first && members::are_alike(members[0], component) => {
-                            members.push(component)
-                        }
-                        Some(group) => group.push(component),
-                        None => groups.push(vec![component]),
+            while let Some(&holder) = members.get(next) {
+                for &number in &held[holder] {
+                    match groups.iter_mut().find(|group| are_alike(group[0], number)) {
+                        _ if holder != 0 && are_alike(members[0], number) => members.push(number),
+                        Some(group) => group.push(number),
+                        None => groups.push(vec![number]),
                     }
                 }
                 next += 1;
@@ -81,7 +88,7 @@ impl<'a> Painter<'a> {
             self.fill(index, &members);
             for group in groups {
                 match members.len() == 1 && group.len() <= FEW {
-                    true => waiting.extend(group.into_iter().map(|component| (vec![component], index))),
+                    true => waiting.extend(group.into_iter().map(|number| (vec![number], index))),
                     false => waiting.push_back((group, index)),
                 }
             }
@@ -89,10 +96,13 @@ impl<'a> Painter<'a> {
     }
 
     /// Writes into a box what its components are, do and have.
-    fn fill(&mut self, index: usize, members: &[&'a Value]) {
-        for component in members {
-            self.boxes.insert(text(&component["path"]), (index, text(&component["place"])));
+    fn fill(&mut self, index: usize, numbers: &[usize]) {
+        let members: Vec<_> = numbers.iter().map(|&number| &self.components[number]).collect();
+        for (&number, component) in numbers.iter().zip(&members) {
+            self.boxes[number] = index;
+            self.named.insert(text(&component["path"]), (index, text(&component["place"])));
         }
+        let holder = members[0]["holder"].as_u64().map(|holder| &self.components[holder as usize]);
         for offer in list(&members[0]["offers"]) {
             self.port(index, Side::Offered, text(&offer[0]));
         }
@@ -102,8 +112,8 @@ impl<'a> Painter<'a> {
             self.port(index, Side::Required, text(&connection["interface"]));
         }
         let component = &mut self.picture.boxes[index];
-        component.name = members::name(members);
-        component.notes = members::notes(members);
+        component.name = members::name(&members, holder);
+        component.notes = members::notes(&members);
     }
 
     /// An interface of a box, by its name.

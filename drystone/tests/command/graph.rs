@@ -192,6 +192,41 @@ fn a_program_that_runs_is_drawn() {
     assert_eq!(crossings(&drawing), [""; 0]);
 }
 
+/// What the processes of a service hold has one path for all of them.
+const DESK: &str = "
+COMPONENT Office;
+INTERFACE Ask; { IN Name(x: INTEGER) } END Ask;
+COMPONENT Pen; END Pen;
+COMPONENT Clerk; VARIABLE pen: Pen; BEGIN NEW(pen) END Clerk;
+COMPONENT Desk OFFERS Ask;
+  IMPLEMENTATION Ask;
+  VARIABLE x: INTEGER; clerk: Clerk;
+  BEGIN NEW(clerk); WHILE ?Name DO ?Name(x) END END Ask;
+END Desk;
+COMPONENT Guest REQUIRES Ask; BEGIN Ask!Name(1); Ask!Name(2); PASSIVATE(1000000) END Guest;
+VARIABLE desk: Desk; guest[i: INTEGER]: Guest; i: INTEGER;
+BEGIN
+  NEW(desk); FOR i := 1 TO 20 DO NEW(guest[i]); CONNECT(Ask(guest[i]), desk) END;
+  WRITE(\"ready\"); WRITELINE; PASSIVATE(1000000)
+END Office;
+";
+
+#[test]
+fn what_a_service_holds_is_counted_once_for_each_of_its_processes() {
+    let folder = folder_with(DESK);
+    let mut office = Peer::start(folder.path(), DRYSTONE, &["run", "--control", "socket", "program.dry"]);
+    assert_eq!(office.line(), "ready");
+    let boxes = ["clerk: Clerk \u{d7} 20\"", "pen: Pen \u{d7} 20\"", "guest[]: Guest \u{d7} 20\\n"];
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut text = String::new();
+    while !boxes.iter().all(|box_| text.contains(box_)) && Instant::now() < until {
+        text = printed(&drystone(folder.path(), &["graph", "--dot", "--live", "socket"]));
+    }
+    for box_ in boxes {
+        assert!(text.contains(box_), "{box_}: {text}");
+    }
+}
+
 #[test]
 fn only_a_program_that_runs_is_drawn_by_its_socket() {
     let folder = folder_with(PROGRAM);

@@ -284,7 +284,7 @@ impl Shared {
         let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };
         let monitors = self.monitors.now();
         json!({
-            "components": components.iter().map(|each| component(each, &components)).collect::<Vec<_>>(),
+            "components": components.iter().map(component).collect::<Vec<_>>(),
             "more": more,
             "bindings": bindings.iter().map(binding).collect::<Vec<_>>(),
             "monitors": monitors.iter().map(|monitor| json!({
@@ -298,10 +298,10 @@ impl Shared {
     }
 }
 
-fn component(component: &Component, all: &[Component]) -> Value {
+fn component(component: &Component) -> Value {
     json!({
         "path": component.path,
-        "holder": component.holder.map(|holder| &all[holder].path),
+        "holder": component.holder,
         "variable": component.variable,
         "template": component.template,
         "place": component.place,

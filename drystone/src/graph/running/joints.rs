@@ -25,9 +25,9 @@ pub struct Joints<'a> {
 
 impl<'a> Joints<'a> {
     /// The connections of a component.
-    pub fn connect(&mut self, painter: &mut Painter<'a>, component: &'a Value) {
-        let (client, _) = painter.boxes[text(&component["path"])];
-        for connection in list(&component["requires"]) {
+    pub fn connect(&mut self, painter: &mut Painter<'a>, component: usize) {
+        let client = painter.boxes[component];
+        for connection in list(&painter.components[component]["requires"]) {
             self.connect_one(painter, client, connection);
         }
     }
@@ -41,7 +41,7 @@ impl<'a> Joints<'a> {
         let around = if is_inward { client } else { around(painter, client) };
         let side = if is_inward { Side::Offered } else { Side::Required };
         let mut from = painter.port(client, side, interface);
-        let next = |side: &str| painter.boxes.get(connection["next"][side].as_str()?).map(|found| found.0);
+        let next = |side: &str| painter.named.get(connection["next"][side].as_str()?).map(|found| found.0);
         let (server, passed_on) = (next("offered"), next("required"));
         if passed_on == Some(client) || (is_inward && server == Some(client)) {
             // Those who hold one another are one box.
@@ -85,7 +85,7 @@ impl<'a> Joints<'a> {
         let [name, interface, component] =
             ["name", "interface", "component"].map(|what| text(&binding[what]));
         // Those of nobody are beside the component that starts.
-        let (of, place) = painter.boxes.get(component).copied().unwrap_or((1, ""));
+        let (of, place) = painter.named.get(component).copied().unwrap_or((1, ""));
         let around = around(painter, of);
         let index = if name == place {
             of

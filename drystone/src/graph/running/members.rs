@@ -12,8 +12,8 @@ pub fn are_alike(one: &Value, other: &Value) -> bool {
     ["variable", "template", "place"].iter().all(|&what| one[what] == other[what])
 }
 
-/// `client[1]: Client`, or `client[]: Client × 1000`.
-pub fn name(members: &[&Value]) -> String {
+/// `client[1]: Client`, or `client[]: Client × 1000`. The holder is the first one's.
+pub fn name(members: &[&Value], holder: Option<&Value>) -> String {
     let first = members[0];
     let (path, variable, template) =
         (text(&first["path"]), text(&first["variable"]), text(&first["template"]));
@@ -22,9 +22,9 @@ pub fn name(members: &[&Value]) -> String {
         place => format!(" AT {place}"),
     };
     // Behind the holder's path and a point.
-    let own = match text(&first["holder"]) {
-        "" => return template.into(),
-        holder => &path[holder.len() + 1..],
+    let own = match holder {
+        None => return template.into(),
+        Some(holder) => &path[text(&holder["path"]).len() + 1..],
     };
     match members.len() {
         1 => format!("{own}: {template}{place}"),
