@@ -125,7 +125,8 @@ fn build(mut cargo: Command, crates: &[Crate]) -> Result<(), Status> {
     let mut child = alone(&mut cargo).stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
     let mut told = String::new();
     let (in_terminal, mut has_said) = (io::stderr().is_terminal(), false);
-    for line in BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok) {
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+    while let Some(line) = next_line(&mut lines).map_err(|error| unusable(&error))? {
         if is_step(&line) {
             if in_terminal {
                 say(format_args!("{line}\n"));
@@ -141,6 +142,14 @@ fn build(mut cargo: Command, crates: &[Crate]) -> Result<(), Status> {
         true => Ok(()),
         false => Err(fail(format_args!("the crates could not be built:\n{}", told.trim_end()))),
     }
+}
+
+/// Whatever tools of others have written there, which needn't be UTF-8.
+fn next_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let count = from.read_until(b'\n', &mut line)?;
+    let text = String::from_utf8_lossy(&line);
+    Ok((count > 0).then(|| text.trim_end_matches(['\r', '\n']).into()))
 }
 
 /// Whether cargo has something to do, and says what.
@@ -167,5 +176,17 @@ fn unusable(error: &io::Error) -> Status {
             fail("--with needs cargo, which was not found: install Rust (https://rustup.rs)")
         }
         _ => fail(format_args!("cargo cannot be run: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_text_ends_nothing() {
+        let mut from = &b"one\n\xFF two\n\nthree"[..];
+        let lines = std::iter::from_fn(|| next_line(&mut from).expect("it can be read"));
+        assert_eq!(lines.collect::<Vec<_>>(), ["one", "\u{FFFD} two", "", "three"]);
     }
 }
