@@ -41,6 +41,11 @@ impl<'a> Name<'a> {
         self.whole.as_bytes()
     }
 
+    /// The same as text.
+    pub fn whole(self) -> &'a str {
+        self.whole
+    }
+
     /// What its context is called.
     pub fn context(self) -> &'a str {
         &self.whole[..self.own - 1]

@@ -339,6 +339,19 @@ fn what_is_elsewhere_is_shown_with_its_traffic_and_why_it_was_lost() {
 }
 
 #[test]
+fn what_is_monitored_has_its_whole_name() {
+    let name = format!("tcp://127.0.0.1:1/{}", "n".repeat(300));
+    let careful = "CONNECT(Greet(careful), \"tcp://127.0.0.1:1/nobody\")";
+    let folder =
+        folder_with(&APART.replace(careful, &format!("CONNECT(Greet(careful), \"{name}\") BY Monitored()")));
+    let arguments = ["run", "--control", "socket", "program.dry"];
+    let mut program = Peer::start(folder.path(), DRYSTONE, &arguments);
+    assert_eq!([program.line(), program.line()], ["done", "done"]);
+    let shown = printed(&drystone(folder.path(), &["inspect", "--json", "socket"]));
+    assert!(shown.contains(&format!("\"name\":\"{name}\",\"nanoseconds\"")), "{shown}");
+}
+
+#[test]
 fn a_connection_is_bound_anew_by_factories_with_options() {
     let folder = folder_with(BUSY);
     let mut program = start(folder.path());

@@ -115,7 +115,7 @@ impl NamingContext for Bindings {
             Err(why) => Err(why),
         };
         let exported = exported.map_err(|why| about(name, &why))?;
-        compose_exported(exported, interface, &name.to_string(), hints, &self.services)
+        compose_exported(exported, interface, name.whole(), hints, &self.services)
     }
 
     fn resolve<'n>(&mut self, name: Name<'n>) -> Result<Edge<'_, 'n>, String> {
@@ -144,7 +144,7 @@ impl BindingFactory for Bindings {
             Err(why) => Err(why),
         };
         let reach = reach.map_err(|why| about(name, &why))?;
-        compose(reach, interface, &name.to_string(), hints, &self.services)
+        compose(reach, interface, name.whole(), hints, &self.services)
     }
 }
 
