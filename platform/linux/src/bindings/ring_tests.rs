@@ -89,7 +89,10 @@ fn bytes_come_in_order_from_another_thread() {
 
 /// See the fuzzer `ring`.
 #[test]
-#[cfg_attr(miri, ignore = "the stranger writes to the same memory through a way of its own, as another process does")]
+#[cfg_attr(
+    miri,
+    ignore = "the stranger writes to the same memory through a way of its own, as another process does"
+)]
 fn nonsense_from_the_other_side_is_found_out() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
