@@ -168,15 +168,8 @@ fn drift(instruction: Instruction, drifts: &mut Drifts) {
     }
 }
 
-/// What an instruction writes isn't known any more.
+/// What an instruction writes isn't known any more. What calls lose can't be read before it is written again.
 fn forget_written(instruction: Instruction, drifts: &mut Drifts) {
-    let calls = matches!(
-        instruction,
-        Instruction::CallHelper { .. } | Instruction::CallLocal { .. } | Instruction::CallRegister { .. }
-    );
-    if calls {
-        drifts[..6].fill(Drift::UNKNOWN);
-    }
     if let Some(drift) = instruction.writes().and_then(|register| drifts.get_mut(register.index())) {
         *drift = Drift::UNKNOWN;
     }

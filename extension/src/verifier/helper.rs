@@ -38,7 +38,7 @@ impl Verifier<'_> {
         let result = Register::new(0).expect("r0 is a register");
         state.come_back(Value::given(helper.gives, table));
         if let Kind::RegionOrNull(_) = state.get(result).kind {
-            self.tie(at, result, state);
+            state.tie(result, super::transfer::tie_of(at));
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Verifier<'_> {
         if let Operand::Register(register) = source {
             self.readable(at, register, state)?;
             if let Place::Stack(..) = place {
-                self.tie(at, register, state);
+                state.tie(register, super::transfer::tie_of(at));
             }
         }
         let value = state.operand(source);

@@ -67,20 +67,18 @@ struct Verifier<'a> {
     seen: Option<BTreeMap<usize, Vec<State>>>,
 }
 
-/// Copies made here have a tie of their own.
-const TIED: u8 = 1;
 /// An access that must be confined.
-const CONFINED: u8 = 1 << 1;
+const CONFINED: u8 = 1;
 /// An access that is proven, but not to be in the program's own memory.
-const ELSEWHERE: u8 = 1 << 2;
+const ELSEWHERE: u8 = 1 << 1;
 /// An access that is done as it stands.
-const PLAIN: u8 = 1 << 3;
+const PLAIN: u8 = 1 << 2;
 /// An access that is done at another place.
-const REWRITTEN: u8 = 1 << 4;
+const REWRITTEN: u8 = 1 << 3;
 /// Something that takes from the budget.
-const BUDGET: u8 = 1 << 5;
+const BUDGET: u8 = 1 << 4;
 /// A call that may be done.
-const CALLED: u8 = 1 << 6;
+const CALLED: u8 = 1 << 5;
 
 impl<'a> Verifier<'a> {
     fn new(program: &'a Program, contract: &'a Contract) -> Result<Self, Rejection> {

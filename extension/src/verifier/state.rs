@@ -134,21 +134,14 @@ impl State {
         }
     }
 
-    /// Ties a register's value to the copy that is about to be made, by a tie that no other value has afterwards.
-    pub fn tie(&mut self, register: Register, tie: u32, used_before: bool) {
-        let value = self.get(register);
-        if value.tie != 0 || value.is_number() && value.number.constant().is_some() {
-            return;
-        }
-        if used_before {
-            self.untie(tie);
-        }
+    /// Ties a register's value to the copy that is about to be made. A tie is made by one instruction only, and no other value has it
+    /// by then: on the way round to that instruction there is a place to which a way led that hadn't passed it, and there such
+    /// values were joined with some that weren't tied by it.
+    pub fn tie(&mut self, register: Register, tie: u32) {
         let value = &mut self.registers[register.index()];
-        (value.tie, value.since) = (tie, 0);
-    }
-
-    fn untie(&mut self, tie: u32) {
-        self.change_all(|value| value.tie == tie, |value| (value.tie, value.since) = (0, 0));
+        if value.tie == 0 && !(value.is_number() && value.number.constant().is_some()) {
+            (value.tie, value.since) = (tie, 0);
+        }
     }
 
     /// Cuts all ties: they are a function's own.

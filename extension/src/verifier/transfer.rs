@@ -77,7 +77,7 @@ impl Verifier<'_> {
         match from {
             Operand::Register(register) if width == Width::W64 => {
                 self.readable(at, register, state)?;
-                self.tie(at, register, state);
+                state.tie(register, tie_of(at));
                 state.set(to, *state.get(register));
                 Ok(())
             }
@@ -91,13 +91,6 @@ impl Verifier<'_> {
                 Ok(())
             }
         }
-    }
-
-    /// Ties a register to the copy of it that this instruction makes.
-    pub(super) fn tie(&mut self, at: usize, register: Register, state: &mut State) {
-        let used_before = self.marks[at] & super::TIED != 0;
-        self.marks[at] |= super::TIED;
-        state.tie(register, at as u32 + 1, used_before);
     }
 
     /// Makes a number of a number.
@@ -258,4 +251,9 @@ impl Verifier<'_> {
 /// Whether a number may be added to it.
 fn can_move(kind: Kind) -> bool {
     matches!(kind, Kind::Stack(_) | Kind::Region(_))
+}
+
+/// The tie of copies that an instruction makes.
+pub(super) fn tie_of(at: usize) -> u32 {
+    at as u32 + 1
 }

@@ -190,6 +190,18 @@ fn loops_that_may_never_end_need_a_budget() {
         ("call 2\nmov %r6, %r0\nagain: add %r6, -1\njne %r6, 0, again", 3),
         ("mov %r6, 0\nagain: add %r6, 1\ncall 2\njne %r0, 0, over\nmov %r6, 0\nover: jlt %r6, 100, again", 5),
         ("mov %r6, 0\nagain: add32 %r6, 1\njge %r6, 0, again", 2),
+        // Half a register comes round, at once or on some ways.
+        ("mov %r6, 0\nagain: add32 %r6, 0x40000000\njge %r6, 0, again", 2),
+        (
+            "lddw %r7, 0xffffffff\nmov %r6, 0\nagain: jset %r2, 1, wide\nadd32 %r6, 0x40000000\nja over\n\
+             wide: add %r6, 0x40000000\nover: jle %r6, %r7, again",
+            7,
+        ),
+        (
+            "lddw %r7, 0xffffffff\nmov %r6, 0\nagain: jset %r2, 1, narrow\nadd %r6, 0x40000000\nja over\n\
+             narrow: add32 %r6, 0x40000000\nover: jle %r6, %r7, again",
+            7,
+        ),
         // Too long to wait for.
         ("mov %r6, 0\nagain: add %r6, 1\njne %r6, 1000000, again", 2),
     ] {

@@ -1,0 +1,72 @@
+//! What the verifier accepts does in every engine what it does when everything is checked.
+
+mod engines;
+mod programs;
+
+use std::cell::Cell;
+
+use drystone_extension::Verified;
+use drystone_extension::bytecode::{Program, disassemble};
+use drystone_extension::engine::jit::{Constants, Jit, pages};
+use drystone_extension::engine::{Interpreter, Stop};
+use drystone_extension::verifier::{Contract, Given, Helper, Wanted, verify};
+use engines::{Engine, engines, platform, run};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+const MEMORY: [u8; 64] = [0xa5; 64];
+const BUDGET: u64 = 40;
+
+/// What [`engines::run`] gives to programs.
+fn contract() -> Contract {
+    let helper = |name| Helper {
+        name,
+        wants: vec![Wanted::Anything; 5],
+        gives: Given::Number(0, u64::MAX),
+        moves: None,
+    };
+    let helpers = ["gather", "hesitate", "increment"].into_iter().enumerate();
+    Contract {
+        helpers: helpers.map(|(number, name)| (number as u32, helper(name))).collect(),
+        ..Contract::of_own_memory(MEMORY.len() as u32)
+    }
+}
+
+fn engines_of(verified: &Verified) -> [Box<dyn Engine>; 3] {
+    let platform = platform(MEMORY.len());
+    // SAFETY: platform and runs are as the contract says, and pages as the compiler asks for them.
+    unsafe {
+        [
+            Box::new(Interpreter::new(verified, platform).unwrap()),
+            Box::new(Jit::new(verified, platform, Constants::Plain, pages).unwrap()),
+            Box::new(Jit::new(verified, platform, Constants::Blinded(9), pages).unwrap()),
+        ]
+    }
+}
+
+#[test]
+fn accepted_programs_do_what_checked_ones_do() {
+    let (contract, accepted) = (contract(), Cell::new(0));
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let result = runner.run(&programs::that_make_sense(), |slots| {
+        let program = Program::decode(&slots).unwrap();
+        let Ok(verified) = verify(program.clone(), &contract) else { return Ok(()) };
+        accepted.set(accepted.get() + 1);
+        let checked = run(engines(&program, MEMORY.len())[0].1.as_ref(), &MEMORY, BUDGET);
+        let ends = engines_of(&verified).map(|engine| run(engine.as_ref(), &MEMORY, BUDGET));
+        for end in &ends {
+            prop_assert_eq!(end, &ends[0], "{}", disassemble(&program));
+        }
+        // Guards of other kinds stop elsewhere, and cost something else.
+        let differs =
+            |end: &engines::End| matches!(end.result, Err(Stop::Access | Stop::Budget | Stop::Depth));
+        if !differs(&checked) && !differs(&ends[0]) {
+            prop_assert_eq!(&ends[0].result, &checked.result, "{}", disassemble(&program));
+            prop_assert_eq!(&ends[0].memory, &checked.memory, "{}", disassemble(&program));
+        }
+        Ok(())
+    });
+    result.unwrap();
+    assert!(accepted.get() > cases / 50, "only {} of {cases} were accepted", accepted.get());
+}
