@@ -139,7 +139,6 @@ impl<M: Module> Build<'_, '_, M> {
         pattern: Pattern,
         slow: Block,
     ) -> Value {
-        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let waiting: &[Alike] = match side {
             Direction::In => &[Alike { bits: FLAGS, value: 0 }],
             Direction::Out => &[
@@ -148,10 +147,16 @@ impl<M: Module> Build<'_, '_, M> {
             ],
         };
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
-        let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
-        let plain = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        let (index, plain) = self.message_of(tag, side);
         self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
         self.matches(index, pattern)
+    }
+
+    /// Of a tag with its flags: which message for this side is there, and whether there is one and nothing else is said.
+    fn message_of(&mut self, tag: Value, side: Direction) -> (Value, Value) {
+        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
+        let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
+        (index, self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff))
     }
 
     /// Whether the message that is there is what is asked for: 0 or 1.
@@ -197,11 +202,9 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// Answers if a native service has answered at once, or a pump has put the next message of a stream there.
     fn test_if_marked(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
-        let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let unmarked = self.builder.ins().band_imm_s(tag, !((MARKS as i64) << 16));
-        let index = self.builder.ins().iadd_imm_s(unmarked, -((mine as i64) << 16) - 1);
-        let is_there = self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff);
+        let (index, is_there) = self.message_of(unmarked, side);
         let answer = self.matches(index, pattern);
         self.unless(is_there, answer, done);
     }

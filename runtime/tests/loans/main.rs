@@ -65,6 +65,15 @@ unsafe fn make(c: C, variable: usize, kind: &'static Kind, component: impl Compo
     }
 }
 
+/// Makes a server in the first container and its client in the second one.
+unsafe fn server_and_client(c: C) -> Next {
+    unsafe {
+        make(c, 0, *SERVER, Sums::default());
+        make(c, 1, *ASKER, Asker);
+        c.connect(*c.container(1), 0, *c.container(0), 0)
+    }
+}
+
 /// A variable of a component.
 unsafe fn variable(of: *mut Instance, index: usize) -> *mut Instance {
     unsafe {
@@ -199,9 +208,7 @@ fn said(entry: &'static Template) -> String {
 fn what_has_answered_once_is_lent() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
-            |c| unsafe { make(c, 1, *ASKER, Asker) },
-            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { server_and_client(c) },
             |c| unsafe { order(c, &[Now(1), Call(1), Now(2), Call(3), Now(4), Stop]) },
         ]).done();
     }
@@ -212,9 +219,7 @@ fn what_has_answered_once_is_lent() {
 fn a_loan_ends_when_another_client_of_the_port_calls() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
-            |c| unsafe { make(c, 1, *ASKER, Asker) },
-            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { server_and_client(c) },
             |c| unsafe { order(c, &[Call(1), Now(1), Other(1), Now(1), Call(1), Now(1), Stop]) },
         ]).done();
     }
@@ -285,9 +290,7 @@ fn a_server_that_is_being_deleted_serves_until_its_client_leaves() {
             },
         ]).done();
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).holds(2).main(&[
-            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
-            |c| unsafe { make(c, 1, *ASKER, Asker) },
-            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { server_and_client(c) },
             |c| unsafe { order(c, &[Call(1), Now(1)]) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.create(c.container(2), *HELPER) },
@@ -310,9 +313,7 @@ fn a_server_that_is_being_deleted_serves_until_its_client_leaves() {
 fn a_client_that_ends_gives_back_what_it_has_borrowed() {
     once! {
         MAIN: Template = template("Main").virtual_time().holds(0).holds(1).main(&[
-            |c| unsafe { make(c, 0, *SERVER, Sums::default()) },
-            |c| unsafe { make(c, 1, *ASKER, Asker) },
-            |c| unsafe { c.connect(*c.container(1), 0, *c.container(0), 0) },
+            |c| unsafe { server_and_client(c) },
             |c| unsafe { order(c, &[Call(1), Now(1), Stop]) },
             |c| unsafe { c.passivate(5) },
             |c| unsafe { c.delete(c.container(1)) },
