@@ -75,7 +75,6 @@ impl fmt::Display for Register {
 
 /// Bits that are computed with. The upper half of what is computed with 32 is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Width {
     W32,
     W64,
@@ -83,7 +82,6 @@ pub enum Width {
 
 /// Bytes that are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-
 pub enum Size {
     Byte,
     Half,
@@ -109,7 +107,6 @@ impl From<Width> for Size {
 
 /// What stands above the bits that were loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Sign {
     Zero,
     Extend,
@@ -117,7 +114,6 @@ pub enum Sign {
 
 /// What is computed with, or stored: immediates are extended to 64 bits with their sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Operand {
     Register(Register),
     Immediate(i32),
@@ -126,7 +122,6 @@ pub enum Operand {
 /// Arithmetic. It wraps around; shifts take as many bits of their operand as the width has (5 or 6). A number divided by 0 is
 /// 0, and its remainder is itself; the smallest signed number divided by -1 is itself, with the remainder 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Alu {
     Add,
     Sub,
@@ -146,7 +141,6 @@ pub enum Alu {
 
 /// Byte orders. The machine's own is little-endian, so [`Order::Little`] only clears what is above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Order {
     Little,
     Big,
@@ -156,7 +150,6 @@ pub enum Order {
 
 /// When to jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Condition {
     Equal,
     NotEqual,
@@ -174,7 +167,6 @@ pub enum Condition {
 
 /// What is done to memory in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Atomic {
     Add,
     Or,
@@ -204,7 +196,6 @@ impl Atomic {
 
 /// What two slots can say (section 5.4). Maps are numbered by who loads the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-
 pub enum Constant {
     Number(u64),
     /// A map, to give to helpers.

@@ -81,6 +81,32 @@ pub(super) const LOADS: [((Sign, Size), &str); 7] = [
 pub(super) const STORES: [(Size, &str); 4] =
     [(Size::Byte, "stxb"), (Size::Half, "stxh"), (Size::Word, "stxw"), (Size::Double, "stxdw")];
 
+impl Alu {
+    /// All there are.
+    pub const ALL: [Alu; ALU.len()] = things(&ALU);
+}
+
+impl Condition {
+    /// All there are.
+    pub const ALL: [Condition; CONDITIONS.len()] = things(&CONDITIONS);
+}
+
+impl Atomic {
+    /// All there are.
+    pub const ALL: [Atomic; ATOMICS.len()] = things(&ATOMICS);
+}
+
+/// What a table has names for.
+const fn things<T: Copy, const N: usize>(table: &[(T, &str); N]) -> [T; N] {
+    let mut things = [table[0].0; N];
+    let mut index = 0;
+    while index < N {
+        things[index] = table[index].0;
+        index += 1;
+    }
+    things
+}
+
 /// What a thing is called.
 pub(super) fn name_of<T: PartialEq>(table: &[(T, &'static str)], thing: T) -> &'static str {
     table.iter().find(|(it, _)| *it == thing).map_or("?", |(_, name)| name)

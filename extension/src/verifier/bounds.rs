@@ -8,14 +8,12 @@
 use alloc::{vec, vec::Vec};
 use core::{cmp::Reverse, ops::Range};
 
-use super::drift::Drift;
+use super::drift::{COUNTERS, Drift};
 use super::state::State;
 use super::value::{Kind, Value};
 use super::{BUDGET, CALLED, Verifier};
 use crate::bytecode::Instruction;
 
-/// Registers that may count.
-pub(super) const COUNTERS: usize = 10;
 /// Numbers that are remembered for a loop.
 const LANDMARKS: usize = 24;
 /// How often a block may be looked at, on average, because it is in a loop; those in more are guarded.

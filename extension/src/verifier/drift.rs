@@ -3,10 +3,12 @@
 use alloc::{vec, vec::Vec};
 
 use super::Verifier;
-use super::bounds::COUNTERS;
 use super::flow::Loop;
 use super::number::Number;
 use crate::bytecode::{Alu, Instruction, Operand, Register, Width};
+
+/// Registers that may count.
+pub(super) const COUNTERS: usize = 10;
 
 /// What a register holds: what some register held when the round began, and so much more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,50 +5,6 @@ use drystone_extension::bytecode::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-pub const ALU: [Alu; 14] = [
-    Alu::Add,
-    Alu::Sub,
-    Alu::Mul,
-    Alu::Div,
-    Alu::SignedDiv,
-    Alu::Mod,
-    Alu::SignedMod,
-    Alu::Or,
-    Alu::And,
-    Alu::Xor,
-    Alu::ShiftLeft,
-    Alu::ShiftRight,
-    Alu::ShiftRightSigned,
-    Alu::Mov,
-];
-
-pub const CONDITIONS: [Condition; 11] = [
-    Condition::Equal,
-    Condition::NotEqual,
-    Condition::AnyBit,
-    Condition::Above,
-    Condition::AboveOrEqual,
-    Condition::Below,
-    Condition::BelowOrEqual,
-    Condition::SignedGreater,
-    Condition::SignedGreaterOrEqual,
-    Condition::SignedLess,
-    Condition::SignedLessOrEqual,
-];
-
-pub const ATOMICS: [Atomic; 10] = [
-    Atomic::Add,
-    Atomic::Or,
-    Atomic::And,
-    Atomic::Xor,
-    Atomic::FetchAdd,
-    Atomic::FetchOr,
-    Atomic::FetchAnd,
-    Atomic::FetchXor,
-    Atomic::Exchange,
-    Atomic::CompareExchange,
-];
-
 pub fn register(up_to: u8) -> impl Strategy<Value = Register> + Clone {
     (0..=up_to).prop_map(|number| Register::new(number).unwrap())
 }
@@ -84,7 +40,7 @@ pub fn computation(writable: u8) -> impl Strategy<Value = Instruction> {
         Just((Width::W64, Size::Word)),
     ];
     prop_oneof![
-        8 => (width(), select(ALU.to_vec()), register(writable), operand()).prop_map(
+        8 => (width(), select(Alu::ALL.to_vec()), register(writable), operand()).prop_map(
             |(width, operation, destination, source)| Instruction::Alu { width, operation, destination, source }
         ),
         1 => (width(), register(writable)).prop_map(|(width, destination)| Instruction::Negate { width, destination }),
@@ -125,7 +81,7 @@ pub fn access<B: Strategy<Value = Register> + Clone>(
         ),
         (size(), base.clone(), offset.clone(), operand())
             .prop_map(|(size, base, offset, source)| Instruction::Store { size, base, offset, source }),
-        (width(), select(ATOMICS.to_vec()), base, offset, register(writable)).prop_map(
+        (width(), select(Atomic::ALL.to_vec()), base, offset, register(writable)).prop_map(
             |(width, operation, base, offset, source)| Instruction::Atomic {
                 width,
                 operation,
@@ -151,7 +107,7 @@ pub fn control() -> impl Strategy<Value = Instruction> {
 }
 
 pub fn jump_if(offset: impl Strategy<Value = i16>) -> impl Strategy<Value = Instruction> {
-    (width(), select(CONDITIONS.to_vec()), register(9), operand(), offset).prop_map(
+    (width(), select(Condition::ALL.to_vec()), register(9), operand(), offset).prop_map(
         |(width, condition, left, right, offset)| Instruction::JumpIf {
             width,
             condition,

@@ -55,37 +55,6 @@ fn known() -> impl Strategy<Value = (u64, Number)> {
     })
 }
 
-const OPERATIONS: [Alu; 14] = [
-    Alu::Add,
-    Alu::Sub,
-    Alu::Mul,
-    Alu::Div,
-    Alu::SignedDiv,
-    Alu::Mod,
-    Alu::SignedMod,
-    Alu::Or,
-    Alu::And,
-    Alu::Xor,
-    Alu::ShiftLeft,
-    Alu::ShiftRight,
-    Alu::ShiftRightSigned,
-    Alu::Mov,
-];
-
-const CONDITIONS: [Condition; 11] = [
-    Condition::Equal,
-    Condition::NotEqual,
-    Condition::AnyBit,
-    Condition::Above,
-    Condition::AboveOrEqual,
-    Condition::Below,
-    Condition::BelowOrEqual,
-    Condition::SignedGreater,
-    Condition::SignedGreaterOrEqual,
-    Condition::SignedLess,
-    Condition::SignedLessOrEqual,
-];
-
 fn width(narrow: bool) -> Width {
     if narrow { Width::W32 } else { Width::W64 }
 }
@@ -100,7 +69,7 @@ proptest! {
 
     #[test]
     fn arithmetic((a, left) in known(), (b, right) in known(), narrow: bool) {
-        for operation in OPERATIONS {
+        for operation in Alu::ALL {
             let result = machine::compute(operation, width(narrow), a, b);
             let said = Number::computed(operation, width(narrow), left, right);
             prop_assert!(said.contains(result), "{operation:?} {a:#x} {b:#x}: {result:#x} isn't in {said:?}");
@@ -111,7 +80,7 @@ proptest! {
 
     #[test]
     fn constants_are_computed_exactly(a in any_number(), b in any_number(), narrow: bool) {
-        for operation in OPERATIONS {
+        for operation in Alu::ALL {
             let result = machine::compute(operation, width(narrow), a, b);
             let said = Number::computed(operation, width(narrow), Number::exactly(a), Number::exactly(b));
             prop_assert_eq!(said.constant(), Some(result), "{:?}", operation);
@@ -136,7 +105,7 @@ proptest! {
     fn comparisons((a, left) in known(), (b, right) in known(), narrow: bool, same: bool) {
         // Equal numbers are rare else.
         let (b, right) = if same { (a, left) } else { (b, right) };
-        for condition in CONDITIONS {
+        for condition in Condition::ALL {
             let holds = machine::holds(condition, width(narrow), a, b);
             let refined = compare::assume(condition, width(narrow), holds, left, right);
             let Some((left, right)) = refined else {
