@@ -7,12 +7,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use crate::peer::Peer;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-/// Two servers, each exported, and clients of the first that ask without a pause, until a third server answers with 0.
-const BUSY: &str = "
-COMPONENT Busy;
+/// Servers that answer, and one that says that it was enough.
+const HOSTS: &str = "
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
 COMPONENT Host OFFERS Greet;
   VARIABLE n: INTEGER;
@@ -26,6 +27,15 @@ COMPONENT Last OFFERS Greet;
   VARIABLE x: INTEGER;
   BEGIN WHILE ?Name DO ?Name(x); !Greeting(0) END END Greet;
 END Last;
+";
+
+/// A program of that name with these servers: what follows them.
+fn with_hosts(name: &str, rest: &str) -> TempDir {
+    folder_with(&format!("\nCOMPONENT {name};{HOSTS}{}", rest.trim_start()))
+}
+
+/// Two servers, each exported, and clients of the first that ask without a pause, until a third server answers with 0.
+const BUSY: &str = "
 COMPONENT Guest REQUIRES Greet;
 VARIABLE x, i: INTEGER;
 BEGIN
@@ -51,6 +61,16 @@ fn start(folder: &Path) -> Child {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.expect("the command runs")
+}
+
+/// Waits until the program has a component of that path: it listens before it has begun.
+fn wait_for(folder: &Path, component: &str) {
+    let until = Instant::now() + Duration::from_secs(20);
+    let is_there = || ask(folder, r#"{"inspect": 100}"#).is_some_and(|answer| answer.contains(component));
+    while !is_there() {
+        assert!(Instant::now() < until, "{component} is there");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// What the program answers; `None`: it has ended.
@@ -85,8 +105,9 @@ fn total(printed: &str, name: &str) -> u64 {
 
 #[test]
 fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
-    let folder = folder_with(BUSY);
+    let folder = with_hosts("Busy", BUSY);
     let mut program = start(folder.path());
+    wait_for(folder.path(), "Busy.guest[3]");
     let number_of_rebinds = rebinds();
     let plan = |number: usize| match number.checked_sub(number_of_rebinds) {
         None => (number % 3 + 1, ["two", "one"][number / 3 % 2], ["", "Monitored;0;"][number / 6 % 2]),
@@ -112,7 +133,7 @@ fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
 
 #[test]
 fn a_running_program_is_shown() {
-    let folder = folder_with(BUSY);
+    let folder = with_hosts("Busy", BUSY);
     let mut program = start(folder.path());
     let shown = drystone(folder.path(), &["inspect", "socket"]);
     // Who has nothing more to say reads its answer all the same.
@@ -137,20 +158,6 @@ fn a_running_program_is_shown() {
 
 /// Clients to which others have passed on what they require, at any depth.
 const PASSED: &str = "
-COMPONENT Passed;
-INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
-COMPONENT Host OFFERS Greet;
-  VARIABLE n: INTEGER;
-  IMPLEMENTATION Greet;
-  VARIABLE x: INTEGER;
-  BEGIN WHILE ?Name DO ?Name(x); BEGIN {EXCLUSIVE} INC(n) END; !Greeting(x + 1) END END Greet;
-FINALLY WRITE(\"answered \" + TEXT(n) + \"\\n\")
-END Host;
-COMPONENT Last OFFERS Greet;
-  IMPLEMENTATION Greet;
-  VARIABLE x: INTEGER;
-  BEGIN WHILE ?Name DO ?Name(x); !Greeting(0) END END Greet;
-END Last;
 COMPONENT Guest REQUIRES Greet;
 VARIABLE x, i: INTEGER;
 BEGIN
@@ -176,7 +183,7 @@ END Passed;
 
 #[test]
 fn what_was_passed_on_is_bound_anew_while_it_is_used() {
-    let folder = folder_with(PASSED);
+    let folder = with_hosts("Passed", PASSED);
     let mut program = start(folder.path());
     let rebind = |slot: &str, number: usize, name: &str| {
         let by = ["", "Monitored;0;"][number / 6 % 2];
@@ -353,7 +360,7 @@ fn what_is_monitored_has_its_whole_name() {
 
 #[test]
 fn a_connection_is_bound_anew_by_factories_with_options() {
-    let folder = folder_with(BUSY);
+    let folder = with_hosts("Busy", BUSY);
     let mut program = start(folder.path());
     let rebind = |by: &str| {
         let what = ["rebind", "socket", "Busy.guest[1]", "Greet", "local:two", "--by", by];
