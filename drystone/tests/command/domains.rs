@@ -6,6 +6,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
+use crate::peer::signal;
 use crate::{DRYSTONE, drystone, folder_with};
 
 /// Where components are made.
@@ -166,11 +169,6 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
     found
 }
 
-fn kill(pid: u32) {
-    let status = Command::new("kill").args(["-9", &pid.to_string()]).status();
-    assert!(status.expect("kill runs").success());
-}
-
 fn within_a_while(what: impl Fn() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
@@ -199,7 +197,7 @@ fn a_domain_that_is_killed_takes_nothing_else_with_it() {
     output.read_line(&mut line).expect("it writes text");
     assert_eq!(line, "loaded\n");
     let domain = descendants(child.id()).into_iter().find(|(_, name)| name == "domain");
-    kill(domain.expect("there is a domain").0);
+    signal(domain.expect("there is a domain").0, Signal::KILL);
     let mut rest = String::new();
     output.read_to_string(&mut rest).expect("it writes text");
     assert_eq!(rest, "lost");
@@ -216,7 +214,7 @@ fn domains_end_with_a_program_that_is_killed() {
     let below = || descendants(child.id()).into_iter().map(|(pid, _)| pid).collect::<Vec<_>>();
     assert!(within_a_while(|| below().len() == 2), "{:?}", below());
     let processes = below();
-    kill(child.id());
+    signal(child.id(), Signal::KILL);
     child.wait().expect("it ends");
     let is_gone = |pid: &u32| match fs::read_to_string(format!("/proc/{pid}/stat")) {
         // One that nobody has waited for yet is as good.

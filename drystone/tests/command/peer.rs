@@ -4,6 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Sends a signal to a process, which runs. Not every machine has the command `kill`.
+pub fn signal(id: u32, signal: Signal) {
+    let process = i32::try_from(id).ok().and_then(Pid::from_raw).expect("processes have such numbers");
+    kill_process(process, signal).expect("it runs");
+}
+
 /// A program that serves until the test is over.
 pub struct Peer {
     child: Child,

@@ -1,12 +1,9 @@
 //! Programs that are stopped for a while, or have no time for NATS, and several NATS at once.
 
-use super::*;
+use rustix::process::Signal;
 
-/// Sends a signal to a process.
-fn signal(id: u32, signal: &str) {
-    let status = Command::new("kill").args([signal, &id.to_string()]).status();
-    assert!(status.expect("kill runs").success());
-}
+use super::*;
+use crate::peer::signal;
 
 /// Says numbers for a quarter of a minute, after some for those who have still to find it.
 const SPEAKER: &str = "
@@ -56,9 +53,9 @@ fn a_listener_that_was_stopped_hears_what_was_said_meanwhile() {
     let mut speaker = Server::start(speaking.path(), &["run", "program.dry"]);
     assert_eq!(listeners.each_mut().map(Peer::line), ["begun", "begun"]);
     // Longer than it takes to miss a speaker that says nothing.
-    signal(listeners[0].id(), "-STOP");
+    signal(listeners[0].id(), Signal::STOP);
     thread::sleep(Duration::from_secs(12));
-    signal(listeners[0].id(), "-CONT");
+    signal(listeners[0].id(), Signal::CONT);
     assert_eq!(listeners.each_mut().map(Peer::line), ["heard 1500", "heard 1500"]);
     assert!(speaker.ended().success());
 }
