@@ -37,11 +37,9 @@ pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Outgoing};
-pub use listener::listen;
-pub use proxy::{behind, proxy, stands_before};
+pub use listener::{is_exported, listen};
+pub use proxy::{behind, proxy, requires_by_name, stands_before};
 pub use traffic::Traffic;
-
-use drystone_component::Offered;
 
 use crate::communication::connection::wake_parked;
 use crate::home::home;
@@ -165,8 +163,7 @@ pub enum Binding<'a> {
 /// On the home worker's thread; it is alive.
 pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
     let template = &*template_of(instance);
-    let is_proxy = template.offered.get().first().is_some_and(|offered| offered.limit == Offered::BINDING);
-    if is_proxy {
+    if proxy::is_proxy(instance) {
         let (name, joints) = proxy::description(instance)?;
         return Some(Binding::Proxy(name, &joints[0].traffic));
     }
@@ -175,7 +172,7 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
         let (name, joints) = proxy::description(instance)?;
         return Some(Binding::Made(name, joints));
     }
-    if runs(main, &listener::RUN) {
+    if listener::is_listener(instance) {
         let (name, traffic, of) = listener::description(instance)?;
         return Some(match of {
             None => Binding::Listener(name, traffic),

@@ -8,6 +8,7 @@ mod certificates;
 mod check;
 mod control;
 mod domains;
+mod ends;
 mod faults;
 mod fmt;
 mod graph;

@@ -20,7 +20,7 @@ use crate::communication::may_close_as;
 use crate::failure;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
-use crate::life::{self, ending};
+use crate::life::{self, ending, record};
 use crate::platform::NativeBody;
 
 /// A far client.
@@ -66,8 +66,12 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     }
     let interface = &*(*template_of(instance)).required.get()[0].interface;
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
-    let is_unconnected = (*slot).communication.is_null() && !is_open(resolve((*slot).target));
-    let outcome = if is_unconnected && !((**cell).waits && (*slot).target != 0) {
+    let server = resolve((*slot).target);
+    // What waits for its last communications to end, to be deleted, begins no others.
+    let is_refused =
+        !is_open(server) || server.is_some_and(|(instance, _)| record::waits_for_services(instance));
+    let is_refused = (*slot).communication.is_null() && is_refused;
+    let outcome = if is_refused && !((**cell).waits && (*slot).target != 0) {
         (**cell).pump.near_is_gone()
     } else {
         let c = ds_reach(w, p, slot, interface, NO_LOCATION);

@@ -18,7 +18,7 @@ use super::NO_LOCATION;
 use super::Reach;
 use super::cell::{Joint, Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
-use crate::communication::connection::owner;
+use crate::communication::connection::{Target, decode, owner, required_slots};
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -105,12 +105,36 @@ pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
 /// # Safety
 /// It is alive.
 pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    let offered = (*template_of(instance)).offered.get().first();
-    if offered.is_none_or(|offered| offered.limit != Offered::BINDING) {
+    if !is_proxy(instance) {
         return ptr::null_mut();
     }
     let served: *mut Served = *own(instance);
     served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
+}
+
+/// Whether something that a component requires is reached by a name, which may be anywhere, also in this program.
+///
+/// # Safety
+/// It is alive.
+pub unsafe fn requires_by_name(instance: *mut Instance) -> bool {
+    let mut does = false;
+    required_slots(instance, |slot| match decode((*slot).target) {
+        Target::Offered(offered) => {
+            let server = owner(offered);
+            does |= is_proxy(server) && behind(server).is_null();
+        }
+        Target::PassedOn(_) | Target::Nothing => {}
+    });
+    does
+}
+
+/// Whether an instance is a proxy that a name has been bound by.
+///
+/// # Safety
+/// It is alive.
+pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
+    let offered = (*template_of(instance)).offered.get().first();
+    offered.is_some_and(|offered| offered.limit == Offered::BINDING)
 }
 
 /// The name of a proxy, and what it has for each interface that it offers.

@@ -82,6 +82,11 @@ impl Names {
         }
     }
 
+    /// Whether anything is exported that stands for a target.
+    pub fn lead_to(&self, target: usize) -> bool {
+        self.targets.contains_key(&target)
+    }
+
     /// The names of a target.
     pub fn names_of(&self, target: usize) -> Vec<Rc<[u8]>> {
         self.targets.get(&target).cloned().unwrap_or_default()

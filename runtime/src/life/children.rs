@@ -1,4 +1,5 @@
-//! In which order siblings are deleted: none before its clients among them.
+//! In which order siblings are deleted: none before its clients among them; and whoever has clients that come by a name, and
+//! may be anywhere, also in this program, after the others.
 //!
 //! There may be millions of them, so all is done in steps.
 //!
@@ -13,8 +14,10 @@ use core::cmp::Reverse;
 use core::ptr::null_mut;
 
 use super::owned::{Cell, Range};
-use crate::communication::connection::{direct_server, required_slots};
-use crate::layout::{Instance, RequiredSlot};
+use crate::communication::connection::{direct_server, has_name, required_slots};
+use crate::far;
+use crate::home::home;
+use crate::layout::{Instance, RequiredSlot, Worker};
 
 /// So many siblings at most are few.
 const FEW: usize = 8;
@@ -37,7 +40,7 @@ pub struct Children {
 /// What is done for the next of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Is it a client of another? Usually none is.
+    /// Does the order matter for it? Usually it does for none.
     Search,
     /// It gets a number.
     Number,
@@ -57,8 +60,17 @@ struct Joints {
     clients: Vec<u32>,
     /// Numbers by address.
     numbers: BTreeMap<usize, u32>,
-    /// Siblings without clients.
-    free: BinaryHeap<Reverse<u32>>,
+    /// Siblings without clients among them.
+    free: BinaryHeap<Reverse<(Reached, u32)>>,
+}
+
+/// Whether a component may be reached from elsewhere, by a name: it goes the later the more others may still need it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reached {
+    No,
+    /// By somebody who needs others in his turn.
+    AsClient,
+    Yes,
 }
 
 impl Children {
@@ -94,10 +106,12 @@ impl Children {
     }
 
     /// One step towards knowing who is a client of whom; `false`: that is known.
-    pub unsafe fn prepare(&mut self) -> bool {
+    pub unsafe fn prepare(&mut self, w: *mut Worker) -> bool {
         match self.stage {
             Stage::Search => match self.following() {
-                Some(cell) if is_client(*cell) => self.begin_again(Stage::Number),
+                Some(cell) if is_client(*cell) || reached(w, *cell) != Reached::No => {
+                    self.begin_again(Stage::Number)
+                }
                 Some(_) => {}
                 None => self.begin_again(Stage::Delete),
             },
@@ -110,7 +124,7 @@ impl Children {
                 self.stage = if has_counted { Stage::Count(number + 1) } else { Stage::Choose(0) };
             }
             Stage::Choose(number) => {
-                let has_chosen = self.joints.as_mut().is_some_and(|joints| joints.choose(number));
+                let has_chosen = self.joints.as_mut().is_some_and(|joints| joints.choose(w, number));
                 self.stage = if has_chosen { Stage::Choose(number + 1) } else { Stage::Delete };
             }
             Stage::Delete => return false,
@@ -150,9 +164,9 @@ impl Children {
     }
 
     /// A sibling is about to lose its connections.
-    pub unsafe fn leave(&mut self, instance: *mut Instance) {
+    pub unsafe fn leave(&mut self, w: *mut Worker, instance: *mut Instance) {
         if let Some(joints) = &mut self.joints {
-            joints.leave(instance);
+            joints.leave(w, instance);
         }
     }
 }
@@ -162,6 +176,16 @@ unsafe fn is_client(instance: *mut Instance) -> bool {
     let mut joined = false;
     required_slots(instance, |slot| joined |= !direct_server(slot).is_null());
     joined
+}
+
+unsafe fn reached(w: *mut Worker, instance: *mut Instance) -> Reached {
+    // Listeners and proxies are kept, so in most programs there is nothing to look for.
+    let is_bound = !(*home(w)).kept.is_empty();
+    match has_name(w, instance) || is_bound && far::is_exported(instance) {
+        false => Reached::No,
+        true if is_bound && far::requires_by_name(instance) => Reached::AsClient,
+        true => Reached::Yes,
+    }
 }
 
 impl Joints {
@@ -183,16 +207,24 @@ impl Joints {
     }
 
     /// This one is free if it has no clients; `false`: there is none of that number.
-    fn choose(&mut self, number: usize) -> bool {
+    unsafe fn choose(&mut self, w: *mut Worker, number: usize) -> bool {
         if self.clients.get(number) == Some(&0) {
-            self.free.push(Reverse(number as u32));
+            self.free(w, number);
         }
         number < self.clients.len()
     }
 
+    /// This one has no clients any more.
+    unsafe fn free(&mut self, w: *mut Worker, number: usize) {
+        let cell = self.cells[number];
+        if !(*cell).is_null() {
+            self.free.push(Reverse((reached(w, *cell), number as u32)));
+        }
+    }
+
     /// The first without clients.
     fn next(&mut self) -> Option<Cell> {
-        self.free.pop().map(|Reverse(number)| self.cells[number as usize])
+        self.free.pop().map(|Reverse((_, number))| self.cells[number as usize])
     }
 
     /// The sibling that a slot of another one is connected to.
@@ -204,14 +236,14 @@ impl Joints {
         self.numbers.get(&server.addr()).map(|&number| number as usize)
     }
 
-    unsafe fn leave(&mut self, instance: *mut Instance) {
+    unsafe fn leave(&mut self, w: *mut Worker, instance: *mut Instance) {
         self.numbers.remove(&instance.addr());
         required_slots(instance, |slot| {
             if let Some(server) = self.server(slot) {
                 let clients = &mut self.clients[server];
                 *clients = clients.saturating_sub(1);
                 if *clients == 0 {
-                    self.free.push(Reverse(server as u32));
+                    self.free(w, server);
                 }
             }
         });

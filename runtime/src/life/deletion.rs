@@ -154,7 +154,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
 /// Deletes held components, until one cannot be deleted at once.
 unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
     let children = &raw mut (*d).children;
-    while (*children).prepare() {
+    while (*children).prepare(w) {
         if slice_is_over(w) {
             return Step::Pause;
         }

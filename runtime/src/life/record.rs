@@ -165,6 +165,12 @@ pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process
     d
 }
 
+/// Whether nothing is awaited any more, for a component to be deleted, but the ends of the communications that are under way.
+pub unsafe fn waits_for_services(instance: *mut Instance) -> bool {
+    let d = deletion_of(instance);
+    (*instance).live & DELETING != 0 && !d.is_null() && (*d).stage == Stage::Services
+}
+
 /// The record of an instance's deletion, or null.
 pub unsafe fn deletion_of(instance: *mut Instance) -> *mut Deletion {
     instance::deletion_in(instance).cast()

@@ -88,6 +88,14 @@ pub unsafe fn next_by_name(w: *mut Worker, target: usize) {
     }
 }
 
+/// Whether anything that a component offers has such a name.
+pub unsafe fn has_name(w: *mut Worker, instance: *mut Instance) -> bool {
+    let names = &(*home(w)).names;
+    let target = |offset| slot_at::<OfferedSlot>(instance, offset).expose_provenance();
+    let mut offered = (*template_of(instance)).offered.get().iter();
+    !names.is_empty() && offered.any(|offered| names.lead_to(target(offered.offset)))
+}
+
 /// A component goes: its interfaces have no names, and wait for none.
 pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
     let names = &raw mut (*home(w)).names;

@@ -1,0 +1,106 @@
+//! Components end in an order in which none waits for ever for another, however they are joined; and who is being deleted
+//! takes no new clients.
+
+use crate::bindings::Server;
+use crate::tcp::port;
+use crate::{complaint, drystone, folder_with, printed, status};
+
+/// The server is declared before its client, and both before what both of them need.
+const OWN: &str = "
+COMPONENT Main;
+INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+COMPONENT Host OFFERS Echo;
+  IMPLEMENTATION Echo;
+  VARIABLE n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
+END Host;
+COMPONENT Between OFFERS Echo REQUIRES Echo;
+  IMPLEMENTATION Echo;
+  VARIABLE n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(n); BEGIN {EXCLUSIVE} Echo!Say(n); Echo?Heard(n) END; !Heard(n + 1) END END Echo;
+END Between;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE
+END Guest;
+COMPONENT Shop OFFERS NamingContext;
+  IMPLEMENTATION NamingContext;
+  VARIABLE name: TEXT;
+  BEGIN WHILE ?Resolve DO ?Resolve(name); !Name(\"local:\" + name) END END NamingContext;
+END Shop;
+VARIABLE shop: Shop; host: Host; between: Between; guest[i: INTEGER]: Guest; i: INTEGER;
+BEGIN
+  NEW(shop); EXPORT(NamingContext(shop), \"local:shop\");
+  NEW(host); EXPORT(Echo(host), \"HOST\");
+  NEW(between); CONNECT(Echo(between), \"TOHOST\"); EXPORT(Echo(between), \"BETWEEN\");
+  FOR i := 1 TO 3 DO NEW(guest[i]); CONNECT(Echo(guest[i]), \"TOBETWEEN\") END
+END Main;
+";
+
+#[test]
+fn a_program_that_uses_its_own_names_ends() {
+    let tcp = format!("tcp://127.0.0.1:{}/", port());
+    let tcp = |name: &str| format!("{tcp}{name}");
+    let local = |name: &str| format!("local:{name}");
+    let shop = |name: &str| format!("local:shop/{name}");
+    let names = [
+        (local("host"), local("host"), local("between"), local("between")),
+        (tcp("host"), tcp("host"), tcp("between"), tcp("between")),
+        (local("host"), shop("host"), local("between"), shop("between")),
+        (tcp("host"), tcp("host"), local("between"), shop("between")),
+    ];
+    for (host, to_host, between, to_between) in names {
+        let text = OWN
+            .replace("TOHOST", &to_host)
+            .replace("HOST", &host)
+            .replace("TOBETWEEN", &to_between)
+            .replace("BETWEEN", &between);
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        let said = (printed(&output), status(&output));
+        assert_eq!(said, ("3\n3\n3\n".into(), 0), "{to_host}, {to_between}: {}", complaint(&output));
+    }
+}
+
+const DELETING: &str = "
+COMPONENT Main;
+INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+COMPONENT Host OFFERS Echo;
+  IMPLEMENTATION Echo;
+  VARIABLE n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
+END Host;
+VARIABLE host: Host;
+BEGIN
+  NEW(host); EXPORT(Echo(host), \"NAME\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(500); DELETE(host)
+END Main;
+";
+
+/// Has a communication from before the deletion to long after it has begun, and tries to have another one.
+const LATE: &str = "
+COMPONENT Main;
+INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+BEGIN
+  Echo!Say(1);
+  IF Echo?Heard THEN Echo?Heard(n); WRITE(n) ELSE WRITE(\"lost\") END; WRITELINE;
+ACTIVITY
+  PASSIVATE(1500); Echo!Say(n); IF Echo?Heard THEN Echo?Heard(n); WRITE(n); WRITELINE END
+END Guest;
+VARIABLE early, late: Guest;
+BEGIN
+  NEW(early); CONNECT(Echo(early), \"NAME\"); PASSIVATE(1000);
+  NEW(late); CONNECT(Echo(late), \"NAME\"); DELETE(early)
+END Main;
+";
+
+#[test]
+fn who_is_being_deleted_takes_no_new_clients() {
+    let name = format!("tcp://127.0.0.1:{}/echo", port());
+    let server = folder_with(&DELETING.replace("NAME", &name));
+    let mut server_runs = Server::start(server.path(), &["run", "program.dry"]);
+    let output = drystone(folder_with(&LATE.replace("NAME", &name)).path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output), status(&output)), ("2\nlost\n3\n".into(), 0), "{}", complaint(&output));
+    assert!(server_runs.ended().success(), "it ends with its last client");
+}
