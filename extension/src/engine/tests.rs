@@ -99,6 +99,22 @@ fn other_memory_is_reached_by_its_address() {
 }
 
 #[test]
+fn products_are_the_same_whatever_way_they_are_computed() {
+    let near_powers = (0..31).flat_map(|bits| [-1, 0, 1].map(|apart| (1i32 << bits) + apart));
+    for number in near_powers.chain([i32::MAX, i32::MIN, i32::MIN + 1, -1, -2, -31, 10, 100]) {
+        for (width, mask) in [("", u64::MAX), ("32", 0xffff_ffff)] {
+            let text = alloc::format!(
+                "lddw %r0, 0x123456789abcdef1\nmul{width} %r0, {number}\nmov %r7, %r0\nmov %r0, %r7\nexit"
+            );
+            let product = 0x1234_5678_9abc_def1u64.wrapping_mul(i64::from(number) as u64) & mask;
+            for engine in engines(&text, Guard::None) {
+                assert_eq!(run(&engine, &mut Memory::new(64)), Ok(product), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn blinded_constants_arent_in_the_code() {
     let text = "lddw %r0, 0x1122334455667788\nadd %r0, 0x1a2b3c4d\nmov %r1, 0x1a2b3c4d\njeq %r1, 0x1a2b3c4d, +0\nstw [%r10-4], 0x1a2b3c4d\ndiv %r0, 0x1a2b3c4d\njset32 %r1, 0x1a2b3c4d, +0\nmul32 %r1, 0x1a2b3c4d\nexit";
     let code = |constants| {
