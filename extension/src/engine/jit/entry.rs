@@ -35,7 +35,7 @@ impl<H> Compiler<'_, H> {
         code.op(Width::W32, Op::Xor, RDX, RDX);
         let leave = code.here();
         code.load(RSP, stack());
-        code.op_number(Width::W64, Op::Add, RSP, 8);
+        code.op_number(Width::W64, Op::Add, RSP, 16);
         for register in KEPT.into_iter().rev() {
             code.pop(register);
         }
@@ -81,6 +81,8 @@ impl<H> Compiler<'_, H> {
         for register in KEPT {
             code.push(register);
         }
+        // Twice, so that helpers find the stack where the convention wants it.
+        code.push(CONTEXT);
         code.push(CONTEXT);
         code.store(stack(), RSP);
         code.mov(Width::W64, BASE, RSI);
