@@ -110,6 +110,7 @@ fn main() {
 
 /// What it takes to make a program ready.
 fn online() {
+    // SAFETY, of all of them: the contract says what the platform is, and pages are as asked for.
     let slots = assemble(COPY).unwrap();
     let contract = contract();
     let steps: [(&str, &dyn Fn()); 5] = [

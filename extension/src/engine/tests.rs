@@ -1,6 +1,7 @@
 //! What only the verifier can ask of engines: fewer guards, or other ones.
 
 use alloc::boxed::Box;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::jit::{Constants, Jit, pages};
@@ -112,6 +113,23 @@ fn products_are_the_same_whatever_way_they_are_computed() {
             }
         }
     }
+}
+
+#[test]
+fn long_ways_forward_take_no_more_of_the_hosts_stack_than_short_ones() {
+    let straight = "add %r0, 1\n".repeat(100_000) + "exit";
+    let leaps = ["lddw %r3, 7\nja +200\n", &"add %r0, 1\n".repeat(200)].concat().repeat(1000) + "exit";
+    let wide = "lddw %r3, 7\n".repeat(50_000) + "mov %r0, %r3\nexit";
+    let small = std::thread::Builder::new().stack_size(1 << 18);
+    let all = small.spawn(move || {
+        [straight, leaps, wide].map(|text| {
+            engines(&("mov %r0, 0\n".to_string() + &text), Guard::None)
+                .iter()
+                .map(|engine| run(engine, &mut Memory::new(64)).unwrap())
+                .collect::<Vec<u64>>()
+        })
+    });
+    assert_eq!(all.unwrap().join().unwrap(), [[100_000; 3], [0; 3], [7; 3]]);
 }
 
 #[test]
