@@ -1,13 +1,14 @@
 //! How long the engines take beside native code: `cargo run --release -p drystone-extension --example engine_times`.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use drystone_extension::Verified;
 use drystone_extension::bytecode::{Program, assemble};
 use drystone_extension::engine::jit::{Constants, Jit, pages};
 use drystone_extension::engine::{Answer, Context, Helper, Interpreter, Memory, Platform, State, Stop};
-use drystone_extension::verifier::{Contract, Given, Helper as Promise, verify};
-use drystone_extension::{Verified, verifier::Wanted};
+use drystone_extension::verifier::{Contract, Given, Helper as Promise, Wanted, Workspace};
 
 /// Two calls with three arguments, as often as r2 says.
 const COPY: &str = "
@@ -147,7 +148,9 @@ fn online() {
 }
 
 fn verified(slots: &[drystone_extension::bytecode::Slot], contract: &Contract) -> Verified {
-    verify(Program::decode(slots).unwrap(), contract).unwrap()
+    thread_local!(static WORKSPACE: RefCell<Workspace> = RefCell::default());
+    let program = Program::decode(slots).unwrap();
+    WORKSPACE.with_borrow_mut(|workspace| workspace.verify(program, contract).unwrap())
 }
 
 fn platform() -> Platform<'static, ()> {

@@ -22,7 +22,9 @@ impl<H> Compiler<'_, H> {
                 };
             }
             Alu::Mul => {
-                if let (Operand::Immediate(number), None) = (source, self.key) {
+                if let Operand::Immediate(number) = source
+                    && !self.hides(number.into())
+                {
                     return self.multiply(width, to, number);
                 }
                 let from = self.in_register(width, source);
@@ -46,7 +48,9 @@ impl<H> Compiler<'_, H> {
 
     fn two(&mut self, width: Width, op: Op, to: Reg, source: Operand) {
         match source {
-            Operand::Immediate(number) if self.key.is_none() => self.code.op_number(width, op, to, number),
+            Operand::Immediate(number) if !self.hides(number.into()) => {
+                self.code.op_number(width, op, to, number);
+            }
             _ => {
                 let from = self.in_register(width, source);
                 self.code.op(width, op, to, from);
@@ -208,7 +212,9 @@ impl<H> Compiler<'_, H> {
                 let from = self.reg(from);
                 self.store_register(size, place, from);
             }
-            Operand::Immediate(number) if self.key.is_none() => self.store_number(size, place, number),
+            Operand::Immediate(number) if !self.hides(number.into()) => {
+                self.store_number(size, place, number);
+            }
             Operand::Immediate(number) => {
                 // SCRATCH may be in the place.
                 let from = self.temporary();
@@ -287,7 +293,10 @@ impl<H> Compiler<'_, H> {
     /// Puts a number that the program chose into a register. If asked to, so that it doesn't stand in the code, where somebody
     /// might make a processor jump to it.
     pub fn number(&mut self, to: Reg, number: u64) {
-        let Some(key) = self.next_key() else { return self.code.mov_number(to, number) };
+        if !self.hides(number as i64) {
+            return self.code.mov_number(to, number);
+        }
+        let key = self.next_key();
         // Numbers that are extended with their sign when they are used: without one.
         let (low, high) = (key as u32 & 0x7fff_ffff, (key >> 32) as u32 & 0x7fff_ffff);
         self.code.mov_number(to, number ^ (u64::from(low) | u64::from(high) << 32));
@@ -297,13 +306,19 @@ impl<H> Compiler<'_, H> {
         self.code.shift(Width::W64, Shift::Rol, to, 32);
     }
 
+    /// Whether a number must not stand in the code. A byte of the program's choice may: it stands in other instructions too, and
+    /// is too little for one and a way to the next.
+    fn hides(&self, number: i64) -> bool {
+        self.key.is_some() && i8::try_from(number).is_err()
+    }
+
     /// Another one for each number.
-    fn next_key(&mut self) -> Option<u64> {
-        let mut key = self.key?.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    fn next_key(&mut self) -> u64 {
+        let mut key = self.key.unwrap_or(0).wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.key = Some(key);
         key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Some(key ^ key >> 31)
+        key ^ key >> 31
     }
 }
 
