@@ -70,6 +70,13 @@ pub struct Message {
     pub marshalling: Option<&'static Marshalling>,
 }
 
+impl Message {
+    /// The types of its parameters, in order.
+    pub fn types(&self) -> impl Iterator<Item = Type> + use<> {
+        self.parameters.get().iter().map(|parameter| parameter.ty)
+    }
+}
+
 /// Code that moves the values of one message between its words and bytes, without looking at types: what
 /// [`encode`](crate::wire::encode) and [`decode`](crate::wire::decode) do for all messages.
 #[repr(C)]

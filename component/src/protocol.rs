@@ -44,7 +44,7 @@ impl Protocol for Interface {
     }
 
     fn types(&self, number: usize) -> impl Iterator<Item = Type> {
-        self.messages.get()[number].parameters.get().iter().map(|parameter| parameter.ty)
+        self.messages.get()[number].types()
     }
 
     fn states(&self) -> usize {

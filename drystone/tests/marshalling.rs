@@ -130,7 +130,7 @@ impl Far for Face {
         assert!(message.marshalling.is_some(), "there is code for {}", message.name.get());
         let (mut by_code, mut by_types) = (vec![0x55], vec![0x55]);
         values.encode(&mut by_code).expect("it has a form");
-        wire::encode(message.parameters.get(), &values, &mut by_types).expect("it has a form");
+        wire::encode(message.types(), &values, &mut by_types).expect("it has a form");
         assert_eq!(by_code, by_types, "{}", message.name.get());
         let answer = message.name.get().replace("Say", "Said");
         let answer = self.interface.messages.get().iter().position(|message| message.name.get() == answer);
@@ -143,9 +143,9 @@ impl Far for Face {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let (message, bytes) = self.said.take().expect("it has been told");
-        let parameters = self.interface.messages.get()[message].parameters.get();
+        let message = &self.interface.messages.get()[message];
         for wrong in spoiled(&bytes) {
-            let said = wire::decode(parameters, &wrong, &mut Nothing);
+            let said = wire::decode(message.types(), &wrong, &mut Nothing);
             assert_eq!(values.decode(&wrong), said, "{wrong:?} are not {bytes:?}");
         }
         values.decode(&bytes)

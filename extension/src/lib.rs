@@ -11,5 +11,6 @@ mod verified;
 pub use verified::{DEPTH, FRAME, Guard, Verified};
 
 pub mod bytecode;
+pub mod composite;
 pub mod engine;
 pub mod verifier;

@@ -15,6 +15,7 @@ fn code_can_be_executed_and_not_written() {
             (number(begin)..number(end)).contains(&place)
         };
         let line = maps.lines().find(range).unwrap();
-        assert!(line.contains(" r-xp "), "{line}");
+        assert!(line.contains(" r-xs "), "{line}");
+        assert!(!maps.contains(" rwx"), "{maps}");
     }
 }

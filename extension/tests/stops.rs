@@ -4,7 +4,7 @@ mod engines;
 
 use std::sync::atomic::AtomicBool;
 
-use drystone_extension::engine::{Context, Helper, Memory, Platform, State, Stop};
+use drystone_extension::engine::{Answer, Context, Helper, Memory, Platform, State, Stop};
 use engines::{
     End, Engine, Host, engines, engines_on, memory_with, platform, program, run, run_everywhere, size_of,
     start, work,
@@ -33,6 +33,63 @@ fn what_helpers_do_is_paid_from_the_budget_too() {
         let (enough, little) = (run(engine.as_ref(), &[], 20), run(engine.as_ref(), &[], 14));
         assert_eq!((enough.result, enough.budget), (Ok(0), 5), "{name}");
         assert_eq!((little.result, little.budget), (Err(Stop::Budget), 4), "{name}");
+    }
+}
+
+#[test]
+fn what_helpers_take_in_a_loop_is_missing_from_the_budget_behind_it() {
+    let text = "mov %r6, 6\nagain: mov %r1, %r6\ncall 0\nmov %r1, 1\ncall 0\nadd %r6, -1\njne %r6, 0, again\nmov %r0, 0\nexit";
+    let helpers = [Helper { function: work, arguments: 1 }];
+    for (name, engine) in engines_on(&program(text), Platform { helpers: &helpers, values: &[], memory: 8 }) {
+        for budget in 0..40 {
+            // 6 + 5 + .. and 1 for each round, which ends with a jump back.
+            let end = run(engine.as_ref(), &[], budget);
+            assert_eq!(end.result.is_ok(), budget >= 21 + 6 + 6, "{name}, {budget}: {:?}", end.result);
+            let mut left = budget;
+            for cost in (1..=6).rev().flat_map(|round| [round, 1, 1]) {
+                match left.checked_sub(cost) {
+                    Some(rest) => left = rest,
+                    None => break,
+                }
+            }
+            assert_eq!(end.budget, left, "{name}, {budget}");
+        }
+    }
+}
+
+/// Stops every other time that it is called, and says what it is called with.
+extern "C" fn gather_late(context: &mut Context<Host>, a: u64, b: u64, c: u64, d: u64, e: u64) -> Answer {
+    context.host.calls += 1;
+    match context.host.calls % 2 {
+        1 => Err(Stop::Helper(7.try_into().unwrap())).into(),
+        _ => Ok([a, b, c, d, e].into_iter().fold(0, |all: u64, it| all.wrapping_mul(31).wrapping_add(it)))
+            .into(),
+    }
+}
+
+#[test]
+fn a_helper_that_stopped_is_called_again_with_the_same() {
+    let arguments = [
+        "mov %r1, %r6\nmov %r2, 7\nmov %r3, %r10\nadd %r3, -8\nlddw %r4, 0x1234567890\nldxdw %r5, [%r9]",
+        "mov %r1, %r6\nadd %r1, 5\nmov %r2, %r7\nmov %r7, 3\nmov32 %r3, -1\nmov %r4, %r1\nmov32 %r5, %r6",
+        "mov %r5, 1\nmov %r4, %r5\nadd %r4, 2\nmov %r3, %r8\nadd32 %r3, 2\nmov %r2, %r9\nsub %r2, 8\nmov %r1, %r6\nadd %r1, %r7",
+    ];
+    let helpers = [Helper { function: gather_late, arguments: 5 }];
+    let platform = Platform { helpers: &helpers, values: &[], memory: 16 };
+    for arguments in arguments {
+        let text = format!(
+            "mov %r9, %r1\nmov %r6, 6\nlddw %r7, -5\nmov %r8, 8\nstdw [%r9], 77\nmov %r0, 0\n{arguments}\ncall 0\nmov %r8, %r0\nmov %r1, 1\nmov %r2, %r8\nmov %r3, 3\nmov %r4, 4\nmov %r5, %r6\ncall 0\nadd %r0, %r8\nexit"
+        );
+        let deep = format!("call local f\nexit\nf: {text}");
+        for text in [text, deep] {
+            let all = engines_on(&program(&text), platform);
+            let calm = until_the_end(&|_| all[0].1.as_ref(), 5);
+            for first in 0..all.len() {
+                let mixed = until_the_end(&|turn| all[(first + turn) % all.len()].1.as_ref(), 5);
+                assert_eq!(mixed, calm, "{text}");
+                assert_eq!(until_the_end(&|_| all[first].1.as_ref(), 5), calm, "{} {text}", all[first].0);
+            }
+        }
     }
 }
 

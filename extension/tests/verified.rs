@@ -3,13 +3,13 @@
 mod engines;
 mod programs;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use drystone_extension::Verified;
 use drystone_extension::bytecode::{Program, disassemble};
 use drystone_extension::engine::jit::{Constants, Jit, pages};
 use drystone_extension::engine::{Interpreter, Stop};
-use drystone_extension::verifier::{Contract, Given, Helper, Wanted, verify};
+use drystone_extension::verifier::{Contract, Given, Helper, Wanted, Workspace, verify};
 use engines::{Engine, engines, platform, run};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -46,12 +46,19 @@ fn engines_of(verified: &Verified) -> [Box<dyn Engine>; 3] {
 
 #[test]
 fn accepted_programs_do_what_checked_ones_do() {
-    let (contract, accepted) = (contract(), Cell::new(0));
+    let (contract, accepted, workspace) = (contract(), Cell::new(0), RefCell::new(Workspace::default()));
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let result = runner.run(&programs::that_make_sense(), |slots| {
         let program = Program::decode(&slots).unwrap();
-        let Ok(verified) = verify(program.clone(), &contract) else { return Ok(()) };
+        let verified = verify(program.clone(), &contract);
+        let guards = |verified: &Result<Verified, _>| match verified {
+            Ok(verified) => Ok(verified.guards().to_vec()),
+            Err(rejection) => Err(format!("{rejection}")),
+        };
+        let again = workspace.borrow_mut().verify(program.clone(), &contract);
+        prop_assert_eq!(guards(&again), guards(&verified), "after others: {}", disassemble(&program));
+        let Ok(verified) = verified else { return Ok(()) };
         accepted.set(accepted.get() + 1);
         let checked = run(engines(&program, MEMORY.len())[0].1.as_ref(), &MEMORY, BUDGET);
         let ends = engines_of(&verified).map(|engine| run(engine.as_ref(), &MEMORY, BUDGET));

@@ -115,9 +115,9 @@ fn talk(connection: &mut Connection, handle: Handle, answers: bool) -> bool {
     match connection.arrival(handle) {
         Arrival::Nothing => return true,
         Arrival::Message(message) => {
-            let parameters = TALK.messages.get()[message].parameters.get();
+            let types = TALK.messages.get()[message].types();
             let mut length = Length(0);
-            let (values, _) = connection.take(handle, |bytes| decode(parameters, bytes, &mut length));
+            let (values, _) = connection.take(handle, |bytes| decode(types, bytes, &mut length));
             if values.is_err() {
                 connection.abandon(handle, "no values");
                 return false;

@@ -3,23 +3,94 @@
 //! their callers. Knows nothing about what is said in communications.
 
 use crate::accesses::{Access, Event, walk_process};
-use crate::program::{Block, Component, ComponentId, LockMode, Owner, Program, VariableId};
+use crate::program::{Block, Component, ComponentId, LockMode, Owner, ProcedureId, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// All races, and all uses of the lock that could not work.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
-    let mut diagnostics = Vec::new();
+    let mut faults = Vec::new();
     for (index, component) in program.components.iter().enumerate() {
         let processes = processes(program, component);
         let uses = uses(program, &processes);
-        check_locks(&uses, &mut diagnostics);
-        let owner = Owner::Component(ComponentId(index as u32));
-        check_component(program, owner, component, &processes, &uses, &mut diagnostics);
+        let id = ComponentId(index as u32);
+        let mut report = |diagnostic, it: &Use| faults.push(Fault::new(id, diagnostic, it));
+        check_locks(&uses, &mut report);
+        check_component(program, Owner::Component(id), component, &processes, &uses, &mut report);
     }
     let mut seen = HashSet::new();
-    diagnostics.retain(|diagnostic| seen.insert((diagnostic.code, diagnostic.span)));
+    faults.retain(|fault| seen.insert((fault.diagnostic.code, fault.diagnostic.span)));
+    one_for_each_cause(faults)
+}
+
+/// What is wrong at one place.
+struct Fault {
+    diagnostic: Diagnostic,
+    /// Where a lock is missing that would mend it, if one is.
+    cause: Option<Cause>,
+    /// That lock has to be held alone.
+    exclusive: bool,
+}
+
+/// The text around a fault, and whether the lock is held there, but shared.
+type Cause = (Text, bool);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Text {
+    /// That of a component's process.
+    Process(ComponentId, usize),
+    Procedure(ProcedureId),
+}
+
+impl Fault {
+    fn new(component: ComponentId, diagnostic: Diagnostic, it: &Use) -> Fault {
+        let text = match it.called.map(|call| call.event) {
+            Some(Event::Call(procedure)) => Text::Procedure(procedure),
+            _ => Text::Process(component, it.process),
+        };
+        let (cause, exclusive) = match it.access.event {
+            Event::Exclusive => (None, false),
+            Event::Await => (Some((text, false)), false),
+            _ => (Some((text, it.access.lock.is_some())), it.changes()),
+        };
+        Fault { diagnostic, cause, exclusive }
+    }
+}
+
+/// One block with a lock mends all that is wrong for want of it in a text: it is one error, at the first of these places.
+fn one_for_each_cause(faults: Vec<Fault>) -> Vec<Diagnostic> {
+    let mut causes: BTreeMap<Cause, Vec<Fault>> = BTreeMap::new();
+    let mut diagnostics = Vec::new();
+    for fault in faults {
+        match fault.cause {
+            Some(cause) => causes.entry(cause).or_default().push(fault),
+            None => diagnostics.push(fault.diagnostic),
+        }
+    }
+    for mut faults in causes.into_values() {
+        faults.sort_by_key(|fault| fault.diagnostic.span);
+        let exclusive = faults.iter().any(|fault| fault.exclusive);
+        let last = faults.last().map(|fault| fault.diagnostic.span);
+        let more = faults.len() - 1;
+        let first = faults.swap_remove(0).diagnostic;
+        diagnostics.push(match (more, last) {
+            (1.., Some(last)) => first.note(last, more_places(more)).help(match exclusive {
+                true => "put them in a block with {EXCLUSIVE}, or in several",
+                false => {
+                    "put them in a block with {SHARED}; a WHILE test or an UNTIL takes {SHARED} before it"
+                }
+            }),
+            _ => first,
+        });
+    }
     diagnostics
+}
+
+fn more_places(count: usize) -> String {
+    match count {
+        1 => "another such place".into(),
+        _ => format!("the last of {count} more such places"),
+    }
 }
 
 /// A process of a component, or as many as there are clients.
@@ -71,7 +142,7 @@ fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
 }
 
 /// `AWAIT` gives up a lock, so one must be held; and the lock cannot be had alone while others share it.
-fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
+fn check_locks(uses: &[Use], report: &mut impl FnMut(Diagnostic, &Use)) {
     for it in uses {
         let access = &it.access;
         let diagnostic = match (access.event, access.lock) {
@@ -92,7 +163,7 @@ fn check_locks(uses: &[Use], diagnostics: &mut Vec<Diagnostic>) {
             }),
             _ => continue,
         };
-        diagnostics.push(note_call(diagnostic, it));
+        report(note_call(diagnostic, it), it);
     }
 }
 
@@ -149,7 +220,7 @@ fn check_component(
     component: &Component,
     processes: &[Process],
     uses: &[Use],
-    diagnostics: &mut Vec<Diagnostic>,
+    report: &mut impl FnMut(Diagnostic, &Use),
 ) {
     let mut by_target: BTreeMap<Target, Vec<&Use>> = BTreeMap::new();
     for it in uses.iter().filter(|it| !processes[it.process].alone) {
@@ -171,7 +242,7 @@ fn check_component(
             Target::Required(index) => &program.interfaces[component.requires[index].interface.index()].name,
         };
         for it in uses.iter().filter(|it| !it.is_protected()) {
-            diagnostics.push(race(name, it, &uses, processes));
+            report(race(name, it, &uses, processes), it);
         }
     }
 }

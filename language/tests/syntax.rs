@@ -173,7 +173,7 @@ fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
         matches!(statement("EXPORT(A(x), t + u) BY F()"), StatementKind::Export { by, .. } if by.len() == 1)
     );
     assert!(
-        matches!(statement("NEW(x, T) AT d BY F(), G(a: 1)"), StatementKind::New { at: Some(_), by, .. } if by.len() == 2)
+        matches!(statement("NEW(x, T) AT d BY F, G(a: 1)"), StatementKind::New { at: Some(_), by, .. } if by.len() == 2)
     );
     assert!(matches!(statement("AWAIT(x)"), StatementKind::Await(_)));
     assert!(matches!(statement("AWAIT := 1"), StatementKind::Assign(..)));

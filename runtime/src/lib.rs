@@ -28,6 +28,7 @@ extern crate alloc;
 extern crate std;
 
 pub use drystone_component as component;
+pub use drystone_component::number;
 
 pub mod binding;
 pub mod collection;
@@ -45,7 +46,6 @@ mod life;
 mod long;
 mod math;
 pub mod native;
-pub mod number;
 mod output;
 mod parallel;
 pub mod platform;

@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::interface::{Parameter, Type};
+use crate::interface::Type;
 
 /// Where the values of a message come from, by the number of the parameter. The types are those of the declaration.
 pub trait Source {
@@ -32,12 +32,16 @@ pub trait Sink {
 }
 
 /// Appends the values of a message. An error says what has no form outside the program; then nothing is appended.
-pub fn encode(parameters: &[Parameter], values: &impl Source, out: &mut Vec<u8>) -> Result<(), String> {
+pub fn encode(
+    types: impl IntoIterator<Item = Type>,
+    values: &impl Source,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
     let before = out.len();
-    for (index, parameter) in parameters.iter().enumerate() {
-        match parameter.ty {
-            Type::Integer => out.extend_from_slice(&values.integer(index).to_be_bytes()),
-            Type::Real => out.extend_from_slice(&values.real(index).to_bits().to_be_bytes()),
+    for (index, ty) in types.into_iter().enumerate() {
+        match ty {
+            Type::Integer => put_u64(out, values.integer(index) as u64),
+            Type::Real => put_u64(out, values.real(index).to_bits()),
             Type::Boolean | Type::Character => put_u32(out, values.byte(index).into()),
             Type::Text => {
                 let text = values.text(index);
@@ -57,10 +61,14 @@ pub fn encode(parameters: &[Parameter], values: &impl Source, out: &mut Vec<u8>)
 }
 
 /// Reads the values of a message; all the bytes must be used. An error says what is wrong with them.
-pub fn decode(parameters: &[Parameter], bytes: &[u8], values: &mut impl Sink) -> Result<(), String> {
+pub fn decode(
+    types: impl IntoIterator<Item = Type>,
+    bytes: &[u8],
+    values: &mut impl Sink,
+) -> Result<(), String> {
     let mut reader = Reader::new(bytes);
-    for parameter in parameters {
-        match parameter.ty {
+    for ty in types {
+        match ty {
             Type::Integer => values.integer(reader.hyper("an INTEGER")? as i64)?,
             Type::Real => values.real(f64::from_bits(reader.hyper("a REAL")?))?,
             Type::Boolean => match reader.word("a BOOLEAN")? {
@@ -81,12 +89,17 @@ pub fn decode(parameters: &[Parameter], bytes: &[u8], values: &mut impl Sink) ->
 }
 
 /// Appends an unsigned int.
-pub(super) fn put_u32(out: &mut Vec<u8>, value: u32) {
+pub fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+/// Appends a hyper.
+pub fn put_u64(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
 /// Appends an opaque of variable length, of less than 4 GB.
-pub(super) fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
+pub fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
     put_u32(out, bytes.len() as u32);
     out.extend_from_slice(bytes);
     out.extend_from_slice(&[0; 3][..padding(bytes.len())]);
@@ -97,18 +110,19 @@ fn padding(length: usize) -> usize {
     length.wrapping_neg() % 4
 }
 
-/// Reads XDR from bytes that may be anything.
-pub(super) struct Reader<'a> {
+/// Reads XDR from bytes that may be anything. What is wrong is said of what was to be read.
+pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+    /// From their beginning.
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { rest: bytes }
     }
 
     /// How many bytes are left.
-    pub(super) fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.rest.len()
     }
 
@@ -119,21 +133,25 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], String> {
+    /// So many bytes, a multiple of four.
+    pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], String> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N, what)?);
         Ok(array)
     }
 
-    pub(super) fn word(&mut self, what: &str) -> Result<u32, String> {
+    /// An unsigned int.
+    pub fn word(&mut self, what: &str) -> Result<u32, String> {
         self.array(what).map(u32::from_be_bytes)
     }
 
-    pub(super) fn hyper(&mut self, what: &str) -> Result<u64, String> {
+    /// A hyper.
+    pub fn hyper(&mut self, what: &str) -> Result<u64, String> {
         self.array(what).map(u64::from_be_bytes)
     }
 
-    pub(super) fn opaque(&mut self, what: &str) -> Result<&'a [u8], String> {
+    /// An opaque of variable length.
+    pub fn opaque(&mut self, what: &str) -> Result<&'a [u8], String> {
         let length = self.word(what)? as usize;
         let bytes = self.bytes(length, what)?;
         match self.bytes(padding(length), what)?.iter().all(|&byte| byte == 0) {
@@ -142,7 +160,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn end(&self) -> Result<(), String> {
+    /// Nothing may be left.
+    pub fn end(&self) -> Result<(), String> {
         match self.rest.len() {
             0 => Ok(()),
             n => Err(alloc::format!("{n} bytes too many")),

@@ -1,7 +1,7 @@
 //! Values as XDR.
 
+use drystone_component::Type;
 use drystone_component::wire::{Sink, Source, decode, encode};
-use drystone_component::{Parameter, Str, Type};
 use proptest::prelude::*;
 
 /// A value of a message.
@@ -82,20 +82,16 @@ impl Sink for Taken<'_> {
     }
 }
 
-fn parameters(types: &[Type]) -> Vec<Parameter> {
-    types.iter().map(|ty| Parameter { name: Str::new("x"), ty: *ty }).collect()
-}
-
 fn encoded(values: &[Value]) -> (Vec<Type>, Vec<u8>) {
     let types: Vec<Type> = values.iter().map(Value::ty).collect();
     let mut bytes = Vec::new();
-    encode(&parameters(&types), &Given(values), &mut bytes).expect("has a form");
+    encode(types.iter().copied(), &Given(values), &mut bytes).expect("has a form");
     (types, bytes)
 }
 
 fn decoded(types: &[Type], bytes: &[u8]) -> Result<Vec<Value>, String> {
     let mut taken = Taken { types, values: Vec::new() };
-    decode(&parameters(types), bytes, &mut taken).map(|()| taken.values)
+    decode(types.iter().copied(), bytes, &mut taken).map(|()| taken.values)
 }
 
 pub fn values() -> impl Strategy<Value = Vec<Value>> {
@@ -147,7 +143,7 @@ fn what_is_no_value_is_refused() {
 fn a_component_stays_and_so_does_what_stood_before_it() {
     let mut bytes = vec![7];
     let types = [Type::Integer, Type::Component];
-    let refused = encode(&parameters(&types), &Given(&[Value::Integer(1)]), &mut bytes);
+    let refused = encode(types, &Given(&[Value::Integer(1)]), &mut bytes);
     assert_eq!(refused, Err("a component cannot leave its program in a message over this binding".into()));
     assert_eq!(bytes, [7]);
 }

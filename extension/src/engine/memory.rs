@@ -131,6 +131,9 @@ impl Number for u8 {}
 impl Number for u16 {}
 impl Number for u32 {}
 impl Number for u64 {}
+impl Number for i8 {}
+impl Number for i16 {}
+impl Number for i32 {}
 
 /// # Safety
 /// The verifier or a guard says that the program may read there.

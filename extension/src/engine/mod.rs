@@ -1,11 +1,13 @@
 //! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same [`Context`].
 
+mod computation;
 mod context;
 mod interpreter;
 #[cfg(target_arch = "x86_64")]
 pub mod jit;
 mod memory;
-mod operation;
+mod prepare;
+mod steps;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
 mod tests;
 

@@ -1,6 +1,7 @@
 //! What only the verifier can ask of engines: fewer guards, or other ones.
 
 use alloc::boxed::Box;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::jit::{Constants, Jit, pages};
@@ -96,6 +97,39 @@ fn other_memory_is_reached_by_its_address() {
         let state = State::new([0, 0, address, 0, 0], 0);
         assert_eq!(engine(&mut Context::new(state, &mut memory, &mut ())), Ok(4));
     }
+}
+
+#[test]
+fn products_are_the_same_whatever_way_they_are_computed() {
+    let near_powers = (0..31).flat_map(|bits| [-1, 0, 1].map(|apart| (1i32 << bits) + apart));
+    for number in near_powers.chain([i32::MAX, i32::MIN, i32::MIN + 1, -1, -2, -31, 10, 100]) {
+        for (width, mask) in [("", u64::MAX), ("32", 0xffff_ffff)] {
+            let text = alloc::format!(
+                "lddw %r0, 0x123456789abcdef1\nmul{width} %r0, {number}\nmov %r7, %r0\nmov %r0, %r7\nexit"
+            );
+            let product = 0x1234_5678_9abc_def1u64.wrapping_mul(i64::from(number) as u64) & mask;
+            for engine in engines(&text, Guard::None) {
+                assert_eq!(run(&engine, &mut Memory::new(64)), Ok(product), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_ways_forward_take_no_more_of_the_hosts_stack_than_short_ones() {
+    let straight = "add %r0, 1\n".repeat(100_000) + "exit";
+    let leaps = ["lddw %r3, 7\nja +200\n", &"add %r0, 1\n".repeat(200)].concat().repeat(1000) + "exit";
+    let wide = "lddw %r3, 7\n".repeat(50_000) + "mov %r0, %r3\nexit";
+    let small = std::thread::Builder::new().stack_size(1 << 18);
+    let all = small.spawn(move || {
+        [straight, leaps, wide].map(|text| {
+            engines(&("mov %r0, 0\n".to_string() + &text), Guard::None)
+                .iter()
+                .map(|engine| run(engine, &mut Memory::new(64)).unwrap())
+                .collect::<Vec<u64>>()
+        })
+    });
+    assert_eq!(all.unwrap().join().unwrap(), [[100_000; 3], [0; 3], [7; 3]]);
 }
 
 #[test]

@@ -5,12 +5,13 @@
 //! pass over each loop.) Between two instructions that take from the budget, loops together and calls together add no more to
 //! the program's length than [`super::Contract::patience`]: each has an equal share of it, and is guarded if that isn't enough.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::{cmp::Reverse, ops::Range};
 
 use super::drift::{COUNTERS, Drift};
 use super::state::State;
 use super::value::{Kind, Value};
+use super::workspace::{emptied, filled};
 use super::{BUDGET, CALLED, Verifier};
 use crate::bytecode::Instruction;
 
@@ -23,7 +24,8 @@ const EFFORT: usize = 16;
 #[derive(Default)]
 pub(super) struct Rounds {
     /// Numbers near which its variables may stop, ascending.
-    landmarks: Vec<i64>,
+    landmarks: [i64; LANDMARKS],
+    marks: usize,
     /// The registers, if it ever is.
     registers: Option<[Value; COUNTERS]>,
 }
@@ -31,13 +33,18 @@ pub(super) struct Rounds {
 impl Rounds {
     pub fn note_landmark(&mut self, number: i64) {
         for mark in [number.saturating_sub(1), number, number.saturating_add(1)] {
-            if let Err(index) = self.landmarks.binary_search(&mark)
-                && self.landmarks.len() < LANDMARKS
+            if let Err(index) = self.landmarks[..self.marks].binary_search(&mark)
+                && self.marks < LANDMARKS
             {
-                self.landmarks.reserve(LANDMARKS - self.landmarks.len());
-                self.landmarks.insert(index, mark);
+                self.landmarks.copy_within(index..self.marks, index + 1);
+                self.landmarks[index] = mark;
+                self.marks += 1;
             }
         }
+    }
+
+    fn landmarks(&self) -> &[i64] {
+        &self.landmarks[..self.marks]
     }
 
     /// How often it can go round, if every time each register drifts as said.
@@ -66,7 +73,7 @@ impl Verifier<'_> {
     }
 
     pub(super) fn landmarks(&self, head: usize) -> &[i64] {
-        self.flow.loop_at(head).map_or(&[], |index| &self.rounds[index].landmarks)
+        self.flow.loop_at(head).map_or(&[], |index| self.rounds[index].landmarks())
     }
 
     /// Has everything take from the budget that may take too long.
@@ -76,10 +83,13 @@ impl Verifier<'_> {
             return;
         }
         let patience = self.contract.patience;
+        let mut used = core::mem::take(&mut self.pieces.costs);
         let mut costs = Costs {
-            rounds: self.most_rounds(),
-            functions: vec![None; self.flow.functions.len()],
-            up_to: vec![0; self.flow.blocks.len()],
+            rounds: self.most_rounds(emptied(&mut used.rounds)),
+            functions: filled(&mut used.functions, self.flow.functions.len(), None),
+            up_to: filled(&mut used.up_to, self.flow.blocks.len(), 0),
+            inner_first: used.inner_first,
+            done: used.done,
             loop_share: patience / self.flow.loops.len().max(1) as u64,
             call_share: patience / called.max(1) as u64,
         };
@@ -87,17 +97,21 @@ impl Verifier<'_> {
             self.cost_of(function, &mut costs);
         }
         self.guard_loops(&costs.rounds);
+        self.pieces.costs = costs;
     }
 
     /// For each loop, how often it can go round, if that is known.
-    fn most_rounds(&self) -> Vec<Option<u64>> {
+    fn most_rounds(&mut self, mut all: Vec<Option<u64>>) -> Vec<Option<u64>> {
         let mut effort = EFFORT * self.flow.blocks.len();
+        let mut used = core::mem::take(&mut self.pieces.drifts);
         let rounds_of = |index: usize| {
             let it = &self.flow.loops[index];
             effort = effort.checked_sub(it.last - it.head + 1)?;
-            self.rounds[index].most(&self.drifts(it)?)
+            self.rounds[index].most(&self.drifts(it, &mut used)?)
         };
-        (0..self.flow.loops.len()).map(rounds_of).collect()
+        all.extend((0..self.flow.loops.len()).map(rounds_of));
+        self.pieces.drifts = used;
+        all
     }
 
     /// How many instructions a function does at most, without those behind which the budget was asked.
@@ -144,11 +158,12 @@ impl Verifier<'_> {
     fn cost_of_loops(&self, blocks: &Range<usize>, costs: &mut Costs) -> u64 {
         let first = self.flow.loops.partition_point(|it| it.head < blocks.start);
         let end = self.flow.loops.partition_point(|it| it.head < blocks.end);
-        let mut inner_first: Vec<usize> = (first..end).collect();
+        let mut inner_first = emptied(&mut costs.inner_first);
+        inner_first.extend(first..end);
         inner_first.sort_unstable_by_key(|&it| (self.flow.loops[it].last, Reverse(self.flow.loops[it].head)));
         // Loops that aren't within another that was looked at, with what each adds.
-        let mut done: Vec<(usize, u64)> = Vec::new();
-        for index in inner_first {
+        let mut done = emptied(&mut costs.done);
+        for &index in &inner_first {
             let it = &self.flow.loops[index];
             let mut added = 0u64;
             while let Some((_, inner)) = done.pop_if(|done| self.flow.loops[done.0].head >= it.head) {
@@ -166,7 +181,9 @@ impl Verifier<'_> {
             }
             done.push((index, added));
         }
-        done.iter().fold(0, |sum, done| done.1.saturating_add(sum))
+        let all = done.iter().fold(0, |sum, done| done.1.saturating_add(sum));
+        (costs.inner_first, costs.done) = (inner_first, done);
+        all
     }
 
     /// Has all jumps back to heads of loops take from the budget, but of those that are known to go round few times.
@@ -182,12 +199,16 @@ impl Verifier<'_> {
 }
 
 /// What is known of how long things take.
-struct Costs {
+#[derive(Default)]
+pub(super) struct Costs {
     /// For each loop, how often it can go round, if that is known and few enough.
     rounds: Vec<Option<u64>>,
     functions: Vec<Option<u64>>,
     /// For each block, its instructions and those before it in its function, with the calls among them.
     up_to: Vec<u64>,
+    /// Memory for adding up those of loops.
+    inner_first: Vec<usize>,
+    done: Vec<(usize, u64)>,
     loop_share: u64,
     call_share: u64,
 }

@@ -5,7 +5,6 @@
 use alloc::{boxed::Box, format, vec::Vec};
 
 use super::Verifier;
-use super::flow::Flow;
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, Outer, State};
 use super::value::Kind;
@@ -43,11 +42,16 @@ const PLACES: usize = 8;
 const CHOICES: usize = 64;
 
 impl Context {
-    pub fn new(place: (usize, usize), entry: State, flow: &Flow, function: usize) -> Context {
-        let blocks = flow.functions[function].blocks.len();
-        let mut states = Vec::new();
+    /// With empty vectors for its blocks.
+    pub fn new(
+        place: (usize, usize),
+        entry: State,
+        blocks: usize,
+        (mut states, mut grown): (Vec<Option<Box<State>>>, Vec<u8>),
+    ) -> Context {
         states.resize_with(blocks, || None);
-        Context { place, entry, calls: 0, grown: alloc::vec![0; blocks], states, exit: None }
+        grown.resize(blocks, 0);
+        Context { place, entry, calls: 0, grown, states, exit: None }
     }
 
     /// Takes it out of its place, which it must be brought back to.
@@ -189,7 +193,8 @@ impl Verifier<'_> {
             None => {
                 let places = contexts.iter().filter(|it| it.place.1 == depth).count();
                 let place = if places < PLACES { at } else { ANYWHERE };
-                contexts.push(Context::new((place, depth), entry, &self.flow, function));
+                let blocks = self.flow.functions[function].blocks.len();
+                contexts.push(Context::new((place, depth), entry, blocks, Default::default()));
                 contexts.len() - 1
             }
         };

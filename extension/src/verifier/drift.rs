@@ -1,10 +1,11 @@
 //! How registers change from when a loop begins a round to when it is jumped back in.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::Verifier;
 use super::flow::Loop;
 use super::number::Number;
+use super::workspace::filled;
 use crate::bytecode::{Alu, Instruction, Operand, Register, Width};
 
 /// Registers that may count.
@@ -21,7 +22,7 @@ pub(super) struct Drift {
     narrow: bool,
 }
 
-type Drifts = [Drift; COUNTERS];
+pub(super) type Drifts = [Drift; COUNTERS];
 
 impl Drift {
     const UNKNOWN: Drift = Drift { from: None, least: 0, most: 0, narrow: false };
@@ -70,8 +71,8 @@ impl Drift {
 
 impl Verifier<'_> {
     /// How registers change in a round of a loop, whatever way it takes; nothing if it never comes to its end.
-    pub(super) fn drifts(&self, it: &Loop) -> Option<Drifts> {
-        let mut round = Round { it, waiting: vec![None; it.last - it.head + 1], after: None };
+    pub(super) fn drifts(&self, it: &Loop, used: &mut Vec<Option<Drifts>>) -> Option<Drifts> {
+        let mut round = Round { it, waiting: filled(used, it.last - it.head + 1, None), after: None };
         round.waiting[0] = Some(Drift::none());
         for block in it.head..=it.last {
             if block != it.head && self.flow.loop_at(block).is_some() {
@@ -81,6 +82,7 @@ impl Verifier<'_> {
                 self.drift_on(block, drifts, &mut round);
             }
         }
+        *used = round.waiting;
         round.after
     }
 

@@ -1,9 +1,10 @@
 //! The ways through a program: its functions, the straight pieces that they consist of, and its loops.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::rejection::Rejection;
+use super::workspace::{emptied, filled};
 use crate::bytecode::{Instruction, Program};
 
 /// Blocks are numbered as they stand in the program, and so are functions and loops by their first block.
@@ -12,6 +13,10 @@ pub(super) struct Flow {
     pub blocks: Vec<Block>,
     pub functions: Vec<Function>,
     pub loops: Vec<Loop>,
+    /// Memory for finding them.
+    ways: Vec<u32>,
+    entries: Vec<(usize, bool)>,
+    around: Vec<usize>,
 }
 
 /// Instructions that are done one after the other.
@@ -47,17 +52,20 @@ pub(super) struct Loop {
 const NO_BLOCK: u32 = u32::MAX;
 
 impl Flow {
-    pub fn of(program: &Program) -> Result<(Flow, BlockAt), Rejection> {
-        let mut flow = Flow::default();
-        let block_at = flow.find_blocks(program);
-        flow.find_functions(program, &block_at)?;
-        flow.find_loops(program, &block_at);
-        Ok((flow, block_at))
+    /// Makes it that of a program, with memory that others had.
+    pub fn read(&mut self, program: &Program, block_at: BlockAt) -> Result<BlockAt, Rejection> {
+        self.blocks.clear();
+        self.functions.clear();
+        self.loops.clear();
+        let block_at = self.find_blocks(program, block_at);
+        self.find_functions(program, &block_at)?;
+        self.find_loops(program, &block_at);
+        Ok(block_at)
     }
 
-    fn find_blocks(&mut self, program: &Program) -> BlockAt {
-        let mut ways = vec![0u32; program.slots()];
-        let mut begins = vec![NO_BLOCK; program.slots()];
+    fn find_blocks(&mut self, program: &Program, mut used: BlockAt) -> BlockAt {
+        let mut ways = filled(&mut self.ways, program.slots(), 0);
+        let mut begins = filled(&mut used.0, program.slots(), NO_BLOCK);
         let mut begin = |slot: usize| begins[slot] = 0;
         let mut falls = false;
         let mut after_jump = true;
@@ -81,11 +89,13 @@ impl Flow {
             let (end, ways) = (program.slots(), ways[slot]);
             self.blocks.push(Block { first: slot, end, ways, within: None });
         }
+        self.ways = ways;
         BlockAt(begins)
     }
 
     fn find_functions(&mut self, program: &Program, block_at: &BlockAt) -> Result<(), Rejection> {
-        let mut entries = vec![(0, false)];
+        let mut entries = emptied(&mut self.entries);
+        entries.push((0, false));
         for (at, instruction) in program.instructions().filter(|it| begins_function(it.1)) {
             let named = matches!(instruction, Instruction::Constant { .. });
             entries.extend(instruction.target(at).map(|target| (target as usize, named)));
@@ -99,6 +109,7 @@ impl Flow {
             self.blocks[blocks.start].ways += 1;
             self.functions.push(Function { first, blocks, named });
         }
+        self.entries = entries;
         match self.functions.len() {
             1 => Ok(()),
             _ => self.functions.iter().try_for_each(|function| self.check_function(program, function)),
@@ -149,7 +160,7 @@ impl Flow {
         }
         self.loops.sort_unstable_by_key(|it| (it.head, core::cmp::Reverse(it.last)));
         self.loops.dedup_by_key(|it| it.head);
-        let mut around: Vec<usize> = Vec::new();
+        let mut around = emptied(&mut self.around);
         let mut next = 0;
         for block in 0..self.blocks.len() {
             while around.last().is_some_and(|&it| self.loops[it].last < block) {
@@ -161,6 +172,7 @@ impl Flow {
             }
             self.blocks[block].within = around.last().copied();
         }
+        self.around = around;
     }
 }
 
@@ -172,7 +184,7 @@ impl Block {
 }
 
 /// The blocks that begin in slots.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct BlockAt(Vec<u32>);
 
 impl BlockAt {

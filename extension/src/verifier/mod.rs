@@ -25,27 +25,26 @@ mod state;
 mod transfer;
 mod value;
 mod walk;
+mod workspace;
 
 #[cfg(test)]
 mod tests;
 
-use alloc::{collections::BTreeMap, vec, vec::Vec};
+use alloc::{collections::BTreeMap, vec::Vec};
 
 pub use contract::{Bytes, Contract, Extent, Field, Given, Helper, Map, Memory, OWN, Region, Wanted};
 pub use rejection::Rejection;
+pub use workspace::Workspace;
 
 use crate::bytecode::{Instruction, Program, Register};
 use crate::{Guard, Verified};
 use state::State;
 use value::Value;
+use workspace::{Pieces, emptied, filled};
 
 /// Proves that a program keeps to a contract, as far as it must be proven; the rest is guarded.
 pub fn verify(program: Program, contract: &Contract) -> Result<Verified, Rejection> {
-    let mut verifier = Verifier::new(&program, contract)?;
-    verifier.start()?;
-    let guards = verifier.guards();
-    let rewrites = core::mem::take(&mut verifier.rewrites);
-    Ok(Verified::new(program.rewritten(rewrites), guards))
+    Workspace::default().verify(program, contract)
 }
 
 /// What is being found out about a program.
@@ -63,6 +62,7 @@ struct Verifier<'a> {
     contexts: Vec<Vec<call::Context>>,
     /// The functions that are being called, the outermost one first.
     chain: Vec<call::Link>,
+    pieces: Pieces,
     #[cfg(test)]
     seen: Option<BTreeMap<usize, Vec<State>>>,
 }
@@ -81,21 +81,37 @@ const BUDGET: u8 = 1 << 4;
 const CALLED: u8 = 1 << 5;
 
 impl<'a> Verifier<'a> {
-    fn new(program: &'a Program, contract: &'a Contract) -> Result<Self, Rejection> {
-        let (flow, block_at) = flow::Flow::of(program)?;
+    fn new(program: &'a Program, contract: &'a Contract, from: &mut Workspace) -> Result<Self, Rejection> {
+        let mut flow = core::mem::take(&mut from.flow);
+        let block_at = flow.read(program, core::mem::take(&mut from.block_at))?;
+        let mut rounds = emptied(&mut from.rounds);
+        rounds.resize_with(flow.loops.len(), bounds::Rounds::default);
+        let mut contexts = emptied(&mut from.contexts);
+        contexts.resize_with(flow.functions.len(), Vec::new);
         Ok(Verifier {
             program,
             contract,
-            marks: vec![0; program.slots()],
+            marks: filled(&mut from.marks, program.slots(), 0),
             rewrites: BTreeMap::new(),
-            rounds: flow.loops.iter().map(|_| bounds::Rounds::default()).collect(),
-            contexts: flow.functions.iter().map(|_| Vec::new()).collect(),
-            chain: Vec::new(),
+            rounds,
+            contexts,
+            chain: emptied(&mut from.chain),
+            pieces: core::mem::take(&mut from.pieces),
             flow,
             block_at,
             #[cfg(test)]
             seen: None,
         })
+    }
+
+    /// Gives back what it works with, unless that is much.
+    fn leave(self, to: &mut Workspace) {
+        const LARGE: usize = 1 << 16;
+        if self.program.slots() > LARGE {
+            return;
+        }
+        let Verifier { flow, block_at, marks, rounds, contexts, chain, pieces, .. } = self;
+        *to = Workspace { flow, block_at, marks, rounds, contexts, chain, pieces };
     }
 
     /// Goes all ways from where the program begins.
@@ -106,8 +122,16 @@ impl<'a> Verifier<'a> {
             state.set(register, Value::given(given, None));
         }
         self.chain.push(call::Link { function: 0, may_recur: false });
-        let mut context = call::Context::new(call::OUTERMOST, state, &self.flow, 0);
-        self.walk(0, &mut context)
+        let states = emptied(&mut self.pieces.states);
+        let grown = emptied(&mut self.pieces.grown);
+        let mut context =
+            call::Context::new(call::OUTERMOST, state, self.flow.functions[0].blocks.len(), (states, grown));
+        self.walk(0, &mut context)?;
+        for state in context.states.drain(..).flatten() {
+            self.pieces.give_up(state);
+        }
+        (self.pieces.states, self.pieces.grown) = (context.states, context.grown);
+        Ok(())
     }
 
     fn guards(&mut self) -> Vec<Guard> {

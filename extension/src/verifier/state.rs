@@ -52,6 +52,14 @@ impl State {
         State { registers, packet: 0, moved: 0, frame: Frame::default(), callers: Vec::new() }
     }
 
+    /// The same as a copy would be, in the place of this one.
+    pub fn become_copy_of(&mut self, other: &State) {
+        let State { registers, packet, moved, frame, callers } = other;
+        (self.registers, self.packet, self.moved) = (*registers, *packet, *moved);
+        self.frame.clone_from(frame);
+        self.callers.clone_from(callers);
+    }
+
     /// How many callers there are.
     pub fn depth(&self) -> usize {
         self.callers.len()

@@ -1,6 +1,6 @@
 //! Goes all ways through a function, until nothing new is found.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
 use super::Verifier;
 use super::branch::Comparison;
@@ -8,6 +8,7 @@ use super::call::Context;
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, State};
 use super::value::Kind;
+use super::workspace::filled;
 use crate::bytecode::{Condition, Instruction, Operand, Register};
 
 /// How often a state may grow before all that still changes is given up.
@@ -22,8 +23,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    fn new(blocks: usize) -> Pending {
-        Pending { words: vec![0; blocks.div_ceil(64)], from: 0 }
+    fn new(blocks: usize, used: &mut Vec<u64>) -> Pending {
+        Pending { words: filled(used, blocks.div_ceil(64), 0), from: 0 }
     }
 
     fn insert(&mut self, block: usize) {
@@ -46,26 +47,26 @@ impl Verifier<'_> {
     /// Goes through a function from what is known where it begins.
     pub(super) fn walk(&mut self, function: usize, context: &mut Context) -> Result<(), Rejection> {
         let first = self.flow.functions[function].blocks.start;
-        let mut pending = Pending::new(context.states.len());
+        let mut pending = Pending::new(context.states.len(), &mut self.pieces.pending);
         pending.insert(0);
-        let mut entry = Some(Box::new(context.entry.clone()));
+        let mut entry = Some(self.pieces.copy(&context.entry));
         while let Some(index) = pending.take_first() {
+            let is_kept = self.is_kept(first + index);
             let stored = &mut context.states[index];
-            let state = match entry.take() {
+            match (entry.take(), stored.as_deref_mut()) {
                 // Where a function begins, a loop of it may begin too.
-                Some(entry) => match stored {
-                    Some(stored) => {
-                        stored.merge(&entry, Merge::Join);
-                        stored.clone()
-                    }
-                    None if self.is_kept(first) => stored.insert(entry).clone(),
-                    None => entry,
-                },
-                None if self.is_kept(first + index) => stored.clone().expect("a pending block has a state"),
+                (Some(entry), Some(stored)) => _ = stored.merge(&entry, Merge::Join),
+                (Some(entry), None) => *stored = Some(entry),
+                (None, _) => {}
+            }
+            let kept = stored.as_deref().filter(|_| is_kept);
+            let state = match kept {
+                Some(kept) => self.pieces.copy(kept),
                 None => stored.take().expect("a pending block has a state"),
             };
             self.go_on(first + index, state, (first, context, &mut pending))?;
         }
+        self.pieces.pending = pending.words;
         Ok(())
     }
 
@@ -97,12 +98,15 @@ impl Verifier<'_> {
                         let it = Comparison { width, condition, left, right };
                         self.compares(at, it, &state)?;
                         self.note_landmarks(block, it, &state);
-                        let mut jumping = state.clone();
+                        let mut jumping = self.pieces.copy(&state);
                         if self.assume(it, true, &mut jumping) {
                             let target = self.target(at, instruction);
                             self.flow_to(block, target, jumping, (first, context, pending));
+                        } else {
+                            self.pieces.give_up(jumping);
                         }
                         if !self.assume(it, false, &mut state) {
+                            self.pieces.give_up(state);
                             return Ok(());
                         }
                     }
@@ -153,7 +157,9 @@ impl Verifier<'_> {
                     true => Merge::Widen(self.landmarks(to)),
                     false => Merge::Join,
                 };
-                if !stored.merge(&state, how) {
+                let changed = stored.merge(&state, how);
+                self.pieces.give_up(state);
+                if !changed {
                     return;
                 }
                 *grown = grown.saturating_add(1);
@@ -174,6 +180,7 @@ impl Verifier<'_> {
                     alloc::format!("{holds}, and addresses are secret; set {result} to a number before exit");
                 return Err(self.refuse(at, what));
             }
+            self.pieces.give_up(state);
             return Ok(());
         }
         // The frame is gone, and ties are a function's own.

@@ -73,21 +73,16 @@ impl Parser<'_> {
         }
     }
 
-    /// `Name([name:] value, ..)`
-    pub(super) fn call(&mut self, what: &str) -> Parsed<Call> {
-        let name = self.qualified(what)?;
-        self.call_after(name)
-    }
-
-    /// A call; without arguments a name is enough.
-    pub(super) fn call_or_name(&mut self, what: &str) -> Parsed<Call> {
-        let name = self.qualified(what)?;
+    /// A binding factory with its options; without any its name is enough.
+    pub(super) fn factory(&mut self) -> Parsed<Call> {
+        let name = self.qualified("a binding factory")?;
         if self.at(Symbol::LeftParenthesis) {
             return self.call_after(name);
         }
         Ok(Call { span: name.span, name, arguments: Vec::new() })
     }
 
+    /// `([name:] value, ..)`
     fn call_after(&mut self, name: Name) -> Parsed<Call> {
         self.nested(|parser| {
             let first = name.span;

@@ -198,11 +198,11 @@ impl Parser<'_> {
         if !self.accept(Keyword::By) {
             return Ok(Vec::new());
         }
-        self.list(|parser| parser.call("a binding factory"))
+        self.list(Parser::factory)
     }
 
     pub(super) fn factories_alone(&mut self) -> Parsed<Vec<Call>> {
-        let calls = self.list(|parser| parser.call_or_name("a binding factory"))?;
+        let calls = self.list(Parser::factory)?;
         if !self.at_end() {
             return self.unexpected("`,` or the end of what stands behind BY");
         }

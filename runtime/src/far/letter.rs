@@ -50,7 +50,7 @@ impl<'a> Outgoing<'a> {
         match self.message.marshalling {
             // SAFETY: the words are those of this message.
             Some(code) => unsafe { marshal::encode(code, self.words, out) },
-            None => wire::encode(self.message.parameters.get(), self, out),
+            None => wire::encode(self.message.types(), self, out),
         }
     }
 
@@ -220,7 +220,7 @@ impl<'a> Filling<'a> {
                 unsafe { drop_word(self.worker, take(word), parameter.ty) }
             });
         }
-        wire::decode(self.parameters(), bytes, self)
+        wire::decode(self.parameters().iter().map(|parameter| parameter.ty), bytes, self)
     }
 
     /// The next value.

@@ -1,6 +1,6 @@
 //! Instructions that compute, compare, load and store.
 
-use super::compile::{Compiler, SCRATCH, SLICE, sign_extension};
+use super::compile::{Compiler, SCRATCH, sign_extension};
 use super::x86::*;
 use crate::bytecode::*;
 
@@ -14,11 +14,19 @@ impl<H> Compiler<'_, H> {
             Alu::Xor => return self.two(width, Op::Xor, to, source),
             Alu::Mov => {
                 return match source {
-                    Operand::Register(from) => self.code.mov(width, to, reg(from)),
+                    Operand::Register(from) => {
+                        let from = self.reg(from);
+                        self.code.mov(width, to, from);
+                    }
                     Operand::Immediate(number) => self.number(to, immediate(width, number)),
                 };
             }
             Alu::Mul => {
+                if let Operand::Immediate(number) = source
+                    && !self.hides(number.into())
+                {
+                    return self.multiply(width, to, number);
+                }
                 let from = self.in_register(width, source);
                 return self.code.registers(width, &[0x0f, 0xaf], to, from);
             }
@@ -31,16 +39,45 @@ impl<H> Compiler<'_, H> {
         };
         match source {
             Operand::Immediate(bits) => self.code.shift(width, shift, to, bits as u8),
-            Operand::Register(from) => self.shift(width, shift, to, reg(from)),
+            Operand::Register(from) => {
+                let from = self.reg(from);
+                self.shift(width, shift, to, from);
+            }
         }
     }
 
     fn two(&mut self, width: Width, op: Op, to: Reg, source: Operand) {
         match source {
-            Operand::Immediate(number) if self.key.is_none() => self.code.op_number(width, op, to, number),
+            Operand::Immediate(number) if !self.hides(number.into()) => {
+                self.code.op_number(width, op, to, number);
+            }
             _ => {
                 let from = self.in_register(width, source);
                 self.code.op(width, op, to, from);
+            }
+        }
+    }
+
+    /// Quicker than the machine's own way, where there is one.
+    fn multiply(&mut self, width: Width, to: Reg, number: i32) {
+        let near = |power: i32| (power > 0 && power.count_ones() == 1).then(|| power.trailing_zeros() as u8);
+        match number {
+            3 | 5 | 9 => {
+                let scale = (number as u32 - 1).trailing_zeros() as u8;
+                self.code.lea(width, to, Place { base: to, index: Some((to, scale)), displacement: 0 });
+            }
+            _ if let Some(bits) = near(number) => self.code.shift(width, Shift::Shl, to, bits),
+            _ if let Some((bits, op)) = near(number.saturating_sub(1))
+                .map(|bits| (bits, Op::Add))
+                .or(near(number.saturating_add(1)).map(|bits| (bits, Op::Sub))) =>
+            {
+                self.code.mov(width, SCRATCH, to);
+                self.code.shift(width, Shift::Shl, to, bits);
+                self.code.op(width, op, to, SCRATCH);
+            }
+            _ => {
+                self.code.registers(width, &[0x69], to, to);
+                self.code.put32(number);
             }
         }
     }
@@ -65,7 +102,10 @@ impl<H> Compiler<'_, H> {
         let is_signed = matches!(operation, Alu::SignedDiv | Alu::SignedMod);
         let gives_quotient = matches!(operation, Alu::Div | Alu::SignedDiv);
         match source {
-            Operand::Register(from) => self.code.mov(width, SCRATCH, reg(from)),
+            Operand::Register(from) => {
+                let from = self.reg(from);
+                self.code.mov(width, SCRATCH, from);
+            }
             Operand::Immediate(number) => self.number(SCRATCH, immediate(width, number)),
         }
         self.code.test(width, SCRATCH, SCRATCH);
@@ -130,13 +170,18 @@ impl<H> Compiler<'_, H> {
     }
 
     /// The condition that flags then have to fulfil.
-    pub fn compare(&mut self, width: Width, condition: Condition, left: Reg, right: Operand) -> If {
+    pub fn compare(&mut self, width: Width, condition: Condition, left: Register, right: Operand) -> If {
+        let left = self.reg(left);
         if condition == Condition::AnyBit {
             let right = self.in_register(width, right);
             self.code.test(width, left, right);
             return If::NotEqual;
         }
-        self.two(width, Op::Cmp, left, right);
+        match right {
+            // The same flags, in fewer bytes.
+            Operand::Immediate(0) => self.code.test(width, left, left),
+            _ => self.two(width, Op::Cmp, left, right),
+        }
         match condition {
             Condition::Equal => If::Equal,
             Condition::NotEqual | Condition::AnyBit => If::NotEqual,
@@ -163,14 +208,18 @@ impl<H> Compiler<'_, H> {
 
     pub fn store(&mut self, size: Size, place: Place, source: Operand) {
         match source {
-            Operand::Register(from) => self.store_register(size, place, reg(from)),
-            Operand::Immediate(number) if self.key.is_none() => self.store_number(size, place, number),
+            Operand::Register(from) => {
+                let from = self.reg(from);
+                self.store_register(size, place, from);
+            }
+            Operand::Immediate(number) if !self.hides(number.into()) => {
+                self.store_number(size, place, number);
+            }
             Operand::Immediate(number) => {
                 // SCRATCH may be in the place.
-                self.code.push(SLICE);
-                self.number(SLICE, immediate(Width::W64, number));
-                self.store_register(size, place, SLICE);
-                self.code.pop(SLICE);
+                let from = self.temporary();
+                self.number(from, immediate(Width::W64, number));
+                self.store_register(size, place, from);
             }
         }
     }
@@ -224,17 +273,16 @@ impl<H> Compiler<'_, H> {
             Atomic::FetchXor => Op::Xor as u8,
             Atomic::Exchange => 0x89,
         };
-        self.code.push(SLICE);
-        self.code.memory(width, &[0x8b], SLICE, place);
+        let operand = self.temporary();
+        self.code.memory(width, &[0x8b], operand, place);
         // xchg
-        self.code.registers(Width::W64, &[0x87], SLICE, source);
-        self.code.memory(width, &[op], SLICE, place);
-        self.code.pop(SLICE);
+        self.code.registers(Width::W64, &[0x87], operand, source);
+        self.code.memory(width, &[op], operand, place);
     }
 
     fn in_register(&mut self, width: Width, operand: Operand) -> Reg {
         match operand {
-            Operand::Register(register) => reg(register),
+            Operand::Register(register) => self.reg(register),
             Operand::Immediate(number) => {
                 self.number(SCRATCH, immediate(width, number));
                 SCRATCH
@@ -245,7 +293,10 @@ impl<H> Compiler<'_, H> {
     /// Puts a number that the program chose into a register. If asked to, so that it doesn't stand in the code, where somebody
     /// might make a processor jump to it.
     pub fn number(&mut self, to: Reg, number: u64) {
-        let Some(key) = self.next_key() else { return self.code.mov_number(to, number) };
+        if !self.hides(number as i64) {
+            return self.code.mov_number(to, number);
+        }
+        let key = self.next_key();
         // Numbers that are extended with their sign when they are used: without one.
         let (low, high) = (key as u32 & 0x7fff_ffff, (key >> 32) as u32 & 0x7fff_ffff);
         self.code.mov_number(to, number ^ (u64::from(low) | u64::from(high) << 32));
@@ -255,21 +306,23 @@ impl<H> Compiler<'_, H> {
         self.code.shift(Width::W64, Shift::Rol, to, 32);
     }
 
+    /// Whether a number must not stand in the code. A byte of the program's choice may: it stands in other instructions too, and
+    /// is too little for one and a way to the next.
+    fn hides(&self, number: i64) -> bool {
+        self.key.is_some() && i8::try_from(number).is_err()
+    }
+
     /// Another one for each number.
-    fn next_key(&mut self) -> Option<u64> {
-        let mut key = self.key?.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    fn next_key(&mut self) -> u64 {
+        let mut key = self.key.unwrap_or(0).wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.key = Some(key);
         key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Some(key ^ key >> 31)
+        key ^ key >> 31
     }
 }
 
-fn reg(register: Register) -> Reg {
-    super::compile::REGISTERS[register.index()]
-}
-
-fn immediate(width: Width, number: i32) -> u64 {
+pub(super) fn immediate(width: Width, number: i32) -> u64 {
     match width {
         Width::W64 => i64::from(number) as u64,
         Width::W32 => number as u32 as u64,

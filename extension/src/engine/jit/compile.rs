@@ -1,17 +1,22 @@
 //! From a program to code of the machine, instruction by instruction. The code can lie anywhere.
 //!
-//! r0 to r10 are in RAX RSI RDX RCX R8 R9 RBX R13 R14 R15 RBP, so that a helper finds its arguments where it expects them, and what
-//! it must keep are those that a call keeps. RDI is the context, R12 the memory's base, R11 what is left of the slice of budget,
-//! R10 for what lasts within an instruction. While a function runs the stack is 8 bytes off a multiple of 16.
+//! r0 to r9 are in RAX RSI RDX RCX R8 R9 RBX R13 R14 R15, so that a helper finds its arguments where it expects them, and what
+//! it must keep are those that a call keeps. R12 is the memory's base, R10 for what lasts within an instruction. While a function
+//! runs the stack is at a multiple of 16; behind the address that the function returns to stands the context's.
+//!
+//! The rest is up to the program ([`Compiler::is_flat`]). Where nothing calls a function, r10 is always the same number and needs no
+//! register: RBP is what is left of the slice of budget, which helpers keep then, and R11 is free. Else RBP is r10, R11 that
+//! slice, and RDI is free.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 use core::mem::offset_of;
 
+use super::calls::Recipes;
 use super::x86::*;
 use crate::bytecode::*;
-use crate::engine::context::{Caller, Calls, Context, Platform, State};
+use crate::engine::context::{Context, Platform, State};
 use crate::engine::memory::Memory;
-use crate::{DEPTH, FRAME, Guard, Verified};
+use crate::{Guard, Verified};
 
 /// A program's code, and where things are in it.
 #[derive(Debug)]
@@ -27,16 +32,44 @@ pub(super) struct Compiled {
 
 pub(super) struct Compiler<'a, H> {
     pub code: Code,
-    platform: Platform<'a, H>,
+    pub platform: Platform<'a, H>,
+    /// Whether no function of the program is called, so that its frame is the outermost one.
+    pub is_flat: bool,
     slots: Vec<u32>,
-    returns: Vec<(u32, u32)>,
+    pub returns: Vec<(u32, u32)>,
     callees: Vec<(u32, Register)>,
     /// Jumps to slots.
-    jumps: Vec<(usize, usize)>,
-    /// Jumps to where the program stops, in a slot.
-    stops: Vec<(usize, usize, Reason)>,
+    pub jumps: Vec<(usize, usize)>,
+    /// Jumps to where the program stops.
+    pub stops: Vec<Stopping>,
+    /// Where it is looked whether a helper took from the slice, and gone on if not.
+    pub reloads: Vec<(usize, usize)>,
+    pub slice: Slice,
+    pub recipes: Recipes,
     /// What the next constant is hidden with, if they are.
     pub key: Option<u64>,
+}
+
+/// A jump to where the program stops.
+pub(super) struct Stopping {
+    pub jump: usize,
+    /// The slot to go on with.
+    pub at: usize,
+    pub reason: Reason,
+    /// Where the slice is then.
+    pub slice: Slice,
+    /// For a helper: how its arguments can be had again.
+    pub recipes: Recipes,
+}
+
+/// Where the slice of budget is, from one instruction to the next. Where jumps lead to, it is in its register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slice {
+    Register,
+    /// In its register and in the state, so that helpers can take from it.
+    Both,
+    /// In the state: a helper may have taken from it.
+    State,
 }
 
 /// Why code goes back to who entered it.
@@ -52,11 +85,15 @@ pub(super) enum Reason {
     Helper,
 }
 
-pub(super) const REGISTERS: [Reg; Register::COUNT] = [RAX, RSI, RDX, RCX, R8, R9, RBX, R13, R14, R15, RBP];
+/// r0 to r9.
+pub(super) const REGISTERS: [Reg; 10] = [RAX, RSI, RDX, RCX, R8, R9, RBX, R13, R14, R15];
+/// Where it is loaded to when it is needed.
 pub(super) const CONTEXT: Reg = RDI;
 pub(super) const BASE: Reg = R12;
-pub(super) const SLICE: Reg = R11;
 pub(super) const SCRATCH: Reg = R10;
+
+/// Where the context stands while a function runs.
+pub(super) const CONTEXT_ON_STACK: Place = Place { base: RSP, index: None, displacement: 8 };
 
 /// A field of the context, which begins with the state.
 pub(super) fn field(offset: usize) -> Place {
@@ -71,38 +108,49 @@ pub(super) fn slice_in_state() -> Place {
     field(offset_of!(Context<()>, state) + offset_of!(State, slice))
 }
 
-fn reg(register: Register) -> Reg {
-    REGISTERS[register.index()]
-}
-
 impl<H> Compiler<'_, H> {
     /// Compiles a program. With a key, its constants don't stand in the code as it says them.
     pub fn compile(verified: &Verified, platform: Platform<H>, key: Option<u64>) -> Result<Compiled, String> {
         let program = verified.program();
         let slots = program.slots();
+        let mut led_to = vec![Way::None; slots];
+        let mut is_flat = true;
+        for (at, it) in program.instructions() {
+            let Some(to) = it.target(at) else { continue };
+            if matches!(it, Instruction::Jump { .. } | Instruction::JumpIf { .. }) {
+                let way = &mut led_to[to as usize];
+                *way = if to <= at as i64 || *way == Way::Back { Way::Back } else { Way::Forward };
+            } else {
+                led_to[to as usize] = Way::Forward;
+                is_flat = false;
+            }
+        }
         let mut this = Compiler {
             code: Code { bytes: Vec::with_capacity(512 + 24 * slots) },
             platform,
+            is_flat,
             slots: Vec::with_capacity(slots),
             returns: Vec::new(),
             callees: Vec::new(),
             jumps: Vec::new(),
             stops: Vec::new(),
+            reloads: Vec::new(),
+            slice: Slice::Register,
+            recipes: Recipes::default(),
             key,
         };
         let ways_out = this.entry_and_ways_out();
-        for at in 0..slots {
+        for (at, way) in led_to.into_iter().enumerate() {
+            if way != Way::None {
+                this.land_from_elsewhere(way);
+            }
             this.slots.push(this.code.here() as u32);
             if let Some(instruction) = program.at(at) {
                 this.instruction(at, instruction, verified.guards()[at])?;
+                this.recipes.note(instruction, this.known_constant(at, instruction));
             }
         }
-        for (jump, at, reason) in core::mem::take(&mut this.stops) {
-            this.code.land(jump);
-            this.code.mov_number(SCRATCH, at as u64);
-            let out = this.code.jump();
-            this.code.patch(out, ways_out[reason as usize]);
-        }
+        this.outlying(ways_out);
         for (jump, at) in core::mem::take(&mut this.jumps) {
             this.code.patch(jump, this.slots[at] as usize);
         }
@@ -114,29 +162,97 @@ impl<H> Compiler<'_, H> {
         })
     }
 
+    /// Jumps lead here.
+    fn land_from_elsewhere(&mut self, way: Way) {
+        self.settle_slice();
+        if way == Way::Back {
+            self.code.align();
+        }
+        self.slice = Slice::Register;
+        self.recipes = Recipes::default();
+    }
+
+    /// What is seldom done, behind all that is done often.
+    fn outlying(&mut self, ways_out: [usize; 5]) {
+        for stopping in core::mem::take(&mut self.stops) {
+            self.code.land(stopping.jump);
+            self.code.load(CONTEXT, CONTEXT_ON_STACK);
+            if stopping.slice == Slice::Register {
+                if stopping.reason == Reason::Slice {
+                    // One was taken too much.
+                    let slice = self.slice_register();
+                    self.code.op(Width::W32, Op::Xor, slice, slice);
+                }
+                self.code.store(slice_in_state(), self.slice_register());
+            }
+            if stopping.reason == Reason::Helper {
+                self.follow(&stopping.recipes);
+            }
+            self.code.mov_number(SCRATCH, stopping.at as u64);
+            let out = self.code.jump();
+            self.code.patch(out, ways_out[stopping.reason as usize]);
+        }
+        for (jump, back) in core::mem::take(&mut self.reloads) {
+            self.code.land(jump);
+            self.code.load(self.slice_register(), slice_in_state());
+            let jump = self.code.jump();
+            self.code.patch(jump, back);
+        }
+    }
+
+    pub fn slice_register(&self) -> Reg {
+        if self.is_flat { RBP } else { R11 }
+    }
+
+    /// For what lasts within an instruction, besides [`SCRATCH`].
+    pub fn temporary(&self) -> Reg {
+        if self.is_flat { R11 } else { RDI }
+    }
+
+    pub fn reg(&mut self, register: Register) -> Reg {
+        match REGISTERS.get(register.index()) {
+            Some(reg) => *reg,
+            None if self.is_flat => {
+                self.code.mov_number(RDI, Memory::OUTERMOST);
+                RDI
+            }
+            None => RBP,
+        }
+    }
+
     fn instruction(&mut self, at: usize, it: Instruction, guard: Guard) -> Result<(), String> {
         if guard == Guard::Budget {
-            self.code.op_number(Width::W64, Op::Sub, SLICE, 1);
+            self.settle_slice();
+            self.code.op_number(Width::W64, Op::Sub, self.slice_register(), 1);
+            self.slice = Slice::Register;
             self.stop_if(If::Below, at, Reason::Slice);
         }
         match it {
             Instruction::Alu { width, operation, destination, source } => {
-                self.alu(width, operation, reg(destination), source);
+                let to = self.reg(destination);
+                self.alu(width, operation, to, source);
             }
             Instruction::Negate { width, destination } => {
-                self.code.registers(width, &[0xf7], Reg(3), reg(destination));
+                let register = self.reg(destination);
+                self.code.registers(width, &[0xf7], Reg(3), register);
             }
             Instruction::Extend { width, from, destination, source } => {
-                self.code.registers(width, sign_extension(from), reg(destination), reg(source));
+                let (to, source) = (self.reg(destination), self.reg(source));
+                self.code.registers(width, sign_extension(from), to, source);
             }
-            Instruction::Swap { order, size, destination } => self.swap(order, size, reg(destination)),
+            Instruction::Swap { order, size, destination } => {
+                let register = self.reg(destination);
+                self.swap(order, size, register);
+            }
             Instruction::Constant { destination, constant } => {
                 let number = self.platform.constant(at, constant)?;
-                self.number(reg(destination), number);
+                let to = self.reg(destination);
+                self.number(to, number);
             }
             Instruction::Load { sign, size, destination, base, offset } => {
                 let place = self.place(at, guard, base, offset, size);
-                self.load(sign, size, reg(destination), place);
+                let to = self.reg(destination);
+                self.load(sign, size, to, place);
             }
             Instruction::Store { size, base, offset, source } => {
                 let place = self.place(at, guard, base, offset, size);
@@ -144,135 +260,92 @@ impl<H> Compiler<'_, H> {
             }
             Instruction::Atomic { width, operation, base, offset, source } => {
                 let mut place = self.place(at, guard, base, offset, width.into());
-                if base == source && place.index != Some((SCRATCH, 0)) {
+                let source = self.reg(source);
+                if place.index == Some((source, 0)) {
                     // The source may change before memory does.
-                    self.code.mov(Width::W64, SCRATCH, reg(base));
+                    self.code.mov(Width::W64, SCRATCH, source);
                     place.index = Some((SCRATCH, 0));
                 }
-                self.atomic(width, operation, place, reg(source));
+                self.atomic(width, operation, place, source);
             }
             Instruction::Jump { .. } => {
+                self.settle_slice();
                 let jump = self.code.jump();
                 self.jumps.push((jump, target(at, it)));
             }
             Instruction::JumpIf { width, condition, left, right, .. } => {
-                let condition = self.compare(width, condition, reg(left), right);
+                self.settle_slice();
+                let condition = self.compare(width, condition, left, right);
                 let jump = self.code.jump_if(condition);
                 self.jumps.push((jump, target(at, it)));
             }
             Instruction::CallHelper { number } => self.call_helper(at, number)?,
-            Instruction::CallLocal { .. } => self.call_local(at, target(at, it)),
+            Instruction::CallLocal { .. } => self.call_local(at, it),
             Instruction::CallRegister { target } => {
                 // Who entered begins the call, and enters again.
                 self.stop(at, Reason::Callee);
                 self.callees.push((at as u32, target));
-                self.return_from(at);
+                if self.is_flat {
+                    // It was a helper, and the code is entered anew.
+                    self.slice = Slice::Both;
+                } else {
+                    self.return_from(at);
+                }
             }
-            Instruction::Exit => self.code.ret(),
+            Instruction::Exit => {
+                self.settle_slice();
+                self.code.ret();
+            }
         }
         Ok(())
     }
 
     fn stop(&mut self, at: usize, reason: Reason) {
         let jump = self.code.jump();
-        self.stops.push((jump, at, reason));
+        self.stops.push(Stopping { jump, at, reason, slice: self.slice, recipes: self.recipes });
     }
 
-    fn stop_if(&mut self, condition: If, at: usize, reason: Reason) {
+    pub fn stop_if(&mut self, condition: If, at: usize, reason: Reason) {
         let jump = self.code.jump_if(condition);
-        self.stops.push((jump, at, reason));
+        self.stops.push(Stopping { jump, at, reason, slice: self.slice, recipes: self.recipes });
     }
 
     /// Where an access goes, once its guard is kept.
     fn place(&mut self, at: usize, guard: Guard, base: Register, offset: i16, size: Size) -> Place {
         let offset = i32::from(offset);
+        if base == Register::FRAME && self.is_flat && guard == Guard::None {
+            return Place::new(BASE, Memory::OUTERMOST as i32 + offset);
+        }
+        let base = self.reg(base);
         match guard {
             Guard::Confine => {
-                self.code.lea(Width::W32, SCRATCH, Place::new(reg(base), offset));
+                self.code.lea(Width::W32, SCRATCH, Place::new(base, offset));
                 self.code.op_number(Width::W32, Op::And, SCRATCH, self.platform.memory as i32 - 1);
                 return Place { base: BASE, index: Some((SCRATCH, 0)), displacement: Memory::BEGIN as i32 };
             }
             Guard::Check => {
                 let (lowest, reach) = Memory::reach(self.platform.memory);
-                self.code.lea(Width::W64, SCRATCH, Place::new(reg(base), offset - lowest as i32));
+                self.code.lea(Width::W64, SCRATCH, Place::new(base, offset - lowest as i32));
                 self.code.op_number(Width::W64, Op::Cmp, SCRATCH, reach as i32 - size.bytes() as i32);
                 self.stop_if(If::Above, at, Reason::Access);
             }
             Guard::None | Guard::Budget => {}
         }
-        Place { base: BASE, index: Some((reg(base), 0)), displacement: offset }
-    }
-
-    fn call_helper(&mut self, at: usize, number: u32) -> Result<(), String> {
-        let helper = self.platform.helper(at, number)?;
-        self.code.store(slice_in_state(), SLICE);
-        // So that it can be called again if it stops.
-        for (index, register) in REGISTERS.into_iter().enumerate().skip(1).take(helper.arguments.min(5)) {
-            self.code.store(register_in_state(index), register);
-        }
-        self.code.push(CONTEXT);
-        self.code.mov_number(SCRATCH, helper.function as usize as u64);
-        self.code.call_register(SCRATCH);
-        self.code.pop(CONTEXT);
-        self.code.load(SLICE, slice_in_state());
-        // An answer is in two registers: the value, and whether it stops.
-        self.code.test(Width::W64, RDX, RDX);
-        self.stop_if(If::NotEqual, at, Reason::Helper);
-        Ok(())
-    }
-
-    fn call_local(&mut self, at: usize, target: usize) {
-        self.code.load(SCRATCH, depth());
-        self.code.op_number(Width::W64, Op::Cmp, SCRATCH, DEPTH as i32 - 1);
-        self.stop_if(If::AboveOrEqual, at, Reason::Depth);
-        self.code.op_number(Width::W64, Op::Add, SCRATCH, 1);
-        self.code.store(depth(), SCRATCH);
-        let caller = self.caller();
-        for (kept, register) in REGISTERS[6..=9].iter().enumerate() {
-            self.code.store(caller.plus(8 * kept as i32), *register);
-        }
-        self.code.memory(Width::W64, &[0xc7], Reg(0), caller.plus(offset_of!(Caller, back) as i32));
-        self.code.put32(at as i32 + 1);
-        self.code.op_number(Width::W64, Op::Add, RBP, FRAME as i32);
-        self.code.op_number(Width::W64, Op::Sub, RSP, 8);
-        let call = self.code.call();
-        self.jumps.push((call, target));
-        self.return_from(at);
-    }
-
-    /// What is done after a call of a function.
-    fn return_from(&mut self, at: usize) {
-        self.returns.push((at as u32, self.code.here() as u32));
-        self.code.op_number(Width::W64, Op::Add, RSP, 8);
-        self.code.op_number(Width::W64, Op::Sub, RBP, FRAME as i32);
-        self.code.load(SCRATCH, depth());
-        self.code.memory(Width::W64, &[0x83], Reg(5), depth());
-        self.code.put(&[1]);
-        let caller = self.caller();
-        for (kept, register) in REGISTERS[6..=9].iter().enumerate() {
-            self.code.load(*register, caller.plus(8 * kept as i32));
-        }
-    }
-
-    /// The place of the caller whose depth is in SCRATCH.
-    fn caller(&mut self) -> Place {
-        const { assert!(size_of::<Caller>() == 5 * 8) };
-        self.code.lea(
-            Width::W64,
-            SCRATCH,
-            Place { base: SCRATCH, index: Some((SCRATCH, 2)), displacement: 0 },
-        );
-        let callers = offset_of!(Context<()>, state) + offset_of!(State, calls) + offset_of!(Calls, callers);
-        Place { base: CONTEXT, index: Some((SCRATCH, 3)), displacement: callers as i32 }
+        Place { base: BASE, index: Some((base, 0)), displacement: offset }
     }
 }
 
-fn depth() -> Place {
-    field(offset_of!(Context<()>, state) + offset_of!(State, calls) + offset_of!(Calls, depth))
+/// How a slot is led to by jumps and calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    None,
+    Forward,
+    /// Back as well: a loop begins here.
+    Back,
 }
 
 /// The shape of programs says that there is one.
-fn target(at: usize, it: Instruction) -> usize {
+pub(super) fn target(at: usize, it: Instruction) -> usize {
     it.target(at).unwrap_or_default() as usize
 }
 

@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 
 use super::compile::{
-    BASE, CONTEXT, Compiler, REGISTERS, Reason, SCRATCH, SLICE, field, register_in_state, slice_in_state,
+    BASE, CONTEXT, Compiler, REGISTERS, Reason, SCRATCH, field, register_in_state, slice_in_state,
 };
 use super::x86::*;
 use crate::bytecode::Width;
@@ -22,17 +22,20 @@ pub(super) const CALLS_REGISTER: u64 = 3 << 32;
 const KEPT: [Reg; 6] = [RBX, RBP, R12, R13, R14, R15];
 
 impl<H> Compiler<'_, H> {
-    /// Must come first. Gives where to go with the slot in SCRATCH, by reason.
+    /// Must come first. Gives where to go with the slot in SCRATCH and the context in its register, by reason, once the slice is in
+    /// the state.
     pub fn entry_and_ways_out(&mut self) -> [usize; 5] {
         let done = self.enter();
+        let slice = self.slice_register();
         let code = &mut self.code;
         code.patch(done, code.here());
+        code.load(CONTEXT, Place::new(RSP, 0));
         code.store(register_in_state(0), RAX);
-        code.store(slice_in_state(), SLICE);
+        code.store(slice_in_state(), slice);
         code.op(Width::W32, Op::Xor, RDX, RDX);
         let leave = code.here();
         code.load(RSP, stack());
-        code.op_number(Width::W64, Op::Add, RSP, 8);
+        code.op_number(Width::W64, Op::Add, RSP, 16);
         for register in KEPT.into_iter().rev() {
             code.pop(register);
         }
@@ -47,7 +50,9 @@ impl<H> Compiler<'_, H> {
         for (index, register) in REGISTERS.into_iter().enumerate().skip(6) {
             code.store(register_in_state(index), register);
         }
-        code.store(slice_in_state(), SLICE);
+        if !self.is_flat {
+            code.store(register_in_state(10), RBP);
+        }
         code.store(field(offset_of!(Context<()>, state) + offset_of!(State, slot)), SCRATCH);
         let out = code.jump();
         code.patch(out, leave);
@@ -61,10 +66,6 @@ impl<H> Compiler<'_, H> {
                 Reason::Callee => CALLS_REGISTER,
             };
             let begin = code.here();
-            if reason == Reason::Slice {
-                // One was taken too much.
-                code.op(Width::W32, Op::Xor, SLICE, SLICE);
-            }
             code.store(register_in_state(2), RDX);
             code.mov_number(RDX, why);
             let out = code.jump();
@@ -75,11 +76,14 @@ impl<H> Compiler<'_, H> {
 
     /// Gives what has to lead to where the outermost function returns to.
     fn enter(&mut self) -> usize {
+        let slice = self.slice_register();
         let code = &mut self.code;
         for register in KEPT {
             code.push(register);
         }
-        code.op_number(Width::W64, Op::Sub, RSP, 8);
+        // Twice, so that helpers find the stack where the convention wants it.
+        code.push(CONTEXT);
+        code.push(CONTEXT);
         code.store(stack(), RSP);
         code.mov(Width::W64, BASE, RSI);
         code.mov(Width::W64, SCRATCH, RDX);
@@ -90,7 +94,7 @@ impl<H> Compiler<'_, H> {
         let again = code.here();
         code.test(Width::W64, R8, R8);
         let ready = code.jump_if(If::Equal);
-        code.op_number(Width::W64, Op::Sub, RSP, 8);
+        code.push(CONTEXT);
         code.load(RAX, Place::new(RCX, 0));
         code.push(RAX);
         code.op_number(Width::W64, Op::Add, RCX, 8);
@@ -101,7 +105,10 @@ impl<H> Compiler<'_, H> {
         for (index, register) in REGISTERS.into_iter().enumerate() {
             code.load(register, register_in_state(index));
         }
-        code.load(SLICE, slice_in_state());
+        if !self.is_flat {
+            code.load(RBP, register_in_state(10));
+        }
+        code.load(slice, slice_in_state());
         code.jump_register(SCRATCH);
         debug_assert_eq!(CONTEXT, RDI);
         done

@@ -5,6 +5,7 @@
 //! because who makes a [`Jit`] promises the rest.
 
 mod arithmetic;
+mod calls;
 mod compile;
 mod entry;
 #[cfg(unix)]

@@ -16,7 +16,8 @@ pub type Seen = BTreeMap<usize, Vec<State>>;
 
 /// Verifies, and gives what was known at each instruction.
 pub fn verify_watched(program: &Program, contract: &Contract) -> Result<(Verified, Seen), Rejection> {
-    let mut verifier = Verifier::new(program, contract)?;
+    let mut workspace = Workspace::default();
+    let mut verifier = Verifier::new(program, contract, &mut workspace)?;
     verifier.seen = Some(Seen::new());
     verifier.start()?;
     let guards = verifier.guards();

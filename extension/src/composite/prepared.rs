@@ -1,0 +1,128 @@
+//! A program that is ready to run: checked, and verified and compiled where it is bytecode.
+//!
+//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told: helpers are those of
+//! the contract's own table ([`helpers`]), which give what it says; own memory has the size that it says; and a [`super::Run`] begins
+//! with the arguments that it says and is resumed with the program that stopped in it, by an engine made of the same guards.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use super::check::Limits;
+use super::helpers;
+use super::host::{Calls, Host};
+use super::program::{Code, Program, Refusal};
+use super::services::Services;
+use super::table::Layout;
+use crate::Verified;
+use crate::bytecode;
+#[cfg(all(unix, target_arch = "x86_64"))]
+use crate::engine::jit::{Constants, Jit, Pages, pages};
+use crate::engine::{Context, Interpreter, Platform, Stop};
+use crate::verifier::verify;
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// The tree is interpreted as it is.
+    Tree,
+    /// Bytecode is interpreted; a tree is compiled to it first.
+    Interpreter,
+    /// Bytecode is compiled to the machine's code. The number should be one that nobody can guess: constants of the program are
+    /// mixed with what follows from it. Where there is no such compiler, it is interpreted.
+    Jit(u64),
+}
+
+/// A program that is ready to run with services of one kind: any number of times, also at once.
+pub struct Prepared<S> {
+    program: Program,
+    pub(super) layout: Arc<Layout>,
+    pub(super) calls: Arc<Calls>,
+    pub(super) body: Body<S>,
+}
+
+pub(super) enum Body<S> {
+    Tree,
+    Bytecode(Arc<Verified>, Engine<S>),
+}
+
+pub(super) enum Engine<S> {
+    Interpreter(Interpreter<Host<S>>),
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    Jit(Jit<Host<S>, Pages>),
+}
+
+impl<S: Services> Prepared<S> {
+    /// Prepares a program, whoever sent it. It is refused in a sentence. Whether it fits the interfaces of what it will talk
+    /// to is another question: see [`Program::check_interfaces`].
+    pub fn new(program: Program, limits: &Limits, by: Executor) -> Result<Prepared<S>, Refusal> {
+        program.check(limits)?;
+        let program = match (&program.code, by) {
+            (Code::Tree(_), Executor::Interpreter | Executor::Jit(_)) => program.compile(limits)?,
+            _ => program,
+        };
+        let layout = Layout::of(&program).ok_or("its variables take more memory than there is")?;
+        let layout = Arc::new(layout);
+        let calls = Arc::new(Calls::new(program.calls.clone(), layout.clone()));
+        let body = match &program.code {
+            Code::Tree(_) => Body::Tree,
+            Code::Bytecode(slots) => {
+                let code = bytecode::Program::decode(slots).map_err(|error| Refusal(error.what))?;
+                let contract = helpers::contract(&layout, program.calls.len());
+                let verified = verify(code, &contract).map_err(|rejection| format!("{rejection}"))?;
+                let engine = engine(&verified, &layout, by)?;
+                Body::Bytecode(Arc::new(verified), engine)
+            }
+        };
+        Ok(Prepared { program, layout, calls, body })
+    }
+
+    /// The same program for another engine. Its runs may be handed from one to the other ([`super::Run::go_on_with`]). None for a
+    /// tree.
+    pub fn with(&self, by: Executor) -> Result<Option<Prepared<S>>, Refusal> {
+        let Body::Bytecode(verified, _) = &self.body else { return Ok(None) };
+        let body = Body::Bytecode(verified.clone(), engine(verified, &self.layout, by)?);
+        let (program, layout, calls) = (self.program.clone(), self.layout.clone(), self.calls.clone());
+        Ok(Some(Prepared { program, layout, calls, body }))
+    }
+}
+
+impl<S> Prepared<S> {
+    /// The program as it runs: as bytecode, if a tree was compiled.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Where its variables are, for a [`super::VarTable`].
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+}
+
+fn engine<S: Services>(verified: &Verified, layout: &Layout, by: Executor) -> Result<Engine<S>, String> {
+    let helpers = helpers::table::<S>();
+    let platform = Platform { helpers: &helpers, values: &[], memory: layout.memory() };
+    match by {
+        #[cfg(all(unix, target_arch = "x86_64"))]
+        Executor::Jit(key) => {
+            // SAFETY: see the module; and pages are as asked for.
+            let jit = unsafe { Jit::new(verified, platform, Constants::Blinded(key), pages)? };
+            Ok(Engine::Jit(jit))
+        }
+        _ => {
+            // SAFETY: see the module.
+            let interpreter = unsafe { Interpreter::new(verified, platform)? };
+            Ok(Engine::Interpreter(interpreter))
+        }
+    }
+}
+
+impl<S> Engine<S> {
+    pub fn run(&self, context: &mut Context<Host<S>>) -> Result<u64, Stop> {
+        match self {
+            Engine::Interpreter(interpreter) => interpreter.run(context),
+            #[cfg(all(unix, target_arch = "x86_64"))]
+            Engine::Jit(jit) => jit.run(context),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What carries out the calls of a program (the paper's ConcreteServer): the host's side of its communications.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use drystone_component::Type;
+use drystone_component::wire::{self, Sink, Source};
+
+use super::program::Pattern;
+use super::table::{Cell, word};
+use super::value::{Text, Value};
+use crate::engine::Memory;
+
+/// The communications of a run. Nothing here waits: what can't be done yet says so, and is asked again.
+///
+/// Numbers are those of [`super::Program::communications`] and of the interface's messages. That messages exist, go that way
+/// and carry such values has been checked ([`super::Program::check_interfaces`]); when they may come hasn't.
+pub trait Services {
+    /// Sends a message. What may be dropped (to a closed communication) is [`Answer::Ready`] too.
+    fn send(&mut self, communication: u32, message: u32, values: Arguments<'_>) -> Answer<()>;
+
+    /// Takes the next message, which must be this one, and gives all its values to `results`. After an error of these it must
+    /// say that it is lost.
+    fn receive(&mut self, communication: u32, message: u32, results: &mut Results<'_>) -> Answer<()>;
+
+    /// Whether the next message is so; waits until that is known.
+    fn test(&mut self, communication: u32, pattern: Pattern) -> Answer<bool>;
+
+    /// The same, without waiting.
+    fn input(&mut self, communication: u32, pattern: Pattern) -> bool;
+
+    /// Ends a communication.
+    fn close(&mut self, communication: u32) -> Answer<()>;
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// It is done.
+    Ready(T),
+    /// Nothing is done; it can be, perhaps, when something has changed.
+    Waits,
+    /// It can't be done, for this reason: a sentence without its end, for people.
+    Lost(String),
+}
+
+/// The values of a message that is sent. As a [`Source`] they are had one by one, by number.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<'a> {
+    pub(super) cells: &'a [Cell],
+    pub(super) memory: &'a Memory,
+    pub(super) texts: &'a [Text],
+}
+
+impl Arguments<'_> {
+    /// Their types.
+    pub fn types(&self) -> impl ExactSizeIterator<Item = Type> {
+        self.cells.iter().map(|cell| cell.ty)
+    }
+
+    /// Appends them as they stand in the body of a message on the wire. It fails for a text of 4 GB or more.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), String> {
+        wire::encode(self.types(), self, out)
+    }
+
+    /// One of them.
+    pub fn value(&self, index: usize) -> Value {
+        let cell = self.cells[index];
+        match cell.ty {
+            Type::Text => Value::Text(self.texts[cell.place].clone()),
+            ty => Value::of_word(ty, word(self.memory, cell.place)),
+        }
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        let cell = self.cells[index];
+        Value::of_word(cell.ty, word(self.memory, cell.place)).word()
+    }
+}
+
+impl Source for Arguments<'_> {
+    fn integer(&self, index: usize) -> i64 {
+        self.word(index) as i64
+    }
+
+    fn real(&self, index: usize) -> f64 {
+        f64::from_bits(self.word(index))
+    }
+
+    fn byte(&self, index: usize) -> u8 {
+        self.word(index) as u8
+    }
+
+    fn text(&self, index: usize) -> &[u8] {
+        &self.texts[self.cells[index].place]
+    }
+}
+
+/// Where the values of a message go that is received. As a [`Sink`] it takes them one after the other. The program sees them when
+/// all have come.
+#[derive(Debug)]
+pub struct Results<'a> {
+    pub(super) types: &'a [Type],
+    pub(super) values: &'a mut Vec<Value>,
+}
+
+impl Results<'_> {
+    /// Their types.
+    pub fn types(&self) -> &[Type] {
+        self.types
+    }
+
+    /// Takes all of them, as they stand in the body of a message on the wire.
+    pub fn decode(&mut self, body: &[u8]) -> Result<(), String> {
+        wire::decode(self.types.iter().copied(), body, self)
+    }
+
+    /// Takes the next one. It fails if that is of another type, or one too many.
+    pub fn put(&mut self, value: Value) -> Result<(), String> {
+        match self.types.get(self.values.len()) {
+            Some(ty) if *ty == value.ty() => {
+                self.values.push(value);
+                Ok(())
+            }
+            Some(ty) => Err(format!("{} came where the program takes {ty}", value.ty())),
+            None => Err("more values came than the program takes".into()),
+        }
+    }
+}
+
+impl Sink for Results<'_> {
+    fn integer(&mut self, value: i64) -> Result<(), String> {
+        self.put(Value::Integer(value))
+    }
+
+    fn real(&mut self, value: f64) -> Result<(), String> {
+        self.put(Value::Real(value))
+    }
+
+    fn byte(&mut self, value: u8) -> Result<(), String> {
+        match self.types.get(self.values.len()) {
+            Some(Type::Boolean) => self.put(Value::Boolean(value != 0)),
+            _ => self.put(Value::Character(value)),
+        }
+    }
+
+    fn text(&mut self, value: &[u8]) -> Result<(), String> {
+        self.put(Value::Text(value.into()))
+    }
+}

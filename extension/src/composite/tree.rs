@@ -1,0 +1,334 @@
+//! The tree of a program: commands, expressions, and the operations that expressions are made of. They mean what the
+//! statements and expressions of the language mean.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use drystone_component::Type;
+
+use super::fault::Fault;
+use super::value::Text;
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// One after the other.
+    Sequence(Vec<Command>),
+    /// `variable := expression`
+    Assign(u32, Expression),
+    /// `array[index] := expression`, or a byte of a TEXT: the index is evaluated first, and must be there in the end.
+    AssignElement {
+        /// The array or TEXT.
+        variable: u32,
+        /// Which element.
+        index: Expression,
+        /// A value of the elements' type, or a CHARACTER.
+        value: Expression,
+        /// Of what is said if there is no such element.
+        location: u32,
+    },
+    /// `IF condition THEN .. ELSE .. END`
+    If(Expression, Box<Command>, Box<Command>),
+    /// `WHILE condition DO .. END`
+    While(Expression, Box<Command>),
+    /// `REPEAT .. UNTIL condition`
+    Repeat(Box<Command>, Expression),
+    /// `FOR variable := from TO to BY by DO .. END`
+    For(Box<For>),
+    /// Sends, receives or closes: a number of [`super::Program::calls`].
+    Call(u32),
+    /// `is := NUMBER(text, variable)`: the variable becomes the number that the text spells, if it spells one.
+    Number {
+        /// A TEXT.
+        text: Expression,
+        /// INTEGER or REAL.
+        variable: u32,
+        /// BOOLEAN: whether it does.
+        is: u32,
+    },
+    /// Copies elements from one array to another.
+    Move(Box<Move>),
+    /// What a call that fails does from now on.
+    OnError(OnError),
+    /// Stops with an error, as `ASSERT` does.
+    Fail(Fault, u32),
+    /// Ends the program.
+    Stop,
+}
+
+/// `FOR`: the variable is INTEGER; bounds and step are evaluated once. A body that assigns the variable changes how the loop
+/// goes on. The variable never goes past the bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    /// What counts.
+    pub variable: u32,
+    /// Its first value, which it has even if nothing is done.
+    pub from: Expression,
+    /// Its last.
+    pub to: Expression,
+    /// What is added: not 0.
+    pub by: Expression,
+    /// What is done.
+    pub body: Command,
+    /// Of what is said if the step is 0.
+    pub location: u32,
+}
+
+/// Off++'s `Move(from, to, i, o, size, n)`: `n` items of `size` elements; item k is taken from `from_at + k * from_step` and goes to
+/// `to_at + k * to_step`, one after the other; where they go they must not lie over each other. All numbers are INTEGERs, evaluated in the order in which they stand here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// An array.
+    pub from: u32,
+    /// An array of the same type, perhaps the same one.
+    pub to: u32,
+    /// Where the first item is.
+    pub from_at: Expression,
+    /// How far the next one is.
+    pub from_step: Expression,
+    /// Where the first item goes.
+    pub to_at: Expression,
+    /// How far the next one goes.
+    pub to_step: Expression,
+    /// Elements of an item.
+    pub size: Expression,
+    /// How many items.
+    pub count: Expression,
+    /// Of what is said if some element isn't there: then nothing is copied.
+    pub location: u32,
+}
+
+/// What a call that fails does: one whose communication is lost, or that its protocol doesn't allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// It stops the program (AbortOnError); so it is in the beginning.
+    Abort,
+    /// The program goes on, and may ask [`Expression::Failed`] (DoNotAbortOnError).
+    Continue,
+}
+
+/// Something that has a value. It has no effect, so one that waits in its midst may be evaluated again from its beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// BOOLEAN
+    Boolean(bool),
+    /// CHARACTER
+    Character(u8),
+    /// INTEGER
+    Integer(i64),
+    /// REAL
+    Real(f64),
+    /// TEXT
+    Text(Text),
+    /// What a variable holds.
+    Variable(u32),
+    /// `array[index]`
+    Element(u32, Box<Expression>, u32),
+    /// Something computed. The number is the location that errors say.
+    Apply(Operation, Vec<Expression>, u32),
+    /// A test of a communication ([`super::Action::Test`], [`super::Action::Input`]): a number of [`super::Program::calls`].
+    Test(u32),
+    /// Whether the last call failed.
+    Failed,
+}
+
+/// Which values are compared. All but REAL and TEXT are numbers in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// BOOLEAN (FALSE before TRUE), CHARACTER or INTEGER: two of one type.
+    Word,
+    /// REAL, by IEEE: a NaN is unequal to all and neither less nor greater.
+    Real,
+    /// TEXT, byte by byte; what comes to its end first is less.
+    Text,
+}
+
+/// How two values may be to each other: a bit each, so that a comparison is a set of these.
+pub(super) mod order {
+    pub const LESS: u64 = 1;
+    pub const EQUAL: u64 = 2;
+    pub const GREATER: u64 = 4;
+    pub const UNORDERED: u64 = 8;
+
+    /// Of two values.
+    pub fn of(order: Option<core::cmp::Ordering>) -> u64 {
+        order.map_or(UNORDERED, |order| 1 << (order as i8 + 1))
+    }
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// All of them, by number.
+    pub const ALL: [Comparison; 6] = {
+        use Comparison::*;
+        [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual]
+    };
+
+    /// The orders in which it holds.
+    pub(super) fn orders(self) -> u64 {
+        use order::*;
+        match self {
+            Comparison::Equal => EQUAL,
+            Comparison::NotEqual => LESS | GREATER | UNORDERED,
+            Comparison::Less => LESS,
+            Comparison::LessEqual => LESS | EQUAL,
+            Comparison::Greater => GREATER,
+            Comparison::GreaterEqual => GREATER | EQUAL,
+        }
+    }
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident = $number:literal ($($operand:ident),*) -> $result:ident,)*) => {
+        /// What can be computed: the operators and functions of the language, each for one type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Operation {
+            $($(#[$doc])* $name,)*
+            /// BOOLEAN: whether two values of a kind are so.
+            Compare(Comparison, Kind),
+        }
+
+        impl Operation {
+            /// All of them.
+            pub fn all() -> impl Iterator<Item = Operation> {
+                let kinds = [Kind::Word, Kind::Real, Kind::Text].into_iter();
+                let compare = kinds.flat_map(|kind| Comparison::ALL.map(|it| Operation::Compare(it, kind)));
+                [$(Operation::$name),*].into_iter().chain(compare)
+            }
+
+            /// Its number in encoded programs.
+            pub fn number(self) -> u32 {
+                match self {
+                    $(Operation::$name => $number,)*
+                    Operation::Compare(comparison, kind) => 64 + 6 * kind as u32 + comparison as u32,
+                }
+            }
+
+            /// The one with a number.
+            pub fn from_number(number: u32) -> Option<Operation> {
+                match number {
+                    $($number => Some(Operation::$name),)*
+                    64..=81 => {
+                        let kind = [Kind::Word, Kind::Real, Kind::Text][(number as usize - 64) / 6];
+                        Some(Operation::Compare(Comparison::ALL[(number as usize - 64) % 6], kind))
+                    }
+                    _ => None,
+                }
+            }
+
+            /// The types of its operands and of its result. [`Kind::Word`] stands for any two of one type: INTEGER here.
+            pub fn signature(self) -> (&'static [Type], Type) {
+                match self {
+                    $(Operation::$name => (&[$(Type::$operand),*], Type::$result),)*
+                    Operation::Compare(_, Kind::Word) => (&[Type::Integer, Type::Integer], Type::Boolean),
+                    Operation::Compare(_, Kind::Real) => (&[Type::Real, Type::Real], Type::Boolean),
+                    Operation::Compare(_, Kind::Text) => (&[Type::Text, Type::Text], Type::Boolean),
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    /// The right side is evaluated only if the left one is TRUE.
+    And = 0 (Boolean, Boolean) -> Boolean,
+    /// The right side is evaluated only if the left one is FALSE.
+    Or = 1 (Boolean, Boolean) -> Boolean,
+    /// `~`
+    Not = 2 (Boolean) -> Boolean,
+    /// Overflow is an error, as in all that computes with INTEGERs.
+    Negate = 3 (Integer) -> Integer,
+    /// `+`
+    Add = 4 (Integer, Integer) -> Integer,
+    /// `-`
+    Subtract = 5 (Integer, Integer) -> Integer,
+    /// `*`
+    Multiply = 6 (Integer, Integer) -> Integer,
+    /// Floors.
+    Div = 7 (Integer, Integer) -> Integer,
+    /// What is left of that: it has the sign of the divisor.
+    Mod = 8 (Integer, Integer) -> Integer,
+    /// The smaller one.
+    Min = 9 (Integer, Integer) -> Integer,
+    /// The greater one.
+    Max = 10 (Integer, Integer) -> Integer,
+    /// `-`
+    NegateReal = 11 (Real) -> Real,
+    /// `+`
+    AddReal = 12 (Real, Real) -> Real,
+    /// `-`
+    SubtractReal = 13 (Real, Real) -> Real,
+    /// `*`
+    MultiplyReal = 14 (Real, Real) -> Real,
+    /// `/`
+    DivideReal = 15 (Real, Real) -> Real,
+    /// NaN if one is; -0.0 before 0.0.
+    MinReal = 16 (Real, Real) -> Real,
+    /// NaN if one is; 0.0 after -0.0.
+    MaxReal = 17 (Real, Real) -> Real,
+    /// `SQRT`
+    Sqrt = 18 (Real) -> Real,
+    /// `SIN`
+    Sin = 19 (Real) -> Real,
+    /// `COS`
+    Cos = 20 (Real) -> Real,
+    /// `TAN`
+    Tan = 21 (Real) -> Real,
+    /// `ARCSIN`
+    Arcsin = 22 (Real) -> Real,
+    /// `ARCCOS`
+    Arccos = 23 (Real) -> Real,
+    /// `ARCTAN`
+    Arctan = 24 (Real) -> Real,
+    /// `CHARACTER(n)`; outside 0 to 255 is an error.
+    IntegerToCharacter = 25 (Integer) -> Character,
+    /// `INTEGER(c)`
+    CharacterToInteger = 26 (Character) -> Integer,
+    /// `INTEGER(b)`
+    BooleanToInteger = 27 (Boolean) -> Integer,
+    /// `INTEGER(r)`: floors; what no INTEGER is, is an error.
+    RealToInteger = 28 (Real) -> Integer,
+    /// `REAL(n)`
+    IntegerToReal = 29 (Integer) -> Real,
+    /// `TEXT(c)`
+    CharacterToText = 30 (Character) -> Text,
+    /// `TEXT(n)`
+    IntegerToText = 31 (Integer) -> Text,
+    /// `TEXT(r)`
+    RealToText = 32 (Real) -> Text,
+    /// `TEXT(b)`
+    BooleanToText = 33 (Boolean) -> Text,
+    /// `LENGTH(t)`
+    Length = 34 (Text) -> Integer,
+    /// `t[i]`; an index outside is an error.
+    ByteOf = 35 (Text, Integer) -> Character,
+    /// `SLICE(t, from, n)`; what isn't there is an error.
+    Slice = 36 (Text, Integer, Integer) -> Text,
+    /// `a + b`
+    Concatenate = 37 (Text, Text) -> Text,
+    /// `FIND(t, part, from)`: -1 if it isn't there.
+    Find = 38 (Text, Text, Integer) -> Integer,
+    /// `NEW(t, n)`: n bytes 0X; a negative number is an error.
+    Zeros = 39 (Integer) -> Text,
+}
+
+impl Operation {
+    /// Whether it can fail.
+    pub fn may_fail(self) -> bool {
+        use Operation::*;
+        matches!(self, Negate | Add | Subtract | Multiply | Div | Mod | IntegerToCharacter | RealToInteger)
+            || matches!(self, ByteOf | Slice | Find)
+            || self.signature().1 == Type::Text
+    }
+}

@@ -1,0 +1,450 @@
+//! Interprets a program's tree. Where it stops, each command on the way out says where it was; when it goes on, each
+//! finds that on the way in. What isn't a loop or a sequence is done again from its beginning.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use drystone_component::Type;
+
+use super::fault::Fault;
+use super::host::{Called, Failure, Host, cost};
+use super::operate;
+use super::services::Services;
+use super::table::{Layout, set_word, word};
+use super::tree::{Command, Expression, For, Kind, Move, Operation, order};
+use super::value::Text;
+use crate::engine::Memory;
+
+/// Why it doesn't go on.
+pub(super) enum Halt {
+    Ended,
+    Waits,
+    Budget,
+    Cancelled,
+    Failed(Failure),
+}
+
+/// Where a command is that has others in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Position {
+    /// Which of its parts is next, or being done.
+    at: usize,
+    /// Of a FOR: where it ends, and its step.
+    to: i64,
+    by: i64,
+}
+
+pub(super) struct Walk<'a, S> {
+    pub host: &'a mut Host<S>,
+    pub memory: &'a mut Memory,
+    pub layout: &'a Layout,
+    /// The innermost command first.
+    pub positions: &'a mut Vec<Position>,
+    pub budget: u64,
+    pub cancelled: &'a AtomicBool,
+}
+
+type Done = Result<(), Halt>;
+
+impl<S: Services> Walk<'_, S> {
+    /// Does a command from its beginning, or from where it stopped.
+    pub fn command(&mut self, command: &Command) -> Done {
+        match command {
+            Command::Sequence(commands) => self.parts(Position::default(), |walk, position| {
+                let Some(next) = commands.get(position.at) else { return Ok(false) };
+                walk.command(next)?;
+                position.at += 1;
+                Ok(true)
+            }),
+            Command::Assign(variable, value) if self.is_text(*variable) => self.assign_text(*variable, value),
+            Command::Assign(variable, value) => {
+                let value = self.word(value)?;
+                self.set(*variable, value);
+                Ok(())
+            }
+            Command::AssignElement { variable, index, value, location } => {
+                self.assign_element(*variable, index, value, *location)
+            }
+            Command::If(condition, yes, no) => self.parts(Position::default(), |walk, position| {
+                if position.at == 0 {
+                    position.at = if walk.word(condition)? != 0 { 1 } else { 2 };
+                }
+                walk.command(if position.at == 1 { yes } else { no })?;
+                Ok(false)
+            }),
+            Command::While(condition, body) => self.parts(Position::default(), |walk, position| {
+                if position.at == 0 {
+                    if walk.word(condition)? == 0 {
+                        return Ok(false);
+                    }
+                    position.at = 1;
+                }
+                if position.at == 1 {
+                    walk.command(body)?;
+                    position.at = 2;
+                }
+                walk.spend()?;
+                position.at = 0;
+                Ok(true)
+            }),
+            Command::Repeat(body, condition) => self.parts(Position::default(), |walk, position| {
+                if position.at == 0 {
+                    walk.command(body)?;
+                    position.at = 1;
+                }
+                if position.at == 1 {
+                    if walk.word(condition)? != 0 {
+                        return Ok(false);
+                    }
+                    position.at = 2;
+                }
+                walk.spend()?;
+                position.at = 0;
+                Ok(true)
+            }),
+            Command::For(it) => self.parts(Position::default(), |walk, position| walk.round(it, position)),
+            Command::Call(call) => self.call(*call).map(|_| ()),
+            Command::Number { text, variable, is } => {
+                let text = self.text(text)?;
+                let real = self.layout.variable(*variable).ty == Type::Real;
+                let number = operate::number(&text, real);
+                if let Some(word) = number {
+                    self.set(*variable, word);
+                }
+                self.set(*is, number.is_some().into());
+                Ok(())
+            }
+            Command::Move(it) => self.move_elements(it),
+            Command::OnError(what) => {
+                self.host.on_error = *what;
+                Ok(())
+            }
+            Command::Fail(fault, location) => Err(fail(*fault, *location)),
+            Command::Stop => Err(Halt::Ended),
+        }
+    }
+
+    /// Does a command in steps, as long as there are more; remembers where it stops.
+    fn parts(
+        &mut self,
+        begin: Position,
+        mut step: impl FnMut(&mut Self, &mut Position) -> Result<bool, Halt>,
+    ) -> Done {
+        let mut position = self.positions.pop().unwrap_or(begin);
+        loop {
+            match step(self, &mut position) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(halt) => {
+                    self.positions.push(position);
+                    return Err(halt);
+                }
+            }
+        }
+    }
+
+    /// One round of a FOR: its parts are the bounds, the body, what is paid for the round, and going on.
+    fn round(&mut self, it: &For, position: &mut Position) -> Result<bool, Halt> {
+        if position.at == 0 {
+            let from = self.word(&it.from)?;
+            position.to = self.word(&it.to)? as i64;
+            position.by = self.word(&it.by)? as i64;
+            if position.by == 0 {
+                return Err(fail(Fault::InvalidArgument, it.location));
+            }
+            self.set(it.variable, from);
+            if !within(from as i64, position) {
+                return Ok(false);
+            }
+            position.at = 1;
+        }
+        if position.at == 1 {
+            self.command(&it.body)?;
+            let now = self.get(it.variable) as i64;
+            match now.checked_add(position.by).filter(|next| within(*next, position)) {
+                Some(next) => self.set(it.variable, next as u64),
+                None => return Ok(false),
+            }
+            position.at = 2;
+        }
+        self.spend()?;
+        position.at = 1;
+        Ok(true)
+    }
+
+    /// Pays for a round of a loop.
+    fn spend(&mut self) -> Done {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Halt::Cancelled);
+        }
+        self.budget = self.budget.checked_sub(1).ok_or(Halt::Budget)?;
+        Ok(())
+    }
+
+    /// Pays for work that was done.
+    fn pay(&mut self, cost: u64) {
+        let left = self.budget.checked_sub(cost);
+        if left.is_none() {
+            self.host.debt += cost - self.budget;
+        }
+        self.budget = left.unwrap_or(0);
+    }
+
+    fn call(&mut self, call: u32) -> Result<u64, Halt> {
+        if self.budget == 0 {
+            return Err(Halt::Budget);
+        }
+        let mut spent = 1;
+        match self.host.call(self.memory, call.into(), &mut spent) {
+            Called::Done(value) => {
+                self.pay(spent);
+                Ok(value)
+            }
+            Called::Waits => Err(Halt::Waits),
+            Called::Failed(failure) => Err(Halt::Failed(failure)),
+        }
+    }
+
+    fn is_text(&self, variable: u32) -> bool {
+        self.layout.variable(variable).ty == Type::Text
+    }
+
+    fn get(&self, variable: u32) -> u64 {
+        word(self.memory, self.layout.place(variable) as usize)
+    }
+
+    fn set(&mut self, variable: u32, word: u64) {
+        set_word(self.memory, self.layout.place(variable) as usize, word);
+    }
+
+    /// The number of an element among all words or slots.
+    fn place(&self, variable: u32, index: u64, location: u32) -> Result<usize, Halt> {
+        let count = self.layout.variable(variable).count();
+        if index >= count.into() {
+            return Err(fail(Fault::IndexOutOfBounds, location));
+        }
+        Ok(self.layout.place(variable) as usize + index as usize)
+    }
+
+    fn assign_element(
+        &mut self,
+        variable: u32,
+        index: &Expression,
+        value: &Expression,
+        location: u32,
+    ) -> Done {
+        let index = self.word(index)?;
+        let it = self.layout.variable(variable);
+        if it.ty != Type::Text {
+            let value = self.word(value)?;
+            let place = self.place(variable, index, location)?;
+            set_word(self.memory, place, value);
+        } else if it.length.is_some() {
+            let value = self.text(value)?;
+            let slot = self.place(variable, index, location)?;
+            self.host.texts.set(slot as u64, value).map_err(|fault| fail(fault, location))?;
+        } else {
+            let byte = self.word(value)? as u8;
+            let slot = self.layout.place(variable);
+            let set = self.host.texts.set_byte(slot.into(), index as i64, byte);
+            set.map_err(|fault| fail(fault, location))?;
+        }
+        Ok(())
+    }
+
+    /// What is put together is put together in the variable's slot: appending costs what is appended.
+    fn assign_text(&mut self, variable: u32, value: &Expression) -> Done {
+        let slot = u64::from(self.layout.place(variable));
+        let location = location_of(value);
+        if let Some(parts) = appended(variable, value) {
+            let mut rest = Text::default();
+            for part in parts {
+                rest = rest.joined(&self.text(part)?);
+            }
+            self.pay(cost(rest.len()));
+            return self.host.texts.append(slot, &rest).map_err(|fault| fail(fault, location));
+        }
+        let text = self.text(value)?;
+        self.host.texts.set(slot, text).map_err(|fault| fail(fault, location))
+    }
+
+    fn move_elements(&mut self, it: &Move) -> Done {
+        let numbers = [&it.from_at, &it.from_step, &it.to_at, &it.to_step, &it.size, &it.count];
+        let mut values = [0; 6];
+        for (value, expression) in values.iter_mut().zip(numbers) {
+            *value = self.word(expression)? as i64;
+        }
+        let moved = self.host.move_elements(self.memory, it.from, it.to, values);
+        let spent = moved.map_err(|fault| fail(fault, it.location))?;
+        self.pay(spent);
+        Ok(())
+    }
+
+    /// The value of an expression that isn't a TEXT, as the word in which it is kept.
+    fn word(&mut self, expression: &Expression) -> Result<u64, Halt> {
+        Ok(match expression {
+            Expression::Boolean(it) => u64::from(*it),
+            Expression::Character(it) => u64::from(*it),
+            Expression::Integer(it) => *it as u64,
+            Expression::Real(it) => it.to_bits(),
+            Expression::Variable(variable) => self.get(*variable),
+            Expression::Element(variable, index, location) => {
+                let index = self.word(index)?;
+                let place = self.place(*variable, index, *location)?;
+                word(self.memory, place)
+            }
+            Expression::Apply(operation, operands, location) => {
+                self.apply(*operation, operands).map_err(|stop| stop.at(*location))?
+            }
+            Expression::Test(call) => self.call(*call)?,
+            Expression::Failed => self.host.failed.into(),
+            Expression::Text(_) => unreachable!("checked: it is no TEXT"),
+        })
+    }
+}
+
+/// Why an operation has no value: what is in its operands, or itself.
+enum Why {
+    Inside(Halt),
+    Itself(Fault),
+}
+
+impl Why {
+    fn at(self, location: u32) -> Halt {
+        match self {
+            Why::Inside(halt) => halt,
+            Why::Itself(fault) => fail(fault, location),
+        }
+    }
+}
+
+impl From<Halt> for Why {
+    fn from(halt: Halt) -> Why {
+        Why::Inside(halt)
+    }
+}
+
+impl From<Fault> for Why {
+    fn from(fault: Fault) -> Why {
+        Why::Itself(fault)
+    }
+}
+
+impl<S: Services> Walk<'_, S> {
+    fn apply(&mut self, operation: Operation, operands: &[Expression]) -> Result<u64, Why> {
+        use Operation::*;
+        Ok(match operation {
+            And => u64::from(self.word(&operands[0])? != 0 && self.word(&operands[1])? != 0),
+            Or => u64::from(self.word(&operands[0])? != 0 || self.word(&operands[1])? != 0),
+            Not => u64::from(self.word(&operands[0])? == 0),
+            CharacterToInteger | BooleanToInteger => self.word(&operands[0])?,
+            IntegerToReal => (self.word(&operands[0])? as i64 as f64).to_bits(),
+            IntegerToCharacter => {
+                u8::try_from(self.word(&operands[0])?).map_err(|_| Fault::InvalidConversion)?.into()
+            }
+            RealToInteger => operate::real_to_integer(f64::from_bits(self.word(&operands[0])?))? as u64,
+            Compare(comparison, Kind::Text) => {
+                let (a, b) = (self.text(&operands[0])?, self.text(&operands[1])?);
+                self.pay(cost(a.len().min(b.len())));
+                u64::from(operate::order_of_texts(&a, &b) & comparison.orders() != 0)
+            }
+            Compare(comparison, kind) => {
+                let (a, b) = (self.word(&operands[0])?, self.word(&operands[1])?);
+                let order = match kind {
+                    Kind::Real => operate::order_of_reals(f64::from_bits(a), f64::from_bits(b)),
+                    _ => order::of(Some((a as i64).cmp(&(b as i64)))),
+                };
+                u64::from(order & comparison.orders() != 0)
+            }
+            Length => self.text(&operands[0])?.len() as u64,
+            ByteOf => {
+                let text = self.text(&operands[0])?;
+                operate::byte_of(&text, self.word(&operands[1])? as i64)?.into()
+            }
+            Find => {
+                let (text, part) = (self.text(&operands[0])?, self.text(&operands[1])?);
+                let from = self.word(&operands[2])? as i64;
+                self.pay(cost(text.len() + part.len()));
+                operate::find(&text, &part, from)? as u64
+            }
+            _ => {
+                let a = self.word(&operands[0])?;
+                let b = operands.get(1).map_or(Ok(0), |b| self.word(b))?;
+                match operation.signature().1 {
+                    Type::Real => operate::real(operation, f64::from_bits(a), f64::from_bits(b)).to_bits(),
+                    _ => operate::integer(operation, a as i64, b as i64)? as u64,
+                }
+            }
+        })
+    }
+
+    /// The value of an expression that is a TEXT.
+    fn text(&mut self, expression: &Expression) -> Result<Text, Halt> {
+        match expression {
+            Expression::Text(text) => Ok(text.clone()),
+            Expression::Variable(variable) => {
+                Ok(self.host.texts.get(self.layout.place(*variable).into()).clone())
+            }
+            Expression::Element(variable, index, location) => {
+                let index = self.word(index)?;
+                let slot = self.place(*variable, index, *location)?;
+                Ok(self.host.texts.get(slot as u64).clone())
+            }
+            Expression::Apply(operation, operands, location) => {
+                self.make_text(*operation, operands).map_err(|stop| stop.at(*location))
+            }
+            _ => unreachable!("checked: it is a TEXT"),
+        }
+    }
+
+    fn make_text(&mut self, operation: Operation, operands: &[Expression]) -> Result<Text, Why> {
+        let most = self.host.texts.most;
+        let text = match operation {
+            Operation::Concatenate => {
+                let (a, b) = (self.text(&operands[0])?, self.text(&operands[1])?);
+                if a.len().saturating_add(b.len()) > most {
+                    return Err(Fault::OutOfMemory.into());
+                }
+                a.joined(&b)
+            }
+            Operation::Slice => {
+                let text = self.text(&operands[0])?;
+                let (from, count) = (self.word(&operands[1])? as i64, self.word(&operands[2])? as i64);
+                operate::slice(&text, from, count)?
+            }
+            Operation::Zeros => operate::zeros(self.word(&operands[0])? as i64, most)?,
+            _ => operate::written(operation, self.word(&operands[0])?),
+        };
+        self.pay(cost(text.len()));
+        Ok(text)
+    }
+}
+
+fn within(number: i64, position: &Position) -> bool {
+    if position.by > 0 { number <= position.to } else { number >= position.to }
+}
+
+fn fail(fault: Fault, location: u32) -> Halt {
+    Halt::Failed(Failure { fault, location, detail: String::new() })
+}
+
+/// Of a part that is put behind what a TEXT variable holds, and of nothing else: the parts, if an assignment is that.
+pub(super) fn appended(variable: u32, value: &Expression) -> Option<Vec<&Expression>> {
+    let mut parts = Vec::new();
+    let mut left = value;
+    while let Expression::Apply(Operation::Concatenate, operands, _) = left {
+        parts.push(&operands[1]);
+        left = &operands[0];
+    }
+    parts.reverse();
+    (*left == Expression::Variable(variable) && !parts.is_empty()).then_some(parts)
+}
+
+/// Where a value comes from, as errors say it.
+pub(super) fn location_of(value: &Expression) -> u32 {
+    match value {
+        Expression::Apply(_, _, location) | Expression::Element(_, _, location) => *location,
+        _ => 0,
+    }
+}

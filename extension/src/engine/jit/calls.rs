@@ -1,0 +1,198 @@
+//! Calls of helpers and of the program's own functions.
+//!
+//! A helper may stop, and is called again then: so its arguments must be kept. Those that are copies of what helpers keep, or
+//! constants, can be had again where they are needed, and cost nothing where they aren't.
+
+use alloc::string::String;
+use core::mem::offset_of;
+
+use super::compile::{
+    CONTEXT, CONTEXT_ON_STACK, Compiler, REGISTERS, Reason, SCRATCH, Slice, field, register_in_state,
+    slice_in_state, target,
+};
+use super::x86::*;
+use crate::bytecode::*;
+use crate::engine::context::{Caller, Calls, Context, State};
+use crate::engine::memory::Memory;
+use crate::{DEPTH, FRAME};
+
+/// How r1 to r5 can be had again, if they can.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recipes([Option<Recipe>; 5]);
+
+/// A number, and what a register holds that helpers keep.
+#[derive(Clone, Copy, Debug)]
+struct Recipe {
+    of: Option<Register>,
+    plus: u64,
+}
+
+impl Recipes {
+    /// Notes what an instruction does; it may be known that it sets a register to a number.
+    pub fn note(&mut self, it: Instruction, constant: Option<u64>) {
+        let Some(written) = it.writes() else { return };
+        let becomes = match it {
+            Instruction::Alu {
+                width: Width::W64,
+                operation: Alu::Mov,
+                source: Operand::Register(of),
+                ..
+            } if (6..10).contains(&of.index()) => Some(Recipe { of: Some(of), plus: 0 }),
+            Instruction::Alu {
+                width: Width::W64,
+                operation: Alu::Add,
+                source: Operand::Immediate(number),
+                ..
+            } => self.of(written).map(|it| Recipe { plus: it.plus.wrapping_add(number as u64), ..it }),
+            _ => None,
+        };
+        let becomes = constant.map(|plus| Recipe { of: None, plus }).or(becomes);
+        match it {
+            Instruction::CallHelper { .. }
+            | Instruction::CallLocal { .. }
+            | Instruction::CallRegister { .. } => {
+                self.0 = [None; 5];
+            }
+            _ => self.set(written, becomes),
+        }
+    }
+
+    fn of(&self, register: Register) -> Option<Recipe> {
+        *self.0.get(register.index().wrapping_sub(1))?
+    }
+
+    fn set(&mut self, register: Register, becomes: Option<Recipe>) {
+        if let Some(recipe) = self.0.get_mut(register.index().wrapping_sub(1)) {
+            *recipe = becomes;
+        } else {
+            self.0
+                .iter_mut()
+                .filter(|it| it.is_some_and(|it| it.of == Some(register)))
+                .for_each(|it| *it = None);
+        }
+    }
+}
+
+impl<H> Compiler<'_, H> {
+    /// The number that an instruction sets a register to, if it is always the same.
+    pub fn known_constant(&self, at: usize, it: Instruction) -> Option<u64> {
+        match it {
+            Instruction::Alu { width, operation: Alu::Mov, source: Operand::Immediate(number), .. } => {
+                Some(super::arithmetic::immediate(width, number))
+            }
+            Instruction::Alu {
+                width: Width::W64,
+                operation: Alu::Mov,
+                source: Operand::Register(Register::FRAME),
+                ..
+            } if self.is_flat => Some(Memory::OUTERMOST),
+            Instruction::Constant { constant, .. } => self.platform.constant(at, constant).ok(),
+            _ => None,
+        }
+    }
+
+    /// Puts arguments of a helper into the state, as far as that wasn't done before. What the helper keeps is as it was.
+    pub fn follow(&mut self, recipes: &Recipes) {
+        for (index, recipe) in recipes.0.iter().enumerate() {
+            let Some(Recipe { of, plus }) = *recipe else { continue };
+            self.number(SCRATCH, plus);
+            if let Some(of) = of {
+                let of = self.reg(of);
+                self.code.op(Width::W64, Op::Add, SCRATCH, of);
+            }
+            self.code.store(register_in_state(index + 1), SCRATCH);
+        }
+    }
+
+    pub fn call_helper(&mut self, at: usize, number: u32) -> Result<(), String> {
+        let helper = self.platform.helper(at, number)?;
+        let arguments = helper.arguments.min(5);
+        self.code.load(CONTEXT, CONTEXT_ON_STACK);
+        if self.slice == Slice::Register {
+            self.code.store(slice_in_state(), self.slice_register());
+        }
+        // So that it can be called again if it stops.
+        self.recipes.0[arguments..].fill(None);
+        for (recipe, index) in self.recipes.0.iter().zip(1..=arguments) {
+            if recipe.is_none() {
+                self.code.store(register_in_state(index), REGISTERS[index]);
+            }
+        }
+        self.code.mov_number(SCRATCH, helper.function as usize as u64);
+        self.code.call_register(SCRATCH);
+        self.slice = Slice::State;
+        // An answer is in two registers: the value, and whether it stops.
+        self.code.test(Width::W64, RDX, RDX);
+        self.stop_if(If::NotEqual, at, Reason::Helper);
+        if !self.is_flat {
+            self.code.load(CONTEXT, CONTEXT_ON_STACK);
+            self.code.load(self.slice_register(), slice_in_state());
+            self.slice = Slice::Both;
+        }
+        Ok(())
+    }
+
+    /// The slice may only be in the state: brings it back to its register. It is there as a rule, because helpers seldom take from it:
+    /// a comparison says so without anything having to wait for it.
+    pub fn settle_slice(&mut self) {
+        if self.slice != Slice::State {
+            return;
+        }
+        self.code.load(CONTEXT, CONTEXT_ON_STACK);
+        self.code.memory(Width::W64, &[Op::Cmp as u8], self.slice_register(), slice_in_state());
+        let jump = self.code.jump_if(If::NotEqual);
+        self.reloads.push((jump, self.code.here()));
+        self.slice = Slice::Both;
+    }
+
+    pub fn call_local(&mut self, at: usize, it: Instruction) {
+        self.code.load(CONTEXT, CONTEXT_ON_STACK);
+        self.code.load(SCRATCH, depth());
+        self.code.op_number(Width::W64, Op::Cmp, SCRATCH, DEPTH as i32 - 1);
+        self.stop_if(If::AboveOrEqual, at, Reason::Depth);
+        self.code.op_number(Width::W64, Op::Add, SCRATCH, 1);
+        self.code.store(depth(), SCRATCH);
+        let caller = self.caller();
+        for (kept, register) in REGISTERS[6..=9].iter().enumerate() {
+            self.code.store(caller.plus(8 * kept as i32), *register);
+        }
+        self.code.memory(Width::W64, &[0xc7], Reg(0), caller.plus(offset_of!(Caller, back) as i32));
+        self.code.put32(at as i32 + 1);
+        self.code.op_number(Width::W64, Op::Add, RBP, FRAME as i32);
+        self.code.push(CONTEXT);
+        let call = self.code.call();
+        self.jumps.push((call, target(at, it)));
+        self.return_from(at);
+    }
+
+    /// What is done after a call of a function.
+    pub fn return_from(&mut self, at: usize) {
+        self.returns.push((at as u32, self.code.here() as u32));
+        self.code.pop(CONTEXT);
+        self.code.op_number(Width::W64, Op::Sub, RBP, FRAME as i32);
+        self.code.load(SCRATCH, depth());
+        self.code.memory(Width::W64, &[0x83], Reg(5), depth());
+        self.code.put(&[1]);
+        let caller = self.caller();
+        for (kept, register) in REGISTERS[6..=9].iter().enumerate() {
+            self.code.load(*register, caller.plus(8 * kept as i32));
+        }
+        self.slice = Slice::Register;
+    }
+
+    /// The place of the caller whose depth is in SCRATCH.
+    fn caller(&mut self) -> Place {
+        const { assert!(size_of::<Caller>() == 5 * 8) };
+        self.code.lea(
+            Width::W64,
+            SCRATCH,
+            Place { base: SCRATCH, index: Some((SCRATCH, 2)), displacement: 0 },
+        );
+        let callers = offset_of!(Context<()>, state) + offset_of!(State, calls) + offset_of!(Calls, callers);
+        Place { base: CONTEXT, index: Some((SCRATCH, 3)), displacement: callers as i32 }
+    }
+}
+
+fn depth() -> Place {
+    field(offset_of!(Context<()>, state) + offset_of!(State, calls) + offset_of!(Calls, depth))
+}

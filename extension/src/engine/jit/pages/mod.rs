@@ -1,0 +1,79 @@
+//! Executable memory on Unix. What is written to at some address is never executed there, and what is executed never written.
+//!
+//! `unsafe` here and in the modules below: memory is had from the operating system, and lent as bytes. That is sound because each
+//! piece of code has its place alone for as long as it lives, and nobody is told where that could be written.
+
+mod own;
+#[cfg(target_os = "linux")]
+mod pool;
+
+extern crate std;
+
+use alloc::{format, string::String};
+use core::ops::Deref;
+use core::ptr::without_provenance_mut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::io;
+
+/// Pages with code in them.
+#[derive(Debug)]
+pub struct Pages(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    #[cfg(target_os = "linux")]
+    Piece(pool::Piece),
+    Own(own::Map),
+}
+
+/// Puts code into memory where it can be executed.
+///
+/// A process that is forked from this one can't run it: what `Pages` lead to must be compiled anew there, and using them panics.
+pub fn pages(code: &[u8]) -> Result<Pages, String> {
+    #[cfg(target_os = "linux")]
+    if let Some(piece) = pool::place(code) {
+        return Ok(Pages(Kind::Piece(piece)));
+    }
+    let map =
+        own::Map::new(code).map_err(|error: io::Error| format!("there is no memory for code: {error}"))?;
+    Ok(Pages(Kind::Own(map)))
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            #[cfg(target_os = "linux")]
+            Kind::Piece(piece) => piece.code(),
+            Kind::Own(map) => map.code(),
+        }
+    }
+}
+
+/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for calls that go
+/// far, as from where the system would put them by itself. It is a wish, which the system may not grant.
+fn near<T>(bytes: usize) -> *mut T {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    const APART: usize = 1 << 24;
+    const LOWEST: usize = 1 << 24;
+    let taken = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    let here = (near::<T> as fn(usize) -> *mut T as usize) & !0xffff;
+    // Above it is what the process allocates.
+    let below = here.checked_sub(APART + taken).filter(|&address| address >= LOWEST);
+    without_provenance_mut(below.unwrap_or(here.wrapping_add((1 << 30) + taken)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_has_its_place_however_long_it_is() {
+        let codes = [1, 100, 511, 512, 513, 5000, 20_000, 300_000].map(|length| std::vec![0x90; length]);
+        let all: std::vec::Vec<Pages> = codes.iter().map(|code| pages(code).unwrap()).collect();
+        for (pages, code) in all.iter().zip(&codes) {
+            assert_eq!(&**pages, code);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Composite calls.
+
+mod agree;
+mod generate;
+mod script;
