@@ -5,13 +5,12 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::peer::{Peer, free_port};
+use crate::peer::{Peer, Running, free_port};
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
 const SERVER: &str = "
@@ -313,10 +312,8 @@ fn garbage_and_what_is_cut_off_harm_nobody_else() {
     }
 }
 
-fn begun(folder: &TempDir) -> Child {
-    let mut command = Command::new(DRYSTONE);
-    command.args(["run", "program.dry"]).current_dir(folder.path()).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
+fn begun(folder: &TempDir) -> Running {
+    Running::start(folder.path(), &["run", "program.dry"])
 }
 
 #[test]
@@ -327,7 +324,7 @@ fn a_server_that_is_killed_ends_its_communications_only() {
         let client = begun(&folder);
         sleep(Duration::from_millis(500));
         drop(served);
-        let output = client.wait_with_output().expect("it ends");
+        let output = client.output();
         assert_eq!(
             (printed(&output).as_str(), status(&output)),
             ("on\n", 0),
@@ -344,7 +341,7 @@ fn clients_that_are_killed_leave_nothing() {
         served.answers(10, 1);
         let descriptors = served.descriptors();
         let folder = client(joint, served.port, 100, 100_000_000, "");
-        let mut clients: Vec<Child> = (0..3).map(|_| begun(&folder)).collect();
+        let mut clients: Vec<Running> = (0..3).map(|_| begun(&folder)).collect();
         sleep(Duration::from_millis(500));
         for client in &mut clients {
             client.kill().expect("it runs");

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output};
 use std::thread;
 use std::time::Duration;
 
-use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use crate::peer::Running;
+use crate::{complaint, drystone, folder_with, printed, status};
 
 #[test]
 fn memory_that_a_program_needs_no_more_is_given_back() {
@@ -47,11 +48,9 @@ fn a_component_without_end_that_is_ended_by_force_needs_little_more() {
 /// Runs a program that uses up 200 MB, and sees to it that it takes only 15 % more, the command itself included.
 fn run_out_of_memory(text: &str) -> Output {
     let folder = folder_with(text);
-    let mut command = Command::new(DRYSTONE);
-    command.args(["run", "--memory", "200M", "program.dry"]).current_dir(folder.path());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
+    let child = Running::start(folder.path(), &["run", "--memory", "200M", "program.dry"]);
     let most = most_resident(&child);
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.output();
     let said = complaint(&output);
     assert!(said.starts_with("error: out of memory at program.dry:1:"), "{text}: {said}");
     assert!(said.contains("with the memory limit of 200M"), "{text}: {said}");

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::bindings::{Server, conform_apart};
 use crate::certificates::{authority, certify};
-use crate::peer::Peer;
+use crate::peer::{Peer, Running};
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
 
@@ -110,14 +110,8 @@ fn folder() -> PathBuf {
 }
 
 /// A program in the background.
-fn begin(arguments: &[&str]) -> Child {
-    let mut command = Command::new(DRYSTONE);
-    command.args(arguments).current_dir(folder()).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
-}
-
-fn ended(child: Child) -> Output {
-    child.wait_with_output().expect("it ends")
+fn begin(arguments: &[&str]) -> Running {
+    Running::start(&folder(), arguments)
 }
 
 #[test]
@@ -215,7 +209,7 @@ fn one_of_three_servers_is_killed_and_nothing_acknowledged_is_lost() {
     until("every server has clients", || (0..3).all(|i| keepers.kept(i).len() > 200));
     drop(keepers.servers.remove(0));
     let at_death = keepers.kept(0).len();
-    let (numbers, lost) = acknowledged(&ended(clients));
+    let (numbers, lost) = acknowledged(&clients.output());
     assert_eq!(numbers.len(), 30 * 400);
     let kept: HashSet<String> = (0..3).flat_map(|i| keepers.kept(i)).collect();
     let missing: Vec<_> = numbers.iter().filter(|number| !kept.contains(*number)).collect();
@@ -234,7 +228,7 @@ fn nats_is_killed_and_started_again() {
     nats.stop();
     thread::sleep(Duration::from_millis(300));
     nats.restart();
-    let (numbers, lost) = acknowledged(&ended(clients));
+    let (numbers, lost) = acknowledged(&clients.output());
     assert_eq!(numbers.len(), 20 * 300);
     let kept: HashSet<String> = (0..2).flat_map(|i| keepers.kept(i)).collect();
     assert!(numbers.iter().all(|number| kept.contains(number)));
@@ -352,7 +346,7 @@ fn nonsense_disturbs_nobody() {
     let clients = begin(&["run", "Keeping.dry", "use", &name, "10", "300"]);
     let port = nats.port;
     let noise = thread::spawn(move || disturb(port, 100_000));
-    let (numbers, _) = acknowledged(&ended(clients));
+    let (numbers, _) = acknowledged(&clients.output());
     assert_eq!(numbers.len(), 10 * 300);
     assert_eq!(asks(&name).0, "kept\n");
     drop((keepers, nats));

@@ -1,15 +1,61 @@
 //! Programs that run beside a test, and end with it.
 
 use std::io::{BufRead, BufReader};
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::DRYSTONE;
 
 /// Sends a signal to a process, which runs. Not every machine has the command `kill`.
 pub fn signal(id: u32, signal: Signal) {
     let process = i32::try_from(id).ok().and_then(Pid::from_raw).expect("processes have such numbers");
     kill_process(process, signal).expect("it runs");
+}
+
+/// The command, with pipes for what it writes. It ends with the test at the latest.
+pub struct Running(Option<Child>);
+
+impl Running {
+    /// Starts it in a folder.
+    pub fn start(folder: &Path, arguments: &[&str]) -> Running {
+        let mut command = Command::new(DRYSTONE);
+        command.args(arguments).current_dir(folder).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        Running(Some(child.expect("the command runs")))
+    }
+
+    /// What it has written when it has ended by itself.
+    pub fn output(mut self) -> Output {
+        let child = self.0.take().expect("it is there until then");
+        child.wait_with_output().expect("it ends")
+    }
+}
+
+impl Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        self.0.as_ref().expect("it is there until its output is asked for")
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().expect("it is there until its output is asked for")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// A program that serves until the test is over.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use crate::bindings::Server;
 use crate::certificates::{authority, certify};
-use crate::{DRYSTONE, complaint, drystone, printed, status};
+use crate::peer::Running;
+use crate::{complaint, drystone, printed, status};
 
 const TALK: &str =
     "INTERFACE Talk;  { IN Say(x: TEXT; n: INTEGER) OUT Heard(x: TEXT; n: INTEGER) }  END Talk;";
@@ -73,15 +74,8 @@ fn client(folder: &Path) -> Output {
 }
 
 /// A client that goes on for long, in the background.
-fn begun(folder: &Path) -> Child {
-    let mut command = Command::new(DRYSTONE);
-    command.args(["run", "client.dry"]).current_dir(folder);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command runs")
+fn begun(folder: &Path) -> Running {
+    Running::start(folder, &["run", "client.dry"])
 }
 
 /// The client in Python; `None`: there is no Python here.
@@ -166,7 +160,7 @@ fn a_server_that_is_killed_ends_its_communications_only() {
     let client = begun(folder.path());
     std::thread::sleep(Duration::from_millis(500));
     drop(server);
-    let output = client.wait_with_output().expect("it ends");
+    let output = client.output();
     assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
 }
 
@@ -192,7 +186,7 @@ fn a_request_is_made_again_until_its_server_is_back() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let _ = client.kill();
-    let output = client.wait_with_output().expect("it ends");
+    let output = client.output();
     assert_eq!((printed(&output), status(&output)), ("all\non\n".into(), 0), "{}", complaint(&output));
 }
 
@@ -203,7 +197,7 @@ fn a_client_that_is_killed_leaves_nothing() {
     let server = server(folder.path());
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).expect("it runs").count();
     let before = descriptors();
-    let mut clients: Vec<Child> = (0..5).map(|_| begun(folder.path())).collect();
+    let mut clients: Vec<Running> = (0..5).map(|_| begun(folder.path())).collect();
     std::thread::sleep(Duration::from_millis(500));
     for client in &mut clients {
         client.kill().expect("it runs");

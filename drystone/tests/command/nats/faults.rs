@@ -115,7 +115,7 @@ fn who_computes_for_long_answers_nats_and_its_clients() {
         assert_eq!(line, "computed");
         assert!(time > Duration::from_secs(10) && asked > 5, "{asked} requests in {time:?}");
         // The same session, held by a client all the time.
-        let output = ended(begin(&["run", "Keeping.dry", "use", &name, "5", "100"]));
+        let output = begin(&["run", "Keeping.dry", "use", &name, "5", "100"]).output();
         assert_eq!(acknowledged(&output).1, 0);
     }
 }
@@ -130,7 +130,7 @@ fn a_client_keeps_its_server_while_that_computes() {
     let (mut server, _folder) = busy(std::slice::from_ref(&name), 30, "1");
     let clients = begin(&["run", "Keeping.dry", "use", &name, "3", "3000"]);
     assert_eq!(server.line(), "computed");
-    let (numbers, lost) = acknowledged(&ended(clients));
+    let (numbers, lost) = acknowledged(&clients.output());
     assert_eq!((numbers.len(), lost), (3 * 3000, 0));
 }
 
@@ -145,7 +145,7 @@ fn several_nats_are_used_at_once_and_one_that_goes_takes_nothing_else_with_it() 
     second.stop();
     thread::sleep(Duration::from_millis(300));
     second.restart();
-    let told = clients.map(|client| acknowledged(&ended(client)));
+    let told = clients.map(|client| acknowledged(&client.output()));
     assert_eq!(told.each_ref().map(|(numbers, _)| numbers.len()), [20 * 1000; 3]);
     let [kept, cut, kept_too] = told.map(|(_, lost)| lost);
     assert!(kept == 0 && kept_too == 0 && cut > 0, "{kept}, {cut}, {kept_too} requests were lost");
