@@ -145,6 +145,22 @@ fn what_is_wrong_is_said_with_its_status() {
     );
 }
 
+/// It looks for the answer only when it has sent all.
+#[test]
+fn who_is_refused_while_it_sends_gets_the_answer() {
+    let folder = folder();
+    let (_server, url) = serve(folder.path());
+    let mut client = TcpStream::connect(url.strip_prefix("http://").expect("it is one")).expect("it listens");
+    let length = 17 << 20;
+    let head = format!("POST /greet/Name HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+    client.write_all(head.as_bytes()).expect("it takes bytes");
+    std::thread::sleep(Duration::from_millis(300));
+    client.write_all(&vec![b' '; length]).expect("it still takes bytes");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("it isn't broken off");
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("may have 16777216 bytes"), "{answer}");
+}
+
 #[test]
 fn a_description_is_served_beside() {
     let folder = folder();

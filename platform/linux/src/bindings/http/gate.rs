@@ -1,8 +1,10 @@
 //! A new connection, until it is known what it is for: requests over HTTP/1.1, over HTTP/2, or a WebSocket.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io::{self, Read};
 use std::rc::{Rc, Weak};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use hyper::server::conn::{http1, http2};
@@ -22,6 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Most bytes of a request's head, and most lines of it.
 const MOST_BYTES: usize = 64 * 1024;
 const MOST_LINES: usize = 100;
+
+/// How long, and for how many bytes, a client may go on sending that has had its last answer.
+const LEAVING: Duration = Duration::from_secs(5);
+const MOST_UNHEARD: usize = 64 << 20;
 
 /// How HTTP/2 begins.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -99,7 +105,9 @@ impl Gate {
             Kind::Unknown => {}
             Kind::Socket => accept(&exports, io),
             Kind::Requests => {
+                let (all, heard) = (reactor.clone(), socket.clone());
                 Task::start(reactor, socket, move |handle| {
+                    let clock = handle.clock.clone();
                     let mut builder = http1::Builder::new();
                     builder
                         .timer(handle.clock.clone())
@@ -108,8 +116,11 @@ impl Gate {
                     let service =
                         service_fn(move |request| respond(exports.clone(), handle.clone(), request));
                     let connection = builder.serve_connection(io, service);
-                    // What goes wrong with a connection is its client's business.
-                    async move { drop(connection.await) }
+                    async move {
+                        // What goes wrong with a connection is its client's business.
+                        drop(connection.await);
+                        clock.within(LEAVING, hear_out(&all, &heard)).await;
+                    }
                 });
             }
             Kind::Requests2 => {
@@ -125,6 +136,24 @@ impl Gate {
             }
         }
     }
+}
+
+/// Reads on when the last answer has been given: where a connection is closed with something unread the kernel breaks it off,
+/// and a client that was refused while it still sent would not get the answer that says why.
+async fn hear_out(reactor: &Reactor, socket: &Socket) {
+    socket.finish();
+    let mut left = MOST_UNHEARD;
+    poll_fn(|_| {
+        while left > 0 {
+            match socket.read_in_turn(&mut reactor.scratch.borrow_mut()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Ok(0) | Err(_) => break,
+                Ok(length) => left = left.saturating_sub(length),
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
 }
 
 fn kind(bytes: &[u8]) -> Kind {
