@@ -24,6 +24,7 @@ mod onc;
 mod peer;
 mod programs;
 mod run;
+mod script;
 mod specialise;
 mod strangers;
 mod tcp;
