@@ -189,6 +189,9 @@ pub struct Rebind {
     /// What the language writes behind BY: Monitored, "Retried(attempts: 3), Tcp(capacity: 100)"
     #[arg(long, value_name = "FACTORIES")]
     pub by: Option<String>,
+    /// How long it may take until the protocol allows it; then it is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub timeout: u64,
 }
 
 #[derive(Args)]

@@ -11,25 +11,52 @@ use drystone_language::source::SourceFile;
 use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Rebind};
-use crate::{Status, WRONG, fail, sources, write};
+use crate::{Status, WRONG, fail, say, sources, write};
 
 /// Asks the program; what it answers.
 pub fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {
-    let failed = |error: io::Error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
-            fail(format_args!("{}: no program runs with this socket", socket.display()))
+    ask_and_wait(socket, request, |_| {}, |_| None)
+}
+
+/// The same, with what is to be done with the reason why the program waits before it answers, and what helps against an error.
+fn ask_and_wait(
+    socket: &Path,
+    request: &Value,
+    waits: impl Fn(&str),
+    help: impl Fn(&str) -> Option<String>,
+) -> Result<Value, Status> {
+    let failed = |error: io::Error| {
+        let socket = socket.display();
+        match error.kind() {
+            ErrorKind::NotFound => fail(format_args!("{socket}: there is no such socket")),
+            // What a program left that was killed.
+            ErrorKind::ConnectionRefused => {
+                fail(format_args!("{socket}: the program that ran with this socket has ended"))
+            }
+            _ => fail(format_args!("{socket}: {error}")),
         }
-        _ => fail(format_args!("{}: {error}", socket.display())),
     };
     let mut stream = UnixStream::connect(socket).map_err(failed)?;
     writeln!(stream, "{request}").map_err(failed)?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).map_err(failed)?;
-    let answer: Value = serde_json::from_str(&line)
-        .map_err(|_| fail(format_args!("{}: the program has ended", socket.display())))?;
-    match answer["error"].as_str() {
-        Some(why) => Err(fail(why)),
-        None => Ok(answer),
+    let mut answers = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        answers.read_line(&mut line).map_err(failed)?;
+        let answer: Value = serde_json::from_str(&line)
+            .map_err(|_| fail(format_args!("{}: the program has ended", socket.display())))?;
+        if let Some(why) = answer["error"].as_str() {
+            let status = fail(why);
+            let known = list(&answer["known"]).iter().filter_map(Value::as_str);
+            let meant = check::similar(text(&answer["instead_of"]), known);
+            if let Some(help) = meant.map(|meant| format!("did you mean {meant}?")).or_else(|| help(why)) {
+                say(format_args!("  = help: {help}\n"));
+            }
+            return Err(status);
+        }
+        match answer["waits"].as_str() {
+            Some(why) => waits(why),
+            None => return Ok(answer),
+        }
     }
 }
 
@@ -49,8 +76,17 @@ pub fn rebind(command: &Rebind) -> Result<(), Status> {
         "slot": command.slot,
         "name": command.name,
         "by": by,
+        "within": command.timeout.saturating_mul(1000),
     });
-    ask(&command.socket, &json!({"rebind": what})).map(|_| ())
+    let waits = |why: &str| say(format_args!("waiting: {why}\n"));
+    let name = &command.name;
+    let help = |why: &str| {
+        let mut words = command.by.as_deref().unwrap_or_default().split(|c: char| !c.is_alphanumeric());
+        let factory = words.find_map(|word| check::instead_of_factory(word).filter(|_| why.contains(word)));
+        let factory = factory.map(|meant| format!("did you mean {meant}?"));
+        factory.or_else(|| why.contains(name.as_str()).then(|| check::instead_of_name(name))?)
+    };
+    ask_and_wait(&command.socket, &json!({"rebind": what}), waits, help).map(|_| ())
 }
 
 /// BY, as the runtime reads it.
@@ -91,9 +127,10 @@ fn shown(answer: &Value) -> String {
 
 fn show_component(out: &mut String, component: &Value) {
     let place = prefixed(" AT ", &component["place"]);
-    let _ = writeln!(out, "{}: {}{place}", text(&component["path"]), text(&component["template"]));
+    let ended = prefixed(", which has ended: ", &component["ended"]);
+    let _ = writeln!(out, "{}: {}{place}{ended}", text(&component["path"]), text(&component["template"]));
     for offer in list(&component["offers"]) {
-        let _ = writeln!(out, "    offers {} to {}", text(&offer[0]), offer[1]);
+        let _ = writeln!(out, "    offers {} to {}", text(&offer["interface"]), offer["connections"]);
     }
     for connection in list(&component["requires"]) {
         let slot = connection["slot"].as_u64().map_or(String::new(), |slot| format!("[{slot}]"));
@@ -103,11 +140,17 @@ fn show_component(out: &mut String, component: &Value) {
         };
         let by = prefixed(" BY ", &connection["by"]);
         let interface = text(&connection["interface"]);
-        let _ = match (connection["inward"] == true, connection["open"] == true) {
-            (true, _) => writeln!(out, "    passes {interface} on to {to}{by}"),
-            (false, true) => writeln!(out, "    requires {interface}{slot} of {to}{by}, talking"),
-            (false, false) => writeln!(out, "    requires {interface}{slot} of {to}{by}"),
+        if connection["inward"] == true {
+            let _ = writeln!(out, "    passes {interface} on to {to}{by}");
+            continue;
+        }
+        let talking = match (connection["lost"].as_str(), connection["open"] == true) {
+            (Some(""), _) => ", lost".into(),
+            (Some(why), _) => format!(", lost: {why}"),
+            (None, true) => ", talking".into(),
+            (None, false) => String::new(),
         };
+        let _ = writeln!(out, "    requires {interface}{slot} of {to}{by}{talking}");
     }
     for doing in Doing::of(list(&component["processes"]), false) {
         let times = if doing.count == 1 { String::new() } else { format!(" {} times", doing.count) };
@@ -192,11 +235,12 @@ pub struct Traffic {
 impl Traffic {
     /// As the program has told it.
     pub fn of(binding: &Value) -> Traffic {
-        let number = |what: &str, index: usize| binding[what][index].as_u64().unwrap_or(0);
+        let number = |what: &str, of: &str| binding[what][of].as_u64().unwrap_or(0);
+        let messages = |what: &str| ["messages", "bytes"].map(|of| number(what, of));
         Traffic {
-            communications: [0, 1, 2].map(|index| number("communications", index)),
-            sent: [0, 1].map(|index| number("sent", index)),
-            received: [0, 1].map(|index| number("received", index)),
+            communications: ["begun", "open", "lost"].map(|of| number("communications", of)),
+            sent: messages("sent"),
+            received: messages("received"),
         }
     }
 
@@ -226,11 +270,11 @@ impl AddAssign for Traffic {
 fn show_monitor(out: &mut String, monitor: &Value) {
     let _ = writeln!(out, "monitor {}, interface {}", text(&monitor["name"]), text(&monitor["interface"]));
     for message in list(&monitor["messages"]) {
-        let _ = writeln!(out, "    {}: {}", text(&message[0]), message[1]);
+        let _ = writeln!(out, "    {}: {}", text(&message["name"]), message["count"]);
     }
-    let times = list(&monitor["nanoseconds"]).iter().map(|count| count.as_u64().unwrap_or(0));
-    for (power, count) in times.enumerate().filter(|(_, count)| *count > 0) {
-        let _ = writeln!(out, "    answered in less than {}: {count}", time(1u64 << power));
+    for answers in list(&monitor["answers"]) {
+        let limit = time(answers["less_than_nanoseconds"].as_u64().unwrap_or(0));
+        let _ = writeln!(out, "    answered in less than {limit}: {}", answers["count"]);
     }
 }
 

@@ -22,7 +22,7 @@ use drystone_component::{Interface, Name, Template};
 
 pub use self::hints::{Factory, Hints};
 pub use self::naming::{BindingFactory, Edge, NamingContext, ResourceManager, follow};
-pub use self::rebind::{Rebind, rebind};
+pub use self::rebind::{Pending, Rebind, goes_on, rebind, withdraw};
 use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};
 use crate::far;

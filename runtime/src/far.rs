@@ -28,11 +28,13 @@ mod pump;
 mod traffic;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use core::cell::Cell;
 
 pub use cell::Joint;
+pub(crate) use domain::ended;
 pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
@@ -180,4 +182,23 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
         });
     }
     None
+}
+
+/// Why the last communication by an interface of a binding was lost, as a sentence that begins with its name; `None`: it isn't
+/// known.
+///
+/// # Safety
+/// As for [`binding`]; the interface is the binding's, by its number.
+pub(crate) unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<String> {
+    let (name, why) = match binding(instance)? {
+        Binding::Proxy(name, traffic) => (name, traffic.why.borrow().clone()),
+        Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),
+        _ => return None,
+    };
+    let bare = name.split(" BY ").next().unwrap_or(name);
+    match why.as_str() {
+        "" => None,
+        why if why.starts_with(bare) => Some(why.into()),
+        why => Some(format!("{name}: {why}")),
+    }
 }

@@ -13,7 +13,7 @@ use core::ptr::{null, null_mut};
 use drystone_component::Interface;
 
 use crate::communication::connection::interfaces_of;
-use crate::far::{self, Binding};
+use crate::far;
 use crate::home::home;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
@@ -163,17 +163,8 @@ unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
 
 /// Why a far side was lost, if that is what was in the way.
 unsafe fn why_lost(failure: &Failure) -> String {
-    let Some((instance, interface)) = failure.lost else { return String::new() };
-    let (name, why) = match far::binding(instance) {
-        Some(Binding::Proxy(name, traffic)) => (name, traffic.why.borrow().clone()),
-        Some(Binding::Made(name, joints)) => (name, joints[interface].traffic.why.borrow().clone()),
-        _ => return String::new(),
-    };
-    match why.as_str() {
-        "" => String::new(),
-        why if why.starts_with(name) => format!(" ({why})"),
-        why => format!(" ({name}: {why})"),
-    }
+    let why = failure.lost.and_then(|(instance, interface)| far::why_lost(instance, interface));
+    why.map_or(String::new(), |why| format!(" ({why})"))
 }
 
 /// Most processes that a message about a deadlock names.

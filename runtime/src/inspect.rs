@@ -6,6 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod joints;
+mod slot;
 mod whom;
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -13,11 +14,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
+use core::ptr::null_mut;
 
 use drystone_component::{Interface, Kind, Offered, Owned};
 
 use crate::collection;
-use crate::communication::connection::{Target, clients_of, decode, indexed_slot, owner, resolve, slots_of};
+use crate::communication::connection::{Target, clients_of, decode, owner, resolve, slots_of};
 use crate::far::{self, Binding};
 use crate::fault;
 use crate::home::home;
@@ -26,6 +28,9 @@ use crate::layout::*;
 use crate::life::survey::{frames_of, processes_of};
 
 use joints::{bindings, is_way};
+
+pub use slot::Unknown;
+pub(crate) use slot::{slot, talk};
 
 /// What a program consists of at some moment.
 #[derive(Debug, Default)]
@@ -51,6 +56,8 @@ pub struct Component {
     pub template: &'static str,
     /// In which domain it was made, if not in its holder's: `process:store`.
     pub place: Option<String>,
+    /// How that has ended, if it has and the component was not deleted.
+    pub ended: Option<String>,
     /// The interfaces that it offers, with the number of connections.
     pub offers: Vec<(&'static str, usize)>,
     /// Its connections.
@@ -74,8 +81,10 @@ pub struct Connection {
     pub next: Next,
     /// It is an interface that the component offers, and passes on to one of its own.
     pub is_inward: bool,
-    /// Whether a communication has begun.
+    /// Whether a communication has begun, and isn't lost.
     pub is_open: bool,
+    /// The communication is lost: why, if that is known.
+    pub lost: Option<String>,
 }
 
 /// Where a connection arrives first.
@@ -168,31 +177,6 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     snapshot
 }
 
-/// The k-th slot, from 1, of an interface that the component of a path requires, with that.
-pub(crate) unsafe fn slot(
-    w: *mut Worker,
-    path: &str,
-    interface: &str,
-    k: usize,
-) -> Option<(*mut RequiredSlot, &'static Interface)> {
-    let entry = (*home(w)).entry;
-    if entry.is_null() {
-        return None;
-    }
-    let found = find(entry, usize::MAX, &mut 0);
-    let instance = found.into_iter().find(|found| found.path == path)?.instance;
-    let required = (*template_of(instance)).required.get();
-    let required = required.iter().find(|required| (*required.interface).name.get() == interface)?;
-    let interface = &*required.interface;
-    match (required.slots, k) {
-        (0, 1) => Some((slot_at(instance, required.offset), interface)),
-        (most, k) if (1..=most as usize).contains(&k) => {
-            Some((indexed_slot(w, instance, required, k - 1)?, interface))
-        }
-        _ => None,
-    }
-}
-
 /// All components with their paths, each before those that it holds.
 unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -> Vec<Found> {
     let mut found = Vec::new();
@@ -279,12 +263,14 @@ unsafe fn view(w: *mut Worker, found: &Found, known: &Known<'_>) -> Component {
         Some(Binding::Made(name, _)) => Some(name.into()),
         _ => None,
     };
+    let ended = place.as_ref().and_then(|_| far::ended(instance));
     Component {
         path: path.clone(),
         holder,
         variable,
         template: template.name.get(),
         place,
+        ended,
         offers: offers.collect(),
         requires,
         processes,
@@ -300,9 +286,12 @@ impl Known<'_> {
         is_inward: bool,
     ) -> Connection {
         let (to, by) = self.server(slot);
-        let is_open = !is_inward && !(*slot).communication.is_null();
+        let c = if is_inward { null_mut() } else { (*slot).communication };
+        let is_lost = !c.is_null() && (*c).word.flags & GONE != 0;
+        let lost = is_lost.then(|| why_lost(c));
+        let is_open = !c.is_null() && !is_lost;
         let next = self.next((*slot).target);
-        Connection { interface: interface.name.get(), slot: number, to, by, next, is_inward, is_open }
+        Connection { interface: interface.name.get(), slot: number, to, by, next, is_inward, is_open, lost }
     }
 
     unsafe fn next(&self, target: usize) -> Next {
@@ -344,6 +333,15 @@ impl Known<'_> {
             }
         }
     }
+}
+
+/// Why a communication was lost; empty: that isn't known.
+unsafe fn why_lost(c: *mut Communication) -> String {
+    let instance = (*c).process.instance;
+    if instance.is_null() {
+        return String::new();
+    }
+    far::why_lost(instance, (*c).process.body as usize).unwrap_or_default()
 }
 
 unsafe fn activity(w: *mut Worker, p: *mut Process, known: &Known<'_>) -> Activity {

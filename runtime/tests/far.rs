@@ -326,6 +326,10 @@ impl Domain for Elsewhere {
     }
 
     fn delete(&mut self) {}
+
+    fn ended(&self) -> Option<String> {
+        None
+    }
 }
 
 #[derive(Clone)]

@@ -104,7 +104,7 @@ impl<'a> Painter<'a> {
         }
         let holder = members[0]["holder"].as_u64().map(|holder| &self.components[holder as usize]);
         for offer in list(&members[0]["offers"]) {
-            self.port(index, Side::Offered, text(&offer[0]));
+            self.port(index, Side::Offered, text(&offer["interface"]));
         }
         for connection in
             list(&members[0]["requires"]).iter().filter(|connection| connection["inward"] != true)

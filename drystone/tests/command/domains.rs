@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::peer::signal;
+use crate::peer::{Running, signal};
 use crate::{DRYSTONE, drystone, folder_with};
 
 /// Where components are made.
@@ -77,6 +77,8 @@ fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
         let output = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output();
         let output = output.expect("a shell runs");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "<1000>", "{domain}: {output:?}");
+        // What the program itself has ended is no news.
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("has ended"), "{domain}: {output:?}");
     }
 }
 
@@ -142,16 +144,14 @@ fn as_many_messages_are_on_their_way_as_is_said() {
     }
 }
 
-fn running(program: &str) -> (tempfile::TempDir, Child) {
+fn running(program: &str) -> (tempfile::TempDir, Running) {
     let folder = folder_with(program);
-    let mut command = Command::new(DRYSTONE);
-    command.args(["run", "program.dry"]).current_dir(folder.path()).stdin(Stdio::null());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
-    (folder, child)
+    let program = Running::start(folder.path(), &["run", "program.dry"]);
+    (folder, program)
 }
 
 /// The processes below one, with their names.
-fn descendants(of: u32) -> Vec<(u32, String)> {
+pub fn descendants(of: u32) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("it is there").flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
@@ -169,7 +169,7 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
     found
 }
 
-fn within_a_while(what: impl Fn() -> bool) -> bool {
+pub fn within_a_while(what: impl Fn() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
         if what() {
@@ -191,6 +191,7 @@ fn a_domain_that_is_killed_takes_nothing_else_with_it() {
          WRITE(\"lost\")",
     );
     let (_folder, mut child) = running(&program);
+    let mut error = child.stderr.take().expect("it is piped");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
     // What a program writes is shown when it waits.
     let mut line = String::new();
@@ -202,6 +203,11 @@ fn a_domain_that_is_killed_takes_nothing_else_with_it() {
     output.read_to_string(&mut rest).expect("it writes text");
     assert_eq!(rest, "lost");
     assert!(child.wait().expect("it ends").success());
+    let mut said = String::new();
+    error.read_to_string(&mut said).expect("it writes text");
+    let expected =
+        "warning: Server AT process:store has ended: its process was killed by signal 9 (SIGKILL)\n";
+    assert!(said.ends_with(expected) && said.matches("has ended").count() == 1, "{said}");
 }
 
 #[test]

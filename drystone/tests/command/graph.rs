@@ -233,7 +233,7 @@ fn only_a_program_that_runs_is_drawn_by_its_socket() {
     let output = drystone(folder.path(), &["graph", "--live", "socket"]);
     assert_eq!(
         (complaint(&output).as_str(), status(&output)),
-        ("error: socket: no program runs with this socket\n", 1)
+        ("error: socket: there is no such socket\n", 1)
     );
     assert_eq!(status(&drystone(folder.path(), &["graph", "--live", "socket", "program.dry"])), 2);
     assert_eq!(status(&drystone(folder.path(), &["graph"])), 2);

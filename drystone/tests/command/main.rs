@@ -23,6 +23,7 @@ mod new;
 mod onc;
 mod peer;
 mod programs;
+mod rebind;
 mod run;
 mod script;
 mod specialise;

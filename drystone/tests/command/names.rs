@@ -179,9 +179,9 @@ END Own;
 fn a_program_looks_at_its_bindings_replaces_and_deletes_them() {
     let expected = "1TRUE\nGreet to Own.h[1] BY Monitored\n10 10\ndone\n2TRUE\nGreet to Own.h[2]\n\
                     local:host/3: nothing is exported by that name\n\
-                    there is no Own.nobody with a slot 1 of Greet\n\
-                    there is no Own.g with a slot 0 of Greet\ndone\nGreet to \n\
+                    there is no component Own.nobody: Own holds h[1], h[2], g\n\
+                    there is no slot 0 of Greet in Own.g: it has only slot 1\ndone\nGreet to \n\
                     a connection to Bindings can be changed from outside only\ndone\n2\n\
-                    Greet was passed on to a component that talks through it now\n1\ndone\n3\n";
+                    Own.m has passed Greet on to a component that talks through it now\n1\ndone\n3\n";
     assert_eq!(runs(OWN), expected);
 }

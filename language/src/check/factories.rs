@@ -1,6 +1,7 @@
 //! The binding factories that the compiler knows, with their options. Others may come with crates: what options they have
 //! shows when the program runs.
 
+use super::names::similar;
 use crate::program::Type;
 
 /// A binding factory.
@@ -57,6 +58,11 @@ const fn composed(name: &'static str, own: &'static [(&'static str, Type)]) -> F
 
 const fn reaching(name: &'static str) -> Factory {
     Factory { name, own: &[], reaches: true }
+}
+
+/// What of these was most likely meant by a factory that isn't known.
+pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+    similar(name, ALL.iter().map(|factory| factory.name)).filter(|meant| *meant != name)
 }
 
 /// The factory of that name, if it is known.

@@ -40,6 +40,7 @@ mod statements;
 mod types;
 mod warnings;
 
+pub use names::similar;
 use std::collections::HashSet;
 
 use crate::ast;
@@ -86,6 +87,16 @@ pub fn factories(text: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
     checker.context.scope = checker.declare_predeclared(&system);
     let hints = checker.constant_factories(&calls);
     hints.filter(|_| checker.errors.is_empty()).ok_or_else(|| in_order(checker.errors))
+}
+
+/// What to write instead of a name that a CONNECT can't mean anything by.
+pub fn instead_of_name(name: &str) -> Option<String> {
+    binding_names::fault(name, binding_names::Purpose::Connect, false).map(|(_, help)| help)
+}
+
+/// What to write instead of a binding factory that nobody knows.
+pub fn instead_of_factory(name: &str) -> Option<&'static str> {
+    factories::instead_of(name)
 }
 
 /// Which component a program starts with.

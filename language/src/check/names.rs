@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
 }
 
 /// The candidate that was most likely meant, if any is close.
-pub(super) fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let limit = name.chars().count().div_ceil(3);
     let near = candidates.into_iter().map(|candidate| {
         let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate) };

@@ -95,7 +95,9 @@ impl Bindings {
         };
         let strange = |factory: &&Factory<'_>| !joins(factory.name) && !self.services.is_composed(factory);
         match hints.factories.iter().find(strange) {
-            Some(factory) => Err(format!("{name}: there is no binding factory {} for it", factory.name)),
+            Some(factory) => {
+                Err(format!("{name}: BY {}: there is no such binding factory for it", factory.name))
+            }
             None => Ok(()),
         }
     }
@@ -176,7 +178,7 @@ impl Binder for Bindings {
         if let Some(factory) = hints.factories.iter().find(|factory| {
             !self.services.is_composed(factory) && !factory.name.eq_ignore_ascii_case("local")
         }) {
-            return Err(format!("{} doesn't join components of one program", factory.name));
+            return Err(format!("{}: no such binding factory joins components of one program", factory.name));
         }
         compose(reach, interface, "local", hints, &self.services)
     }

@@ -2,24 +2,29 @@
 //! of JSON and reads one:
 //!
 //! * `{"inspect": N}`: the program as it is now, at most N components;
-//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": ..}}`: a connection gets another binding, as
-//!   soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it can't be done.
+//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": .., "within": MILLISECONDS}}`: a connection gets
+//!   another binding, as soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it can't be done,
+//!   with `"known"` words in place of one, `"instead_of"`, that means nothing. With a time limit it can't after that, and if
+//!   it takes longer than a second a line `{"waits": ..}` comes before the answer and says for what. It is given up when the
+//!   client has gone.
 //!
 //! # Soundness
 //!
 //! The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
 
+mod file;
+mod request;
+mod view;
+
 use std::cell::{Cell, RefCell};
-use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::{Rc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use drystone_kortex::composed::Monitors;
-use drystone_runtime::binding::{Rebind, rebind};
-use drystone_runtime::inspect::{BindingView, Component, Next, Snapshot, inspect};
+use drystone_runtime::binding::{Pending, goes_on, rebind, withdraw};
+use drystone_runtime::inspect::Unknown;
 use drystone_runtime::layout::Worker;
 use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
@@ -28,14 +33,20 @@ use crate::bindings::entry::BREATH;
 use crate::questions::Questions;
 use crate::reactor::{Drain, Handler, Reactor};
 use crate::reason::reason;
+use file::File;
+pub(crate) use request::Request;
+use request::Wanted;
 
 /// Longest request.
 const LONGEST: usize = 64 * 1024;
 
+/// Who waits longer is told for what.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The socket; its file goes with it.
 pub(crate) struct Control {
     me: Weak<Control>,
-    path: PathBuf,
+    file: File,
     shared: Rc<Shared>,
     listener: RefCell<UnixListener>,
     source: usize,
@@ -59,16 +70,12 @@ impl Control {
         questions: &Rc<Questions>,
     ) -> Result<Rc<Control>, String> {
         let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
-        // What a program left there that was killed.
-        if is_left(path) {
-            fs::remove_file(path).map_err(failed)?;
-        }
-        let mut listener = UnixListener::bind(path).map_err(failed)?;
+        let (mut listener, file) = File::listen(path).map_err(failed)?;
         let source = reactor.watch(&mut listener).map_err(failed)?;
         questions.expect();
         let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: questions.clone() });
-        let (path, listener) = (path.into(), RefCell::new(listener));
-        let control = Rc::new_cyclic(|me| Control { me: me.clone(), path, shared, listener, source });
+        let listener = RefCell::new(listener);
+        let control = Rc::new_cyclic(|me| Control { me: me.clone(), file, shared, listener, source });
         reactor.handle(source, control.clone());
         Ok(control)
     }
@@ -76,15 +83,8 @@ impl Control {
     /// It has ended.
     pub(crate) fn end(&self) {
         self.shared.reactor.unwatch(self.source, &mut *self.listener.borrow_mut());
-        let _ = fs::remove_file(&self.path);
+        self.file.remove();
     }
-}
-
-/// Whether it is a socket to which nobody listens; who has too much to do just now to be connected to does.
-fn is_left(path: &Path) -> bool {
-    let is_socket = fs::metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    let connected = UnixStream::connect(path);
-    is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 impl Handler for Control {
@@ -125,6 +125,8 @@ impl Control {
             stream: RefCell::new(stream),
             request: RefCell::default(),
             has_asked: Cell::default(),
+            rebind: RefCell::default(),
+            is_answered: Cell::default(),
             answer: RefCell::default(),
             gone: Cell::new(false),
         };
@@ -142,6 +144,10 @@ struct Client {
     request: RefCell<Vec<u8>>,
     /// Its request is whole.
     has_asked: Cell<bool>,
+    /// The rebind that it waits for.
+    rebind: RefCell<Pending>,
+    /// Nothing more will be said to it.
+    is_answered: Cell<bool>,
     /// What it hasn't read yet.
     answer: RefCell<Vec<u8>>,
     /// It isn't watched any more, and its source is another's; what it has asked may still be under way.
@@ -166,27 +172,82 @@ impl Handler for Ready {
 
 impl Ready {
     fn act(&self, worker: *mut Worker, request: &[u8]) {
-        let what = match Request::read(request) {
-            Some(Request::Inspect(most)) => return self.answer(self.client.shared.look(worker, most)),
-            Some(Request::Rebind(what)) => what,
-            None => {
-                return self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"}));
+        match Request::read(request) {
+            Some(Request::Inspect(most)) => {
+                self.answer(view::program(worker, most, &self.client.shared.monitors))
             }
-        };
-        let Some(me) = self.me.upgrade() else { return };
-        let told = move |outcome: Result<(), String>| {
-            me.answer(outcome.map_or_else(|why| json!({ "error": why }), |()| json!({})));
+            Some(Request::Rebind(wanted)) => self.bind(worker, wanted),
+            None => self.answer(json!({"error": "a request is {\"inspect\": N} or {\"rebind\": {..}}"})),
+        }
+    }
+
+    fn bind(&self, worker: *mut Worker, wanted: Wanted) {
+        let Some(me) = self.me.upgrade().filter(|me| !me.client.gone.get()) else { return };
+        let told = move |outcome: Result<(), Unknown>| {
+            me.answer(outcome.map_or_else(|why| refused(&why), |()| json!({})));
         };
         // SAFETY: see the head of this file.
-        unsafe { rebind(worker, what, Box::new(told)) }
+        let pending = unsafe { rebind(worker, wanted.what, Box::new(told)) };
+        *self.client.rebind.borrow_mut() = pending;
+        if let Some(within) = wanted.within {
+            let limit = Limit { client: self.me.clone(), within, until: Instant::now() + within };
+            self.client.shared.reactor.at(Instant::now() + PATIENCE.min(within), Rc::new(limit));
+        }
     }
 
     fn answer(&self, answer: Value) {
+        self.client.is_answered.set(true);
+        self.say(answer);
+    }
+
+    fn say(&self, what: Value) {
         let Some(me) = self.me.upgrade().filter(|me| !me.client.gone.get()) else { return };
-        let mut bytes = answer.to_string().into_bytes();
-        bytes.push(b'\n');
-        *self.client.answer.borrow_mut() = bytes;
+        self.client.answer.borrow_mut().extend_from_slice(format!("{what}\n").as_bytes());
         self.client.shared.reactor.drain_later(self.client.source, me);
+    }
+}
+
+fn refused(why: &Unknown) -> Value {
+    let Unknown { why, instead_of, known } = why;
+    match known.as_slice() {
+        [] => json!({ "error": why }),
+        known => json!({ "error": why, "instead_of": instead_of, "known": known }),
+    }
+}
+
+/// How long a client waits for its rebind.
+struct Limit {
+    client: Weak<Ready>,
+    within: Duration,
+    until: Instant,
+}
+
+impl Handler for Limit {
+    fn ready(&self) {
+        let Some(me) = self.client.upgrade().filter(|me| me.client.rebind.borrow().waits()) else { return };
+        let Limit { ref client, within, until } = *self;
+        let limit = Limit { client: client.clone(), within, until };
+        let shared = me.client.shared.clone();
+        shared.questions.ask(move |worker| limit.look(worker, &me));
+    }
+}
+
+impl Limit {
+    fn look(self, worker: *mut Worker, me: &Ready) {
+        let pending = me.client.rebind.borrow().clone();
+        // SAFETY: see the head of this file.
+        let Some(why) = (unsafe { goes_on(worker, &pending) }) else { return };
+        if Instant::now() < self.until {
+            me.say(json!({ "waits": why }));
+            me.client.shared.reactor.at(self.until, Rc::new(self));
+        } else {
+            // SAFETY: likewise.
+            unsafe { withdraw(worker, &pending) };
+            let limit = self.within.as_secs_f64();
+            me.answer(
+                json!({ "error": format!("it was not done within {limit} s, and will not be: {why}") }),
+            );
+        }
     }
 }
 
@@ -195,10 +256,13 @@ impl Drain for Ready {
         let client = &self.client;
         loop {
             let mut answer = client.answer.borrow_mut();
-            let written = match answer.is_empty() {
-                true => Ok(0),
-                false => client.stream.borrow_mut().write(&answer),
-            };
+            if answer.is_empty() {
+                if client.is_answered.get() {
+                    break;
+                }
+                return true;
+            }
+            let written = client.stream.borrow_mut().write(&answer);
             match written {
                 Ok(0) => break,
                 Ok(count) => drop(answer.drain(..count)),
@@ -226,6 +290,8 @@ impl Client {
                 // It may still read; else this is an error.
                 Ok(0) if self.has_asked.get() => return stream.write(&[]).map(|_| None),
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                // There is one for each connection.
+                Ok(_) if self.has_asked.get() => return Err(io::ErrorKind::InvalidData.into()),
                 Ok(count) => request.extend_from_slice(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -245,119 +311,12 @@ impl Client {
         if self.gone.replace(true) {
             return;
         }
+        let rebind = self.rebind.take();
+        if rebind.waits() {
+            // SAFETY: see the head of this file.
+            self.shared.questions.ask(move |worker| unsafe { withdraw(worker, &rebind) });
+        }
         let _ = self.stream.borrow().shutdown(std::net::Shutdown::Both);
         self.shared.reactor.unwatch(self.source, &mut *self.stream.borrow_mut());
-    }
-}
-
-/// What a client wants.
-pub(crate) enum Request {
-    /// So many components at most.
-    Inspect(usize),
-    Rebind(Rebind),
-}
-
-impl Request {
-    /// Of what may be anything; `None`: it is none.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Request> {
-        let request: Value = serde_json::from_slice(bytes).ok()?;
-        match request["inspect"].as_u64() {
-            Some(most) => Some(Request::Inspect(usize::try_from(most).ok()?)),
-            None => rebinding(&request["rebind"]).map(Request::Rebind),
-        }
-    }
-}
-
-fn rebinding(request: &Value) -> Option<Rebind> {
-    let text = |name: &str| request[name].as_str().map(String::from);
-    Some(Rebind {
-        path: text("path")?,
-        interface: text("interface")?,
-        slot: request["slot"].as_u64().unwrap_or(1) as usize,
-        binding: Some((text("name")?, text("by").unwrap_or_default())),
-    })
-}
-
-impl Shared {
-    fn look(&self, worker: *mut Worker, most: usize) -> Value {
-        // SAFETY: see the head of this file.
-        let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };
-        let monitors = self.monitors.now();
-        json!({
-            "components": components.iter().map(component).collect::<Vec<_>>(),
-            "more": more,
-            "bindings": bindings.iter().map(binding).collect::<Vec<_>>(),
-            "monitors": monitors.iter().map(|monitor| json!({
-                "name": monitor.name,
-                "interface": monitor.interface,
-                "communications": [monitor.begun, monitor.open, monitor.lost],
-                "messages": monitor.messages,
-                "nanoseconds": monitor.times.as_slice(),
-            })).collect::<Vec<_>>(),
-        })
-    }
-}
-
-fn component(component: &Component) -> Value {
-    json!({
-        "path": component.path,
-        "holder": component.holder,
-        "variable": component.variable,
-        "template": component.template,
-        "place": component.place,
-        "offers": component.offers,
-        "requires": component.requires.iter().map(|connection| json!({
-            "interface": connection.interface,
-            "slot": connection.slot,
-            "to": connection.to,
-            "by": connection.by.trim_start_matches(" BY "),
-            "next": next(&connection.next),
-            "inward": connection.is_inward,
-            "open": connection.is_open,
-        })).collect::<Vec<_>>(),
-        "processes": component.processes.iter().map(|process| json!({
-            "runs": process.what,
-            "waits": process.waits_for.trim_start_matches(", which waits "),
-            "whom": process.whom,
-            "at": process.at.trim_start_matches(" at "),
-        })).collect::<Vec<_>>(),
-    })
-}
-
-fn next(next: &Next) -> Value {
-    match next {
-        Next::Nothing => Value::Null,
-        Next::Offered(path) => json!({"offered": path}),
-        Next::Required(path) => json!({"required": path}),
-    }
-}
-
-fn binding(binding: &BindingView) -> Value {
-    json!({
-        "name": binding.name,
-        "interface": binding.interface,
-        "export": binding.is_export,
-        "component": binding.component,
-        "communications": binding.communications,
-        "sent": binding.sent,
-        "received": binding.received,
-        "why": binding.why,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_socket_is_left_only_if_nobody_listens() {
-        let folder = tempfile::tempdir().expect("there are temporary folders");
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).expect("it can be made");
-        rustix::net::listen(&listener, 0).expect("it listens");
-        let waiting = std::iter::from_fn(|| UnixStream::connect(&path).ok()).take(100).collect::<Vec<_>>();
-        assert!(waiting.len() < 100 && !is_left(&path), "{} wait", waiting.len());
-        drop(listener);
-        assert!(is_left(&path));
     }
 }

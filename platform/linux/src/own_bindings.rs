@@ -77,9 +77,9 @@ async fn change(client: &mut Server, questions: &Questions, what: Rebind) {
         return client.send_refused(b"a connection to Bindings can be changed from outside only").await;
     }
     // SAFETY: see the head of this file.
-    match answer(client, questions, |worker, told| unsafe { rebind(worker, what, told) }).await {
+    match answer(client, questions, |worker, told| _ = unsafe { rebind(worker, what, told) }).await {
         Ok(()) => client.send_done().await,
-        Err(why) => client.send_refused(why.as_bytes()).await,
+        Err(unknown) => client.send_refused(unknown.why.as_bytes()).await,
     }
 }
 

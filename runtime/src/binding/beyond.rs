@@ -11,7 +11,7 @@ use drystone_component::{Interface, Name, Template};
 
 use super::{Binder, Hints};
 use crate::communication::connection::link;
-use crate::far::{door, listen, proxy, proxy_of, stands_before};
+use crate::far::{Door, Reach, door, listen, proxy, proxy_of, stands_before};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
 
@@ -46,8 +46,37 @@ pub unsafe fn reach(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<usize, String> {
+    find(w, interface, name, hints)?.target(w, interface)
+}
+
+/// What reaches a name, while nothing is connected to it.
+pub struct Found {
+    reach: Box<dyn Reach>,
+    name: String,
+}
+
+/// Finds what reaches a name.
+///
+/// # Errors
+/// What the platform says.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn find(
+    w: *mut Worker,
+    interface: &'static Interface,
+    name: Name<'_>,
+    hints: &Hints<'_>,
+) -> Result<Found, String> {
     let reach = binder(w, name)?.bind(interface, name, hints)?;
-    Ok(proxy(w, interface, reach, &shown(&name, hints)).ok_or("out of memory")?)
+    Ok(Found { reach, name: shown(&name, hints) })
+}
+
+impl Found {
+    /// As [`reach`] says.
+    pub unsafe fn target(self, w: *mut Worker, interface: &'static Interface) -> Result<usize, String> {
+        Ok(proxy(w, interface, self.reach, &self.name).ok_or("out of memory")?)
+    }
 }
 
 /// Exports what `target` leads to by a name.
@@ -124,17 +153,45 @@ pub unsafe fn way(
     interface: &'static Interface,
     hints: &Hints<'_>,
 ) -> Result<Option<Way>, String> {
+    compose(w, interface, hints)?.map(|composed| unsafe { composed.way(w, interface) }).transpose()
+}
+
+/// What BY asks for, while it stands between nothing.
+pub struct Composed {
+    entrance: Box<dyn Reach>,
+    door: Door,
+    name: String,
+}
+
+/// The same without a way, for later.
+///
+/// # Errors
+/// A factory refuses.
+///
+/// # Safety
+/// As the binding module says.
+pub unsafe fn compose(
+    w: *mut Worker,
+    interface: &'static Interface,
+    hints: &Hints<'_>,
+) -> Result<Option<Composed>, String> {
     if hints.factories.is_empty() {
         return Ok(None);
     }
     let (entrance, door) = door(hints.capacity()?.unwrap_or(CAPACITY) as usize);
     let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
-    let name = shown(&"local", hints);
-    let behind = listen(w, interface, Box::new(door), &name).ok_or("out of memory")?;
-    let target = proxy(w, interface, entrance, &name).ok_or("out of memory")?;
-    stands_before(target, behind);
-    Ok(Some(Way { target, behind }))
+    Ok(Some(Composed { entrance, door, name: shown(&"local", hints) }))
+}
+
+impl Composed {
+    /// As [`way`] says.
+    pub unsafe fn way(self, w: *mut Worker, interface: &'static Interface) -> Result<Way, String> {
+        let behind = listen(w, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
+        let target = proxy(w, interface, self.entrance, &self.name).ok_or("out of memory")?;
+        stands_before(target, behind);
+        Ok(Way { target, behind })
+    }
 }
 
 /// Connects a slot that is unconnected to the way, if there is one; gives the slot that is to be connected in its place.

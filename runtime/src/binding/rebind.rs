@@ -14,10 +14,11 @@ use drystone_component::{Interface, Name};
 use super::context::{self, said};
 use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, leaves_through, link, unlink, wake_through};
+pub use crate::communication::rebinding::{Pending, withdraw};
 use crate::communication::{may_close, rebinding};
 use crate::home::home;
 use crate::home::names::Waiting;
-use crate::inspect;
+use crate::inspect::{self, Unknown};
 use crate::layout::*;
 
 /// What is to be bound to what.
@@ -35,32 +36,56 @@ pub struct Rebind {
 
 /// Binds a connection anew, as soon as its protocol allows: at once, if no communication has begun there or nothing is
 /// under way in it, else before the message by which its client would begin anew. `told` hears of it: an error says why it
-/// can't be done, or that the communication ended meanwhile.
+/// can't be done, or that the communication ended meanwhile. Until then it can be [withdrawn](withdraw) by the result.
 ///
 /// # Safety
 /// As for [`inspect::inspect`].
-pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(), String>)>) {
-    let Some((slot, interface)) = inspect::slot(w, &what.path, &what.interface, what.slot) else {
-        let Rebind { path, interface, slot, .. } = what;
-        return told(Err(format!("there is no {path} with a slot {slot} of {interface}")));
+pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(), Unknown>)>) -> Pending {
+    let prepare = || {
+        let (slot, interface) = inspect::slot(w, &what.path, &what.interface, what.slot)?;
+        Ok((slot, interface, prepared(w, interface, &what)?))
+    };
+    let (slot, interface, prepared) = match prepare() {
+        Ok(found) => found,
+        Err(why) => {
+            told(Err(why));
+            return Pending::default();
+        }
     };
     let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
         Some(slot) if may_change(slot) => {
             close_all_through(w, slot);
-            told(connect(w, slot, interface, &what));
+            told(connect(w, slot, interface, &what, prepared));
         }
         // Its own client is not in the way, but those to whom it was passed on.
         Some(_) => {
-            told(Err(format!("{} was passed on to a component that talks through it now", what.interface)))
+            let Rebind { path, interface, .. } = what;
+            told(Err(
+                format!("{path} has passed {interface} on to a component that talks through it now").into()
+            ))
         }
-        None => told(Err(String::from("the communication has ended meanwhile"))),
+        None => {
+            let Rebind { path, interface, .. } = what;
+            told(Err(format!(
+                "the communication of {path} by {interface} has ended meanwhile, or somebody else binds it anew"
+            )
+            .into()))
+        }
     };
     if may_change(slot) {
         change(w, Some(slot));
         wake_through(w, slot);
-    } else {
-        rebinding::begin(w, slot, Box::new(change));
+        return Pending::default();
     }
+    rebinding::begin(w, slot, Box::new(change))
+}
+
+/// What goes on where a client is to leave; `None`: it has left.
+///
+/// # Safety
+/// As for [`inspect::inspect`].
+pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
+    rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot))
 }
 
 /// Whether nothing is under way in the communications through a slot, and they may end now.
@@ -73,31 +98,65 @@ unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
     may
 }
 
+/// What a connection is to lead to, found before its client may leave: what is wrong with it is said at once.
+enum Prepared {
+    Nothing,
+    Beyond(beyond::Found),
+    Within(Option<beyond::Composed>),
+}
+
+unsafe fn prepared(
+    w: *mut Worker,
+    interface: &'static Interface,
+    what: &Rebind,
+) -> Result<Prepared, Unknown> {
+    let Some((name, hints)) = &what.binding else { return Ok(Prepared::Nothing) };
+    let name = Name::decode(name.as_bytes())?;
+    let hints = Hints::parse(hints.as_bytes())?;
+    // What a factory objects to begins with its name, what the context does with that which it was asked for.
+    let by = |why: String| match hints.factories.iter().any(|factory| why.starts_with(factory.name)) {
+        true => format!("BY {why}"),
+        false => why,
+    };
+    if !name.is_local() {
+        return Ok(Prepared::Beyond(beyond::find(w, interface, name, &hints).map_err(by)?));
+    }
+    context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
+    Ok(Prepared::Within(beyond::compose(w, interface, &hints).map_err(by)?))
+}
+
 unsafe fn connect(
     w: *mut Worker,
     slot: *mut RequiredSlot,
     interface: &'static Interface,
     what: &Rebind,
-) -> Result<(), String> {
-    let Some((name, hints)) = &what.binding else {
-        leave(w, slot);
-        return Ok(());
-    };
-    let name = Name::decode(name.as_bytes())?;
-    let hints = Hints::parse(hints.as_bytes())?;
-    if !name.is_local() {
-        let target = beyond::reach(w, interface, name, &hints)?;
-        leave(w, slot);
-        link(slot, target);
-    } else {
-        context::must_be_there(w, interface, name)?;
-        let way = beyond::way(w, interface, &hints)?;
-        leave(w, slot);
-        let slot = beyond::through(slot, way);
-        let waiting = Waiting { slot, interface, location: u32::MAX };
-        context::connect(w, waiting, name).map_err(said)?;
+    prepared: Prepared,
+) -> Result<(), Unknown> {
+    match (prepared, &what.binding) {
+        (Prepared::Beyond(found), _) => {
+            let target = found.target(w, interface)?;
+            leave(w, slot);
+            link(slot, target);
+        }
+        (Prepared::Within(composed), Some((name, _))) => {
+            let name = Name::decode(name.as_bytes())?;
+            // It may have gone meanwhile.
+            context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
+            let way = composed.map(|composed| composed.way(w, interface)).transpose()?;
+            leave(w, slot);
+            let slot = beyond::through(slot, way);
+            context::connect(w, Waiting { slot, interface, location: u32::MAX }, name).map_err(said)?;
+        }
+        (Prepared::Nothing | Prepared::Within(_), _) => leave(w, slot),
     }
     Ok(())
+}
+
+/// With the names that are exported here.
+unsafe fn near(w: *mut Worker, name: Name<'_>, why: String) -> Unknown {
+    let known = (*home(w)).names.all_exported();
+    let known = known.map(|name| String::from_utf8_lossy(name).into_owned());
+    Unknown { instead_of: name.whole().into(), known: known.take(Unknown::MOST).collect(), ..why.into() }
 }
 
 /// A slot is connected to nothing any more, and waits for nothing.

@@ -7,7 +7,8 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
-use core::ptr::null_mut;
+use alloc::rc::{Rc, Weak};
+use core::ptr::{self, null_mut};
 
 use super::close;
 use super::connection::wake_through;
@@ -23,24 +24,65 @@ pub type Change = Box<dyn FnOnce(*mut Worker, Option<*mut RequiredSlot>)>;
 pub struct Leaving {
     slot: *mut RequiredSlot,
     change: Change,
+    pending: Rc<()>,
+}
+
+/// Whoever wanted a client to leave knows it by this for as long as it has not.
+#[derive(Clone, Default)]
+pub struct Pending(Weak<()>);
+
+impl Pending {
+    /// Whether the client has neither left nor come to its end.
+    pub fn waits(&self) -> bool {
+        self.0.strong_count() > 0
+    }
 }
 
 /// The client at a slot is to leave.
-pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) {
+pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> Pending {
     let c = (*slot).communication;
     if c.is_null() {
-        return change(w, Some(slot));
+        change(w, Some(slot));
+        return Pending::default();
     }
     forget(w, c);
     recall(w, c);
     (*c).word.flags |= LEAVES;
-    (*home(w)).leaving.insert(c, Leaving { slot, change });
+    let leaving = Leaving { slot, change, pending: Rc::new(()) };
+    let pending = Pending(Rc::downgrade(&leaving.pending));
+    (*home(w)).leaving.insert(c, leaving);
+    pending
+}
+
+/// The slot of a client that has not left yet.
+pub unsafe fn slot_of(w: *mut Worker, pending: &Pending) -> Option<*mut RequiredSlot> {
+    (*home(w)).leaving.values().find(|leaving| leaving.is_for(pending)).map(|leaving| leaving.slot)
+}
+
+/// A client is to stay where it is, if it has not left yet; nobody is told.
+///
+/// # Safety
+/// On the home worker's thread, with that worker.
+pub unsafe fn withdraw(w: *mut Worker, pending: &Pending) {
+    (*home(w)).leaving.retain(|&c, leaving| {
+        let stays = leaving.is_for(pending);
+        if stays {
+            (*c).word.flags &= !LEAVES;
+        }
+        !stays
+    });
+}
+
+impl Leaving {
+    fn is_for(&self, pending: &Pending) -> bool {
+        ptr::eq(Rc::as_ptr(&self.pending), pending.0.as_ptr())
+    }
 }
 
 /// The client of a communication leaves; it may.
 pub unsafe fn leave(w: *mut Worker, c: *mut Communication) {
     (*c).word.flags &= !LEAVES;
-    let Some(Leaving { slot, change }) = (*home(w)).leaving.remove(&c) else { return };
+    let Some(Leaving { slot, change, .. }) = (*home(w)).leaving.remove(&c) else { return };
     (*slot).communication = null_mut();
     close(w, c);
     change(w, Some(slot));

@@ -9,6 +9,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::string::String;
 
 use drystone_component::{Required, Template};
 
@@ -38,6 +39,9 @@ pub trait Domain: 'static {
 
     /// It shall be deleted: its services have ended.
     fn delete(&mut self);
+
+    /// How it has come to an end before it was deleted, if it has.
+    fn ended(&self) -> Option<String>;
 }
 
 /// How far a component is.
@@ -120,6 +124,12 @@ unsafe fn listen(
 unsafe fn remote_of(p: *mut Process) -> *mut Remote {
     let served: *mut Served = *own((*p).instance);
     (*served).remote.as_mut().expect("it was made for a domain")
+}
+
+/// How the domain of a component has come to an end, if it has before that was deleted.
+pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
+    let served: *mut Served = *own(instance);
+    served.as_ref()?.remote.as_ref()?.domain.ended()
 }
 
 /// Body of the main process.

@@ -68,6 +68,12 @@ impl Names {
         self.known.get(name)?.exported
     }
 
+    /// All names that are exported.
+    pub fn all_exported(&self) -> impl Iterator<Item = &[u8]> {
+        let exported = self.known.iter().filter(|(_, known)| known.exported.is_some());
+        exported.map(|(name, _)| &name[..])
+    }
+
     /// A name that is not exported stands for this from now on.
     pub fn export(&mut self, name: &[u8], exported: Exported) {
         let name: Rc<[u8]> = name.into();

@@ -90,8 +90,8 @@ pub fn ring(bytes: &[u8]) {
 /// # Panics
 /// Something is wrong with what reads it.
 pub fn control(bytes: &[u8]) {
-    if let Some(control::Request::Rebind(rebind)) = control::Request::read(bytes) {
-        let (name, by) = rebind.binding.expect("a request says which");
+    if let Some(control::Request::Rebind(wanted)) = control::Request::read(bytes) {
+        let (name, by) = wanted.what.binding.expect("a request says which");
         names(format!("{name}\n{by}").as_bytes());
     }
 }

@@ -81,6 +81,7 @@ impl<P: Place> Remote<P> {
                 return Err(error);
             }
         };
+        link.miss(template.name.get());
         let watched = place.watch(&link);
         let remote = Remote { template, link, place };
         watched.map(|()| remote)
@@ -112,6 +113,10 @@ impl<P: Place> Domain for Remote<P> {
 
     fn delete(&mut self) {
         self.link.show(sign::DELETE);
+    }
+
+    fn ended(&self) -> Option<String> {
+        self.link.ended()
     }
 }
 

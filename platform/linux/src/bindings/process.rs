@@ -12,8 +12,10 @@
 mod share;
 mod zygote;
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
 
 use drystone_component::{Name, Program, Template};
@@ -36,7 +38,7 @@ pub(crate) struct Processes {
     program: &'static Program,
     options: Options,
     reactor: Rc<Reactor>,
-    zygote: Option<Zygote>,
+    zygote: Option<Rc<Zygote>>,
 }
 
 impl Processes {
@@ -53,11 +55,12 @@ impl Processes {
     ) -> io::Result<Remote<Child>> {
         let (here, there) = channel::pair()?;
         if self.zygote.is_none() {
-            self.zygote = Some(Zygote::new(self.program, &self.options)?);
+            self.zygote = Some(Rc::new(Zygote::new(self.program, &self.options)?));
         }
-        let zygote = self.zygote.as_ref().expect("it was made just before");
+        let zygote = self.zygote.clone().expect("it was made just before");
         let (number, process) = zygote.fork(template, confinement, capacity, &there)?;
-        let mut child = Child { process: Rc::new(process), watched: None, share: None };
+        let process = Rc::new(Process { zygote, number, process, is_buried: Cell::default() });
+        let mut child = Child { process, watched: None, share: None };
         if let Some(per_cent) = confinement.processor {
             let share = Share::new(number, per_cent);
             child.share = Some(share.inspect_err(|_| child.end())?);
@@ -83,26 +86,66 @@ impl ResourceManager for Processes {
 
 /// The process of a domain.
 struct Child {
-    /// Readable when it has ended.
-    process: Rc<OwnedFd>,
+    process: Rc<Process>,
     watched: Option<(Rc<Reactor>, usize)>,
     share: Option<Share>,
+}
+
+struct Process {
+    zygote: Rc<Zygote>,
+    number: u32,
+    /// Readable when it has ended.
+    process: OwnedFd,
+    /// The zygote has been asked to wait for it.
+    is_buried: Cell<bool>,
 }
 
 /// How long to wait for a process' end where that is needed, in milliseconds: it has been killed.
 const DYING: i32 = 1000;
 
-/// Whether the process has ended, or does so within that many milliseconds.
-fn has_ended(process: &OwnedFd, within: i32) -> bool {
-    let mut entry = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry.
-    unsafe { libc::poll(&mut entry, 1, within) > 0 }
+impl Process {
+    /// Whether the process has ended, or does so within that many milliseconds.
+    fn has_ended(&self, within: i32) -> bool {
+        let mut entry = libc::pollfd { fd: self.process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry.
+        unsafe { libc::poll(&mut entry, 1, within) > 0 }
+    }
+
+    /// How it has ended, for people.
+    fn how_ended(&self) -> String {
+        let status = if self.is_buried.replace(true) { None } else { self.zygote.how_ended(self.number) };
+        match status.map(|status| (status.signal(), status.code())) {
+            Some((Some(signal), _)) => format!("its process was killed by {}", named(signal)),
+            Some((_, Some(status))) => format!("its process has ended with status {status}"),
+            _ => "its process has ended".into(),
+        }
+    }
+}
+
+/// A signal, as people know it.
+fn named(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGILL => "SIGILL",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGXCPU => "SIGXCPU",
+        other => return format!("signal {other}"),
+    };
+    format!("signal {signal} ({name})")
 }
 
 impl Place for Child {
     fn watch(&mut self, link: &Rc<Link>) -> io::Result<()> {
         let reactor = link.reactor();
-        let source = reactor.watch(&mut SourceFd(&self.process.as_raw_fd()))?;
+        let source = reactor.watch(&mut SourceFd(&self.process.process.as_raw_fd()))?;
         reactor.handle(source, Rc::new(Death { link: link.clone(), process: self.process.clone() }));
         self.watched = Some((reactor.clone(), source));
         Ok(())
@@ -110,14 +153,17 @@ impl Place for Child {
 
     fn end(&mut self) {
         // It may have ended already.
-        let _ = pidfd_send_signal(&*self.process, Signal::KILL);
+        let _ = pidfd_send_signal(&self.process.process, Signal::KILL);
         if let Some((reactor, source)) = self.watched.take() {
-            reactor.unwatch(source, &mut SourceFd(&self.process.as_raw_fd()));
+            reactor.unwatch(source, &mut SourceFd(&self.process.process.as_raw_fd()));
         }
         if self.share.is_some() {
             // Its control group can't go before it.
-            has_ended(&self.process, DYING);
+            self.process.has_ended(DYING);
             self.share.take();
+        }
+        if !self.process.is_buried.replace(true) {
+            self.process.zygote.bury(self.process.number);
         }
     }
 }
@@ -125,13 +171,13 @@ impl Place for Child {
 /// Hears of a process' end.
 struct Death {
     link: Rc<Link>,
-    process: Rc<OwnedFd>,
+    process: Rc<Process>,
 }
 
 impl Handler for Death {
     fn ready(&self) {
-        if has_ended(&self.process, 0) {
-            self.link.end("the process has ended");
+        if !self.link.is_lost() && self.process.has_ended(0) {
+            self.link.end(&self.process.how_ended());
         }
     }
 }

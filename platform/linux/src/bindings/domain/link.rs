@@ -1,7 +1,7 @@
 //! A channel with the communications that go over it: what two domains have between them.
 
 use std::cell::{Cell, RefCell};
-use std::io;
+use std::io::{self, Write};
 use std::rc::{Rc, Weak};
 
 use drystone_component::Interface;
@@ -56,6 +56,10 @@ pub(crate) struct Link {
     /// What the other side shows.
     sign: Cell<u32>,
     lost: Cell<bool>,
+    /// Why.
+    why: RefCell<String>,
+    /// What was made there, if that is to be missed.
+    component: Cell<Option<&'static str>>,
     /// Whom to wake when these change.
     watcher: RefCell<Option<Waker>>,
 }
@@ -82,6 +86,8 @@ impl Link {
             expectation: RefCell::new(Some(reactor.expect())),
             sign: Cell::new(0),
             lost: Cell::new(false),
+            why: RefCell::default(),
+            component: Cell::default(),
             watcher: RefCell::default(),
         });
         link.source.set(Some(reactor.serve(link.clone())?));
@@ -145,24 +151,47 @@ impl Link {
         self.lost.get()
     }
 
+    /// Why, if its component has not been deleted in good order.
+    pub(crate) fn ended(&self) -> Option<String> {
+        (self.is_lost() && self.sign() != sign::GONE).then(|| self.why.borrow().clone())
+    }
+
+    /// If the other side ends and doesn't say so itself, people are told that the component has.
+    pub(crate) fn miss(&self, component: &'static str) {
+        self.component.set(Some(component));
+    }
+
     /// The other side is there no more.
-    pub(crate) fn lose(&self, why: &str) {
+    fn part(&self, why: &str) {
         if !self.lost.replace(true) {
             self.expectation.borrow_mut().take();
+            self.why.borrow_mut().push_str(why);
             self.peer.lost(&self.line(), why);
             self.alert();
         }
     }
 
-    /// The same, after what it said last has been heard.
+    /// The same, unexpectedly.
+    pub(crate) fn lose(&self, why: &str) {
+        if let Some(component) = self.component.take().filter(|_| !self.is_lost()) {
+            let _ = writeln!(io::stderr(), "warning: {component} AT {} has ended: {why}", self.name);
+        }
+        self.part(why);
+    }
+
+    /// Its process has ended, or whatever it was in: what it said last is heard before.
     pub(crate) fn end(&self, why: &str) {
         self.hear();
-        self.lose(why);
+        let sign = self.end.borrow_mut().sign();
+        match sign {
+            sign::LAST.. => self.part(why),
+            _ => self.lose(why),
+        }
     }
 
     /// The channel isn't served any more.
     pub(crate) fn hang_up(&self) {
-        self.lose("it has ended");
+        self.part("it has ended");
         if let Some(source) = self.source.take() {
             self.reactor.leave_alone(source, self);
         }
@@ -188,8 +217,10 @@ impl Link {
         if self.sign.replace(sign) != sign {
             self.alert();
         }
-        if sign >= sign::LAST {
-            self.lose("it has ended");
+        match sign {
+            sign::FAILED => self.part("it has ended by itself, by an error or HALT"),
+            sign::LAST.. => self.part("it has ended"),
+            _ => {}
         }
     }
 

@@ -10,7 +10,9 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitStatus;
 use std::ptr;
 
 use drystone_component::{Program, Template};
@@ -34,8 +36,14 @@ pub(super) struct Zygote {
     pid: Pid,
 }
 
-/// Address of the template, the capacity, then what the confinement says of itself.
+/// Address of the template, the capacity, then what the confinement says of itself. Or instead of an address one of those
+/// below, and the number of a process that has ended or is about to.
 const WORDS: usize = 2 + Confinement::WORDS;
+
+/// Nobody wants to know how it has ended.
+const BURY: u64 = 0;
+/// How has it ended?
+const ASK: u64 = 1;
 
 impl Zygote {
     pub(super) fn new(program: &'static Program, options: &Options) -> io::Result<Zygote> {
@@ -67,7 +75,7 @@ impl Zygote {
         request[0] = ptr::from_ref(template).expose_provenance() as u64;
         request[1] = capacity.into();
         request[2..].copy_from_slice(&confinement.words());
-        let socket = self.socket.as_ref().expect("it is there as long as this").as_fd();
+        let socket = self.socket()?;
         send(socket, &request, &offer.descriptors())?;
         let (answer, descriptors) =
             receive::<2>(socket)?.ok_or_else(|| io::Error::other("It can't be made"))?;
@@ -75,6 +83,29 @@ impl Zygote {
             Some(process) => Ok((answer[0] as u32, process)),
             None => Err(io::Error::from_raw_os_error(answer[1] as i32)),
         }
+    }
+
+    /// How a process that it forked has ended, which it is asked once.
+    pub(super) fn how_ended(&self, process: u32) -> Option<ExitStatus> {
+        self.about(ASK, process).ok()?;
+        let (answer, _) = receive::<2>(self.socket().ok()?).ok()??;
+        (answer[1] == 0).then(|| ExitStatus::from_raw(answer[0] as i32))
+    }
+
+    /// Nobody will ask how that process has ended.
+    pub(super) fn bury(&self, process: u32) {
+        // It may have ended, and all below it.
+        let _ = self.about(BURY, process);
+    }
+
+    fn about(&self, what: u64, process: u32) -> io::Result<()> {
+        let mut request = [0u64; WORDS];
+        (request[0], request[1]) = (what, process.into());
+        send(self.socket()?, &request, &[])
+    }
+
+    fn socket(&self) -> io::Result<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 }
 
@@ -129,11 +160,18 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
     // SAFETY: plain numbers and constants.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
-        // Nobody waits for those that it forks.
-        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        // What is typed at a terminal is for the program, with which all of these end.
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
     }
     close_all_but(&socket);
     while let Ok(Some((request, descriptors))) = receive::<WORDS>(socket.as_fd()) {
+        if let BURY | ASK = request[0] {
+            let answer = wait_for(request[1] as i32);
+            if request[0] == ASK && send(socket.as_fd(), &answer, &[]).is_err() {
+                return;
+            }
+            continue;
+        }
         let answer = fork(&request, descriptors, &socket, program, options);
         let sent = match answer {
             Ok((pid, process)) => send(socket.as_fd(), &[pid, 0], &[process.as_fd()]),
@@ -144,6 +182,15 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
         if sent.is_err() {
             return;
         }
+    }
+}
+
+/// How a process has ended, and whether that isn't known.
+fn wait_for(process: i32) -> [u64; 2] {
+    let ended = retry_on_intr(|| waitpid(Pid::from_raw(process), WaitOptions::empty()));
+    match ended {
+        Ok(Some((_, status))) => [status.as_raw() as u64, 0],
+        _ => [0, 1],
     }
 }
 

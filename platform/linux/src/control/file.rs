@@ -1,0 +1,104 @@
+//! The socket's file, which goes with the program: also if a signal ends it, or `exit`. What one left that was killed is
+//! in nobody's way.
+//!
+//! # Soundness
+//!
+//! What runs when a signal has come calls only what may be called then: it reads atomics, removes a file, and lets the signal
+//! do what it usually does. The path that it gets lives for ever.
+
+use std::ffi::{CString, c_char, c_int};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, absolute};
+use std::ptr::null_mut;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::SeqCst};
+
+use mio::net::{UnixListener, UnixStream};
+
+/// The file, and whose it is: those that this process forks leave it alone.
+static FILE: AtomicPtr<c_char> = AtomicPtr::new(null_mut());
+static OWNER: AtomicI32 = AtomicI32::new(0);
+
+/// See the head of this file.
+pub(super) struct File(());
+
+impl File {
+    /// Makes it, and listens.
+    pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, File)> {
+        if is_left(path) {
+            fs::remove_file(path)?;
+        }
+        let listener = UnixListener::bind(path)?;
+        let path = CString::new(absolute(path)?.as_os_str().as_bytes())?;
+        OWNER.store(std::process::id() as i32, SeqCst);
+        FILE.store(path.into_raw(), SeqCst);
+        static WATCH: Once = Once::new();
+        WATCH.call_once(watch);
+        Ok((listener, File(())))
+    }
+
+    pub(super) fn remove(&self) {
+        remove();
+    }
+}
+
+extern "C" fn remove() {
+    // SAFETY: see the head of this file.
+    unsafe {
+        let file = FILE.load(SeqCst);
+        if OWNER.load(SeqCst) == libc::getpid() && !file.is_null() {
+            FILE.store(null_mut(), SeqCst);
+            libc::unlink(file);
+        }
+    }
+}
+
+extern "C" fn end(signal: c_int) {
+    remove();
+    // SAFETY: see the head of this file.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+/// From now on the file is removed at the end.
+fn watch() {
+    // SAFETY: see the head of this file.
+    unsafe {
+        libc::atexit(remove);
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            // Who is told to ignore it goes on doing so.
+            if libc::signal(signal, end as *const () as libc::sighandler_t) == libc::SIG_IGN {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
+    }
+}
+
+/// Whether it is a socket to which nobody listens; who has too much to do just now to be connected to does.
+fn is_left(path: &Path) -> bool {
+    let is_socket = fs::metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let connected = UnixStream::connect(path);
+    is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_left_only_if_nobody_listens() {
+        let folder = tempfile::tempdir().expect("there are temporary folders");
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).expect("it can be made");
+        rustix::net::listen(&listener, 0).expect("it listens");
+        let waiting = std::iter::from_fn(|| UnixStream::connect(&path).ok()).take(100).collect::<Vec<_>>();
+        assert!(waiting.len() < 100 && !is_left(&path), "{} wait", waiting.len());
+        drop(listener);
+        assert!(is_left(&path));
+    }
+}
