@@ -9,20 +9,25 @@
 //! * [`Services`] (ConcreteServer) carry out its calls: the host implements them for what it serves.
 //! * [`Prepared`] is a program that was checked, verified and perhaps compiled; a [`Run`] is one execution of it, which goes on a
 //!   bit each time that [`Run::resume`] is called and can be kept in between, for as long as one likes.
+//! * [`InterpServer`] remembers programs by their hashes, has an eye on what each client uses, and gives runs their turns.
+//! * [`builder`] writes programs in Rust.
 //!
 //! Nothing here does input or output, and nothing that a client sends can make it panic, compute without end, or take more memory
 //! than its [`Limits`] and [`Allowance`] say.
 
+pub mod builder;
 mod check;
 mod compile;
 mod fault;
 mod format;
 mod helpers;
 mod host;
+mod interfaces;
 mod operate;
 mod prepared;
 mod program;
 mod run;
+mod server;
 mod services;
 mod table;
 mod tree;
@@ -35,6 +40,7 @@ pub use host::Failure;
 pub use prepared::{Executor, Prepared};
 pub use program::{Action, Argument, Call, Code, Hash, Pattern, Program, Refusal, Travels, Variable};
 pub use run::{Allowance, Run, Step, Why};
+pub use server::{ClientId, Event, InterpServer, Quota, RunId, Settings};
 pub use services::{Answer, Arguments, Results, Services};
 pub use table::{Layout, VarTable};
 pub use tree::{Command, Comparison, Expression, For, Kind, Move, OnError, Operation};

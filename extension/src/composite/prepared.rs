@@ -93,6 +93,11 @@ impl<S> Prepared<S> {
         &self.program
     }
 
+    /// Whether bytecode is interpreted.
+    pub(super) fn is_interpreted(&self) -> bool {
+        matches!(self.body, Body::Bytecode(_, Engine::Interpreter(_)))
+    }
+
     /// Where its variables are, for a [`super::VarTable`].
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout

@@ -148,7 +148,7 @@ impl<S: Services> Run<S> {
         match (place, &prepared.body, &prepared.program().code) {
             (Place::Tree(positions), _, Code::Tree(tree)) => {
                 let layout = &prepared.layout;
-                let mut walk = Walk { host, memory, layout, positions, budget: given, cancelled };
+                let mut walk = Walk { host, memory, layout, positions, budget: given, made: 0, cancelled };
                 let halt = walk.command(tree).err().unwrap_or(Halt::Ended);
                 (walk.budget, halt)
             }
@@ -205,6 +205,16 @@ impl<S> Run<S> {
     /// What is left of its allowance.
     pub fn rounds(&self) -> u64 {
         self.rounds.saturating_sub(self.host.debt)
+    }
+
+    /// Takes from it what is left of its allowance. What it used beyond, it still owes.
+    pub(super) fn take_rounds(&mut self) -> u64 {
+        core::mem::take(&mut self.rounds)
+    }
+
+    /// What it used beyond its allowance.
+    pub(super) fn debt(&self) -> u64 {
+        self.host.debt
     }
 
     /// The flag that cancels it: who sets it may be in another thread. The run stops soon, and as long as the flag is set.

@@ -120,6 +120,12 @@ impl VarTable {
         table
     }
 
+    /// The same for a program that is only to be sent.
+    pub fn of(program: &Program) -> Result<VarTable, Refusal> {
+        let layout = Layout::of(program).ok_or("its variables take more memory than there is")?;
+        Ok(VarTable::new(Arc::new(layout)))
+    }
+
     /// The value of a variable, or of an element of an array.
     pub fn get(&self, variable: u32, index: u32) -> Option<Value> {
         get(&self.layout, &self.memory, &self.texts, variable, index)

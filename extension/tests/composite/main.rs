@@ -2,4 +2,7 @@
 
 mod agree;
 mod generate;
+mod interface;
+mod programs;
 mod script;
+mod store;

@@ -1,19 +1,21 @@
 //! Interprets a program's tree. Where it stops, each command on the way out says where it was; when it goes on, each
 //! finds that on the way in. What isn't a loop or a sequence is done again from its beginning.
 
+mod expressions;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use drystone_component::Type;
 
-use super::fault::Fault;
-use super::host::{Called, Failure, Host, cost};
-use super::operate;
-use super::services::Services;
-use super::table::{Layout, set_word, word};
-use super::tree::{Command, Expression, For, Kind, Move, Operation, order};
-use super::value::Text;
+use crate::composite::fault::Fault;
+use crate::composite::host::{Called, Failure, Host, cost};
+use crate::composite::operate;
+use crate::composite::services::Services;
+use crate::composite::table::{Layout, set_word, word};
+use crate::composite::tree::{Command, Expression, For, Move, Operation};
+use crate::composite::value::Text;
 use crate::engine::Memory;
 
 /// Why it doesn't go on.
@@ -42,6 +44,8 @@ pub(super) struct Walk<'a, S> {
     /// The innermost command first.
     pub positions: &'a mut Vec<Position>,
     pub budget: u64,
+    /// Bytes of texts that were made since the last command began, or the last round.
+    pub made: usize,
     pub cancelled: &'a AtomicBool,
 }
 
@@ -50,6 +54,7 @@ type Done = Result<(), Halt>;
 impl<S: Services> Walk<'_, S> {
     /// Does a command from its beginning, or from where it stopped.
     pub fn command(&mut self, command: &Command) -> Done {
+        self.made = 0;
         match command {
             Command::Sequence(commands) => self.parts(Position::default(), |walk, position| {
                 let Some(next) = commands.get(position.at) else { return Ok(false) };
@@ -175,6 +180,7 @@ impl<S: Services> Walk<'_, S> {
 
     /// Pays for a round of a loop.
     fn spend(&mut self) -> Done {
+        self.made = 0;
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Halt::Cancelled);
         }
@@ -260,7 +266,9 @@ impl<S: Services> Walk<'_, S> {
         if let Some(parts) = appended(variable, value) {
             let mut rest = Text::default();
             for part in parts {
-                rest = rest.joined(&self.text(part)?);
+                let part = self.text(part)?;
+                self.make(part.len()).map_err(|fault| fail(fault, location))?;
+                rest = rest.joined(&part);
             }
             self.pay(cost(rest.len()));
             return self.host.texts.append(slot, &rest).map_err(|fault| fail(fault, location));
@@ -279,145 +287,6 @@ impl<S: Services> Walk<'_, S> {
         let spent = moved.map_err(|fault| fail(fault, it.location))?;
         self.pay(spent);
         Ok(())
-    }
-
-    /// The value of an expression that isn't a TEXT, as the word in which it is kept.
-    fn word(&mut self, expression: &Expression) -> Result<u64, Halt> {
-        Ok(match expression {
-            Expression::Boolean(it) => u64::from(*it),
-            Expression::Character(it) => u64::from(*it),
-            Expression::Integer(it) => *it as u64,
-            Expression::Real(it) => it.to_bits(),
-            Expression::Variable(variable) => self.get(*variable),
-            Expression::Element(variable, index, location) => {
-                let index = self.word(index)?;
-                let place = self.place(*variable, index, *location)?;
-                word(self.memory, place)
-            }
-            Expression::Apply(operation, operands, location) => {
-                self.apply(*operation, operands).map_err(|stop| stop.at(*location))?
-            }
-            Expression::Test(call) => self.call(*call)?,
-            Expression::Failed => self.host.failed.into(),
-            Expression::Text(_) => unreachable!("checked: it is no TEXT"),
-        })
-    }
-}
-
-/// Why an operation has no value: what is in its operands, or itself.
-enum Why {
-    Inside(Halt),
-    Itself(Fault),
-}
-
-impl Why {
-    fn at(self, location: u32) -> Halt {
-        match self {
-            Why::Inside(halt) => halt,
-            Why::Itself(fault) => fail(fault, location),
-        }
-    }
-}
-
-impl From<Halt> for Why {
-    fn from(halt: Halt) -> Why {
-        Why::Inside(halt)
-    }
-}
-
-impl From<Fault> for Why {
-    fn from(fault: Fault) -> Why {
-        Why::Itself(fault)
-    }
-}
-
-impl<S: Services> Walk<'_, S> {
-    fn apply(&mut self, operation: Operation, operands: &[Expression]) -> Result<u64, Why> {
-        use Operation::*;
-        Ok(match operation {
-            And => u64::from(self.word(&operands[0])? != 0 && self.word(&operands[1])? != 0),
-            Or => u64::from(self.word(&operands[0])? != 0 || self.word(&operands[1])? != 0),
-            Not => u64::from(self.word(&operands[0])? == 0),
-            CharacterToInteger | BooleanToInteger => self.word(&operands[0])?,
-            IntegerToReal => (self.word(&operands[0])? as i64 as f64).to_bits(),
-            IntegerToCharacter => {
-                u8::try_from(self.word(&operands[0])?).map_err(|_| Fault::InvalidConversion)?.into()
-            }
-            RealToInteger => operate::real_to_integer(f64::from_bits(self.word(&operands[0])?))? as u64,
-            Compare(comparison, Kind::Text) => {
-                let (a, b) = (self.text(&operands[0])?, self.text(&operands[1])?);
-                self.pay(cost(a.len().min(b.len())));
-                u64::from(operate::order_of_texts(&a, &b) & comparison.orders() != 0)
-            }
-            Compare(comparison, kind) => {
-                let (a, b) = (self.word(&operands[0])?, self.word(&operands[1])?);
-                let order = match kind {
-                    Kind::Real => operate::order_of_reals(f64::from_bits(a), f64::from_bits(b)),
-                    _ => order::of(Some((a as i64).cmp(&(b as i64)))),
-                };
-                u64::from(order & comparison.orders() != 0)
-            }
-            Length => self.text(&operands[0])?.len() as u64,
-            ByteOf => {
-                let text = self.text(&operands[0])?;
-                operate::byte_of(&text, self.word(&operands[1])? as i64)?.into()
-            }
-            Find => {
-                let (text, part) = (self.text(&operands[0])?, self.text(&operands[1])?);
-                let from = self.word(&operands[2])? as i64;
-                self.pay(cost(text.len() + part.len()));
-                operate::find(&text, &part, from)? as u64
-            }
-            _ => {
-                let a = self.word(&operands[0])?;
-                let b = operands.get(1).map_or(Ok(0), |b| self.word(b))?;
-                match operation.signature().1 {
-                    Type::Real => operate::real(operation, f64::from_bits(a), f64::from_bits(b)).to_bits(),
-                    _ => operate::integer(operation, a as i64, b as i64)? as u64,
-                }
-            }
-        })
-    }
-
-    /// The value of an expression that is a TEXT.
-    fn text(&mut self, expression: &Expression) -> Result<Text, Halt> {
-        match expression {
-            Expression::Text(text) => Ok(text.clone()),
-            Expression::Variable(variable) => {
-                Ok(self.host.texts.get(self.layout.place(*variable).into()).clone())
-            }
-            Expression::Element(variable, index, location) => {
-                let index = self.word(index)?;
-                let slot = self.place(*variable, index, *location)?;
-                Ok(self.host.texts.get(slot as u64).clone())
-            }
-            Expression::Apply(operation, operands, location) => {
-                self.make_text(*operation, operands).map_err(|stop| stop.at(*location))
-            }
-            _ => unreachable!("checked: it is a TEXT"),
-        }
-    }
-
-    fn make_text(&mut self, operation: Operation, operands: &[Expression]) -> Result<Text, Why> {
-        let most = self.host.texts.most;
-        let text = match operation {
-            Operation::Concatenate => {
-                let (a, b) = (self.text(&operands[0])?, self.text(&operands[1])?);
-                if a.len().saturating_add(b.len()) > most {
-                    return Err(Fault::OutOfMemory.into());
-                }
-                a.joined(&b)
-            }
-            Operation::Slice => {
-                let text = self.text(&operands[0])?;
-                let (from, count) = (self.word(&operands[1])? as i64, self.word(&operands[2])? as i64);
-                operate::slice(&text, from, count)?
-            }
-            Operation::Zeros => operate::zeros(self.word(&operands[0])? as i64, most)?,
-            _ => operate::written(operation, self.word(&operands[0])?),
-        };
-        self.pay(cost(text.len()));
-        Ok(text)
     }
 }
 

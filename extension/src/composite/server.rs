@@ -1,0 +1,305 @@
+//! The server's side of composite calls (the paper's InterpServer): programs that it remembers, the runs of its clients, and whose
+//! turn it is. The host brings what clients send, and acts on what each turn gives.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
+
+use drystone_component::Protocol;
+
+use super::check::Limits;
+use super::prepared::{Executor, Prepared};
+use super::program::{Hash, Program, Refusal};
+use super::run::{Allowance, Run, Step, Why};
+use super::services::Services;
+use super::table::VarTable;
+
+/// How a server goes about.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What no program may exceed.
+    pub limits: Limits,
+    /// Bytes of programs that are remembered; those that nobody used for longest are forgotten first.
+    pub remembered: usize,
+    /// Rounds of a turn.
+    pub slice: u64,
+    /// A number that nobody can guess: see [`Executor::Jit`].
+    pub key: u64,
+}
+
+/// What one client may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Quota {
+    /// Rounds of all its runs together; [`InterpServer::allow`] gives more.
+    pub rounds: u64,
+    /// Bytes of texts that each run may hold.
+    pub texts: usize,
+    /// Runs at once, those included that have stopped and are kept.
+    pub runs: usize,
+}
+
+/// A client, as its host numbers it.
+pub type ClientId = u64;
+
+/// A run, numbered from 0; numbers aren't used again.
+pub type RunId = u64;
+
+/// What became of a run.
+#[derive(Debug)]
+pub enum Event<S> {
+    /// It has done all: the values that come back, as XDR, and its communications. It is gone.
+    Ended(Vec<u8>, S),
+    /// It has stopped, with such values now. It is kept, until it is resumed or discarded.
+    Stopped(Why, Vec<u8>),
+}
+
+/// Runs programs for clients, in turns.
+pub struct InterpServer<S> {
+    settings: Settings,
+    programs: BTreeMap<Hash, Known<S>>,
+    /// Bytes of all of them.
+    remembered: usize,
+    clock: u64,
+    clients: BTreeMap<ClientId, Client>,
+    /// Clients with runs that can go on.
+    turns: VecDeque<ClientId>,
+    runs: BTreeMap<RunId, Active<S>>,
+    next: RunId,
+}
+
+struct Known<S> {
+    prepared: Arc<Prepared<S>>,
+    bytes: usize,
+    last_used: u64,
+    uses: u32,
+}
+
+struct Client {
+    quota: Quota,
+    runs: usize,
+    ready: VecDeque<RunId>,
+}
+
+struct Active<S> {
+    client: ClientId,
+    hash: Hash,
+    run: Run<S>,
+    is_ready: bool,
+}
+
+/// A program that is used so often is compiled to the machine's code.
+const OFTEN: u32 = 3;
+
+impl<S: Services> InterpServer<S> {
+    /// A server that knows nothing.
+    pub fn new(settings: Settings) -> InterpServer<S> {
+        InterpServer {
+            settings,
+            programs: BTreeMap::new(),
+            remembered: 0,
+            clock: 0,
+            clients: BTreeMap::new(),
+            turns: VecDeque::new(),
+            runs: BTreeMap::new(),
+            next: 0,
+        }
+    }
+
+    /// Takes a program, out of bytes that may be anything, and remembers it by its hash.
+    pub fn remember(&mut self, bytes: &[u8]) -> Result<Hash, Refusal> {
+        let hash = Hash::of(bytes);
+        if self.programs.contains_key(&hash) {
+            return Ok(hash);
+        }
+        let program = Program::decode(bytes, &self.settings.limits)?;
+        let prepared = Arc::new(Prepared::new(program, &self.settings.limits, Executor::Interpreter)?);
+        self.clock += 1;
+        self.remembered += bytes.len();
+        let known = Known { prepared, bytes: bytes.len(), last_used: self.clock, uses: 0 };
+        self.programs.insert(hash, known);
+        self.forget_some(hash);
+        Ok(hash)
+    }
+
+    /// The program with a hash, if it is remembered; else the client has to send it.
+    pub fn program(&self, hash: Hash) -> Option<&Program> {
+        self.programs.get(&hash).map(|known| known.prepared.program())
+    }
+
+    fn forget_some(&mut self, last: Hash) {
+        while self.remembered > self.settings.remembered && self.programs.len() > 1 {
+            let others = self.programs.iter().filter(|(hash, _)| **hash != last);
+            let Some((&oldest, _)) = others.min_by_key(|(_, known)| known.last_used) else { return };
+            if let Some(known) = self.programs.remove(&oldest) {
+                self.remembered -= known.bytes;
+            }
+        }
+    }
+
+    /// A client comes, or has another quota from now on.
+    pub fn admit(&mut self, client: ClientId, quota: Quota) {
+        let known = self.clients.entry(client);
+        known.or_insert_with(|| Client { quota, runs: 0, ready: VecDeque::new() }).quota = quota;
+    }
+
+    /// A client may use so many rounds more.
+    pub fn allow(&mut self, client: ClientId, rounds: u64) {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.quota.rounds = client.quota.rounds.saturating_add(rounds);
+        }
+    }
+
+    /// A client has gone, and all its runs with it: gives their communications.
+    pub fn dismiss(&mut self, client: ClientId) -> Vec<S> {
+        self.clients.remove(&client);
+        self.turns.retain(|it| *it != client);
+        let gone = self.runs.extract_if(.., |_, active| active.client == client);
+        gone.map(|(_, active)| active.run.into_parts().1).collect()
+    }
+
+    /// Begins a run of a program that is remembered, with the values that the client sent, over communications of such interfaces.
+    pub fn start<P: Protocol>(
+        &mut self,
+        client: ClientId,
+        hash: Hash,
+        values: &[u8],
+        interfaces: &[&P],
+        services: S,
+    ) -> Result<RunId, Refusal> {
+        let owner = self.clients.get_mut(&client).ok_or("the server doesn't know this client")?;
+        if owner.runs >= owner.quota.runs {
+            let most = owner.quota.runs;
+            return Err(format!("a client may have {most} runs at once; discard one that has stopped").into());
+        }
+        let known = self.programs.get_mut(&hash);
+        let known =
+            known.ok_or_else(|| format!("the program {hash} isn't known here any more; send it again"))?;
+        known.prepared.program().check_interfaces(interfaces)?;
+        self.clock += 1;
+        (known.last_used, known.uses) = (self.clock, known.uses.saturating_add(1));
+        if known.uses == OFTEN {
+            known.compile(self.settings.key);
+        }
+        let mut table = VarTable::new(known.prepared.layout().clone());
+        table.decode_in(values)?;
+        let allowance = Allowance { rounds: 0, texts: owner.quota.texts };
+        let run = Run::new(known.prepared.clone(), table, services, allowance)?;
+        owner.runs += 1;
+        let id = self.next;
+        self.next += 1;
+        self.runs.insert(id, Active { client, hash, run, is_ready: false });
+        self.wake(id);
+        Ok(id)
+    }
+
+    /// Something has changed that a run may have waited for.
+    pub fn wake(&mut self, run: RunId) {
+        let Some(active) = self.runs.get_mut(&run).filter(|active| !active.is_ready) else { return };
+        let Some(client) = self.clients.get_mut(&active.client) else { return };
+        active.is_ready = true;
+        if client.ready.is_empty() {
+            self.turns.push_back(active.client);
+        }
+        client.ready.push_back(run);
+    }
+
+    /// Has a run stop at its next turn. It may be resumed nevertheless.
+    pub fn cancel(&mut self, run: RunId) {
+        if let Some(active) = self.runs.get_mut(&run) {
+            active.run.cancel_flag().store(true, Ordering::Relaxed);
+            self.wake(run);
+        }
+    }
+
+    /// Has a run go on that has stopped.
+    pub fn resume(&mut self, run: RunId) {
+        if let Some(active) = self.runs.get_mut(&run) {
+            active.run.cancel_flag().store(false, Ordering::Relaxed);
+            self.wake(run);
+        }
+    }
+
+    /// A run, to look at its variables or to change them, or its communications.
+    pub fn run(&mut self, run: RunId) -> Option<&mut Run<S>> {
+        self.runs.get_mut(&run).map(|active| &mut active.run)
+    }
+
+    /// Whose run it is.
+    pub fn client_of(&self, run: RunId) -> Option<ClientId> {
+        self.runs.get(&run).map(|active| active.client)
+    }
+
+    /// Ends a run wherever it is: gives its communications.
+    pub fn discard(&mut self, run: RunId) -> Option<S> {
+        let active = self.runs.remove(&run)?;
+        if let Some(client) = self.clients.get_mut(&active.client) {
+            client.runs -= 1;
+            client.ready.retain(|it| *it != run);
+            if client.ready.is_empty() {
+                self.turns.retain(|it| *it != active.client);
+            }
+        }
+        Some(active.run.into_parts().1)
+    }
+
+    /// Whether nothing can go on.
+    pub fn is_idle(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// One run of the client whose turn it is goes on for a slice. Gives which one, and what became of it, if it isn't to have
+    /// another turn or waits. None if nothing can go on.
+    pub fn turn(&mut self) -> Option<(RunId, Option<Event<S>>)> {
+        let id = self.turns.pop_front()?;
+        let client = self.clients.get_mut(&id)?;
+        let run = client.ready.pop_front()?;
+        let active = self.runs.get_mut(&run)?;
+        let slice = self.settings.slice.max(1);
+        let given = client.quota.rounds.min(slice.saturating_add(active.run.debt()));
+        active.run.allow(given);
+        let step = active.run.resume(slice);
+        client.quota.rounds -= given - active.run.take_rounds();
+        let has_more = match step {
+            Step::Yields => true,
+            Step::Stopped(Why::Budget) => client.quota.rounds > 0,
+            _ => false,
+        };
+        if has_more {
+            client.ready.push_back(run);
+            if let Some(known) = self.programs.get_mut(&active.hash) {
+                // It takes long.
+                known.compile(self.settings.key);
+                let _ = active.run.go_on_with(known.prepared.clone());
+            }
+        } else {
+            active.is_ready = false;
+        }
+        if !client.ready.is_empty() {
+            self.turns.push_back(id);
+        }
+        let event = match step {
+            Step::Waits => None,
+            _ if has_more => None,
+            Step::Ended => {
+                let values = active.run.encode_out();
+                self.discard(run).map(|services| Event::Ended(values, services))
+            }
+            Step::Stopped(why) => Some(Event::Stopped(why, active.run.encode_out())),
+            Step::Yields => None,
+        };
+        Some((run, event))
+    }
+}
+
+impl<S: Services> Known<S> {
+    /// Has it compiled to the machine's code, if it isn't, and as far as that is possible.
+    fn compile(&mut self, key: u64) {
+        if self.prepared.is_interpreted()
+            && let Ok(Some(compiled)) = self.prepared.with(Executor::Jit(key))
+        {
+            self.prepared = Arc::new(compiled);
+        }
+    }
+}
