@@ -2,7 +2,11 @@
 
 mod agree;
 mod generate;
+mod golden;
+mod hostile;
 mod interface;
 mod programs;
 mod script;
+mod served;
+mod stops;
 mod store;

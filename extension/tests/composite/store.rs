@@ -57,6 +57,11 @@ impl Store {
             ..Store::default()
         }
     }
+
+    /// The same, but nothing is answered yet.
+    pub fn busy(files: &[&[u8]]) -> Store {
+        Store { is_busy: true, ..Store::of(files) }
+    }
 }
 
 impl Services for Store {

@@ -1,0 +1,154 @@
+//! What a server does for its clients.
+
+use std::collections::BTreeMap;
+
+use drystone_component::wire::Description;
+use drystone_extension::composite::builder::*;
+use drystone_extension::composite::*;
+
+use crate::programs::copy;
+use crate::store::{Store, file};
+
+const SETTINGS: Settings =
+    Settings { limits: LIMITS, remembered: 1 << 16, slice: 100, key: 0x0123_4567_89ab_cdef };
+const LIMITS: Limits = Limits { program: 1 << 16, words: 1 << 10, texts: 1 << 6 };
+const QUOTA: Quota = Quota { rounds: 100_000, texts: 1 << 20, runs: 2 };
+const NONE: [&Description; 0] = [];
+
+fn endless() -> Vec<u8> {
+    let vars = Builder::new();
+    let rounds = vars.out::<i64>();
+    vars.program(while_(true, rounds.set(rounds + 1))).unwrap().encode()
+}
+
+#[test]
+fn a_program_is_sent_once_and_run_again_and_again() {
+    let mut server = InterpServer::new(SETTINGS);
+    let interfaces = [&file(), &file()];
+    server.admit(1, QUOTA);
+    let (program, piece, copied) = copy();
+    let hash = program.hash();
+    assert!(server.program(hash).is_none());
+    assert_eq!(server.remember(&program.encode()), Ok(hash));
+    // The third time it is compiled.
+    for round in 1..6 {
+        let mut mine = VarTable::of(&program).unwrap();
+        mine.assign(piece, round).unwrap();
+        let store = Store::of(&[b"Hello, world!", b""]);
+        let run = server.start(1, hash, &mine.encode_in(), &interfaces, store).unwrap();
+        match server.turn() {
+            Some((it, Some(Event::Ended(values, store)))) if it == run => {
+                mine.decode_out(&values).unwrap();
+                assert_eq!(
+                    (mine.value(copied), &store.files[1].bytes[..]),
+                    (Some(13), &b"Hello, world!"[..])
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(server.is_idle());
+    }
+    let sentence = server.start(1, hash, &[0; 8], &[&file()], Store::of(&[])).unwrap_err().0;
+    assert_eq!(sentence, "the program talks over 2 communications, and there are 1");
+    let sentence = server.start(2, hash, &[0; 8], &interfaces, Store::of(&[])).unwrap_err().0;
+    assert_eq!(sentence, "the server doesn't know this client");
+    let sentence = server.start(1, Hash([7; 32]), &[], &NONE, Store::of(&[])).unwrap_err().0;
+    assert!(sentence.ends_with("isn't known here any more; send it again"), "{sentence}");
+}
+
+#[test]
+fn clients_get_equal_turns_whatever_they_run() {
+    let mut server = InterpServer::new(SETTINGS);
+    let hash = server.remember(&endless()).unwrap();
+    let mut owners = BTreeMap::new();
+    for (client, runs) in [(1, 1), (2, 2), (3, 2)] {
+        server.admit(client, QUOTA);
+        for _ in 0..runs {
+            owners.insert(server.start(client, hash, &[], &NONE, Store::of(&[])).unwrap(), client);
+        }
+    }
+    let mut turns = BTreeMap::new();
+    for _ in 0..300 {
+        let (run, event) = server.turn().unwrap();
+        assert!(event.is_none());
+        *turns.entry(owners[&run]).or_insert(0) += 1;
+    }
+    assert_eq!(turns, BTreeMap::from([(1, 100), (2, 100), (3, 100)]));
+}
+
+#[test]
+fn who_has_spent_all_goes_on_with_more_or_leaves() {
+    let mut server = InterpServer::new(SETTINGS);
+    let hash = server.remember(&endless()).unwrap();
+    server.admit(1, Quota { rounds: 250, ..QUOTA });
+    let run = server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap();
+    let stopped = |server: &mut InterpServer<Store>, turns: usize, wanted: Why| {
+        for _ in 1..turns {
+            assert!(matches!(server.turn(), Some((_, None))));
+        }
+        match server.turn() {
+            Some((it, Some(Event::Stopped(why, _)))) => assert_eq!((it, why), (run, wanted)),
+            other => panic!("{other:?}"),
+        }
+        assert!(server.is_idle() && server.turn().is_none());
+    };
+    stopped(&mut server, 3, Why::Budget);
+    server.allow(1, 150);
+    server.resume(run);
+    stopped(&mut server, 2, Why::Budget);
+    server.allow(1, 1000);
+    server.resume(run);
+    server.turn();
+    server.cancel(run);
+    stopped(&mut server, 1, Why::Cancelled);
+    server.resume(run);
+    assert!(matches!(server.turn(), Some((_, None))));
+
+    // It counts as long as it is kept.
+    let another = server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap();
+    let sentence = server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap_err().0;
+    assert_eq!(sentence, "a client may have 2 runs at once; discard one that has stopped");
+    assert!(server.discard(run).is_some() && server.discard(run).is_none());
+    assert_eq!(server.client_of(another), Some(1));
+    assert_eq!(server.dismiss(1).len(), 1);
+    assert!(server.is_idle() && server.run(another).is_none());
+}
+
+#[test]
+fn runs_that_wait_take_no_turns() {
+    let mut server = InterpServer::new(SETTINGS);
+    server.admit(1, QUOTA);
+    let (program, ..) = copy();
+    let hash = server.remember(&program.encode()).unwrap();
+    let store = Store::busy(&[b"abc".as_slice(), b""]);
+    let run = server.start(1, hash, &5u64.to_be_bytes(), &[&file(), &file()], store).unwrap();
+    assert!(matches!(server.turn(), Some((_, None))));
+    assert!(server.is_idle());
+    server.run(run).unwrap().services().is_busy = false;
+    server.wake(run);
+    server.wake(run);
+    assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
+    assert!(server.is_idle());
+}
+
+#[test]
+fn what_nobody_uses_is_forgotten_first() {
+    let program = |number: i64| {
+        let vars = Builder::new();
+        let it = vars.out::<i64>();
+        vars.program(it.set(number)).unwrap().encode()
+    };
+    let size = program(0).len();
+    let mut server = InterpServer::<Store>::new(Settings { remembered: 3 * size, ..SETTINGS });
+    server.admit(1, QUOTA);
+    let hashes: Vec<Hash> = (0..3).map(|it| server.remember(&program(it)).unwrap()).collect();
+    server.start(1, hashes[0], &[], &NONE, Store::of(&[])).unwrap();
+    let fourth = server.remember(&program(3)).unwrap();
+    let known = |server: &InterpServer<Store>| {
+        hashes.iter().map(|it| server.program(*it).is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&server), [true, false, true]);
+    assert!(server.program(fourth).is_some());
+    // The run has its program as long as it needs it.
+    assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
+}
