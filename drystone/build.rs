@@ -23,6 +23,8 @@ const SOURCES: &[&str] = &[
     "runtime/src",
     "kortex/Cargo.toml",
     "kortex/src",
+    "extension/Cargo.toml",
+    "extension/src",
     "stubs/Cargo.toml",
     "stubs/src",
     "platform/linux/Cargo.toml",

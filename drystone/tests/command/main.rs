@@ -6,6 +6,7 @@ mod book;
 mod build;
 mod certificates;
 mod check;
+mod composite;
 mod control;
 mod domains;
 mod ends;

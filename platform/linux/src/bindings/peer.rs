@@ -5,13 +5,15 @@
 //! words into the line's output, and from its input to a message.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use drystone_component::wire::{self, Connection, Event, Handle, Limits, Role};
 use drystone_component::{Interface, Type};
+use drystone_extension::composite::ClientId;
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
 
+use super::composite::{self, Session};
 use crate::reactor::{Expectation, Reactor};
 
 /// What carries the bytes between two programs.
@@ -38,6 +40,10 @@ pub(super) struct Peer {
     connection: RefCell<Connection>,
     /// The pumps of communications, by their handles.
     pumps: RefCell<Vec<Option<Waker>>>,
+    /// Who ships composite calls.
+    sessions: RefCell<BTreeMap<Handle, Rc<Session>>>,
+    /// As whom the other end does that, as long as it does.
+    client: Cell<Option<ClientId>>,
     /// Communications that the other end has begun and that aren't over here.
     served: Cell<usize>,
 }
@@ -45,7 +51,8 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn new(role: Role, limits: Limits) -> Peer {
         let connection = RefCell::new(Connection::new(role, limits));
-        Peer { connection, pumps: RefCell::default(), served: Cell::new(0) }
+        let (pumps, sessions, client) = Default::default();
+        Peer { connection, pumps, sessions, client, served: Cell::new(0) }
     }
 
     /// Whether all that the other end has begun is over here: what it has said last has been taken.
@@ -102,10 +109,13 @@ impl Peer {
             let event = self.connection.borrow_mut().poll();
             match event {
                 None => return,
-                Some(Event::Ready(handle)) => self.wake(handle),
+                Some(Event::Ready(handle)) => self.wake(line, handle),
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
-                    let found = line.find(&name).map(|(offer, _)| offer.interface);
+                    let found = match line.find(&name) {
+                        None if name == composite::SERVICE => Some(composite::interface()),
+                        found => found.map(|(offer, _)| offer.interface),
+                    };
                     let answer = found.ok_or("nothing is exported by this name");
                     self.connection.borrow_mut().answer(request, answer);
                 }
@@ -115,14 +125,60 @@ impl Peer {
         }
     }
 
-    fn wake(&self, handle: Handle) {
+    fn wake(&self, line: &Rc<dyn Line>, handle: Handle) {
         let pump = self.pumps.borrow().get(handle.index()).cloned().flatten();
-        pump.inspect(Waker::wake);
+        match pump {
+            Some(pump) => pump.wake(),
+            None => self.hear(line, handle),
+        }
+    }
+
+    /// Who ships composite calls has said something, if it is one of these.
+    fn hear(&self, line: &Rc<dyn Line>, handle: Handle) {
+        let session = self.sessions.borrow().get(&handle).cloned();
+        if session.is_some_and(|session| !session.hear(&self.connection)) {
+            self.sessions.borrow_mut().remove(&handle);
+            if self.sessions.borrow().is_empty() {
+                self.client.take().inspect(|client| line.reactor().composites.dismiss(*client));
+            }
+            self.one_served_less(line);
+        }
+    }
+
+    /// Sends a message that the other end has asked for.
+    pub(super) fn reply(
+        &self,
+        handle: Handle,
+        message: usize,
+        values: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
+    ) {
+        let mut connection = self.connection.borrow_mut();
+        if let Err(why) = connection.send(handle, message, values) {
+            connection.abandon(handle, &why);
+        }
+    }
+
+    fn one_served_less(&self, line: &Rc<dyn Line>) {
+        self.served.set(self.served.get() - 1);
+        if self.is_quiet() {
+            line.quiet();
+        }
     }
 
     /// The other end wants to talk to what is exported by a name.
     fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
         let mut connection = self.connection.borrow_mut();
+        if name == composite::SERVICE {
+            if connection.accept(handle, composite::interface(), 0) {
+                drop(connection);
+                self.served.set(self.served.get() + 1);
+                let client = self.client.get().unwrap_or_else(|| line.reactor().composites.admit());
+                self.client.set(Some(client));
+                self.sessions.borrow_mut().insert(handle, Session::new(line, client, handle));
+                self.hear(line, handle);
+            }
+            return;
+        }
         let Some((offer, slot)) = line.find(name) else {
             let why = format!("nothing is exported as {}", String::from_utf8_lossy(name));
             return connection.refuse(handle, &why);
@@ -230,7 +286,7 @@ impl Far for Half {
             }
             Err(why) => {
                 // It shall look for what comes: that it is over.
-                self.line.peer().wake(self.handle);
+                self.line.peer().wake(&self.line, self.handle);
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
             }
@@ -292,11 +348,7 @@ impl Drop for Half {
     fn drop(&mut self) {
         self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
         if self.slot.is_some() {
-            let served = &self.line.peer().served;
-            served.set(served.get() - 1);
-            if served.get() == 0 {
-                self.line.quiet();
-            }
+            self.line.peer().one_served_less(&self.line);
         }
     }
 }
@@ -341,7 +393,11 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    fn come(&self, client: Box<dyn Far>) {
+    pub(super) fn interface(&self) -> &'static Interface {
+        self.interface
+    }
+
+    pub(super) fn come(&self, client: Box<dyn Far>) {
         self.come.borrow_mut().push_back(client);
         self.listener.borrow().as_ref().inspect(|listener| listener.wake());
     }

@@ -1,0 +1,204 @@
+"""Expressions of a program, written as Python's. They compute nothing here: they say what the server is to compute."""
+
+import traceback
+
+from .xdr import BOOLEAN, CHARACTER, INTEGER, NAMES, REAL, TEXT, encode, opaque, word
+
+# Numbers of operations: docs/src/composite.md.
+AND, OR, NOT = 0, 1, 2
+NEGATE = {INTEGER: 3, REAL: 11}
+BINARY = {
+    "+": {INTEGER: 4, REAL: 12, TEXT: 37},
+    "-": {INTEGER: 5, REAL: 13},
+    "*": {INTEGER: 6, REAL: 14},
+    "/": {REAL: 15},
+    "//": {INTEGER: 7},
+    "%": {INTEGER: 8},
+}
+COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
+CONVERSIONS = {
+    (INTEGER, CHARACTER): 25, (CHARACTER, INTEGER): 26, (BOOLEAN, INTEGER): 27, (REAL, INTEGER): 28,
+    (INTEGER, REAL): 29, (CHARACTER, TEXT): 30, (INTEGER, TEXT): 31, (REAL, TEXT): 32, (BOOLEAN, TEXT): 33,
+}
+LENGTH, BYTE_OF, SLICE, FIND = 34, 35, 36, 38
+
+
+def line():
+    """The line of the caller that isn't of this package: errors say it."""
+    for frame in reversed(traceback.extract_stack()):
+        if not frame.filename.startswith(__file__.rsplit("/", 1)[0]):
+            return frame.lineno
+    return 0
+
+
+class Expression:
+    """Something that has a value, at the server."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, ty, code):
+        self.ty, self.code = ty, code
+
+    def __bool__(self):
+        raise TypeError("a condition is decided at the server: use `with program.if_(..)`, and & | ~ for and, or, not")
+
+    def __add__(self, other): return binary("+", self, other)
+    def __radd__(self, other): return binary("+", other, self)
+    def __sub__(self, other): return binary("-", self, other)
+    def __rsub__(self, other): return binary("-", other, self)
+    def __mul__(self, other): return binary("*", self, other)
+    def __rmul__(self, other): return binary("*", other, self)
+    def __truediv__(self, other): return binary("/", self, other)
+    def __rtruediv__(self, other): return binary("/", other, self)
+    def __floordiv__(self, other): return binary("//", self, other)
+    def __rfloordiv__(self, other): return binary("//", other, self)
+    def __mod__(self, other): return binary("%", self, other)
+    def __rmod__(self, other): return binary("%", other, self)
+    def __eq__(self, other): return compare("==", self, other)
+    def __ne__(self, other): return compare("!=", self, other)
+    def __lt__(self, other): return compare("<", self, other)
+    def __le__(self, other): return compare("<=", self, other)
+    def __gt__(self, other): return compare(">", self, other)
+    def __ge__(self, other): return compare(">=", self, other)
+    def __and__(self, other): return logical(AND, self, other)
+    def __rand__(self, other): return logical(AND, other, self)
+    def __or__(self, other): return logical(OR, self, other)
+    def __ror__(self, other): return logical(OR, other, self)
+
+    def __invert__(self):
+        return apply(BOOLEAN, NOT, wanted(BOOLEAN, self, "~"))
+
+    def __neg__(self):
+        if self.ty not in NEGATE:
+            raise TypeError(f"- is for numbers, not for {NAMES[self.ty]}")
+        return apply(self.ty, NEGATE[self.ty], self)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            raise TypeError("write slice_(t, first, count)")
+        return apply(CHARACTER, BYTE_OF, wanted(TEXT, self, "[ ]"), wanted(INTEGER, index, "[ ]"))
+
+
+class Variable(Expression):
+    """A variable of a program; `number` is its place in the table."""
+
+    def __init__(self, program, number, ty):
+        super().__init__(ty, word(5) + word(number))
+        self.program, self.number, self.length = program, number, None
+
+    def set(self, value):
+        """Gives it a value, when the program is there."""
+        value = wanted(self.ty, value, "set")
+        self.program.command(word(1) + word(self.number) + value.code)
+
+
+class Array(Variable):
+    """Variables of one type, numbered from 0."""
+
+    def __init__(self, program, number, ty, length):
+        super().__init__(program, number, ty)
+        self.length = length
+
+    def __getitem__(self, index):
+        index = wanted(INTEGER, index, "[ ]")
+        return Expression(self.ty, word(6) + word(self.number) + word(line()) + index.code)
+
+    def __setitem__(self, index, value):
+        index, value = wanted(INTEGER, index, "[ ]"), wanted(self.ty, value, "[ ]")
+        self.program.command(word(2) + word(self.number) + word(line()) + index.code + value.code)
+
+
+def literal(value):
+    """A Python value as an expression."""
+    if isinstance(value, Array):
+        raise TypeError("a whole array has no value: take an element of it")
+    if isinstance(value, Expression):
+        return value
+    for kind, ty in ((bool, BOOLEAN), (int, INTEGER), (float, REAL), ((str, bytes, bytearray), TEXT)):
+        if isinstance(value, kind):
+            return Expression(ty, word(ty) + encode(ty, value))
+    raise TypeError(f"{value!r} is no value of the component language")
+
+
+def wanted(ty, value, where):
+    """A value of a type: a number for a REAL too, and a text of one byte for a CHARACTER."""
+    if not isinstance(value, Expression):
+        if ty == REAL and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if ty == CHARACTER and isinstance(value, (str, bytes)):
+            return Expression(ty, word(ty) + encode(ty, value))
+    value = literal(value)
+    if value.ty != ty:
+        raise TypeError(f"{where} takes {NAMES[ty]} here, not {NAMES[value.ty]}")
+    return value
+
+
+def pair(left, right, where):
+    """Two values of one type, which either of them says."""
+    if isinstance(left, Expression):
+        return left.ty, literal(left), wanted(left.ty, right, where)
+    right = literal(right)
+    return right.ty, wanted(right.ty, left, where), right
+
+
+def apply(ty, operation, *operands):
+    return Expression(ty, word(7) + word(operation) + word(line()) + b"".join(it.code for it in operands))
+
+
+def binary(symbol, left, right):
+    ty, left, right = pair(left, right, symbol)
+    if ty not in BINARY[symbol]:
+        raise TypeError(f"there is no {symbol} for {NAMES[ty]}")
+    return apply(ty, BINARY[symbol][ty], left, right)
+
+
+def compare(symbol, left, right):
+    ty, left, right = pair(left, right, symbol)
+    kind = {REAL: 1, TEXT: 2}.get(ty, 0)
+    return apply(BOOLEAN, 64 + 6 * kind + COMPARISONS.index(symbol), left, right)
+
+
+def logical(operation, left, right):
+    symbol = "&|"[operation]
+    return apply(BOOLEAN, operation, wanted(BOOLEAN, left, symbol), wanted(BOOLEAN, right, symbol))
+
+
+def convert(value, ty):
+    value = literal(value)
+    if value.ty == ty:
+        return value
+    if (value.ty, ty) not in CONVERSIONS:
+        raise TypeError(f"{NAMES[value.ty]} can't be made {NAMES[ty]}")
+    return apply(ty, CONVERSIONS[value.ty, ty], value)
+
+
+def text(value):
+    """What a value looks like, as a TEXT."""
+    return convert(value, TEXT)
+
+
+def integer(value):
+    """A REAL floored, the code of a CHARACTER, a BOOLEAN as 0 or 1."""
+    return convert(value, INTEGER)
+
+
+def real(value):
+    """An INTEGER as a REAL."""
+    return convert(value, REAL)
+
+
+def len_(value):
+    """How many bytes a TEXT has."""
+    return apply(INTEGER, LENGTH, wanted(TEXT, value, "len_"))
+
+
+def slice_(value, first, count):
+    """A part of a TEXT."""
+    operands = wanted(INTEGER, first, "slice_"), wanted(INTEGER, count, "slice_")
+    return apply(TEXT, SLICE, wanted(TEXT, value, "slice_"), *operands)
+
+
+def find(value, part, first=0):
+    """Where in a TEXT a part of it stands, from a place on; -1: nowhere."""
+    operands = wanted(TEXT, part, "find"), wanted(INTEGER, first, "find")
+    return apply(INTEGER, FIND, wanted(TEXT, value, "find"), *operands)

@@ -1,0 +1,264 @@
+"""A composite call that is being written: variables, calls, and commands around them."""
+
+import contextlib
+import hashlib
+
+from .expressions import Array, Expression, Variable, line, literal, wanted
+from .xdr import BOOLEAN, CHARACTER, INITIAL, INTEGER, NAMES, REAL, TEXT, Reader, encode, fits, word
+
+MAGIC, VERSION = 0x436F6D70, 1
+NO_INDEX, ANY, FINISH = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFE
+SEND, RECEIVE, TEST, INPUT, CLOSE = range(5)
+FAULT_OF_ASSERT = 3
+
+
+class ProgramError(Exception):
+    """The program makes no sense; the message says what doesn't."""
+
+
+class Program:
+    """What is shipped. `describe` gives the interface of a name."""
+
+    def __init__(self, describe, execute):
+        self.describe, self.execute = describe, execute
+        self.communications, self.variables, self.calls = [], [], []
+        self.blocks = [[]]
+        self.pending_else = None
+
+    # Variables.
+
+    def boolean(self, initial=False, **how): return self.variable(BOOLEAN, initial, **how)
+    def character(self, initial=b"\0", **how): return self.variable(CHARACTER, initial, **how)
+    def integer(self, initial=0, **how): return self.variable(INTEGER, initial, **how)
+    def real(self, initial=0.0, **how): return self.variable(REAL, initial, **how)
+    def text(self, initial=b"", **how): return self.variable(TEXT, initial, **how)
+
+    def variable(self, ty, initial, given=False, result=False, length=None):
+        """A variable. `given`: its value comes with `run`, else it is `initial`; `result`: it comes back."""
+        if not fits(ty, initial):
+            raise ProgramError(f"{initial!r} is no {NAMES[ty]}")
+        number = len(self.variables)
+        starts = given or (result and initial != INITIAL[ty])
+        travels = 3 if starts and result else 1 if starts else 2 if result else 0
+        self.variables.append((ty, length, travels, initial))
+        return Array(self, number, ty, length) if length else Variable(self, number, ty)
+
+    # Communications.
+
+    def use(self, name):
+        """A communication with what is exported by a name."""
+        interface = self.describe(name)
+        number = len(self.communications)
+        self.communications.append((name, interface))
+        return Communication(self, number, name, interface)
+
+    def call(self, communication, kind, number, arguments=()):
+        code = word(communication) + word(line()) + word(kind) + word(number)
+        if kind in (SEND, RECEIVE):
+            code += word(len(arguments)) + b"".join(word(it.number) + word(NO_INDEX) for it in arguments)
+        self.calls.append(code)
+        return len(self.calls) - 1
+
+    # Commands.
+
+    def command(self, code):
+        self.pending_else = None
+        self.blocks[-1].append(code)
+
+    @contextlib.contextmanager
+    def block(self, make):
+        self.blocks.append([])
+        try:
+            yield
+        finally:
+            body = sequence(self.blocks.pop())
+        self.command(make(body))
+
+    def condition(self, condition):
+        return wanted(BOOLEAN, condition, "a condition")
+
+    def while_(self, condition):
+        """`with program.while_(condition):` repeats its block."""
+        condition = self.condition(condition)
+        return self.block(lambda body: word(4) + condition.code + body)
+
+    @contextlib.contextmanager
+    def if_(self, condition):
+        """`with program.if_(condition):`, behind which `with program.else_():` may stand."""
+        condition = self.condition(condition)
+        with self.block(lambda body: word(3) + condition.code + body + sequence([])):
+            yield
+        made = self.blocks[-1][-1]
+        self.pending_else = made[:len(made) - len(sequence([]))]
+
+    @contextlib.contextmanager
+    def else_(self):
+        """What is done where the condition of the `if_` before it doesn't hold."""
+        begun = self.pending_else
+        if begun is None:
+            raise ProgramError("else_ stands directly behind if_")
+        with self.block(lambda body: begun + body):
+            yield
+        made = self.blocks[-1].pop()
+        self.blocks[-1][-1] = made
+
+    def for_(self, variable, first, last, step=1):
+        """Counts an INTEGER variable from first to last, both included."""
+        numbers = [wanted(INTEGER, it, "for_") for it in (first, last, step)]
+        head = word(6) + word(variable.number) + word(line()) + b"".join(it.code for it in numbers)
+        return self.block(lambda body: head + body)
+
+    def repeat(self, count):
+        """So many times."""
+        return self.for_(self.integer(), 1, count)
+
+    def stop(self):
+        """Ends the program here."""
+        self.command(word(12))
+
+    def fail(self):
+        """Stops the program with an error."""
+        self.command(word(11) + word(FAULT_OF_ASSERT) + word(line()))
+
+    def on_error(self, what):
+        """What a call that fails does from now on: "abort" the program, or "continue" it."""
+        self.command(word(10) + word(["abort", "continue"].index(what)))
+
+    def failed(self):
+        """Whether the last call failed."""
+        return Expression(BOOLEAN, word(9))
+
+    # As a whole.
+
+    def encode(self):
+        """Its bytes."""
+        if len(self.blocks) > 1:
+            raise ProgramError("a block is still open")
+        code = word(MAGIC) + word(VERSION) + word(len(self.communications))
+        code += b"".join(interface.fingerprint for _, interface in self.communications)
+        code += word(len(self.variables))
+        for ty, length, travels, initial in self.variables:
+            code += word(ty) + word(length or 0) + word(travels)
+            code += encode(ty, initial) if travels == 0 else b""
+        code += word(len(self.calls)) + b"".join(self.calls)
+        return code + word(0) + sequence(self.blocks[0])
+
+    def hash(self):
+        """What a server remembers it by."""
+        return hashlib.sha256(self.encode()).digest()
+
+    def table(self, values):
+        """The values that go with it."""
+        values = {it.number: value for it, value in values.items()}
+        table = b""
+        for number, (ty, length, travels, initial) in enumerate(self.variables):
+            if travels not in (1, 3):
+                continue
+            value = values.pop(number, [initial] * length if length else initial)
+            for item in value if length else [value]:
+                table += encode(ty, item)
+            if length and len(value) != length:
+                raise ProgramError(f"an array of {length} elements got {len(value)}")
+        if values:
+            raise ProgramError("a value was given for a variable that isn't given=True")
+        return table
+
+    def results(self, table):
+        """The values that come back."""
+        reader, results = Reader(table), {}
+        for number, (ty, length, travels, _) in enumerate(self.variables):
+            if travels in (2, 3):
+                items = [reader.value(ty) for _ in range(length or 1)]
+                results[number] = items if length else items[0]
+        return Results(results)
+
+    def run(self, values=None, rounds=100_000_000):
+        """Ships it, and waits for its results; `rounds` of loops at most."""
+        return self.execute(self, values or {}, rounds)
+
+
+class Results:
+    """What came back: `results[variable]`."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __getitem__(self, variable):
+        if variable.number not in self.values:
+            raise KeyError("the variable is no result: make it with result=True")
+        return self.values[variable.number]
+
+
+class Communication:
+    """Over which a program talks: messages are methods."""
+
+    def __init__(self, program, number, name, interface):
+        self._program, self._number, self._name, self._interface = program, number, name, interface
+
+    def __getattr__(self, message):
+        if message.startswith("_"):
+            raise AttributeError(message)
+        number = self._find(message)
+        _, sender, parameters = self._interface.messages[number]
+        make = self._receive if sender else self._send
+        return lambda *values: make(message, number, parameters, values)
+
+    def _find(self, message):
+        names = [it[0] for it in self._interface.messages]
+        if message not in names:
+            raise AttributeError(f"{self._name} has no message {message}; it has {', '.join(names)}")
+        return names.index(message)
+
+    def _send(self, message, number, parameters, values):
+        self._counted(message, parameters, values)
+        program = self._program
+        arguments = [self._variable(ty, wanted(ty, value, f"{message}'s {name}"))
+                     for (name, ty), value in zip(parameters, values)]
+        program.command(word(7) + word(program.call(self._number, SEND, number, arguments)))
+
+    def _variable(self, ty, value):
+        """Arguments are variables: what is none is put into one."""
+        if isinstance(value, Variable):
+            return value
+        variable = self._program.variable(ty, INITIAL[ty])
+        variable.set(value)
+        return variable
+
+    def _receive(self, message, number, parameters, values):
+        program = self._program
+        if not values:
+            values = [program.variable(ty, INITIAL[ty]) for _, ty in parameters]
+        self._counted(message, parameters, values)
+        for (name, ty), value in zip(parameters, values):
+            if not isinstance(value, Variable) or value.length or value.ty != ty:
+                raise ProgramError(f"{message}'s {name} goes into a variable of type {NAMES[ty]}")
+        program.command(word(7) + word(program.call(self._number, RECEIVE, number, values)))
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def _counted(self, message, parameters, values):
+        if len(values) != len(parameters):
+            takes = ", ".join(f"{name}: {NAMES[ty]}" for name, ty in parameters)
+            raise ProgramError(f"{message}({takes}) got {len(values)} values")
+
+    def _test(self, kind, number):
+        return Expression(BOOLEAN, word(8) + word(self._program.call(self._number, kind, number)))
+
+    def has(self, message):
+        """Whether this message comes next; waits until that is known."""
+        return self._test(TEST, self._find(message))
+
+    def has_any(self):
+        """Whether any message comes."""
+        return self._test(TEST, ANY)
+
+    def finished(self):
+        """Whether the server has ended."""
+        return self._test(TEST, FINISH)
+
+    def close(self):
+        """Ends the communication, where its protocol may end."""
+        self._program.command(word(7) + word(self._program.call(self._number, CLOSE, 0)))
+
+
+def sequence(commands):
+    return word(0) + word(len(commands)) + b"".join(commands)

@@ -1,0 +1,163 @@
+"""A connection to a Drystone program, by docs/src/wire.md, and composite calls over it, by docs/src/composite.md."""
+
+import socket
+import struct
+from urllib.parse import urlsplit
+
+from .program import Program
+from .xdr import Reader, as_bytes, opaque, word
+
+HELLO, OPEN, ACCEPTED, MESSAGE, CREDIT, CLOSE, DESCRIBE, DESCRIPTION, PING, PONG, FAREWELL = range(1, 12)
+MAGIC = 0x44727973
+SERVICE = b"drystone:composite"
+# What this end takes: messages, bytes, the largest one, communications.
+TAKES = (64, 1 << 20, 64 << 20, 16)
+
+
+class Lost(Exception):
+    """The connection, or the communication, is over."""
+
+
+class Refused(Exception):
+    """The server doesn't run the program; the message says why."""
+
+
+class Stopped(Exception):
+    """The program has stopped in its midst: `fault` is a number, `line` where it was written, `results` what it has so far."""
+
+    def __init__(self, why, fault, line, results, resume):
+        super().__init__(f"{why} (line {line})" if line else why)
+        self.fault, self.line, self.results, self.resume = fault, line, results, resume
+
+
+class Interface:
+    """What is exported by a name, as its server describes it."""
+
+    def __init__(self, data):
+        reader = Reader(data)
+        self.name = reader.opaque().decode()
+        self.fingerprint = reader.bytes(16)
+        self.messages = []
+        for _ in range(reader.word()):
+            name, sender = reader.opaque().decode(), reader.word()
+            parameters = [(reader.opaque().decode(), reader.word()) for _ in range(reader.word())]
+            self.messages.append((name, sender, parameters))
+
+
+class Server:
+    """See the head of this file."""
+
+    def __init__(self, host, port, timeout=None):
+        self.socket = socket.create_connection((host, port), timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.incoming = self.socket.makefile("rb")
+        self.interfaces, self.known, self.is_open = {}, set(), False
+        self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
+        kind, _, magic, _ = self.frame()
+        if (kind, magic) != (HELLO, MAGIC):
+            raise Lost("at the other end is no Drystone program")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.incoming.close()
+        self.socket.close()
+
+    def send(self, kind, number=0, communication=0, body=b""):
+        self.socket.sendall(struct.pack(">IHHI", len(body), kind, number, communication) + body)
+
+    def exactly(self, count):
+        data = self.incoming.read(count)
+        if len(data) < count:
+            raise Lost("the connection has ended")
+        return data
+
+    def frame(self):
+        """The next frame that says something."""
+        while True:
+            length, kind, number, communication = struct.unpack(">IHHI", self.exactly(12))
+            body = self.exactly(length)
+            if kind == FAREWELL:
+                raise Lost(body.decode(errors="replace"))
+            if kind == PING:
+                self.send(PONG, 0, 0, body)
+            elif kind <= FAREWELL and kind not in (CREDIT, PONG):
+                return kind, number, communication, body
+
+    def interface(self, name):
+        """The interface of what is exported by a name."""
+        if name not in self.interfaces:
+            self.send(DESCRIBE, 0, 1, as_bytes(name))
+            _, failed, _, body = self.frame()
+            if failed:
+                raise Refused(f"{name}: {body.decode(errors='replace')}")
+            self.interfaces[name] = Interface(body)
+        return self.interfaces[name]
+
+    def program(self):
+        """A new program, for this server."""
+        return Program(self.interface, self.execute)
+
+    def begin(self):
+        """The communication over which programs are shipped."""
+        if self.is_open:
+            return
+        service = self.interface(SERVICE.decode())
+        self.send(OPEN, 0, 0, service.fingerprint + opaque(SERVICE))
+        kind, _, _, body = self.frame()
+        if kind != ACCEPTED:
+            raise Refused(body.decode(errors="replace"))
+        self.is_open = True
+
+    def execute(self, program, values, rounds):
+        self.begin()
+        names = word(len(program.communications))
+        names += b"".join(opaque(as_bytes(name)) for name, _ in program.communications)
+        code, digest, table = program.encode(), program.hash(), program.table(values)
+        while True:
+            shipped = digest if digest in self.known else code
+            body = opaque(shipped) + opaque(names) + opaque(table) + struct.pack(">q", rounds)
+            answer, reader = self.ask("Run", body)
+            if answer != "Unknown":
+                break
+            self.known.discard(digest)
+        self.known.add(digest)
+        return self.outcome(program, answer, reader)
+
+    def ask(self, message, body):
+        service = self.interfaces[SERVICE.decode()]
+        names = [it[0] for it in service.messages]
+        self.send(MESSAGE, names.index(message), 0, body)
+        kind, number, _, body = self.frame()
+        if kind != MESSAGE:
+            self.is_open = False
+            raise Lost(body.decode(errors="replace"))
+        self.send(CREDIT, 0, 0, struct.pack(">2I", 1, 12 + len(body)))
+        return names[number], Reader(body)
+
+    def outcome(self, program, answer, reader):
+        if answer == "Ended":
+            return program.results(reader.opaque())
+        if answer == "Refused":
+            raise Refused(reader.opaque().decode(errors="replace"))
+        fault, line = reader.hyper(), reader.hyper()
+        why, results = reader.opaque().decode(errors="replace"), program.results(reader.opaque())
+
+        def resume(values=None, rounds=100_000_000):
+            """Goes on where it stopped; with other values of those that are given, if there are any."""
+            table = program.table(values) if values else b""
+            return self.outcome(program, *self.ask("Resume", opaque(table) + struct.pack(">q", rounds)))
+
+        raise Stopped(why, fault, line, results, resume)
+
+
+def connect(name, timeout=None):
+    """The program at an address: `tcp://host:port`."""
+    place = urlsplit(name if "//" in name else "//" + name)
+    if place.scheme not in ("", "tcp") or place.hostname is None or place.port is None:
+        raise ValueError(f"{name!r} is no address like tcp://127.0.0.1:7000")
+    return Server(place.hostname, place.port, timeout)

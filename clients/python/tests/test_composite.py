@@ -1,0 +1,220 @@
+"""Composite calls to a real server: see drystone/tests/command/composite.rs, which starts it and gives the address as PORT."""
+
+import os
+import random
+import struct
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+
+import drystone
+from drystone.server import MESSAGE, Lost
+from drystone.xdr import Reader, opaque, word
+
+ADDRESS = f"tcp://127.0.0.1:{os.environ['PORT']}"
+
+
+class Composite(unittest.TestCase):
+    def setUp(self):
+        self.server = drystone.connect(ADDRESS, timeout=60)
+        self.addCleanup(self.server.close)
+
+    def counting(self, rounds):
+        program = self.server.program()
+        count, n = program.use("count"), program.integer(given=True, result=True)
+        with program.repeat(rounds):
+            count.Next(n)
+            count.Then(n)
+        return program, n
+
+    def endless(self):
+        program = self.server.program()
+        x = program.integer(1, result=True)
+        with program.while_(x > 0):
+            x.set(x + 1)
+        return program, x
+
+    def test_dependent_calls_run_at_the_server(self):
+        program = self.server.program()
+        store, i = program.use("store"), program.integer()
+        key, steps = program.text(given=True), program.integer(result=True)
+        with program.for_(i, 1, 50):
+            store.Put(drystone.text(i), drystone.text(i + 1))
+        store.Get(key)
+        with program.while_(store.has("Value")):
+            store.Value(key)
+            steps.set(steps + 1)
+            store.Get(key)
+        store.Missing()
+        self.assertEqual([program.run({key: str(first)})[steps] for first in (1, 20, 50, 51)], [50, 31, 1, 0])
+
+    def test_a_program_is_a_value_that_is_run_again(self):
+        program, n = self.counting(100)
+        self.assertEqual([program.run({n: first})[n] for first in range(10)], list(range(100, 110)))
+        with drystone.connect(ADDRESS) as other:
+            known = other.program()
+            count, m = known.use("count"), known.integer(given=True, result=True)
+            count.Next(m)
+            count.Then(m)
+            # It says that it is known, and isn't.
+            other.known.add(known.hash())
+            self.assertEqual(known.run({m: 6})[m], 7)
+
+    def test_expressions_are_those_of_the_language(self):
+        program = self.server.program()
+        a, b, x = program.integer(given=True), program.integer(given=True), program.real(given=True)
+        results = {
+            "div": program.integer(result=True), "mod": program.integer(result=True), "half": program.real(result=True),
+            "less": program.boolean(result=True), "text": program.text(result=True), "byte": program.character(result=True),
+        }
+        results["div"].set(a // b)
+        results["mod"].set(a % b)
+        results["half"].set(x / 2)
+        results["less"].set((a < b) | ~(x >= 1.5))
+        results["text"].set(drystone.text(a) + "," + drystone.slice_("abcdef", 2, 3))
+        results["byte"].set(results["text"][0])
+        got = program.run({a: -7, b: 2, x: 3.0})
+        self.assertEqual([got[it] for it in results.values()], [-4, 1, 1.5, True, b"-7,cde", b"-"])
+
+    def test_arrays_and_branches(self):
+        program = self.server.program()
+        numbers, i = program.integer(given=True, length=20), program.integer()
+        odd, even = program.integer(result=True), program.integer(result=True)
+        squares = program.integer(result=True, length=20)
+        with program.for_(i, 0, 19):
+            with program.if_(numbers[i] % 2 == 1):
+                odd.set(odd + numbers[i])
+            with program.else_():
+                even.set(even + numbers[i])
+            squares[i] = numbers[i] * numbers[i]
+        got = program.run({numbers: list(range(20))})
+        self.assertEqual((got[odd], got[even], got[squares]), (100, 90, [n * n for n in range(20)]))
+
+    def test_a_program_that_stops_says_where_and_goes_on(self):
+        program = self.server.program()
+        a, b, c = program.integer(given=True), program.integer(given=True), program.integer(result=True)
+        c.set(1)
+        c.set(a // b)
+        written = sys._getframe().f_lineno - 1
+        with self.assertRaises(drystone.Stopped) as stopped:
+            program.run({a: 10, b: 0})
+        stopped = stopped.exception
+        self.assertEqual((str(stopped).split(" (")[0], stopped.line), ("division by zero", written))
+        self.assertEqual(stopped.results[c], 1)
+        self.assertEqual(stopped.resume({a: 10, b: 5})[c], 2)
+
+    def test_a_budget_ends_and_is_extended(self):
+        program, x = self.endless()
+        with self.assertRaises(drystone.Stopped) as first:
+            program.run(rounds=10_000)
+        with self.assertRaises(drystone.Stopped) as second:
+            first.exception.resume(rounds=10_000)
+        self.assertIn("budget", str(first.exception))
+        self.assertGreater(second.exception.results[x], first.exception.results[x])
+
+    def test_calls_that_fail(self):
+        program = self.server.program()
+        count, n = program.use("count"), program.integer(result=True)
+        failed = program.boolean(result=True)
+        program.on_error("continue")
+        count.Then(n)
+        failed.set(program.failed())
+        n.set(5)
+        got = program.run()
+        self.assertEqual((got[failed], got[n]), (True, 5))
+        program = self.server.program()
+        program.use("count").Then()
+        with self.assertRaisesRegex(drystone.Stopped, "Then is received where nothing can come"):
+            program.run()
+
+    def test_what_makes_no_sense_is_refused_with_a_sentence(self):
+        with self.assertRaisesRegex(drystone.Refused, "nothing is exported"):
+            self.server.program().use("nobody")
+        program = self.server.program()
+        count = program.use("count")
+        with self.assertRaisesRegex(AttributeError, "it has Next, Then"):
+            count.Nothing()
+        with self.assertRaisesRegex(TypeError, "takes INTEGER here, not TEXT"):
+            count.Next("one")
+        with self.assertRaisesRegex(TypeError, "decided at the server"):
+            if program.integer() > 1:
+                pass
+
+    def test_nonsense_instead_of_a_program_hurts_nobody(self):
+        program, n = self.counting(3)
+        self.server.begin()
+        code, random_ = program.encode(), random.Random(7)
+        for _ in range(300):
+            damaged = bytearray(code)
+            for _ in range(random_.randint(1, 4)):
+                damaged[random_.randrange(len(damaged))] = random_.randrange(256)
+            damaged = bytes(damaged[:random_.randint(1, len(damaged))])
+            names, table = word(1) + opaque(b"count"), struct.pack(">q", 1)
+            body = opaque(damaged) + opaque(names) + opaque(table) + struct.pack(">q", 1000)
+            try:
+                answer, _ = self.server.ask("Run", body)
+            except Lost:
+                self.fail("the server has ended the connection")
+            if answer == "Stopped":
+                # It waits to be resumed; another connection goes on.
+                self.server.close()
+                self.server = drystone.connect(ADDRESS, timeout=60)
+                self.server.begin()
+        with drystone.connect(ADDRESS) as other:
+            self.server = other
+            program, n = self.counting(3)
+            self.assertEqual(program.run({n: 1})[n], 4)
+
+    def test_messages_out_of_turn_end_their_communication_only(self):
+        self.server.begin()
+        with self.assertRaisesRegex(Lost, "protocol"):
+            self.server.ask("Resume", opaque(b"") + struct.pack(">q", 1))
+        program, n = self.counting(1)
+        with drystone.connect(ADDRESS) as other:
+            self.server = other
+            program, n = self.counting(1)
+            self.assertEqual(program.run({n: 1})[n], 2)
+
+    def test_honest_clients_have_their_turns_beside_endless_programs(self):
+        program, n = self.counting(10)
+
+        def median():
+            times = []
+            for _ in range(200):
+                begun = time.perf_counter()
+                self.assertEqual(program.run({n: 0})[n], 10)
+                times.append(time.perf_counter() - begun)
+            return sorted(times)[100]
+
+        alone = median()
+        hostile = [drystone.connect(ADDRESS) for _ in range(8)]
+        mine, threads = self.server, []
+        for server in hostile:
+            self.server = server
+            endless, _ = self.endless()
+            threads.append(threading.Thread(target=quietly, args=(endless,), daemon=True))
+            threads[-1].start()
+        self.server = mine
+        time.sleep(0.3)
+        beside = median()
+        for server in hostile:
+            server.socket.shutdown(2)
+        for thread in threads:
+            thread.join(10)
+            self.assertFalse(thread.is_alive())
+        self.assertLess(beside, 0.1, f"{alone} s alone, {beside} s beside eight endless programs")
+        print(f"alone {alone * 1e6:.0f} us, beside eight endless programs {beside * 1e6:.0f} us")
+
+
+def quietly(program):
+    try:
+        program.run(rounds=2**62)
+    except (Lost, OSError, ValueError):
+        pass
+
+
+if __name__ == "__main__":
+    unittest.main()

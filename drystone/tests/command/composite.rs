@@ -1,0 +1,48 @@
+//! Composite calls: the client in Python ships programs to servers that know nothing of it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::bindings::Server;
+use crate::tcp::port;
+use crate::{complaint, folder_with, status};
+
+const SERVER: &str = "
+COMPONENT Main;
+INTERFACE Store; { IN Put(key, x: TEXT) | IN Get(key: TEXT) ( OUT Value(x: TEXT) | OUT Missing ) } END Store;
+INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
+COMPONENT Host OFFERS Store, Count;
+  VARIABLE value[key: TEXT]: TEXT;
+  IMPLEMENTATION Store;
+  VARIABLE key, x: TEXT;
+  BEGIN
+    WHILE ?Put OR ?Get DO
+      IF ?Put THEN ?Put(key, x); BEGIN {EXCLUSIVE} value[key] := x END
+      ELSE
+        ?Get(key);
+        BEGIN {SHARED} IF EXISTS(value[key]) THEN !Value(value[key]) ELSE !Missing END END
+      END
+    END
+  END Store;
+  IMPLEMENTATION Count;
+  VARIABLE n: INTEGER;
+  BEGIN WHILE ?Next DO ?Next(n); !Then(n + 1) END END Count;
+END Host;
+VARIABLE host: Host;
+BEGIN
+  NEW(host); EXPORT(Store(host), \"tcp://127.0.0.1:PORT/store\"); EXPORT(Count(host), \"tcp://127.0.0.1:PORT/count\");
+  WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
+END Main;
+";
+
+#[test]
+fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
+    let port = port();
+    let folder = folder_with(&SERVER.replace("PORT", &port.to_string()));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients/python/tests/test_composite.py");
+    let mut python = Command::new("python3");
+    python.arg("-B").arg(tests).env("PORT", port.to_string());
+    let Ok(output) = python.output() else { return drystone_golden::skipped("there is no python3") };
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+}

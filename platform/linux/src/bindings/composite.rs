@@ -1,0 +1,94 @@
+//! Composite calls that others ship here over Drystone's own protocol (paper 000). At the other end of each line stands, under
+//! the name [`SERVICE`], who takes them: [`session`] is one client of it, [`port`] what a program of its talks over. To the
+//! components that serve it the program is a client from elsewhere, so they need know nothing of this.
+
+mod interface;
+mod port;
+mod session;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::rc::{Rc, Weak};
+use std::time::Instant;
+
+use drystone_extension::composite::{ClientId, InterpServer, Limits, Quota, RunId, Settings};
+
+pub(super) use self::interface::{SERVICE, interface};
+use self::port::Ports;
+pub(super) use self::session::Session;
+use crate::reactor::{Handler, Reactor};
+
+/// Rounds of a turn.
+const SLICE: u64 = 1000;
+
+/// So many turns are taken at once before the program's own processes have theirs.
+const TURNS: usize = 16;
+
+/// Bytes of programs that are remembered.
+const REMEMBERED: usize = 16 << 20;
+
+/// What a connection may have, besides the rounds for which it asks.
+const QUOTA: Quota = Quota { rounds: 0, texts: 128 << 20, runs: 64 };
+
+/// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
+pub(crate) struct Composites {
+    server: RefCell<InterpServer<Ports>>,
+    sessions: RefCell<BTreeMap<RunId, Weak<Session>>>,
+    clients: Cell<ClientId>,
+}
+
+impl Composites {
+    pub(crate) fn new() -> Composites {
+        let key = RandomState::new().build_hasher().finish();
+        let settings = Settings { limits: Limits::default(), remembered: REMEMBERED, slice: SLICE, key };
+        let server = RefCell::new(InterpServer::new(settings));
+        Composites { server, sessions: RefCell::default(), clients: Cell::new(0) }
+    }
+
+    /// A number for who is at the other end of a line.
+    pub(super) fn admit(&self) -> ClientId {
+        let client = self.clients.get();
+        self.clients.set(client + 1);
+        client
+    }
+
+    /// Who was at the other end has gone.
+    pub(super) fn dismiss(&self, client: ClientId) {
+        let gone = self.server.borrow_mut().dismiss(client);
+        drop(gone);
+    }
+
+    /// Something has changed for a run.
+    fn wake(&self, run: RunId) {
+        // Else it has the turn, and looks itself.
+        if let Ok(mut server) = self.server.try_borrow_mut() {
+            server.wake(run);
+        }
+    }
+
+    /// Who can go on does, for a while.
+    fn take_turns(&self, reactor: &Rc<Reactor>) {
+        for _ in 0..TURNS {
+            let turn = self.server.try_borrow_mut().ok().and_then(|mut server| server.turn());
+            let Some((run, event)) = turn else { return };
+            if let Some(event) = event {
+                let session = self.sessions.borrow().get(&run).and_then(Weak::upgrade);
+                session.inspect(|session| session.tell(event));
+            }
+        }
+        reactor.at(Instant::now(), Rc::new(Turns(Rc::downgrade(reactor))));
+    }
+}
+
+/// It is the programs' turn again.
+struct Turns(Weak<Reactor>);
+
+impl Handler for Turns {
+    fn ready(&self) {
+        if let Some(reactor) = self.0.upgrade() {
+            reactor.composites.take_turns(&reactor);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The interface by which composite calls are shipped: docs/src/composite.md says what its messages mean.
+//!
+//! ```text
+//! INTERFACE CompositeCalls;
+//!   { IN Run(program, names, table: TEXT; rounds: INTEGER)
+//!     { OUT Stopped(fault, location: INTEGER; why, table: TEXT) IN Resume(table: TEXT; rounds: INTEGER) }
+//!     ( OUT Ended(table: TEXT) | OUT Unknown | OUT Refused(why: TEXT) ) }
+//! END CompositeCalls;
+//! ```
+
+use std::sync::LazyLock;
+
+use drystone_component::{
+    Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type, wire::identity,
+};
+
+/// The name under which programs are taken. No component can have it: names of components have no colon.
+pub(in crate::bindings) const SERVICE: &[u8] = b"drystone:composite";
+
+pub(super) const RUN: usize = 0;
+pub(super) const STOPPED: usize = 1;
+pub(super) const RESUME: usize = 2;
+pub(super) const ENDED: usize = 3;
+pub(super) const UNKNOWN: usize = 4;
+pub(super) const REFUSED: usize = 5;
+
+const fn text(name: &'static str) -> Parameter {
+    Parameter { name: Str::new(name), ty: Type::Text }
+}
+
+const fn integer(name: &'static str) -> Parameter {
+    Parameter { name: Str::new(name), ty: Type::Integer }
+}
+
+const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
+    Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
+}
+
+static MESSAGES: [Message; 6] = [
+    message("Run", Side::Client, &[text("program"), text("names"), text("table"), integer("rounds")]),
+    message("Stopped", Side::Server, &[integer("fault"), integer("location"), text("why"), text("table")]),
+    message("Resume", Side::Client, &[text("table"), integer("rounds")]),
+    message("Ended", Side::Server, &[text("table")]),
+    message("Unknown", Side::Server, &[]),
+    message("Refused", Side::Server, &[text("why")]),
+];
+
+const NO: u16 = Interface::NONE;
+
+/// Before a program, while one runs, and while one is stopped.
+#[rustfmt::skip]
+static NEXT: [u16; 18] = [
+    1,  NO, NO, NO, NO, NO,
+    NO, 2,  NO, 0,  0,  0,
+    NO, NO, 1,  NO, NO, NO,
+];
+
+static STATES: [u8; 3] =
+    [Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS, Interface::CLIENT_SENDS];
+
+/// See the head of this file.
+pub(in crate::bindings) fn interface() -> &'static Interface {
+    static INTERFACE: LazyLock<Interface> = LazyLock::new(|| {
+        let mut interface = Interface {
+            name: Str::new("CompositeCalls"),
+            fingerprint: Fingerprint([0; 2]),
+            messages: Table::new(&MESSAGES),
+            next: Table::new(&NEXT),
+            states: Table::new(&STATES),
+            payload_words: 4,
+        };
+        let identity = identity(&interface).expect("no message carries a component");
+        interface.fingerprint = Fingerprint::of(&identity);
+        interface
+    });
+    &INTERFACE
+}

@@ -1,0 +1,301 @@
+//! What a program talks over. To the component that serves it, each of its communications is a far client; to the program it is
+//! one of its services.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::{Rc, Weak};
+
+use drystone_component::Interface;
+use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services};
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+
+use super::session::Session;
+use crate::bindings::peer::Offer;
+use crate::reactor::{Expectation, Reactor};
+
+/// So many messages may have come that the program has not taken.
+const CAPACITY: usize = 16;
+
+/// The communications of a run.
+pub(super) struct Ports {
+    session: Weak<Session>,
+    reactor: Rc<Reactor>,
+    /// What each of them leads to, and for which slot of its client.
+    offers: Vec<(Rc<Offer>, usize)>,
+    /// Those that have begun.
+    begun: Vec<Option<Port>>,
+}
+
+type Port = Rc<RefCell<State>>;
+
+/// A communication that has begun.
+struct State {
+    /// The protocol's, as the program knows it.
+    state: u16,
+    /// What the program has said and nobody has taken yet.
+    said: Option<(usize, Vec<u8>)>,
+    /// What has come for the program.
+    come: VecDeque<(usize, Vec<u8>)>,
+    /// The program is done with it; an error: where the protocol goes on.
+    done: Option<Result<(), String>>,
+    /// The other side is; an error: why it is lost.
+    ended: Option<Result<(), String>>,
+    pump: Option<Waker>,
+    session: Weak<Session>,
+}
+
+impl State {
+    fn wake_pump(&self) {
+        self.pump.as_ref().inspect(|pump| pump.wake());
+    }
+
+    fn finish(&mut self, interface: &Interface) {
+        let may_end = interface.state(self.state) & Interface::MAY_END != 0;
+        let early = || Err("the program has ended where the protocol goes on".to_string());
+        self.done.get_or_insert_with(|| if may_end { Ok(()) } else { early() });
+        self.wake_pump();
+    }
+
+    /// What is known about the next message: its number, or that none comes.
+    fn next(&self, interface: &Interface) -> Option<Option<usize>> {
+        match self.come.front() {
+            Some((message, _)) => Some(Some(*message)),
+            None if self.ended.is_some() => Some(None),
+            None if interface.state(self.state) & Interface::SERVER_SENDS == 0 => Some(None),
+            None => None,
+        }
+    }
+}
+
+impl Ports {
+    /// None has begun yet.
+    pub(super) fn new(
+        session: Weak<Session>,
+        reactor: Rc<Reactor>,
+        offers: Vec<(Rc<Offer>, usize)>,
+    ) -> Ports {
+        let begun = offers.iter().map(|_| None).collect();
+        Ports { session, reactor, offers, begun }
+    }
+
+    fn interface(&self, communication: u32) -> &'static Interface {
+        self.offers[communication as usize].0.interface()
+    }
+
+    /// The communication, which begins if it hasn't.
+    fn port(&mut self, communication: u32) -> Port {
+        let (offer, slot) = &self.offers[communication as usize];
+        let begun = &mut self.begun[communication as usize];
+        let begin = || {
+            let port = Rc::new(RefCell::new(State {
+                state: 0,
+                said: None,
+                come: VecDeque::new(),
+                done: None,
+                ended: None,
+                pump: None,
+                session: self.session.clone(),
+            }));
+            let may_come = self.reactor.expect();
+            offer.come(Box::new(FarPort { port: port.clone(), slot: *slot, _may_come: may_come }));
+            port
+        };
+        begun.get_or_insert_with(begin).clone()
+    }
+
+    /// The program has no more to say.
+    fn finish(&mut self) {
+        for (communication, port) in self.begun.iter_mut().enumerate() {
+            if let Some(port) = port.take() {
+                port.borrow_mut().finish(self.offers[communication].0.interface());
+            }
+        }
+    }
+
+    /// The program is done with this communication, if its protocol may end.
+    fn end(&mut self, communication: u32) {
+        let interface = self.interface(communication);
+        if let Some(port) = self.begun[communication as usize].take() {
+            port.borrow_mut().finish(interface);
+        }
+    }
+
+    fn may_end(&self, communication: u32) -> bool {
+        let Some(port) = &self.begun[communication as usize] else { return true };
+        let port = port.borrow();
+        port.ended.is_some() || self.interface(communication).state(port.state) & Interface::MAY_END != 0
+    }
+}
+
+impl Drop for Ports {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Services for Ports {
+    fn send(&mut self, communication: u32, message: u32, values: Arguments<'_>) -> Answer<()> {
+        let (interface, message) = (self.interface(communication), message as usize);
+        // What can begin the protocol begins another communication where this one is over.
+        let begins = interface.next(0, message).is_some();
+        let port = self.port(communication);
+        let goes_on = port.borrow().ended.is_none() && interface.next(port.borrow().state, message).is_some();
+        if !goes_on && begins && self.may_end(communication) {
+            self.end(communication);
+        }
+        let port = self.port(communication);
+        let port = &mut *port.borrow_mut();
+        match &port.ended {
+            Some(Ok(())) => return Answer::Ready(()),
+            Some(Err(why)) => return Answer::Lost(why.clone()),
+            None => {}
+        }
+        let Some(next) = interface.next(port.state, message) else {
+            let name = interface.messages.get()[message].name.get();
+            return Answer::Lost(format!("{name} is sent where the protocol doesn't allow that"));
+        };
+        if port.said.is_some() {
+            return Answer::Waits;
+        }
+        let mut bytes = Vec::new();
+        if let Err(why) = values.encode(&mut bytes) {
+            return Answer::Lost(why);
+        }
+        port.said = Some((message, bytes));
+        port.state = next;
+        port.wake_pump();
+        Answer::Ready(())
+    }
+
+    fn receive(&mut self, communication: u32, message: u32, results: &mut Results<'_>) -> Answer<()> {
+        let interface = self.interface(communication);
+        let message = message as usize;
+        let name = |message: usize| interface.messages.get()[message].name.get();
+        let port = self.port(communication);
+        let port = &mut *port.borrow_mut();
+        match port.next(interface) {
+            None => Answer::Waits,
+            Some(Some(next)) if next == message => {
+                let Some((_, bytes)) = port.come.pop_front() else { return Answer::Waits };
+                if port.come.len() + 1 == CAPACITY {
+                    port.wake_pump();
+                }
+                port.state = interface.next(port.state, message).unwrap_or(port.state);
+                results.decode(&bytes).map_or_else(Answer::Lost, Answer::Ready)
+            }
+            Some(Some(next)) => {
+                let (wanted, came) = (name(message), name(next));
+                Answer::Lost(format!("{wanted} is received where {came} has come"))
+            }
+            Some(None) => match &port.ended {
+                Some(Err(why)) => Answer::Lost(why.clone()),
+                Some(Ok(())) => {
+                    Answer::Lost(format!("{} is received where the server has ended", name(message)))
+                }
+                None => Answer::Lost(format!("{} is received where nothing can come", name(message))),
+            },
+        }
+    }
+
+    fn test(&mut self, communication: u32, pattern: Pattern) -> Answer<bool> {
+        let interface = self.interface(communication);
+        let port = self.port(communication);
+        let port = port.borrow();
+        let Some(next) = port.next(interface) else { return Answer::Waits };
+        Answer::Ready(match pattern {
+            Pattern::Message(message) => next == Some(message as usize),
+            Pattern::Any => next.is_some(),
+            Pattern::Finish => next.is_none() && port.ended.is_some(),
+        })
+    }
+
+    fn input(&mut self, communication: u32, pattern: Pattern) -> bool {
+        self.test(communication, pattern) == Answer::Ready(true)
+    }
+
+    fn close(&mut self, communication: u32) -> Answer<()> {
+        if !self.may_end(communication) {
+            return Answer::Lost("it is closed where the protocol goes on".into());
+        }
+        self.end(communication);
+        Answer::Ready(())
+    }
+}
+
+/// A communication as the component knows it that serves it.
+struct FarPort {
+    port: Port,
+    slot: usize,
+    _may_come: Expectation,
+}
+
+impl FarPort {
+    /// The program may be able to go on.
+    fn tell(&self) {
+        let session = self.port.borrow().session.upgrade();
+        if let Some(session) = session {
+            session.go_on();
+        }
+    }
+
+    fn end(&self, how: Result<(), String>) {
+        let is_news = self.port.borrow().ended.is_none();
+        if is_news {
+            self.port.borrow_mut().ended = Some(how);
+            self.tell();
+        }
+    }
+}
+
+impl Far for FarPort {
+    fn attach(&mut self, pump: Waker) {
+        self.port.borrow_mut().pump = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.port.borrow().come.len() < CAPACITY
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        let mut bytes = Vec::new();
+        match values.encode(&mut bytes) {
+            Ok(()) => {
+                self.port.borrow_mut().come.push_back((message, bytes));
+                self.tell();
+            }
+            Err(why) => self.end(Err(why)),
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        let port = self.port.borrow();
+        match (&port.said, &port.done) {
+            (Some((message, _)), _) => Arrival::Message(*message),
+            (None, None) => Arrival::Nothing,
+            (None, Some(Ok(()))) => Arrival::Closed,
+            (None, Some(Err(why))) => Arrival::Lost(why.clone()),
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let said = self.port.borrow_mut().said.take();
+        let (_, bytes) = said.ok_or("there is no message")?;
+        let taken = values.decode(&bytes);
+        self.tell();
+        taken
+    }
+
+    fn slot(&self) -> usize {
+        self.slot
+    }
+
+    fn close(&mut self) {
+        self.end(Ok(()));
+    }
+}
+
+impl Drop for FarPort {
+    fn drop(&mut self) {
+        self.end(Err("the server has ended it, or the protocol was violated".into()));
+    }
+}

@@ -1,0 +1,282 @@
+//! A client that ships composite calls, one after the other: who wants to have several run at once is several clients.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use drystone_component::wire::{Arrival, Connection, Handle, Reader, put_opaque, put_u64};
+use drystone_extension::composite::{
+    ClientId, Event, Failure, Hash, InterpServer, Quota, Refusal, RunId, VarTable, Why,
+};
+
+use super::QUOTA;
+use super::interface::{ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN};
+use super::port::Ports;
+use crate::bindings::peer::Line;
+use crate::reactor::Expectation;
+
+/// In the place of a fault's number: the rounds that were allowed are over.
+const BUDGET: i64 = 100;
+/// The same: somebody has cancelled it.
+const CANCELLED: i64 = 101;
+
+/// How a program is named that the server knows.
+const BYTES_OF_HASH: usize = 32;
+
+/// See the head of this file.
+pub(in crate::bindings) struct Session {
+    me: Weak<Session>,
+    line: Weak<dyn Line>,
+    client: ClientId,
+    handle: Handle,
+    run: Cell<Option<RunId>>,
+    /// What runs waits for the client to resume it.
+    is_stopped: Cell<bool>,
+    _may_come: Expectation,
+}
+
+/// What the client gets.
+enum Reply {
+    Ended(Vec<u8>),
+    Stopped { fault: i64, location: i64, why: String, table: Vec<u8> },
+    Unknown,
+    Refused(String),
+}
+
+impl Session {
+    pub(in crate::bindings) fn new(line: &Rc<dyn Line>, client: ClientId, handle: Handle) -> Rc<Session> {
+        let may_come = line.reactor().expect();
+        let line = Rc::downgrade(line);
+        Rc::new_cyclic(|me| Session {
+            me: me.clone(),
+            line,
+            client,
+            handle,
+            run: Cell::new(None),
+            is_stopped: Cell::new(false),
+            _may_come: may_come,
+        })
+    }
+
+    /// The client has said something, or gone. `false`: it is over.
+    pub(in crate::bindings) fn hear(&self, connection: &RefCell<Connection>) -> bool {
+        loop {
+            let arrival = connection.borrow_mut().arrival(self.handle);
+            let message = match arrival {
+                Arrival::Nothing => return true,
+                Arrival::Message(message) => message,
+                Arrival::Closed | Arrival::Lost(_) => {
+                    connection.borrow_mut().close(self.handle);
+                    return false;
+                }
+            };
+            let take = |bytes: &[u8]| match message {
+                RUN if self.run.get().is_none() => Request::run(bytes),
+                RESUME if self.is_stopped.get() => Request::resume(bytes),
+                _ => Err("a message has come where the protocol doesn't allow it".to_string()),
+            };
+            let (request, _) = connection.borrow_mut().take(self.handle, take);
+            let begun = request.map(|request| self.begin(request));
+            if let Err(why) = begun {
+                connection.borrow_mut().abandon(self.handle, &why);
+                return false;
+            }
+        }
+    }
+
+    fn begin(&self, request: Request) {
+        let Some(line) = self.line.upgrade() else { return };
+        let begun = match request {
+            Request::Run { program, names, table, rounds } => {
+                self.start(&line, &program, &names, &table, rounds)
+            }
+            Request::Resume { table, rounds } => self.resume(&line, &table, rounds),
+        };
+        match begun {
+            Ok(true) => line.reactor().composites.take_turns(line.reactor()),
+            Ok(false) => self.reply(Reply::Unknown),
+            Err(Refusal(why)) => self.reply(Reply::Refused(why)),
+        }
+    }
+
+    /// Starts a run of a program; `false`: it isn't known.
+    fn start(
+        &self,
+        line: &Rc<dyn Line>,
+        program: &[u8],
+        names: &[Vec<u8>],
+        table: &[u8],
+        rounds: u64,
+    ) -> Result<bool, Refusal> {
+        let composites = &line.reactor().composites;
+        let server = &mut *composites.server.borrow_mut();
+        let Some(hash) = known(server, program)? else { return Ok(false) };
+        let find = |name: &Vec<u8>| {
+            let missing = || format!("nothing is exported as {}", String::from_utf8_lossy(name)).into();
+            line.find(name).ok_or_else(missing)
+        };
+        let offers = names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
+        let interfaces: Vec<_> = offers.iter().map(|(offer, _)| offer.interface()).collect();
+        let ports = Ports::new(self.me.clone(), line.reactor().clone(), offers);
+        server.admit(self.client, Quota { rounds, ..QUOTA });
+        let run = server.start(self.client, hash, table, &interfaces, ports)?;
+        composites.sessions.borrow_mut().insert(run, self.me.clone());
+        self.run.set(Some(run));
+        Ok(true)
+    }
+
+    /// What was stopped goes on, with more rounds, and with other values if there are any.
+    fn resume(&self, line: &Rc<dyn Line>, table: &[u8], rounds: u64) -> Result<bool, Refusal> {
+        let server = &mut *line.reactor().composites.server.borrow_mut();
+        let Some(id) = self.run.get() else { return Ok(true) };
+        let Some(run) = server.run(id) else { return Ok(true) };
+        if !table.is_empty() {
+            let layout = run.prepared().layout().clone();
+            let mut values = VarTable::new(layout.clone());
+            values.decode_in(table)?;
+            for (number, variable) in layout.variables().iter().enumerate() {
+                for index in (0..variable.count()).filter(|_| variable.travels_in()) {
+                    if let Some(value) = values.get(number as u32, index) {
+                        run.set(number as u32, index, value)?;
+                    }
+                }
+            }
+        }
+        self.is_stopped.set(false);
+        server.admit(self.client, Quota { rounds, ..QUOTA });
+        server.resume(id);
+        Ok(true)
+    }
+
+    /// Something has changed for what runs.
+    pub(super) fn go_on(&self) {
+        let (Some(line), Some(run), false) = (self.line.upgrade(), self.run.get(), self.is_stopped.get())
+        else {
+            return;
+        };
+        line.reactor().composites.wake(run);
+        line.reactor().composites.take_turns(line.reactor());
+    }
+
+    /// What became of the run.
+    pub(super) fn tell(&self, event: Event<Ports>) {
+        match event {
+            Event::Ended(table, ports) => {
+                self.forget();
+                drop(ports);
+                self.reply(Reply::Ended(table));
+            }
+            Event::Stopped(why, table) => {
+                self.is_stopped.set(true);
+                self.reply(stopped(&why, table));
+            }
+        }
+    }
+
+    fn forget(&self) {
+        if let (Some(line), Some(run)) = (self.line.upgrade(), self.run.take()) {
+            let composites = &line.reactor().composites;
+            composites.sessions.borrow_mut().remove(&run);
+            let discarded = composites.server.borrow_mut().discard(run);
+            drop(discarded);
+        }
+    }
+
+    fn reply(&self, reply: Reply) {
+        let Some(line) = self.line.upgrade() else { return };
+        line.peer().reply(self.handle, reply.number(), |out| {
+            reply.encode(out);
+            Ok(())
+        });
+        line.send_soon();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// The program that these bytes are, or are the hash of; none: nothing is known by that hash.
+fn known(server: &mut InterpServer<Ports>, program: &[u8]) -> Result<Option<Hash>, Refusal> {
+    match <[u8; BYTES_OF_HASH]>::try_from(program) {
+        Ok(hash) => Ok(Some(Hash(hash)).filter(|hash| server.program(*hash).is_some())),
+        Err(_) => server.remember(program).map(Some),
+    }
+}
+
+fn stopped(why: &Why, table: Vec<u8>) -> Reply {
+    let (fault, location) = match why {
+        Why::Failed(Failure { fault, location, .. }) => (*fault as i64, i64::from(*location)),
+        Why::Budget => (BUDGET, 0),
+        Why::Cancelled => (CANCELLED, 0),
+    };
+    Reply::Stopped { fault, location, why: why.to_string(), table }
+}
+
+impl Reply {
+    fn number(&self) -> usize {
+        match self {
+            Reply::Ended(_) => ENDED,
+            Reply::Stopped { .. } => STOPPED,
+            Reply::Unknown => UNKNOWN,
+            Reply::Refused(_) => REFUSED,
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Reply::Ended(table) => put_opaque(out, table),
+            Reply::Stopped { fault, location, why, table } => {
+                put_u64(out, *fault as u64);
+                put_u64(out, *location as u64);
+                put_opaque(out, why.as_bytes());
+                put_opaque(out, table);
+            }
+            Reply::Unknown => {}
+            Reply::Refused(why) => put_opaque(out, why.as_bytes()),
+        }
+    }
+}
+
+/// What a client wants.
+enum Request {
+    Run { program: Vec<u8>, names: Vec<Vec<u8>>, table: Vec<u8>, rounds: u64 },
+    Resume { table: Vec<u8>, rounds: u64 },
+}
+
+impl Request {
+    fn run(bytes: &[u8]) -> Result<Request, String> {
+        let mut reader = Reader::new(bytes);
+        let program = reader.opaque("program")?.to_vec();
+        let names = names(reader.opaque("names")?)?;
+        let table = reader.opaque("table")?.to_vec();
+        let rounds = rounds(&mut reader)?;
+        reader.end()?;
+        Ok(Request::Run { program, names, table, rounds })
+    }
+
+    fn resume(bytes: &[u8]) -> Result<Request, String> {
+        let mut reader = Reader::new(bytes);
+        let table = reader.opaque("table")?.to_vec();
+        let rounds = rounds(&mut reader)?;
+        reader.end()?;
+        Ok(Request::Resume { table, rounds })
+    }
+}
+
+fn rounds(reader: &mut Reader<'_>) -> Result<u64, String> {
+    let rounds = reader.hyper("rounds")? as i64;
+    u64::try_from(rounds).map_err(|_| "rounds is below 0".to_string())
+}
+
+/// What the program's communications lead to.
+fn names(bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    let mut reader = Reader::new(bytes);
+    let mut names = Vec::new();
+    for _ in 0..reader.word("the number of names")? {
+        names.push(reader.opaque("a name")?.to_vec());
+    }
+    reader.end()?;
+    Ok(names)
+}
