@@ -1,7 +1,7 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes|bindings|specialise [--quick] [--json]
+//! cargo run --release -p drystone-bench -- processes|bindings|composite|specialise [--quick] [--json]
 //! ```
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
@@ -17,6 +17,7 @@
 mod bindings;
 mod chart;
 mod child;
+mod composite;
 mod contender;
 mod curves;
 mod execute;
@@ -36,6 +37,7 @@ mod row;
 mod server;
 mod specialise;
 mod statistics;
+mod turns;
 mod words;
 
 use std::io::{self, Write};
@@ -58,6 +60,8 @@ enum Subject {
     Processes(Extent),
     /// What a message costs over each binding, paper on THINK.
     Bindings(Extent),
+    /// Programs that somebody sent: making them ready, and running them; paper on composite calls.
+    Composite(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
@@ -79,6 +83,9 @@ enum Subject {
     /// Measures machine code of this process beside others; `specialise` starts it.
     #[command(hide = true)]
     Inside(specialise::Inside),
+    /// Runs a program in one of Drystone's engines; `composite` starts it.
+    #[command(hide = true)]
+    Engine(composite::Engine),
     /// Two processes talk by what Linux offers them; `bindings` starts it.
     #[command(hide = true)]
     Crossing(bindings::Crossing),
@@ -105,6 +112,8 @@ fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
         Subject::Bindings(extent) => bindings(extent),
+        Subject::Composite(extent) => composite(extent),
+        Subject::Engine(engine) => engine.run(),
         Subject::Crossing(crossing) => crossing.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
@@ -150,6 +159,15 @@ fn bindings(extent: Extent) -> Result<(), String> {
     let rows = extent.rows(&mut |tell| bindings::measure(effort, tell))?;
     if extent.is_for_page() {
         page::write(&bindings::page(&rows), &rows)?;
+    }
+    extent.end(&rows)
+}
+
+fn composite(extent: Extent) -> Result<(), String> {
+    let effort = if extent.quick { composite::Effort::QUICK } else { composite::Effort::FULL };
+    let rows = extent.rows(&mut |tell| composite::measure(effort, tell))?;
+    if extent.is_for_page() {
+        page::write(&composite::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

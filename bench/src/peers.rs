@@ -61,9 +61,7 @@ const JAVA: u32 = 25;
 const JAVA_OPTIONS: [&str; 3] = ["-XX:+UseSerialGC", "-Xmx4g", "-Dwarm.ms=1000"];
 
 fn java(sources: &Path, built: &Path) -> Result<Start, String> {
-    let home = java_homes().into_iter().find(|home| is_java(home)).ok_or_else(|| {
-        format!("no JDK {JAVA} or newer in JAVA_HOME, in /usr/lib/jvm or in the PATH: see bench/peers/java/README.md")
-    })?;
+    let home = java_home()?;
     let mut compile = Command::new(home.join("bin/javac"));
     let mut files: Vec<PathBuf> = fs::read_dir(sources)
         .map_err(|error| format!("{}: {error}", sources.display()))?
@@ -76,6 +74,12 @@ fn java(sources: &Path, built: &Path) -> Result<Start, String> {
     words.extend(JAVA_OPTIONS.map(OsString::from));
     words.extend(["-cp".into(), built.into(), "Main".into()]);
     Ok(Start { words, ..Start::default() })
+}
+
+fn java_home() -> Result<PathBuf, String> {
+    java_homes().into_iter().find(|home| is_java(home)).ok_or_else(|| {
+        format!("no JDK {JAVA} or newer in JAVA_HOME, in /usr/lib/jvm or in the PATH: see bench/peers/java/README.md")
+    })
 }
 
 fn java_homes() -> Vec<PathBuf> {
@@ -106,6 +110,62 @@ fn tokio(sources: &Path, built: &Path) -> Result<Start, String> {
     build.args(["build", "--release", "--locked", "--quiet", "--target-dir"]).arg(built);
     run(build.current_dir(sources))?;
     Ok(Start { words: vec![built.join("release/peers").into()], ..Start::default() })
+}
+
+/// What is built for the engines only.
+pub mod engines {
+    use super::*;
+
+    const FOLDER: &str = "composite";
+
+    /// The engines in Rust.
+    pub fn rust() -> Result<PathBuf, String> {
+        told("the engines in Rust", FOLDER, |sources, built| {
+            Ok(tokio(sources, built)?.words[0].clone().into())
+        })
+    }
+
+    /// wasmtime, which takes much longer to build.
+    pub fn wasm() -> Result<PathBuf, String> {
+        told("wasmtime", FOLDER, |sources, built| {
+            let mut build = Command::new("cargo");
+            build.args(["build", "--release", "--locked", "--quiet", "--bin", "wasm", "--features", "wasm"]);
+            run(build.arg("--target-dir").arg(built).current_dir(sources))?;
+            Ok(built.join("release/wasm"))
+        })
+    }
+
+    /// The folder where native code is: `loops`, and `libnull.so` for those that call C.
+    pub fn native() -> Result<PathBuf, String> {
+        told("native code", FOLDER, |sources, built| {
+            let file = |name: &str| sources.join("c").join(name);
+            let mut loops = Command::new("cc");
+            loops.args(["-O2", "-o"]).arg(built.join("loops"));
+            run(loops.args([file("loops.c"), file("null.c")]))?;
+            let mut library = Command::new("cc");
+            library.args(["-O2", "-shared", "-fPIC", "-o"]).arg(built.join("libnull.so"));
+            run(library.arg(file("null.c")))?;
+            Ok(built.into())
+        })
+    }
+
+    /// `java`, and the folder where the class is.
+    pub fn java() -> Result<(PathBuf, PathBuf), String> {
+        let home = java_home()?;
+        let classes = told("Java's loops", FOLDER, |sources, built| {
+            let mut compile = Command::new(java_home()?.join("bin/javac"));
+            run(compile.arg("-d").arg(built).arg(sources.join("java/Loops.java")))?;
+            Ok(built.into())
+        });
+        Ok((home.join("bin/java"), classes?))
+    }
+
+    /// What LuaJIT runs.
+    pub fn lua() -> Result<PathBuf, String> {
+        let missing = |why| format!("{why}; bench/peers/composite/README.md says how to install it");
+        run(Command::new("luajit").arg("-v")).map_err(missing)?;
+        Ok(places::root().join("bench/peers").join(FOLDER).join("lua/loops.lua"))
+    }
 }
 
 /// What is built for the bindings only.
@@ -145,16 +205,15 @@ pub mod joints {
     pub fn go() -> Result<PathBuf, String> {
         told("net/http's", "go", |sources, built| Ok(super::go(sources, built)?.words[0].clone().into()))
     }
+}
 
-    type Build = fn(&Path, &Path) -> Result<PathBuf, String>;
+type Build = fn(&Path, &Path) -> Result<PathBuf, String>;
 
-    fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
-        eprintln!("building {what}");
-        let (sources, built) =
-            (places::root().join("bench/peers").join(folder), places::peers().join(folder));
-        let made = fs::create_dir_all(&built).map_err(|error| format!("{}: {error}", built.display()));
-        made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} are missing: {why}"))
-    }
+fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
+    eprintln!("building {what}");
+    let (sources, built) = (places::root().join("bench/peers").join(folder), places::peers().join(folder));
+    let made = fs::create_dir_all(&built).map_err(|error| format!("{}: {error}", built.display()));
+    made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} are missing: {why}"))
 }
 
 /// What a short command says, or why it cannot.

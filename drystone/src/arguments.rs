@@ -186,7 +186,7 @@ pub struct Rebind {
     /// Which slot of the interface, if it has a cardinality
     #[arg(long, default_value_t = 1)]
     pub slot: usize,
-    /// What the language writes behind BY: Monitored, "Retried(attempts: 3), Tcp(capacity: 100)"
+    /// What the language writes behind BY: Monitored, "Restricted(rate: 3), Tcp(capacity: 100)"
     #[arg(long, value_name = "FACTORIES")]
     pub by: Option<String>,
     /// How long it may take until the protocol allows it; then it is given up
@@ -225,7 +225,6 @@ pub struct Graph {
 }
 
 #[derive(Args)]
-#[command(group = clap::ArgGroup::new("format").required(true))]
 pub struct Describe {
     /// The source file that declares it, or imports what does
     #[arg(value_name = "FILE.dry", value_hint = ValueHint::FilePath)]
@@ -233,8 +232,8 @@ pub struct Describe {
     /// Its name
     #[arg(value_name = "INTERFACE")]
     pub interface: String,
-    /// As ONC RPC knows it: the .x file for rpcgen
-    #[arg(long, group = "format")]
+    /// As ONC RPC knows it: the .x file for rpcgen [default: this, the only form there is]
+    #[arg(long)]
     pub onc: bool,
     /// What BY says where it is exported, such as integers=32 or procedures=Get=1,Put=2
     #[arg(long = "with", value_name = "OPTION=VALUE")]

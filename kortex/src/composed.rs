@@ -14,6 +14,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use core::any::Any;
+use core::ops::RangeInclusive;
 
 use drystone_component::{Interface, Side};
 use drystone_runtime::binding::{Factory, Hints};
@@ -159,12 +160,20 @@ fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
     }
 }
 
-/// An option that counts something, at least 0.
-fn count(factory: &Factory<'_>, name: &str) -> Result<Option<u64>, String> {
-    let value = factory.integer(name)?;
-    value
-        .map(|value| u64::try_from(value).map_err(|_| format!("{}: {name} can't be negative", factory.name)))
-        .transpose()
+/// What an option that counts something may be, or milliseconds, but for pauses, which may be none. The compiler looks at
+/// constants itself.
+const SOME: RangeInclusive<i64> = 1..=1_000_000_000;
+const ANY: RangeInclusive<i64> = 0..=1_000_000_000;
+
+/// An option that counts something.
+fn count(factory: &Factory<'_>, name: &str, range: RangeInclusive<i64>) -> Result<Option<u64>, String> {
+    match factory.integer(name)? {
+        Some(value) if !range.contains(&value) => {
+            let (least, most) = range.into_inner();
+            Err(format!("{}: {name} is from {least} to {most}, not {value}", factory.name))
+        }
+        value => Ok(value.map(|value| value as u64)),
+    }
 }
 
 const MILLISECOND: u64 = 1_000_000;

@@ -44,6 +44,19 @@ fn crates_may_bring_schemes_of_names() {
 }
 
 #[test]
+fn crates_may_bring_binding_factories() {
+    let text = "INTERFACE I; IN M END I; COMPONENT A REQUIRES I; END A;
+        COMPONENT B; VARIABLE a: A; BEGIN NEW(a); CONNECT(I(a), \"tcp://h:7/x\") BY Limited(times: 1), OTHER END B;";
+    let with = |by: &str| text.replace("OTHER", by);
+    assert_eq!(codes(&[&with("Monitored")]), ["unknown-factory"]);
+    for (by, expected) in [("Retired(times: 2)", &[][..]), ("Monitored(times: 2)", &["unknown-option"])] {
+        let files = [SourceFile { path: "program.dry".into(), text: with(by) }];
+        let errors = check_beside_crates(&files, None).err().unwrap_or_default();
+        assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), expected, "{by}");
+    }
+}
+
+#[test]
 fn what_stands_behind_by_is_read_alone() {
     let read = |text| factories(text).map(|hints| String::from_utf8(hints).expect("it was text"));
     assert_eq!(read("Monitored").expect("it is right"), "Monitored;0;");
@@ -56,6 +69,8 @@ fn what_stands_behind_by_is_read_alone() {
         ("Retried(attempt: 3)", "unknown-option"),
         ("Retried(attempts: \"many\")", "type-mismatch"),
         ("Retried(attempts: x)", "unknown-name"),
+        ("Retried(attempts: 3)", "missing-option"),
+        ("Retried(attempts: 0, messages: \"Get\")", "option-range"),
         ("Odd(pause: 0.5 + 1)", "not-constant"),
     ] {
         let errors = read(wrong).expect_err(wrong);

@@ -11,7 +11,7 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use crossing::Crossing;
 use crossing::Way;
@@ -24,6 +24,7 @@ use crate::native;
 use crate::peers::joints;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
+use crate::turns::{Turn, by_turns};
 
 /// How much work is put into figures.
 #[derive(Clone, Copy)]
@@ -106,9 +107,6 @@ struct Bench {
     onc: Result<PathBuf, String>,
     go: Result<PathBuf, String>,
 }
-
-/// A contender, and what measures it once.
-type Turn<'a> = (&'static str, &'a dyn Fn() -> Result<f64, String>);
 
 type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
@@ -250,34 +248,11 @@ impl Bench {
         if !self.effort.is_full && !page::is_headline(&row) {
             return Ok(());
         }
-        let mut figures = self.by_turns(turns);
+        let mut figures = by_turns(self.effort.rounds, self.effort.budget, turns);
         row.drystone = figures.remove("drystone").flatten();
         row.peers = figures;
         row.target = target(&row, goals);
         tell(row)
-    }
-
-    /// Asks all of them in turns.
-    fn by_turns(&self, turns: &[Turn]) -> BTreeMap<&'static str, Option<Figure>> {
-        let mut samples: Vec<Option<Vec<f64>>> = turns.iter().map(|_| Some(Vec::new())).collect();
-        let start = Instant::now();
-        for round in 0..self.effort.rounds {
-            if round > 0 && start.elapsed() > self.effort.budget {
-                break;
-            }
-            for ((name, measure), samples) in turns.iter().zip(&mut samples) {
-                let Some(known) = samples else { continue };
-                match measure() {
-                    Ok(figure) => known.push(figure),
-                    Err(why) => {
-                        eprintln!("{name} has no figure: {why}");
-                        *samples = None;
-                    }
-                }
-            }
-        }
-        let figures = samples.into_iter().map(|samples| Figure::of(&samples?));
-        turns.iter().map(|(name, _)| *name).zip(figures).collect()
     }
 }
 

@@ -154,7 +154,7 @@ VARIABLE server: Server; client, other: Client;
 BEGIN
   NEW(server); EXPORT(Echo(server), \"local:e\");
   NEW(client); CONNECT(Echo(client), \"local:e\") BY Monitored();
-  NEW(other); CONNECT(Echo(other), server) BY Retried(), Monitored()
+  NEW(other); CONNECT(Echo(other), server) BY Retried(messages: \"Say\"), Monitored
 END Dead;
 ";
 
@@ -163,6 +163,30 @@ fn a_program_ends_its_clients_first_through_what_stands_between() {
     let folder = folder_with(ENDING);
     let output = drystone(folder.path(), &["run", "program.dry"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("7\n7\n", 0), "{}", complaint(&output));
+}
+
+#[test]
+fn what_an_option_cannot_be_is_said_when_compiled_else_when_it_runs() {
+    for (by, sentence) in [
+        ("Retried(messages: \"Say\", attempts: 0)", "Retried: attempts is from 1 to 1000000000, not 0"),
+        ("Retried(messages: \"Say\", pause: -1)", "Retried: pause is from 0 to 1000000000, not -1"),
+        ("Retried(messages: \"Say\", deadline: 0)", "Retried: deadline is from 1 to 1000000000, not 0"),
+        ("Restricted(rate: 0)", "Restricted: rate is from 1 to 1000000000, not 0"),
+        ("Restricted(rate: 10, burst: 0)", "Restricted: burst is from 1 to 1000000000, not 0"),
+        ("Cached(messages: \"Say\", lifetime: -1)", "Cached: lifetime is from 1 to 1000000000, not -1"),
+        ("Cached(messages: \"Say\", entries: 0)", "Cached: entries is from 1 to 1000000000, not 0"),
+        ("Local(deadline: 2000000000)", "Local: deadline is from 1 to 1000000000, not 2000000000"),
+        ("Local(capacity: 0)", "capacity is from 1 to 1000000"),
+    ] {
+        for (by, expected) in [(by.into(), 2), (by.replace(')', " + none)"), 1)] {
+            let program = ENDING.replace("VARIABLE server", "VARIABLE none: INTEGER; server");
+            let program = program.replace("Retried(messages: \"Say\"), Monitored", &by);
+            let folder = folder_with(&program);
+            let output = drystone(folder.path(), &["run", "program.dry"]);
+            assert_eq!(status(&output), expected, "{by}: {}", complaint(&output));
+            assert!(complaint(&output).contains(sentence), "{by}: {}", complaint(&output));
+        }
+    }
 }
 
 /// With something in between, too, a name may be exported after it was connected to.

@@ -365,6 +365,7 @@ fn a_connection_is_bound_anew_by_factories_with_options() {
     let done = rebind("Monitored, Retried(attempts: 1 + 1, messages: \"Name\")");
     let shown = printed(&drystone(folder.path(), &["inspect", "socket"]));
     let unknown = rebind("Retried(attempt: 2)");
+    let needy = rebind("Monitored(), Retried(attempts: 2)");
     let refused = rebind("Retried(messages: \"Nobody\")");
     drop(program);
     assert_eq!((complaint(&done).as_str(), status(&done)), ("", 0));
@@ -373,6 +374,10 @@ fn a_connection_is_bound_anew_by_factories_with_options() {
     assert_eq!(status(&unknown), 2);
     let expected = "--by:1:9: error: Retried has no option attempt [unknown-option]";
     assert!(complaint(&unknown).contains(expected), "{}", complaint(&unknown));
+    assert_eq!(status(&needy), 2);
+    let expected =
+        "--by:1:14: error: Retried needs messages: which requests may be carried out twice [missing-option]";
+    assert!(complaint(&needy).contains(expected), "{}", complaint(&needy));
     assert_eq!(status(&refused), 1);
     assert!(complaint(&refused).contains("Nobody"), "{}", complaint(&refused));
 }

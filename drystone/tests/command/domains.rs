@@ -264,9 +264,9 @@ fn a_domain_that_takes_too_much_memory_ends_alone() {
 fn what_a_domain_cannot_be_is_said() {
     for (domain, by, reason) in [
         ("worker:one", "", "a worker is a number"),
-        ("worker:1", " BY Worker(capacity: 0)", "capacity is from 1 to 1000000"),
-        ("process:x", " BY Lrpc(memory: 0)", "memory is to be above 0"),
-        ("process:x", " BY Lrpc(capacity: 10000000)", "capacity is from 1 to 1000000"),
+        ("worker:1", " BY Worker(capacity: i)", "capacity is from 1 to 1000000"),
+        ("process:x", " BY Lrpc(memory: i)", "memory is to be above 0"),
+        ("process:x", " BY Lrpc(capacity: i + 10000000)", "capacity is from 1 to 1000000"),
         ("nowhere:x", "", "there is no naming context nowhere"),
     ] {
         let program = with_server(&format!("d := \"{domain}\"; NEW(s) AT d{by}"));

@@ -68,6 +68,28 @@ fn the_chapter_s_server_greets() {
 }
 
 #[test]
+fn the_chapter_s_server_outlives_a_division_by_zero() {
+    if !installed("curl") {
+        return;
+    }
+    let url = format!("http://127.0.0.1:{}/divide", free_port());
+    let said = |x, y| curl(&["-d", &format!("{{\"x\":{x},\"y\":{y}}}"), &format!("{url}/Divide")]);
+    let server = Server::start(&systems(), &["run", "Division.dry", &url]);
+    assert_eq!(
+        (said(1, 0), said(42, 6)),
+        ("{\"Failed\":{}} 200".into(), "{\"Quotient\":{\"z\":7}} 200".into())
+    );
+    drop(server);
+    let program = fs::read_to_string(systems().join("Division.dry")).expect("it is there");
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let program = program.replace("COMPONENT {ISOLATED}", "COMPONENT");
+    fs::write(folder.path().join("bare.dry"), program).expect("a temporary folder can be written");
+    let mut server = Server::start(folder.path(), &["run", "bare.dry", &url]);
+    let _ = Command::new("curl").args(["-sS", "-d", "{\"x\":1,\"y\":0}", &format!("{url}/Divide")]).output();
+    assert_eq!(server.ended().code(), Some(1));
+}
+
+#[test]
 fn curl_calls() {
     let folder = folder();
     let (_server, url) = serve(folder.path());

@@ -1,4 +1,4 @@
-//! ONC RPC with the real peers: clients and servers in C that rpcgen makes of what `drystone describe --onc` writes, with
+//! ONC RPC with the real peers: clients and servers in C that rpcgen makes of what `drystone describe` writes, with
 //! libtirpc; rpcbind and rpcinfo; and a client that knows no manners.
 
 use std::fs;
@@ -139,7 +139,7 @@ fn programs_with_a_port_are_found_without_rpcbind() {
     }
     let folder = folder("64");
     let folder = folder.path();
-    done(folder, DRYSTONE, &["describe", "store.dry", "Store", "--onc", "-o", "store.x"]);
+    done(folder, DRYSTONE, &["describe", "store.dry", "Store", "-o", "store.x"]);
     let program = number(folder);
     let port = free_port();
     let at = format!("127.0.0.1.{}.{}", port / 256, port % 256);
@@ -233,7 +233,7 @@ fn datagrams_that_are_no_calls_are_nothing() {
 fn what_rpcgen_cannot_know_is_refused() {
     let folder = folder("64");
     let said = |interface: &str, option: &str| {
-        let with = ["describe", "store.dry", interface, "--onc", "--with", option];
+        let with = ["describe", "store.dry", interface, "--with", option];
         complaint(&drystone(folder.path(), &with))
     };
     assert_eq!(

@@ -171,7 +171,7 @@ fn a_request_is_made_again_until_its_server_is_back() {
     let folder = folder(port, "20000");
     let path = folder.path().join("client.dry");
     let program = fs::read_to_string(&path).expect("it was written");
-    let retried = "/talk\") BY Retried(attempts: 12, pause: 5)";
+    let retried = "/talk\") BY Retried(messages: \"Say\", attempts: 12, pause: 5)";
     fs::write(&path, program.replace("/talk\")", retried)).expect("a temporary folder can be written");
     let mut server = server(folder.path());
     let mut client = begun(folder.path());
@@ -221,6 +221,7 @@ fn a_server_that_is_not_there_ends_its_communications_only() {
 fn names_are_looked_at_when_they_are_used() {
     let said = |name: &str, by: &str| {
         let text = CLIENT.replace("TALK", TALK).replace("COUNT", "1").replace("{ISOLATED} ", "");
+        let text = text.replace("VARIABLE guest", "VARIABLE nothing: TEXT; guest");
         let folder =
             crate::folder_with(&text.replace("\"tcp://127.0.0.1:PORT/talk\")", &format!("\"{name}\") {by}")));
         complaint(&drystone(folder.path(), &["run", "program.dry"]))
@@ -229,7 +230,7 @@ fn names_are_looked_at_when_they_are_used() {
     let many = "tcp://127.0.0.1:7000/talk: capacity is from 1 to 1000000";
     for (name, by, expected) in [
         ("tcp://10.1.2.3:7000/talk", "", foreign),
-        ("tcp://127.0.0.1:7000/talk", "BY Tcp(capacity: 0)", many),
+        ("tcp://127.0.0.1:7000/talk", "BY Tcp(capacity: LENGTH(nothing))", many),
         ("tcp://127.0.0.1:7000/talk", "BY Tcp(key: \"x\")", "certificate, key and authority go together"),
         (
             "tcp://127.0.0.1:7000/talk",

@@ -17,7 +17,7 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 use super::messages::listed;
-use super::{MILLISECOND, Services, Time, count, only};
+use super::{MILLISECOND, SOME, Services, Time, count, only};
 
 struct Answer {
     message: usize,
@@ -48,8 +48,8 @@ pub(super) fn put_before(
 ) -> Result<Box<dyn Reach>, String> {
     only(factory, &["messages", "lifetime", "entries"])?;
     let calls = Calls::of(interface).map_err(|why| "Cached: ".to_string() + &why.to_string())?;
-    let cached =
-        listed(factory, "messages", interface)?.ok_or("Cached: messages says which are idempotent")?;
+    let cached = listed(factory, "messages", interface)?
+        .ok_or("Cached needs messages: which requests may be answered by what is known")?;
     if let Some(call) = calls.calls.iter().find(|call| !cached[call.message] && call.answers.is_empty()) {
         let name = interface.messages.get()[call.message].name.get();
         return Err(format!(
@@ -65,8 +65,8 @@ pub(super) fn put_before(
             return Err("Cached: only requests with answers that carry no components can be".into());
         }
     }
-    let lifetime = count(factory, "lifetime")?.unwrap_or(1000).saturating_mul(MILLISECOND);
-    let most = count(factory, "entries")?.unwrap_or(4096).max(1) as usize;
+    let lifetime = count(factory, "lifetime", SOME)?.unwrap_or(1000) * MILLISECOND;
+    let most = count(factory, "entries", SOME)?.unwrap_or(4096) as usize;
     let time = services.time.clone();
     let (answers, generation) = Default::default();
     let cache = Cache { cached, lifetime, most, time, answers, generation };

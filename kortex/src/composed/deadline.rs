@@ -11,7 +11,7 @@ use drystone_component::Interface;
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
-use super::{MILLISECOND, Services, Time, count};
+use super::{MILLISECOND, SOME, Services, Time, count};
 
 struct Rule {
     interface: &'static Interface,
@@ -36,16 +36,11 @@ pub(super) fn put_before(
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
     let mut reaching = hints.factories.iter().filter(|factory| !services.is_composed(factory));
-    let Some(factory) = reaching.find(|factory| factory.option("deadline").is_some()) else {
-        return Ok(reach);
-    };
-    let milliseconds = count(factory, "deadline")?.unwrap_or(0);
-    if milliseconds == 0 {
-        return Err(format!("{}: a deadline is at least 1 millisecond", factory.name));
-    }
+    let milliseconds = reaching.find_map(|factory| count(factory, "deadline", SOME).transpose());
+    let Some(milliseconds) = milliseconds.transpose()? else { return Ok(reach) };
     let rule = Rule {
         interface,
-        patience: milliseconds.saturating_mul(MILLISECOND),
+        patience: milliseconds * MILLISECOND,
         time: services.time.clone(),
         complaint: format!("{name}: there was no answer in {milliseconds} ms"),
     };

@@ -14,7 +14,7 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::messages::listed;
-use super::{Services, Time, Wrap, count, only};
+use super::{SOME, Services, Time, Wrap, count, only};
 
 struct Rule {
     interface: &'static Interface,
@@ -38,12 +38,8 @@ pub(super) fn guarding(
     services: &Services,
 ) -> Result<Box<dyn Wrap>, String> {
     only(factory, &["messages", "rate", "burst"])?;
-    let pause = match count(factory, "rate")? {
-        Some(0) => return Err("Restricted: a rate is at least 1 message in a second".into()),
-        Some(rate) => 1_000_000_000 / rate,
-        None => 0,
-    };
-    let ahead = (count(factory, "burst")?.unwrap_or(1).max(1) - 1).saturating_mul(pause);
+    let pause = count(factory, "rate", SOME)?.map_or(0, |rate| 1_000_000_000 / rate);
+    let ahead = (count(factory, "burst", SOME)?.unwrap_or(1) - 1) * pause;
     let allowed = listed(factory, "messages", interface)?;
     let time = services.time.clone();
     let rule = Rule { interface, allowed, pause, ahead, time, next: RefCell::new(0) };

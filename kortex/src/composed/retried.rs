@@ -1,8 +1,10 @@
-//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these (any, if none are listed) that was lost on its way, or whose answer was, is made
-//! again, each time after twice the pause of the time before, in milliseconds. A request that isn't answered within the
-//! deadline counts as lost. It may so be carried out more than once: for interfaces whose requests may be.
+//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these that was lost on its way, or
+//! whose answer was, is made again, each time after twice the pause of the time before, in milliseconds. A request that isn't
+//! answered within the deadline counts as lost. It may so be carried out more than once: only who knows the requests can say
+//! which may be.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +17,7 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 use super::messages::listed;
-use super::{MILLISECOND, Services, Time, count, only};
+use super::{ANY, MILLISECOND, SOME, Services, Time, count, only};
 
 struct Rule {
     /// For each message whether it is a request that may be made again.
@@ -46,16 +48,17 @@ pub(super) fn put_before(
     if interface.messages.get().iter().any(carries) {
         return Err("Retried: there can't be two of a component that a message carries".into());
     }
-    let listed = listed(factory, "messages", interface)?;
-    let is_repeatable = |number: usize| {
-        let is_answered = calls.with(number).is_some_and(|call| !call.answers.is_empty());
-        is_answered && listed.as_ref().is_none_or(|listed| listed[number])
-    };
+    let repeatable = listed(factory, "messages", interface)?
+        .ok_or("Retried needs messages: which requests may be carried out twice")?;
+    if let Some(call) = calls.calls.iter().find(|call| repeatable[call.message] && call.answers.is_empty()) {
+        let name = interface.messages.get()[call.message].name.get();
+        return Err(format!("Retried: {name} has no answer, so nobody knows when it was lost"));
+    }
     let rule = Rule {
-        repeatable: (0..interface.messages.length).map(is_repeatable).collect(),
-        attempts: count(factory, "attempts")?.unwrap_or(3).max(1),
-        pause: count(factory, "pause")?.unwrap_or(100).saturating_mul(MILLISECOND),
-        deadline: count(factory, "deadline")?.unwrap_or(0).saturating_mul(MILLISECOND),
+        repeatable,
+        attempts: count(factory, "attempts", SOME)?.unwrap_or(3),
+        pause: count(factory, "pause", ANY)?.unwrap_or(100) * MILLISECOND,
+        deadline: count(factory, "deadline", SOME)?.unwrap_or(0) * MILLISECOND,
         time: services.time.clone(),
     };
     Ok(Box::new(Retried { inner: Rc::new(RefCell::new(inner)), rule: Rc::new(rule) }))

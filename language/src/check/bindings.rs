@@ -1,8 +1,8 @@
 //! Bindings beyond CONNECT of two components: names, EXPORT, AT and BY (language reference, section 9).
 //!
 //! A name is a text, so that most of what can be wrong with it shows only when the program runs; a constant one is
-//! looked at here as far as its form goes. Factories that are not known here are none of our business: a crate may bring
-//! them; and schemes, if there is one.
+//! looked at here as far as its form goes. Crates may bring factories and schemes: what is not known here is an error only
+//! where there is none.
 
 use crate::ast;
 use crate::program::{
@@ -13,8 +13,8 @@ use crate::source::{Diagnostic, Span};
 use super::Checker;
 use super::binding_names::{Purpose, fault};
 use super::calls::builtin;
-use super::conversions::{convert, literal};
-use super::factories::{Factory, factory};
+use super::conversions::{constant_integer, convert, literal};
+use super::factories::{Factory, Values, factory, names};
 use super::names::similar;
 
 impl<'a> Checker<'a> {
@@ -105,7 +105,9 @@ impl<'a> Checker<'a> {
         let mut text = Hints { done: literal(ExpressionKind::Text(Vec::new()), span) };
         let mut good = true;
         for tree in trees {
-            let known = factory(&tree.name.text);
+            let known = self.factory(&tree.name);
+            good &= known.is_some();
+            let (known, before) = (known.flatten(), self.errors.len());
             text.add(format!("{};{};", tree.name.text, tree.arguments.len()).as_bytes());
             for (index, (name, value)) in tree.arguments.iter().enumerate() {
                 let earlier = &tree.arguments[..index];
@@ -113,6 +115,10 @@ impl<'a> Checker<'a> {
                     Some((name, value)) => text.option(&name, value),
                     None => good = false,
                 }
+            }
+            // One that is misspelt is not missing too.
+            if self.errors.len() == before {
+                good &= known.is_none_or(|factory| self.has_what_it_needs(factory, tree));
             }
         }
         good.then_some(text.done)
@@ -128,6 +134,33 @@ impl<'a> Checker<'a> {
                 None
             }
         }
+    }
+
+    /// The factory of a name, if it is known here; an error if nobody can know it.
+    fn factory(&mut self, name: &ast::Name) -> Option<Option<&'static Factory>> {
+        let known = factory(&name.text);
+        if known.is_some() || self.beside_crates {
+            return Some(known);
+        }
+        let message = format!("there is no binding factory {}", name.text);
+        let help = match similar(&name.text, names()) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => "a crate that has it is named where the program is compiled: --with CRATE".into(),
+        };
+        self.report(Diagnostic::new("unknown-factory", name.span, message).label("unknown").help(help));
+        None
+    }
+
+    /// Whether an option without a default is given; else an error.
+    fn has_what_it_needs(&mut self, factory: &Factory, tree: &ast::Call) -> bool {
+        let is =
+            |needed: &str| tree.arguments.iter().flat_map(|(name, _)| name).any(|name| name.text == needed);
+        let Some((needed, what)) = factory.needs.filter(|(needed, _)| !is(needed)) else { return true };
+        let message = format!("{} needs {needed}: {what}", factory.name);
+        let help =
+            format!("write {}({needed}: \"One, Other\"), with the names of such requests", factory.name);
+        self.report(Diagnostic::new("missing-option", tree.span, message).help(help));
+        false
     }
 
     /// An option and its value as a TEXT.
@@ -153,11 +186,14 @@ impl<'a> Checker<'a> {
         }
         let mut given = given?;
         if let Some(factory) = known {
-            match factory.option(&name.text) {
-                Some(ty) => given = self.converted(given, &ty)?,
-                None if self.is_known(factory, name) => {}
-                None => return None,
+            let Some(values) = factory.option(&name.text) else {
+                self.unknown_option(factory, name);
+                return None;
+            };
+            if let Some(ty) = values.ty() {
+                given = self.converted(given, &ty)?;
             }
+            self.is_among(&given, values, factory, name)?;
         }
         let span = given.span;
         let text = match given.ty {
@@ -169,23 +205,29 @@ impl<'a> Checker<'a> {
         Some((name.text.clone(), text))
     }
 
-    /// Whether a factory may have an option that is not in its list; else an error.
-    fn is_known(&mut self, factory: &Factory, name: &ast::Name) -> bool {
-        let similar = similar(&name.text, factory.options().map(|(option, _)| option));
-        if factory.may_have_more() && similar.is_none() {
-            return true;
+    /// A constant number is one that the option may be; else an error.
+    fn is_among(&mut self, given: &Expression, values: Values, of: &Factory, name: &ast::Name) -> Option<()> {
+        let (Values::Between(least, most), Some(value)) = (values, constant_integer(given)) else {
+            return Some(());
+        };
+        if (least..=most).contains(&value) {
+            return Some(());
         }
+        let range =
+            if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
+        let message = format!("{}: {} is {range}, not {value}", of.name, name.text);
+        self.report(Diagnostic::new("option-range", given.span, message));
+        None
+    }
+
+    fn unknown_option(&mut self, factory: &Factory, name: &ast::Name) {
         let message = format!("{} has no option {}", factory.name, name.text);
         let error = Diagnostic::new("unknown-option", name.span, message).label("unknown");
-        let help = match similar {
+        let help = match similar(&name.text, factory.options()) {
             Some(similar) => format!("did you mean {similar}?"),
-            None => {
-                let all: Vec<&str> = factory.options().map(|(option, _)| option).collect();
-                format!("its options are {}", all.join(", "))
-            }
+            None => format!("its options are {}", factory.options().collect::<Vec<_>>().join(", ")),
         };
         self.report(error.help(help));
-        false
     }
 }
 

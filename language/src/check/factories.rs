@@ -9,55 +9,92 @@ pub(super) struct Factory {
     /// Its name.
     pub name: &'static str,
     /// Its options.
-    own: &'static [(&'static str, Type)],
-    /// It reaches other domains, so that it has [`COMMON`] as well, and perhaps more that only its platform knows.
+    own: &'static [(&'static str, Values)],
+    /// It reaches other domains, so that it has [`COMMON`] as well.
     reaches: bool,
+    /// An option that has no default, and what it says.
+    pub needs: Option<(&'static str, &'static str)>,
 }
+
+/// What an option may be.
+#[derive(Clone, Copy)]
+pub(super) enum Values {
+    /// Any TEXT.
+    Text,
+    /// TRUE or FALSE.
+    Boolean,
+    /// The numbers from the first to the second.
+    Between(i64, i64),
+    /// What can be written: whoever reads it knows.
+    Any,
+}
+
+use Values::{Any, Between, Boolean, Text};
+
+/// Numbers, messages in a second, and milliseconds (eleven days and a half): there is no use for more.
+const MOST: i64 = 1_000_000_000;
+const SOME: Values = Between(1, MOST);
+const BYTES: Values = Between(1, i64::MAX);
 
 /// What all factories that reach other domains understand: how many messages may be on their way, how long an answer may
 /// take (in milliseconds), the files with what TLS needs, and what a client shows to be let in.
-const COMMON: &[(&str, Type)] = &[
-    ("capacity", Type::Integer),
-    ("deadline", Type::Integer),
-    ("certificate", Type::Text),
-    ("key", Type::Text),
-    ("authority", Type::Text),
-    ("token", Type::Text),
+const COMMON: &[(&str, Values)] = &[
+    ("capacity", Between(1, 1_000_000)),
+    ("deadline", SOME),
+    ("certificate", Text),
+    ("key", Text),
+    ("authority", Text),
+    ("token", Text),
 ];
 
 const ALL: &[Factory] = &[
-    composed("Monitored", &[("name", Type::Text)]),
-    composed("Restricted", &[("messages", Type::Text), ("rate", Type::Integer), ("burst", Type::Integer)]),
-    composed("Cached", &[("messages", Type::Text), ("lifetime", Type::Integer), ("entries", Type::Integer)]),
-    composed(
-        "Retried",
+    composed("Monitored", &[("name", Text)]),
+    composed("Restricted", &[("messages", Text), ("rate", SOME), ("burst", SOME)]),
+    Factory {
+        needs: Some(("messages", "which requests may be answered by what is known")),
+        ..composed("Cached", &[("messages", Text), ("lifetime", SOME), ("entries", SOME)])
+    },
+    Factory {
+        needs: Some(("messages", "which requests may be carried out twice")),
+        ..composed(
+            "Retried",
+            &[("messages", Text), ("attempts", SOME), ("pause", Between(0, MOST)), ("deadline", SOME)],
+        )
+    },
+    reaching("Local", &[]),
+    reaching("Worker", &[]),
+    reaching("Lrpc", &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
+    reaching("Tcp", &[]),
+    reaching(
+        "Onc",
         &[
-            ("messages", Type::Text),
-            ("attempts", Type::Integer),
-            ("pause", Type::Integer),
-            ("deadline", Type::Integer),
+            ("program", Any),
+            ("version", Any),
+            ("procedures", Text),
+            ("integers", Any),
+            ("texts", Text),
+            ("open", Boolean),
+            ("limit", BYTES),
         ],
     ),
-    reaching("Local"),
-    reaching("Worker"),
-    Factory {
-        name: "Lrpc",
-        own: &[("confined", Type::Boolean), ("memory", Type::Integer), ("processor", Type::Integer)],
-        reaches: true,
-    },
-    reaching("Tcp"),
-    reaching("Onc"),
-    reaching("Http"),
-    reaching("Nats"),
-    Factory { name: "Event", own: &[("lossy", Type::Boolean)], reaches: true },
+    reaching("Http", &[("limit", BYTES), ("socket", Boolean)]),
+    reaching("Nats", NATS),
+    reaching("Event", EVENT),
 ];
 
-const fn composed(name: &'static str, own: &'static [(&'static str, Type)]) -> Factory {
-    Factory { name, own, reaches: false }
+/// How one comes to NATS.
+const NATS: &[(&str, Values)] =
+    &[("servers", Text), ("user", Text), ("password", Text), ("credentials", Text), ("tls", Boolean)];
+
+/// Events within the program, or over NATS.
+const EVENT: &[(&str, Values)] = &[("lossy", Boolean), NATS[0], NATS[1], NATS[2], NATS[3], NATS[4]];
+
+const fn composed(name: &'static str, own: &'static [(&'static str, Values)]) -> Factory {
+    Factory { name, own, reaches: false, needs: None }
 }
 
-const fn reaching(name: &'static str) -> Factory {
-    Factory { name, own: &[], reaches: true }
+const fn reaching(name: &'static str, own: &'static [(&'static str, Values)]) -> Factory {
+    Factory { name, own, reaches: true, needs: None }
 }
 
 /// What of these was most likely meant by a factory that isn't known.
@@ -70,20 +107,35 @@ pub(super) fn factory(name: &str) -> Option<&'static Factory> {
     ALL.iter().find(|factory| factory.name == name)
 }
 
+/// What they are called.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|factory| factory.name)
+}
+
 impl Factory {
-    /// The options that are known, with their types.
-    pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static Type)> + use<> {
-        let common = if self.reaches { COMMON } else { &[] };
-        self.own.iter().chain(common).map(|(name, ty)| (*name, ty))
+    fn all(&self) -> impl Iterator<Item = &'static (&'static str, Values)> + use<> {
+        self.own.iter().chain(if self.reaches { COMMON } else { &[] })
     }
 
-    /// The type of an option, if it is known.
-    pub fn option(&self, name: &str) -> Option<Type> {
-        self.options().find(|(option, _)| *option == name).map(|(_, ty)| ty.clone())
+    /// What its options are called.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.all().map(|(name, _)| *name)
     }
 
-    /// Whether it may have options that are not known here.
-    pub fn may_have_more(&self) -> bool {
-        self.reaches
+    /// What an option may be, if it is known.
+    pub fn option(&self, name: &str) -> Option<Values> {
+        self.all().find(|(option, _)| *option == name).map(|(_, values)| *values)
+    }
+}
+
+impl Values {
+    /// The type that they have, if they have one.
+    pub fn ty(self) -> Option<Type> {
+        match self {
+            Text => Some(Type::Text),
+            Boolean => Some(Type::Boolean),
+            Between(..) => Some(Type::Integer),
+            Any => None,
+        }
     }
 }

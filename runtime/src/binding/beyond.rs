@@ -1,5 +1,5 @@
 //! What lies beyond this program, and what BY puts before it: names of other schemes are the platform's; factories that
-//! put something into the path are called here, the innermost first.
+//! put something into the path are called here, the one nearest to the server first.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -1,4 +1,4 @@
-//! What BY says: binding factories and their options, the outermost factory first.
+//! What BY says: binding factories and their options, the first one nearest to the client.
 //!
 //! Generated code passes them as a text: for each factory its name, `;`, the number of its options, `;`, then each option
 //! as its name, `=`, the number of bytes of its value, `:`, and the value as WRITE spells it. `BY Retried(attempts: 3),
@@ -13,7 +13,7 @@ use crate::number;
 /// What BY says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints<'a> {
-    /// The outermost first.
+    /// The first one nearest to the client.
     pub factories: Vec<Factory<'a>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Hints<'a> {
         self.factories.is_empty()
     }
 
-    /// The value of an option that all factories share, as the outermost that has it says.
+    /// The value of an option that all factories share, as the first that has it says.
     pub fn option(&self, name: &str) -> Option<&'a [u8]> {
         self.factories.iter().find_map(|factory| factory.option(name))
     }

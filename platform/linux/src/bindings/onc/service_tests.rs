@@ -93,7 +93,7 @@ fn wrong_procedures_are_refused_when_a_binding_is_made() {
 
 #[test]
 fn rpcgen_is_told_all_of_it() {
-    let wanted = "/* Calculate, as `drystone describe --onc` writes it. */
+    let wanted = "/* Calculate, as `drystone describe` writes it. */
 
 struct Calculate_Divide_call {
     int a;

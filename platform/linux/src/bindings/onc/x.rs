@@ -55,7 +55,7 @@ const TAKEN: &[&str] = &[
 /// The `.x` file.
 pub fn print(service: &Service) -> String {
     let interface = service.interface.name.get();
-    let mut out = format!("/* {interface}, as `drystone describe --onc` writes it. */\n");
+    let mut out = format!("/* {interface}, as `drystone describe` writes it. */\n");
     let mut answers: Vec<usize> = Vec::new();
     for call in &service.calls.calls {
         print_struct(&mut out, service, call.message, "call");

@@ -1,0 +1,189 @@
+//! Composite calls, paper of that name: what it takes to make a program ready that somebody sent, and to run it, beside native code
+//! and what else runs such programs.
+//!
+//! A subject of its own here is a function of [`Bench`] that tells rows; [`measure`] calls all of them.
+
+mod engine;
+mod page;
+mod parties;
+mod reasons;
+mod size;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub use engine::Engine;
+pub use page::page;
+use parties::{Parties, Party};
+
+use crate::row::Row;
+use crate::statistics::{Figure, rounded};
+use crate::turns::{Turn, by_turns};
+
+/// How much work is put into figures.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// How often every contender has its turn.
+    rounds: usize,
+    /// No round begins after that time in one row.
+    budget: Duration,
+    /// By this all numbers of rounds are divided.
+    part: u64,
+}
+
+impl Effort {
+    /// Within two minutes.
+    pub const QUICK: Effort = Effort { rounds: 5, budget: Duration::from_secs(8), part: 4 };
+
+    /// As good as it gets.
+    pub const FULL: Effort = Effort { rounds: 15, budget: Duration::from_secs(60), part: 1 };
+}
+
+/// What compiled code may take, compared with native code: where it calls, and where it computes.
+const COMPILED: [f64; 2] = [1.5, 1.1];
+/// What the interpreter may take.
+const INTERPRETED: f64 = 10.0;
+/// Microseconds in which a program is to be built and verified, and then compiled.
+const READY: [f64; 2] = [1.0, 3.0];
+
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Work {
+    /// Two calls of nothing, with three arguments each, in a loop.
+    Copy,
+    /// Four instructions in a loop.
+    Instructions,
+    /// The first program is made ready to run.
+    Ready,
+}
+
+/// Rounds of the second loop: 1.2e8 instructions.
+const INSTRUCTIONS: u64 = 30_000_000;
+
+impl Work {
+    /// As all contenders know it.
+    fn word(self) -> &'static str {
+        match self {
+            Work::Copy => "copy",
+            Work::Instructions => "instructions",
+            Work::Ready => "ready",
+        }
+    }
+
+    /// How often it is done by what is quick.
+    fn times(self) -> u64 {
+        match self {
+            Work::Copy => 20_000_000,
+            Work::Instructions => INSTRUCTIONS,
+            Work::Ready => 20_000,
+        }
+    }
+
+    /// What comes out of so many rounds.
+    fn result(self, n: u64) -> u64 {
+        match self {
+            Work::Copy => 512 * n,
+            Work::Instructions => {
+                (1..=n).rev().fold(1, |sum: u64, left| sum.wrapping_mul(31).wrapping_add(left))
+            }
+            // What was made ready is run for seven rounds in the end.
+            Work::Ready => 512 * 7,
+        }
+    }
+}
+
+/// Measures row after row.
+pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
+    let bench = Bench { effort, parties: Parties::build() };
+    bench.loops(tell)?;
+    bench.readiness(tell)?;
+    bench.interpreter(tell)?;
+    tell(size::row())
+}
+
+/// What all rows need.
+struct Bench {
+    effort: Effort,
+    parties: Parties,
+}
+
+impl Bench {
+    /// Compiled programs.
+    fn loops(&self, tell: Tell) -> Result<(), String> {
+        let peers = ["c", "java", "luajit", "rbpf-jit", "sbpf-jit", "wasmtime"];
+        let [calls, computes] = COMPILED;
+        tell(self.row("copy loop", Work::Copy, "drystone-jit", &peers, calls))?;
+        tell(self.row("instruction loop", Work::Instructions, "drystone-jit", &peers, computes))?;
+        let plain = ["c", "drystone-jit"];
+        tell(self.row("plain copy loop", Work::Copy, "drystone-plain", &plain, calls))
+    }
+
+    /// The same programs, interpreted.
+    fn interpreter(&self, tell: Tell) -> Result<(), String> {
+        let peers = ["c", "rbpf", "sbpf"];
+        tell(self.row("interpreter", Work::Copy, "drystone", &peers, INTERPRETED))?;
+        tell(self.row("interpreted instruction loop", Work::Instructions, "drystone", &peers, INTERPRETED))
+    }
+
+    /// From bytes to what can be run.
+    fn readiness(&self, tell: Tell) -> Result<(), String> {
+        let rows: [(&str, &'static str, &[&'static str], f64); 2] = [
+            ("build and verify", "drystone-verified", &["rbpf", "sbpf"], READY[0]),
+            ("jit", "drystone-jit", &["rbpf-jit", "sbpf-jit", "wasmtime"], READY[1]),
+        ];
+        for (row, drystone, peers, target) in rows {
+            let (drystone, peers) = self.figures(Work::Ready, drystone, peers, 1e-3);
+            tell(Row { drystone, peers, target: Some(target), ..Row::new(row.into(), "us") })?;
+        }
+        Ok(())
+    }
+
+    /// A loop, whose target is so many times native code's time.
+    fn row(&self, row: &str, work: Work, drystone: &'static str, peers: &[&'static str], times: f64) -> Row {
+        let (unit, scale) = match work {
+            Work::Instructions => ("ms", INSTRUCTIONS as f64 * 1e-6),
+            _ => ("ns", 1.0),
+        };
+        let (drystone, peers) = self.figures(work, drystone, peers, scale);
+        let native = peers.get("c").copied().flatten();
+        let target = native.map(|native| rounded(native.value * times));
+        let note = match (drystone, native) {
+            (Some(drystone), Some(native)) => {
+                format!("{:.2} x native code's time", drystone.value / native.value)
+            }
+            _ => String::new(),
+        };
+        Row { drystone, peers, target, note, ..Row::new(row.into(), unit) }
+    }
+
+    /// Asks them all in turns; times are told in nanoseconds times `scale`.
+    fn figures(
+        &self,
+        work: Work,
+        drystone: &'static str,
+        peers: &[&'static str],
+        scale: f64,
+    ) -> (Option<Figure>, BTreeMap<&'static str, Option<Figure>>) {
+        let all: Vec<Party> =
+            [&drystone].into_iter().chain(peers).map(|name| self.parties.party(name)).collect();
+        let measures: Vec<_> =
+            all.iter().map(|party| move || Ok(party.measure(work, self.effort.part)? * scale)).collect();
+        let turns: Vec<Turn> =
+            all.iter().zip(&measures).map(|(party, measure)| (party.name, measure as _)).collect();
+        let mut figures = by_turns(self.effort.rounds, self.effort.budget, &turns);
+        (figures.remove(drystone).flatten(), figures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_the_loops() {
+        assert_eq!(Work::Copy.result(3), 1536);
+        assert_eq!(Work::Instructions.result(2), (31 + 2) * 31 + 1);
+    }
+}

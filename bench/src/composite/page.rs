@@ -1,0 +1,56 @@
+//! The page of this subject.
+
+use super::{Effort, reasons};
+use crate::page::{Page, Place, Plot};
+use crate::row::Row;
+
+/// With a plot for each unit.
+pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
+    let plot = |unit, file: &str, title: &str| Plot {
+        file: file.into(),
+        title: title.into(),
+        rows: rows.iter().filter(|row| row.unit == unit && is_headline(row)).collect(),
+    };
+    Page {
+        subject: "composite",
+        title: "Composite calls",
+        notes: notes(),
+        place,
+        reason: reasons::of,
+        plots: vec![
+            plot("ns", "composite-loops.svg", "a round of two calls"),
+            plot("us", "composite-ready.svg", "making a program ready"),
+        ],
+        sections: &[],
+    }
+}
+
+/// Whether it stands in the first table: its name has no prefix.
+fn is_headline(row: &Row) -> bool {
+    !["plain ", "interpreted "].iter().any(|prefix| row.row.starts_with(prefix))
+}
+
+fn place(row: &Row) -> Place {
+    if is_headline(row) { Place::Headline } else { Place::More }
+}
+
+/// How the figures are made.
+fn notes() -> String {
+    let Effort { rounds, .. } = Effort::FULL;
+    format!(
+        "Every row is measured in up to {rounds} rounds. In a round each contender in turn runs in a process of its own, on one \
+         processor, after a tenth of the work that isn't measured; a figure is the median of the rounds with their quartiles. What \
+         comes out of the loops is compared. \
+         *copy loop* is a round of a loop with two calls of nothing, with three arguments each, of which the second has the first's \
+         result as one; *instruction loop* is 1.2e8 instructions, four in a round: a product, two sums and a comparison. Drystone's \
+         are compiled from verified bytecode as programs of strangers are, with hidden constants and a budget that is asked in each \
+         round; *plain* is without hidden constants. *interpreter* is the same copy loop, interpreted, *interpreted instruction \
+         loop* the other. \
+         *build and verify* is from the slots of the copy program (17 instructions) to a program that engines take, with a verifier \
+         that was used before, and *jit* is the same with compilation into executable memory, and giving it back. \
+         *c* is the loop by cc -O2, with the calls in a file of their own; *luajit* and *java* call the same two functions; \
+         *rbpf* and *sbpf* (Solana's, which also translates addresses and counts instructions) run the same bytecode, *wasmtime* a \
+         module with two imports; all are in bench/peers/composite. The verifiers of *rbpf* and *sbpf* look at the shape of a \
+         program only, not at what it accesses.\n"
+    )
+}

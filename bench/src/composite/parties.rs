@@ -1,0 +1,101 @@
+//! Who runs the loops: each in a process of its own, which says how long it took and what came out.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::Work;
+use crate::execute::execute;
+use crate::peers::engines;
+use crate::places;
+
+/// For one process.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What could be built.
+pub struct Parties {
+    rust: Result<PathBuf, String>,
+    wasm: Result<PathBuf, String>,
+    native: Result<PathBuf, String>,
+    java: Result<(PathBuf, PathBuf), String>,
+    lua: Result<PathBuf, String>,
+}
+
+/// One that runs them.
+pub struct Party {
+    pub name: &'static str,
+    /// The words before the work and how often it is done.
+    words: Result<Vec<PathBuf>, String>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    ns: f64,
+    result: u64,
+}
+
+impl Parties {
+    pub fn build() -> Parties {
+        Parties {
+            rust: engines::rust(),
+            wasm: engines::wasm(),
+            native: engines::native(),
+            java: engines::java(),
+            lua: engines::lua(),
+        }
+    }
+
+    /// By its name.
+    pub fn party(&self, name: &'static str) -> Party {
+        Party { name, words: self.words(name) }
+    }
+
+    fn words(&self, name: &str) -> Result<Vec<PathBuf>, String> {
+        let native = self.native.clone();
+        Ok(match name {
+            "c" => vec![native?.join("loops")],
+            "luajit" => vec!["luajit".into(), self.lua.clone()?, native?.join("libnull.so")],
+            "java" => {
+                let (java, classes) = self.java.clone()?;
+                let mut library: std::ffi::OsString = "-Dlibrary=".into();
+                library.push(native?.join("libnull.so"));
+                let access = "--enable-native-access=ALL-UNNAMED".into();
+                vec![java, access, library.into(), "-cp".into(), classes, "Loops".into()]
+            }
+            _ if name.starts_with("drystone") => {
+                vec![places::executable(), "engine".into(), name.into()]
+            }
+            "wasmtime" => vec![self.wasm.clone()?, name.into()],
+            _ => vec![self.rust.clone()?, name.into()],
+        })
+    }
+}
+
+impl Party {
+    /// Nanoseconds of a round.
+    pub fn measure(&self, work: Work, part: u64) -> Result<f64, String> {
+        let words = self.words.as_ref().map_err(String::clone)?;
+        let n = work.times() / self.slowness(work) / part;
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg(work.word()).arg(n.to_string());
+        let output = execute(&mut command, 1, LIMIT)?.output;
+        let told: Told =
+            serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))?;
+        match work.result(n) {
+            result if result == told.result => Ok(told.ns),
+            result => Err(format!("{n} times {}: {} came out instead of {result}", work.word(), told.result)),
+        }
+    }
+
+    /// How many times fewer rounds are enough.
+    fn slowness(&self, work: Work) -> u64 {
+        match (self.name, work) {
+            ("wasmtime", Work::Ready) => 500,
+            ("sbpf-jit" | "rbpf-jit", Work::Ready) => 10,
+            ("rbpf" | "sbpf" | "drystone", Work::Copy | Work::Instructions) => 5,
+            _ => 1,
+        }
+    }
+}
