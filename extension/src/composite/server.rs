@@ -255,7 +255,28 @@ impl<S: Services> InterpServer<S> {
         let id = self.turns.pop_front()?;
         let client = self.clients.get_mut(&id)?;
         let run = client.ready.pop_front()?;
+        if !client.ready.is_empty() {
+            self.turns.push_back(id);
+        }
+        Some((run, self.go_on(run)))
+    }
+
+    /// This run goes on for a slice before it is its turn, if it can: because it has only waited, while others compute.
+    pub fn turn_of(&mut self, run: RunId) -> Option<Event<S>> {
+        let id = self.runs.get(&run).filter(|active| active.is_ready)?.client;
+        let client = self.clients.get_mut(&id)?;
+        client.ready.retain(|it| *it != run);
+        if client.ready.is_empty() {
+            self.turns.retain(|it| *it != id);
+        }
+        self.go_on(run)
+    }
+
+    /// A slice for a run that isn't among those which are ready.
+    fn go_on(&mut self, run: RunId) -> Option<Event<S>> {
         let active = self.runs.get_mut(&run)?;
+        let id = active.client;
+        let client = self.clients.get_mut(&id)?;
         let slice = self.settings.slice.max(1);
         let given = client.quota.rounds.min(slice.saturating_add(active.run.debt()));
         active.run.allow(given);
@@ -267,6 +288,9 @@ impl<S: Services> InterpServer<S> {
             _ => false,
         };
         if has_more {
+            if client.ready.is_empty() {
+                self.turns.push_back(id);
+            }
             client.ready.push_back(run);
             if let Some(known) = self.programs.get_mut(&active.hash) {
                 // It takes long.
@@ -276,10 +300,7 @@ impl<S: Services> InterpServer<S> {
         } else {
             active.is_ready = false;
         }
-        if !client.ready.is_empty() {
-            self.turns.push_back(id);
-        }
-        let event = match step {
+        match step {
             Step::Waits => None,
             _ if has_more => None,
             Step::Ended => {
@@ -288,8 +309,7 @@ impl<S: Services> InterpServer<S> {
             }
             Step::Stopped(why) => Some(Event::Stopped(why, active.run.encode_out())),
             Step::Yields => None,
-        };
-        Some((run, event))
+        }
     }
 }
 

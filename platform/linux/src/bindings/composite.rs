@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
-use drystone_extension::composite::{ClientId, InterpServer, Limits, Quota, RunId, Settings};
+use drystone_extension::composite::{ClientId, Event, InterpServer, Limits, Quota, RunId, Settings};
 
 pub(super) use self::interface::{SERVICE, interface};
 use self::port::Ports;
@@ -24,7 +24,7 @@ use crate::reactor::{Handler, Reactor};
 const SLICE: u64 = 1000;
 
 /// So many turns are taken at once before the program's own processes have theirs.
-const TURNS: usize = 16;
+const TURNS: usize = 4;
 
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;
@@ -37,6 +37,8 @@ pub(crate) struct Composites {
     server: RefCell<InterpServer<Ports>>,
     sessions: RefCell<BTreeMap<RunId, Weak<Session>>>,
     clients: Cell<ClientId>,
+    /// Those that can go on will have their turns.
+    comes_back: Cell<bool>,
 }
 
 impl Composites {
@@ -44,7 +46,12 @@ impl Composites {
         let key = RandomState::new().build_hasher().finish();
         let settings = Settings { limits: Limits::default(), remembered: REMEMBERED, slice: SLICE, key };
         let server = RefCell::new(InterpServer::new(settings));
-        Composites { server, sessions: RefCell::default(), clients: Cell::new(0) }
+        Composites {
+            server,
+            sessions: RefCell::default(),
+            clients: Cell::new(0),
+            comes_back: Cell::new(false),
+        }
     }
 
     /// A number for who is at the other end of a line.
@@ -60,25 +67,39 @@ impl Composites {
         drop(gone);
     }
 
-    /// Something has changed for a run.
-    fn wake(&self, run: RunId) {
-        // Else it has the turn, and looks itself.
-        if let Ok(mut server) = self.server.try_borrow_mut() {
-            server.wake(run);
+    /// Something has changed for a run: it goes on at once, before those that only compute.
+    fn wake(&self, reactor: &Rc<Reactor>, run: RunId) {
+        // Else some run has the turn, and looks itself.
+        let Ok(mut server) = self.server.try_borrow_mut() else { return };
+        server.wake(run);
+        let event = server.turn_of(run);
+        drop(server);
+        self.tell(run, event);
+        self.come_back(reactor);
+    }
+
+    /// Those that can go on do, one after the other, for a while.
+    fn take_turns(&self, reactor: &Rc<Reactor>) {
+        for _ in 0..TURNS {
+            let turn = self.server.borrow_mut().turn();
+            let Some((run, event)) = turn else { return };
+            self.tell(run, event);
+        }
+        self.come_back(reactor);
+    }
+
+    fn tell(&self, run: RunId, event: Option<Event<Ports>>) {
+        if let Some(event) = event {
+            let session = self.sessions.borrow().get(&run).and_then(Weak::upgrade);
+            session.inspect(|session| session.tell(event));
         }
     }
 
-    /// Who can go on does, for a while.
-    fn take_turns(&self, reactor: &Rc<Reactor>) {
-        for _ in 0..TURNS {
-            let turn = self.server.try_borrow_mut().ok().and_then(|mut server| server.turn());
-            let Some((run, event)) = turn else { return };
-            if let Some(event) = event {
-                let session = self.sessions.borrow().get(&run).and_then(Weak::upgrade);
-                session.inspect(|session| session.tell(event));
-            }
+    /// Goes on when the program's processes, and what comes from outside, have had their turns.
+    fn come_back(&self, reactor: &Rc<Reactor>) {
+        if !self.server.borrow().is_idle() && !self.comes_back.replace(true) {
+            reactor.at(Instant::now(), Rc::new(Turns(Rc::downgrade(reactor))));
         }
-        reactor.at(Instant::now(), Rc::new(Turns(Rc::downgrade(reactor))));
     }
 }
 
@@ -88,6 +109,7 @@ struct Turns(Weak<Reactor>);
 impl Handler for Turns {
     fn ready(&self) {
         if let Some(reactor) = self.0.upgrade() {
+            reactor.composites.comes_back.set(false);
             reactor.composites.take_turns(&reactor);
         }
     }

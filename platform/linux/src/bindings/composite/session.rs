@@ -92,7 +92,7 @@ impl Session {
             Request::Resume { table, rounds } => self.resume(&line, &table, rounds),
         };
         match begun {
-            Ok(true) => line.reactor().composites.take_turns(line.reactor()),
+            Ok(true) => self.go_on(),
             Ok(false) => self.reply(Reply::Unknown),
             Err(Refusal(why)) => self.reply(Reply::Refused(why)),
         }
@@ -153,8 +153,7 @@ impl Session {
         else {
             return;
         };
-        line.reactor().composites.wake(run);
-        line.reactor().composites.take_turns(line.reactor());
+        line.reactor().composites.wake(line.reactor(), run);
     }
 
     /// What became of the run.
