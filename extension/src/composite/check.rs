@@ -56,11 +56,7 @@ impl Program {
                 )
                 .into());
             }
-            let (Action::Send { arguments, .. } | Action::Receive { results: arguments, .. }) = &call.action
-            else {
-                continue;
-            };
-            for argument in arguments {
+            for argument in call.arguments() {
                 self.check_argument(*argument).map_err(|what| format!("call {number}: {what}"))?;
             }
         }

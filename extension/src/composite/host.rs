@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use drystone_component::Type;
 
 use super::fault::Fault;
-use super::program::{Action, Argument, Call};
+use super::program::{Action, Call, Pattern};
 use super::services::{Answer, Arguments, Results, Services};
 use super::table::{Cell, Layout, set_word, word};
 use super::tree::OnError;
@@ -33,6 +33,11 @@ impl Texts {
 
     pub fn get(&self, slot: u64) -> &Text {
         &self.slots[slot as usize]
+    }
+
+    /// Of the text in a cell; 0 if it is another value.
+    fn bytes_at(&self, cell: Cell) -> usize {
+        if cell.ty == Type::Text { self.slots[cell.place].len() } else { 0 }
     }
 
     pub fn are_too_many(&self) -> bool {
@@ -104,6 +109,12 @@ pub(super) enum Called {
     Failed(Failure),
 }
 
+impl Called {
+    fn failed(fault: Fault, call: &Call) -> Called {
+        Called::Failed(Failure { fault, location: call.location, detail: String::new() })
+    }
+}
+
 /// A run's part of the engine's context.
 pub(super) struct Host<S> {
     pub services: S,
@@ -127,22 +138,57 @@ pub(super) struct Host<S> {
 /// The calls of a program, and where their values are.
 #[derive(Debug)]
 pub(super) struct Calls {
-    pub calls: Vec<Call>,
+    calls: Vec<Known>,
     pub layout: Arc<Layout>,
-    /// Of the results of each.
-    types: Vec<Vec<Type>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    call: Call,
+    /// Where its arguments or results are, if that is always the same.
+    cells: Option<Vec<Cell>>,
+    /// Of its results.
+    types: Vec<Type>,
 }
 
 impl Calls {
-    pub fn new(calls: Vec<Call>, layout: Arc<Layout>) -> Calls {
-        let types_of = |call: &Call| match &call.action {
-            Action::Receive { results, .. } => {
-                results.iter().map(|it| layout.variable(it.variable).ty).collect()
-            }
-            _ => Vec::new(),
+    pub fn new(calls: &[Call], layout: Arc<Layout>) -> Calls {
+        let known = |call: &Call| {
+            let cells = call.arguments().iter().map(|it| (it.index, layout.cell(it.variable, 0)));
+            let types = match call.action {
+                Action::Receive { .. } => cells.clone().map(|(_, cell)| cell.ty).collect(),
+                _ => Vec::new(),
+            };
+            let cells = cells.map(|(index, cell)| if index.is_none() { Some(cell) } else { None });
+            Known { call: call.clone(), cells: cells.collect(), types }
         };
-        let types = calls.iter().map(types_of).collect();
-        Calls { calls, layout, types }
+        let calls = calls.iter().map(known).collect();
+        Calls { calls, layout }
+    }
+
+    /// Where the arguments of a call are now.
+    fn find<'a>(
+        &'a self,
+        known: &'a Known,
+        memory: &Memory,
+        found: &'a mut Vec<Cell>,
+    ) -> Result<&'a [Cell], Fault> {
+        if let Some(cells) = &known.cells {
+            return Ok(cells);
+        }
+        found.clear();
+        for argument in known.call.arguments() {
+            let count = self.layout.variable(argument.variable).count();
+            let index = match argument.index {
+                None => 0,
+                Some(index) => {
+                    let index = word(memory, self.layout.place(index) as usize) as i64;
+                    u32::try_from(index).ok().filter(|&it| it < count).ok_or(Fault::IndexOutOfBounds)?
+                }
+            };
+            found.push(self.layout.cell(argument.variable, index));
+        }
+        Ok(found)
     }
 }
 
@@ -173,133 +219,95 @@ impl<S: Services> Host<S> {
 
     /// Does a call. What it costs is added to `spent`.
     pub fn call(&mut self, memory: &mut Memory, number: u64, spent: &mut u64) -> Called {
-        let calls = self.calls.clone();
-        let call = &calls.calls[number as usize];
-        let answer = match &call.action {
-            Action::Send { message, arguments } => {
-                if let Err(fault) = self.find(memory, arguments) {
-                    return failed(fault, call);
-                }
-                let bytes: usize = self.cells.iter().map(|&cell| self.bytes_at(cell)).sum();
-                *spent += cost(bytes);
-                let values = Arguments { cells: &self.cells, memory, texts: &self.texts.slots };
-                self.services.send(call.communication, *message, values)
+        let Host { services, texts, calls, received, received_by, cells, .. } = self;
+        let known = &calls.calls[number as usize];
+        let communication = known.call.communication;
+        let answer = match &known.call.action {
+            Action::Send { message, .. } => {
+                let cells = match calls.find(known, memory, cells) {
+                    Ok(cells) => cells,
+                    Err(fault) => return Called::failed(fault, &known.call),
+                };
+                *spent += cost(cells.iter().map(|cell| texts.bytes_at(*cell)).sum());
+                services.send(communication, *message, Arguments { cells, memory, texts: &texts.slots })
             }
-            Action::Receive { message, results } => {
-                match self.receive(&calls, number, *message) {
-                    // What has come can't be sent back: it is kept until it has its place.
-                    Answer::Ready(()) => match self.put_received(memory, results, spent) {
-                        Ok(()) => Answer::Ready(()),
-                        Err(fault) => return failed(fault, call),
-                    },
+            Action::Receive { message, .. } => {
+                let answer = match *received_by == Some(number) {
+                    true => Answer::Ready(()),
+                    false => {
+                        received.clear();
+                        let mut results = Results { types: &known.types, values: received };
+                        services.receive(communication, *message, &mut results)
+                    }
+                };
+                match answer {
+                    Answer::Ready(()) if received.len() < known.types.len() => {
+                        let (came, all) = (received.len(), known.types.len());
+                        Answer::Lost(format!("{came} values came where the program takes {all}"))
+                    }
+                    Answer::Ready(()) => {
+                        // What has come can't be sent back: it is kept until it has its place.
+                        *received_by = Some(number);
+                        // All places are found before a value is put, because one may be another's index.
+                        let put = calls
+                            .find(known, memory, cells)
+                            .and_then(|cells| put(received, cells, memory, texts, spent));
+                        if let Err(fault) = put {
+                            return Called::failed(fault, &known.call);
+                        }
+                        *received_by = None;
+                        Answer::Ready(())
+                    }
                     other => other,
                 }
             }
             Action::Test(pattern) => {
-                return match self.services.test(call.communication, *pattern) {
+                return match services.test(communication, *pattern) {
                     Answer::Ready(is_so) => Called::Done(is_so.into()),
                     Answer::Waits => Called::Waits,
                     // Nothing will come.
-                    Answer::Lost(_) => Called::Done((*pattern == super::Pattern::Finish).into()),
+                    Answer::Lost(_) => Called::Done((*pattern == Pattern::Finish).into()),
                 };
             }
-            Action::Input(pattern) => {
-                return Called::Done(self.services.input(call.communication, *pattern).into());
-            }
-            Action::Close => self.services.close(call.communication),
+            Action::Input(pattern) => return Called::Done(services.input(communication, *pattern).into()),
+            Action::Close => services.close(communication),
         };
+        self.failed = matches!(answer, Answer::Lost(_));
         match answer {
-            Answer::Ready(()) => self.done(false),
+            Answer::Ready(()) => Called::Done(0),
             Answer::Waits => Called::Waits,
-            Answer::Lost(_) if self.on_error == OnError::Continue => self.done(true),
+            Answer::Lost(_) if self.on_error == OnError::Continue => Called::Done(1),
             Answer::Lost(detail) => {
-                self.failed = true;
-                Called::Failed(Failure { fault: Fault::ProtocolViolation, location: call.location, detail })
+                let location = known.call.location;
+                Called::Failed(Failure { fault: Fault::ProtocolViolation, location, detail })
             }
         }
     }
+}
 
-    fn done(&mut self, failed: bool) -> Called {
-        self.failed = failed;
-        Called::Done(failed.into())
+/// Puts the values of a message where they go: all or none, so that it can be done again.
+fn put(
+    received: &mut Vec<Value>,
+    cells: &[Cell],
+    memory: &mut Memory,
+    texts: &mut Texts,
+    spent: &mut u64,
+) -> Result<(), Fault> {
+    let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
+    let come: usize = received.iter().map(length).sum();
+    let gone: usize = cells.iter().map(|cell| texts.bytes_at(*cell)).sum();
+    if come > gone.saturating_add(texts.room()) {
+        return Err(Fault::OutOfMemory);
     }
-
-    fn bytes_at(&self, cell: Cell) -> usize {
-        if cell.ty == Type::Text { self.texts.slots[cell.place].len() } else { 0 }
-    }
-
-    fn receive(&mut self, calls: &Calls, number: u64, message: u32) -> Answer<()> {
-        if self.received_by == Some(number) {
-            return Answer::Ready(());
+    *spent += cost(come);
+    for (value, cell) in received.iter().zip(cells) {
+        match value {
+            Value::Text(text) => texts.set(cell.place as u64, text.clone())?,
+            other => set_word(memory, cell.place, other.word()),
         }
-        self.received.clear();
-        let types = &calls.types[number as usize];
-        let mut results = Results { types, values: &mut self.received };
-        let communication = calls.calls[number as usize].communication;
-        let answer = self.services.receive(communication, message, &mut results);
-        if answer == Answer::Ready(()) {
-            if self.received.len() < types.len() {
-                let (came, all) = (self.received.len(), types.len());
-                return Answer::Lost(format!("{came} values came where the program takes {all}"));
-            }
-            self.received_by = Some(number);
-        }
-        answer
     }
-
-    /// Finds where results go before any of them is there, because one may be another's index.
-    fn put_received(
-        &mut self,
-        memory: &mut Memory,
-        results: &[Argument],
-        spent: &mut u64,
-    ) -> Result<(), Fault> {
-        self.find(memory, results)?;
-        // All or nothing, so that it can be done again.
-        let come: usize = self
-            .received
-            .iter()
-            .map(|value| if let Value::Text(text) = value { text.len() } else { 0 })
-            .sum();
-        let gone: usize = self.cells.iter().map(|&cell| self.bytes_at(cell)).sum();
-        if come > gone.saturating_add(self.texts.room()) {
-            return Err(Fault::OutOfMemory);
-        }
-        let received = core::mem::take(&mut self.received);
-        let fits = received.iter().zip(&self.cells).try_for_each(|(value, cell)| match value {
-            Value::Text(text) => {
-                *spent += cost(text.len());
-                self.texts.set(cell.place as u64, text.clone())
-            }
-            other => {
-                set_word(memory, cell.place, other.word());
-                Ok(())
-            }
-        });
-        self.received = received;
-        fits?;
-        self.received.clear();
-        self.received_by = None;
-        Ok(())
-    }
-
-    /// Finds where arguments are.
-    fn find(&mut self, memory: &Memory, arguments: &[Argument]) -> Result<(), Fault> {
-        self.cells.clear();
-        let layout = &self.calls.layout;
-        for argument in arguments {
-            let count = layout.variable(argument.variable).count();
-            let index = match argument.index {
-                None => 0,
-                Some(index) => {
-                    let index = word(memory, layout.place(index) as usize) as i64;
-                    u32::try_from(index).ok().filter(|&it| it < count).ok_or(Fault::IndexOutOfBounds)?
-                }
-            };
-            self.cells.push(layout.cell(argument.variable, index));
-        }
-        Ok(())
-    }
+    received.clear();
+    Ok(())
 }
 
 impl<S> Host<S> {
@@ -349,8 +357,4 @@ impl<S> Host<S> {
         }
         Ok(cost(all as usize * 8))
     }
-}
-
-fn failed(fault: Fault, call: &Call) -> Called {
-    Called::Failed(Failure { fault, location: call.location, detail: String::new() })
 }

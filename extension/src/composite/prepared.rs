@@ -63,7 +63,7 @@ impl<S: Services> Prepared<S> {
         };
         let layout = Layout::of(&program).ok_or("its variables take more memory than there is")?;
         let layout = Arc::new(layout);
-        let calls = Arc::new(Calls::new(program.calls.clone(), layout.clone()));
+        let calls = Arc::new(Calls::new(&program.calls, layout.clone()));
         let body = match &program.code {
             Code::Tree(_) => Body::Tree,
             Code::Bytecode(slots) => {

@@ -213,6 +213,17 @@ impl Variable {
     }
 }
 
+impl Call {
+    /// Where its values are or go.
+    pub fn arguments(&self) -> &[Argument] {
+        match &self.action {
+            Action::Send { arguments, .. } => arguments,
+            Action::Receive { results, .. } => results,
+            Action::Test(_) | Action::Input(_) | Action::Close => &[],
+        }
+    }
+}
+
 impl From<u32> for Argument {
     fn from(variable: u32) -> Argument {
         Argument { variable, index: None }

@@ -1,17 +1,13 @@
 //! Whatever comes, nothing panics, and little memory is taken.
 
-use std::sync::Arc;
-
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::bytecode::assemble;
 use drystone_extension::composite::*;
 use proptest::prelude::*;
 
+use crate::executors::{LIMITS, take};
 use crate::generate;
 use crate::script::Script;
-
-const LIMITS: Limits = Limits { program: 1 << 16, words: 1 << 12, texts: 1 << 8 };
-const ALLOWANCE: Allowance = Allowance { rounds: 5000, texts: 1 << 16 };
 
 fn empty(code: Code) -> Program {
     Program { communications: Vec::new(), variables: Vec::new(), calls: Vec::new(), code }
@@ -20,28 +16,6 @@ fn empty(code: Code) -> Program {
 fn refused(program: &Program) -> String {
     let prepared = Prepared::<Script>::new(program.clone(), &LIMITS, Executor::Interpreter);
     prepared.err().map(|refusal| refusal.0).unwrap_or_default()
-}
-
-/// What is done with bytes that came from somewhere: gives whether they were a program that ran.
-pub fn take(bytes: &[u8], values: &[u8]) -> bool {
-    let Ok(program) = Program::decode(bytes, &LIMITS) else { return false };
-    assert_eq!(program.encode(), bytes, "there is one form of each program");
-    let mut ran = false;
-    for by in [Executor::Tree, Executor::Jit(3)] {
-        let Ok(prepared) = Prepared::new(program.clone(), &LIMITS, by) else { continue };
-        let prepared = Arc::new(prepared);
-        let mut table = VarTable::new(prepared.layout().clone());
-        let _ = table.decode_in(values);
-        let Ok(mut run) = Run::new(prepared, table, Script::default(), ALLOWANCE) else { continue };
-        let mut steps = 0;
-        while matches!(run.resume(1000), Step::Waits | Step::Yields) {
-            steps += 1;
-            assert!(steps < 100, "it has a budget");
-        }
-        run.encode_out();
-        ran = true;
-    }
-    ran
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! Composite calls.
 
 mod agree;
+mod executors;
 mod generate;
 mod golden;
 mod hostile;
