@@ -202,9 +202,10 @@ class Composite(unittest.TestCase):
         beside = median()
         for server in hostile:
             server.socket.shutdown(2)
-        for thread in threads:
+        for thread, server in zip(threads, hostile):
             thread.join(10)
             self.assertFalse(thread.is_alive())
+            server.close()
         self.assertLess(beside, 0.1, f"{alone} s alone, {beside} s beside eight endless programs")
         print(f"alone {alone * 1e6:.0f} us, beside eight endless programs {beside * 1e6:.0f} us")
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::bindings::Server;
 use crate::tcp::port;
-use crate::{complaint, folder_with, status};
+use crate::{complaint, drystone, folder_with, printed, status};
 
 const SERVER: &str = "
 COMPONENT Main;
@@ -45,4 +45,36 @@ fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
     python.arg("-B").arg(tests).env("PORT", port.to_string());
     let Ok(output) = python.output() else { return drystone_golden::skipped("there is no python3") };
     assert_eq!(status(&output), 0, "{}", complaint(&output));
+}
+
+/// The interface is as the book has it.
+const CLIENT: &str = "
+COMPONENT Main;
+INTERFACE CompositeCalls;
+  { IN Run(program, names, table: TEXT; rounds: INTEGER)
+    { OUT Stopped(fault, location: INTEGER; why, table: TEXT) IN Resume(table: TEXT; rounds: INTEGER) }
+    ( OUT Ended(table: TEXT) | OUT Unknown | OUT Refused(why: TEXT) ) }
+END CompositeCalls;
+COMPONENT Client REQUIRES CompositeCalls;
+VARIABLE why: TEXT;
+BEGIN
+  CompositeCalls!Run(\"no program\", \"\\x00\\x00\\x00\\x00\", \"\", 100);
+  IF CompositeCalls?Refused THEN CompositeCalls?Refused(why); WRITE(why) ELSE WRITE(\"else\") END; WRITELINE;
+  CompositeCalls!Run(\"01234567890123456789012345678901\", \"\\x00\\x00\\x00\\x00\", \"\", 100);
+  CompositeCalls?Unknown; WRITE(\"unknown\"); WRITELINE
+END Client;
+VARIABLE client: Client;
+BEGIN
+  NEW(client); CONNECT(CompositeCalls(client), \"tcp://127.0.0.1:PORT/drystone:composite\")
+END Main;
+";
+
+#[test]
+fn the_service_has_the_interface_that_the_book_says() {
+    let port = port().to_string();
+    let folder = folder_with(&SERVER.replace("PORT", &port));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let output = drystone(folder_with(&CLIENT.replace("PORT", &port)).path(), &["run", "program.dry"]);
+    let expected = "these bytes are no program: they don't begin as one\nunknown\n";
+    assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "{}", complaint(&output));
 }
