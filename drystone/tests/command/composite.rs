@@ -38,7 +38,7 @@ END Main;
 #[test]
 fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
     let port = port();
-    let folder = folder_with(&SERVER.replace("PORT", &port.to_string()));
+    let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients/python/tests/test_composite.py");
     let mut python = Command::new("python3");
@@ -71,10 +71,10 @@ END Main;
 
 #[test]
 fn the_service_has_the_interface_that_the_book_says() {
-    let port = port().to_string();
-    let folder = folder_with(&SERVER.replace("PORT", &port));
+    let port = format!(":{}", port());
+    let folder = folder_with(&SERVER.replace(":PORT", &port));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
-    let output = drystone(folder_with(&CLIENT.replace("PORT", &port)).path(), &["run", "program.dry"]);
+    let output = drystone(folder_with(&CLIENT.replace(":PORT", &port)).path(), &["run", "program.dry"]);
     let expected = "these bytes are no program: they don't begin as one\nunknown\n";
     assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "{}", complaint(&output));
 }
