@@ -37,6 +37,8 @@ class Program:
         """A variable. `given`: its value comes with `run`, else it is `initial`; `result`: it comes back."""
         if not fits(ty, initial):
             raise ProgramError(f"{initial!r} is no {NAMES[ty]}")
+        if length is not None and not 0 < length < 2**31:
+            raise ProgramError(f"an array can't have {length} elements")
         number = len(self.variables)
         starts = given or (result and initial != INITIAL[ty])
         travels = 3 if starts and result else 1 if starts else 2 if result else 0
@@ -94,7 +96,7 @@ class Program:
     @contextlib.contextmanager
     def else_(self):
         """What is done where the condition of the `if_` before it doesn't hold."""
-        begun = self.pending_else
+        begun = self.pending_else if self.blocks[-1] else None
         if begun is None:
             raise ProgramError("else_ stands directly behind if_")
         with self.block(lambda body: begun + body):
@@ -149,6 +151,8 @@ class Program:
 
     def table(self, values):
         """The values that go with it."""
+        if any(it.program is not self for it in values):
+            raise ProgramError("a value was given for a variable of another program")
         values = {it.number: value for it, value in values.items()}
         table = b""
         for number, (ty, length, travels, initial) in enumerate(self.variables):
@@ -170,20 +174,24 @@ class Program:
             if travels in (2, 3):
                 items = [reader.value(ty) for _ in range(length or 1)]
                 results[number] = items if length else items[0]
-        return Results(results)
+        return Results(self, results)
 
     def run(self, values=None, rounds=100_000_000):
         """Ships it, and waits for its results; `rounds` of loops at most."""
+        if not 0 <= rounds < 2**63:
+            raise ProgramError(f"a program can't have {rounds} rounds")
         return self.execute(self, values or {}, rounds)
 
 
 class Results:
     """What came back: `results[variable]`."""
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, program, values):
+        self.program, self.values = program, values
 
     def __getitem__(self, variable):
+        if variable.program is not self.program:
+            raise KeyError("the variable is another program's")
         if variable.number not in self.values:
             raise KeyError("the variable is no result: make it with result=True")
         return self.values[variable.number]

@@ -52,6 +52,8 @@ class Server:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming = self.socket.makefile("rb")
         self.interfaces, self.known, self.is_open = {}, set(), False
+        # What can still be resumed.
+        self.stopped = None
         self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
         kind, _, magic, _ = self.frame()
         if (kind, magic) != (HELLO, MAGIC):
@@ -103,7 +105,9 @@ class Server:
         return Program(self.interface, self.execute)
 
     def begin(self):
-        """The communication over which programs are shipped."""
+        """The communication over which programs are shipped; what has stopped on it is discarded."""
+        if self.stopped is not None:
+            self.discard()
         if self.is_open:
             return
         service = self.interface(SERVICE.decode())
@@ -112,6 +116,13 @@ class Server:
         if kind != ACCEPTED:
             raise Refused(body.decode(errors="replace"))
         self.is_open = True
+
+    def discard(self):
+        """Gives up what has stopped."""
+        self.stopped, self.is_open = None, False
+        self.send(CLOSE, 1, 0, b"discarded")
+        while self.frame()[0] != CLOSE:
+            pass
 
     def execute(self, program, values, rounds):
         self.begin()
@@ -135,6 +146,7 @@ class Server:
         kind, number, _, body = self.frame()
         if kind != MESSAGE:
             self.is_open = False
+            self.send(CLOSE)
             raise Lost(body.decode(errors="replace"))
         self.send(CREDIT, 0, 0, struct.pack(">2I", 1, 12 + len(body)))
         return names[number], Reader(body)
@@ -147,9 +159,14 @@ class Server:
         fault, line = reader.hyper(), reader.hyper()
         why, results = reader.opaque().decode(errors="replace"), program.results(reader.opaque())
 
+        self.stopped = token = object()
+
         def resume(values=None, rounds=100_000_000):
-            """Goes on where it stopped; with other values of those that are given, if there are any."""
+            """Goes on where it stopped, once; with other values of those that are given, if there are any."""
+            if self.stopped is not token:
+                raise Lost("it was resumed before, or another program has been run since")
             table = program.table(values) if values else b""
+            self.stopped = None
             return self.outcome(program, *self.ask("Resume", opaque(table) + struct.pack(">q", rounds)))
 
         raise Stopped(why, fault, line, results, resume)

@@ -106,6 +106,23 @@ class Composite(unittest.TestCase):
         self.assertEqual(stopped.results[c], 1)
         self.assertEqual(stopped.resume({a: 10, b: 5})[c], 2)
 
+    def test_what_has_stopped_may_be_left(self):
+        stops = self.server.program()
+        x = stops.integer(result=True)
+        x.set(1 // x)
+        program, n = self.counting(2)
+        for _ in range(3):
+            with self.assertRaisesRegex(drystone.Stopped, "division by zero") as stopped:
+                stops.run()
+            self.assertEqual(program.run({n: 1})[n], 3)
+            with self.assertRaisesRegex(Lost, "another program"):
+                stopped.exception.resume()
+        with self.assertRaisesRegex(Lost, "protocol"):
+            self.server.ask("Resume", opaque(b"") + struct.pack(">q", 1))
+        self.assertEqual(program.run({n: 1})[n], 3)
+        with self.assertRaisesRegex(drystone.ProgramError, "another program"):
+            program.run({x: 1})
+
     def test_a_budget_ends_and_is_extended(self):
         program, x = self.endless()
         with self.assertRaises(drystone.Stopped) as first:
@@ -159,9 +176,7 @@ class Composite(unittest.TestCase):
             except Lost:
                 self.fail("the server has ended the connection")
             if answer == "Stopped":
-                # It waits to be resumed; another connection goes on.
-                self.server.close()
-                self.server = drystone.connect(ADDRESS, timeout=60)
+                self.server.discard()
                 self.server.begin()
         with drystone.connect(ADDRESS) as other:
             self.server = other
