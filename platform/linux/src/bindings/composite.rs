@@ -29,8 +29,11 @@ const TURNS: usize = 4;
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;
 
+/// Bytes of a program: it is verified in one go, while all others wait.
+const LONGEST: usize = 64 << 10;
+
 /// What a connection may have, besides the rounds for which it asks.
-const QUOTA: Quota = Quota { rounds: 0, texts: 128 << 20, runs: 64 };
+const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
 pub(crate) struct Composites {
@@ -44,7 +47,8 @@ pub(crate) struct Composites {
 impl Composites {
     pub(crate) fn new() -> Composites {
         let key = RandomState::new().build_hasher().finish();
-        let settings = Settings { limits: Limits::default(), remembered: REMEMBERED, slice: SLICE, key };
+        let limits = Limits { program: LONGEST, ..Limits::default() };
+        let settings = Settings { limits, remembered: REMEMBERED, slice: SLICE, key };
         let server = RefCell::new(InterpServer::new(settings));
         Composites {
             server,
@@ -65,6 +69,13 @@ impl Composites {
     pub(super) fn dismiss(&self, client: ClientId) {
         let gone = self.server.borrow_mut().dismiss(client);
         drop(gone);
+    }
+
+    /// Nobody wants to know what becomes of a run.
+    fn forget(&self, run: RunId) {
+        self.sessions.borrow_mut().remove(&run);
+        let discarded = self.server.borrow_mut().discard(run);
+        drop(discarded);
     }
 
     /// Something has changed for a run: it goes on at once, before those that only compute.

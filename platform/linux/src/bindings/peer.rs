@@ -137,24 +137,32 @@ impl Peer {
     fn hear(&self, line: &Rc<dyn Line>, handle: Handle) {
         let session = self.sessions.borrow().get(&handle).cloned();
         if session.is_some_and(|session| !session.hear(&self.connection)) {
-            self.sessions.borrow_mut().remove(&handle);
-            if self.sessions.borrow().is_empty() {
-                self.client.take().inspect(|client| line.reactor().composites.dismiss(*client));
-            }
-            self.one_served_less(line);
+            self.dismiss(line, handle);
         }
+    }
+
+    /// Who ships composite calls has gone.
+    fn dismiss(&self, line: &Rc<dyn Line>, handle: Handle) {
+        let Some(session) = self.sessions.borrow_mut().remove(&handle) else { return };
+        drop(session);
+        if self.sessions.borrow().is_empty() {
+            self.client.take().inspect(|client| line.reactor().composites.dismiss(*client));
+        }
+        self.one_served_less(line);
     }
 
     /// Sends a message that the other end has asked for.
     pub(super) fn reply(
         &self,
+        line: &Rc<dyn Line>,
         handle: Handle,
         message: usize,
         values: impl FnOnce(&mut Vec<u8>) -> Result<(), String>,
     ) {
-        let mut connection = self.connection.borrow_mut();
-        if let Err(why) = connection.send(handle, message, values) {
-            connection.abandon(handle, &why);
+        let sent = self.connection.borrow_mut().send(handle, message, values);
+        if let Err(why) = sent {
+            self.connection.borrow_mut().abandon(handle, &why);
+            self.dismiss(line, handle);
         }
     }
 
@@ -372,8 +380,9 @@ impl Names {
             return Err("this name is taken".to_string());
         }
         let Wanted { interface, capacity, .. } = *wanted;
-        let (come, listener) = Default::default();
-        let offer = Rc::new(Offer { interface, name: wanted.name.clone(), capacity, come, listener });
+        let (come, listener, is_over) = Default::default();
+        let offer =
+            Rc::new(Offer { interface, name: wanted.name.clone(), capacity, come, listener, is_over });
         names.insert(wanted.there.clone(), offer.clone());
         Ok(offer)
     }
@@ -390,9 +399,19 @@ pub(super) struct Offer {
     capacity: u32,
     come: RefCell<VecDeque<Box<dyn Far>>>,
     listener: RefCell<Option<Waker>>,
+    is_over: Cell<bool>,
 }
 
 impl Offer {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it isn't exported any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
     pub(super) fn interface(&self) -> &'static Interface {
         self.interface
     }
@@ -425,6 +444,10 @@ impl<D: 'static> Exported for Brought<D> {
 impl<D> Drop for Brought<D> {
     fn drop(&mut self) {
         self.names.remove(&self.there);
+        self.offer.is_over.set(true);
+        // Those that nobody has let in are lost.
+        let come = self.offer.come.take();
+        drop(come);
     }
 }
 

@@ -19,7 +19,7 @@ const CAPACITY: usize = 16;
 /// The communications of a run.
 pub(super) struct Ports {
     session: Weak<Session>,
-    reactor: Rc<Reactor>,
+    reactor: Weak<Reactor>,
     /// What each of them leads to, and for which slot of its client.
     offers: Vec<(Rc<Offer>, usize)>,
     /// Those that have begun.
@@ -71,36 +71,39 @@ impl Ports {
     /// None has begun yet.
     pub(super) fn new(
         session: Weak<Session>,
-        reactor: Rc<Reactor>,
+        reactor: &Rc<Reactor>,
         offers: Vec<(Rc<Offer>, usize)>,
     ) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
-        Ports { session, reactor, offers, begun }
+        Ports { session, reactor: Rc::downgrade(reactor), offers, begun }
     }
 
     fn interface(&self, communication: u32) -> &'static Interface {
         self.offers[communication as usize].0.interface()
     }
 
-    /// The communication, which begins if it hasn't.
-    fn port(&mut self, communication: u32) -> Port {
+    /// The communication, which begins if it hasn't; an error: there is nothing any more with which it could.
+    fn port(&mut self, communication: u32) -> Result<Port, String> {
         let (offer, slot) = &self.offers[communication as usize];
         let begun = &mut self.begun[communication as usize];
-        let begin = || {
-            let port = Rc::new(RefCell::new(State {
-                state: 0,
-                said: None,
-                come: VecDeque::new(),
-                done: None,
-                ended: None,
-                pump: None,
-                session: self.session.clone(),
-            }));
-            let may_come = self.reactor.expect();
-            offer.come(Box::new(FarPort { port: port.clone(), slot: *slot, _may_come: may_come }));
-            port
-        };
-        begun.get_or_insert_with(begin).clone()
+        if let Some(port) = begun {
+            return Ok(port.clone());
+        }
+        let reactor = self.reactor.upgrade().filter(|_| !offer.is_over());
+        let reactor = reactor.ok_or_else(|| format!("{} is not exported any more", offer.name()))?;
+        let port = Rc::new(RefCell::new(State {
+            state: 0,
+            said: None,
+            come: VecDeque::new(),
+            done: None,
+            ended: None,
+            pump: None,
+            session: self.session.clone(),
+        }));
+        *begun = Some(port.clone());
+        let far = FarPort { port: port.clone(), slot: *slot, _may_come: reactor.expect() };
+        offer.come(Box::new(far));
+        Ok(port)
     }
 
     /// The program has no more to say.
@@ -138,12 +141,18 @@ impl Services for Ports {
         let (interface, message) = (self.interface(communication), message as usize);
         // What can begin the protocol begins another communication where this one is over.
         let begins = interface.next(0, message).is_some();
-        let port = self.port(communication);
+        let port = match self.port(communication) {
+            Ok(port) => port,
+            Err(why) => return Answer::Lost(why),
+        };
         let goes_on = port.borrow().ended.is_none() && interface.next(port.borrow().state, message).is_some();
         if !goes_on && begins && self.may_end(communication) {
             self.end(communication);
         }
-        let port = self.port(communication);
+        let port = match self.port(communication) {
+            Ok(port) => port,
+            Err(why) => return Answer::Lost(why),
+        };
         let port = &mut *port.borrow_mut();
         match &port.ended {
             Some(Ok(())) => return Answer::Ready(()),
@@ -171,7 +180,10 @@ impl Services for Ports {
         let interface = self.interface(communication);
         let message = message as usize;
         let name = |message: usize| interface.messages.get()[message].name.get();
-        let port = self.port(communication);
+        let port = match self.port(communication) {
+            Ok(port) => port,
+            Err(why) => return Answer::Lost(why),
+        };
         let port = &mut *port.borrow_mut();
         match port.next(interface) {
             None => Answer::Waits,
@@ -199,7 +211,10 @@ impl Services for Ports {
 
     fn test(&mut self, communication: u32, pattern: Pattern) -> Answer<bool> {
         let interface = self.interface(communication);
-        let port = self.port(communication);
+        let port = match self.port(communication) {
+            Ok(port) => port,
+            Err(why) => return Answer::Lost(why),
+        };
         let port = port.borrow();
         let Some(next) = port.next(interface) else { return Answer::Waits };
         Answer::Ready(match pattern {

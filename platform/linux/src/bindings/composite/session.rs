@@ -12,7 +12,7 @@ use super::QUOTA;
 use super::interface::{ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN};
 use super::port::Ports;
 use crate::bindings::peer::Line;
-use crate::reactor::Expectation;
+use crate::reactor::{Expectation, Reactor};
 
 /// In the place of a fault's number: the rounds that were allowed are over.
 const BUDGET: i64 = 100;
@@ -26,6 +26,7 @@ const BYTES_OF_HASH: usize = 32;
 pub(in crate::bindings) struct Session {
     me: Weak<Session>,
     line: Weak<dyn Line>,
+    reactor: Weak<Reactor>,
     client: ClientId,
     handle: Handle,
     run: Cell<Option<RunId>>,
@@ -45,10 +46,11 @@ enum Reply {
 impl Session {
     pub(in crate::bindings) fn new(line: &Rc<dyn Line>, client: ClientId, handle: Handle) -> Rc<Session> {
         let may_come = line.reactor().expect();
-        let line = Rc::downgrade(line);
+        let (line, reactor) = (Rc::downgrade(line), Rc::downgrade(line.reactor()));
         Rc::new_cyclic(|me| Session {
             me: me.clone(),
             line,
+            reactor,
             client,
             handle,
             run: Cell::new(None),
@@ -116,7 +118,7 @@ impl Session {
         };
         let offers = names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
         let interfaces: Vec<_> = offers.iter().map(|(offer, _)| offer.interface()).collect();
-        let ports = Ports::new(self.me.clone(), line.reactor().clone(), offers);
+        let ports = Ports::new(self.me.clone(), line.reactor(), offers);
         server.admit(self.client, Quota { rounds, ..QUOTA });
         let run = server.start(self.client, hash, table, &interfaces, ports)?;
         composites.sessions.borrow_mut().insert(run, self.me.clone());
@@ -149,11 +151,12 @@ impl Session {
 
     /// Something has changed for what runs.
     pub(super) fn go_on(&self) {
-        let (Some(line), Some(run), false) = (self.line.upgrade(), self.run.get(), self.is_stopped.get())
+        let (Some(reactor), Some(run), false) =
+            (self.reactor.upgrade(), self.run.get(), self.is_stopped.get())
         else {
             return;
         };
-        line.reactor().composites.wake(line.reactor(), run);
+        reactor.composites.wake(&reactor, run);
     }
 
     /// What became of the run.
@@ -172,17 +175,14 @@ impl Session {
     }
 
     fn forget(&self) {
-        if let (Some(line), Some(run)) = (self.line.upgrade(), self.run.take()) {
-            let composites = &line.reactor().composites;
-            composites.sessions.borrow_mut().remove(&run);
-            let discarded = composites.server.borrow_mut().discard(run);
-            drop(discarded);
+        if let (Some(reactor), Some(run)) = (self.reactor.upgrade(), self.run.take()) {
+            reactor.composites.forget(run);
         }
     }
 
     fn reply(&self, reply: Reply) {
         let Some(line) = self.line.upgrade() else { return };
-        line.peer().reply(self.handle, reply.number(), |out| {
+        line.peer().reply(&line, self.handle, reply.number(), |out| {
             reply.encode(out);
             Ok(())
         });
