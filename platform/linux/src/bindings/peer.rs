@@ -26,6 +26,10 @@ pub(super) trait Line {
     fn send_now(&self);
     /// What the other end may ask for here by a name, and for which slot of its client that is.
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
+    /// Whether the other end may ship composite calls: not who was dialed, nor a domain that is confined.
+    fn takes_composites(&self) -> bool {
+        false
+    }
     /// All that the other end has begun is over here.
     fn quiet(&self) {}
     /// The program's.
@@ -113,7 +117,9 @@ impl Peer {
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
                     let found = match line.find(&name) {
-                        None if name == composite::SERVICE => Some(composite::interface()),
+                        None if name == composite::SERVICE && line.takes_composites() => {
+                            Some(composite::interface())
+                        }
                         found => found.map(|(offer, _)| offer.interface),
                     };
                     let answer = found.ok_or("nothing is exported by this name");
@@ -176,7 +182,7 @@ impl Peer {
     /// The other end wants to talk to what is exported by a name.
     fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
         let mut connection = self.connection.borrow_mut();
-        if name == composite::SERVICE {
+        if name == composite::SERVICE && line.takes_composites() {
             if connection.accept(handle, composite::interface(), 0) {
                 drop(connection);
                 self.served.set(self.served.get() + 1);

@@ -268,10 +268,15 @@ impl Far for FarPort {
     }
 
     fn has_room(&mut self) -> bool {
-        self.port.borrow().come.len() < CAPACITY
+        let port = self.port.borrow();
+        // What comes when the program is done is dropped.
+        port.done.is_some() || port.come.len() < CAPACITY
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if self.port.borrow().done.is_some() {
+            return;
+        }
         let mut bytes = Vec::new();
         match values.encode(&mut bytes) {
             Ok(()) => {

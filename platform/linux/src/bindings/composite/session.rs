@@ -96,7 +96,11 @@ impl Session {
         match begun {
             Ok(true) => self.go_on(),
             Ok(false) => self.reply(Reply::Unknown),
-            Err(Refusal(why)) => self.reply(Reply::Refused(why)),
+            Err(Refusal(why)) => {
+                self.forget();
+                self.is_stopped.set(false);
+                self.reply(Reply::Refused(why));
+            }
         }
     }
 

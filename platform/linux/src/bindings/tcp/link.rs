@@ -329,6 +329,10 @@ impl Line for Link {
         Some((self.names.as_deref()?.find(name)?, 1))
     }
 
+    fn takes_composites(&self) -> bool {
+        self.names.is_some()
+    }
+
     fn reactor(&self) -> &Rc<Reactor> {
         &self.reactor
     }
