@@ -5,7 +5,7 @@ mod alive;
 mod bell;
 mod channel;
 mod clock;
-pub(crate) mod composite;
+mod composite;
 mod confine;
 mod datum;
 #[cfg(any(test, feature = "fuzzing"))]

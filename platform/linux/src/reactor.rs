@@ -31,7 +31,6 @@ use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
 use self::signals::Signals;
 pub(crate) use self::sleeper::Sleeper;
-use crate::bindings::composite::Composites;
 use crate::bindings::patience::Patience;
 use crate::bindings::rings::Rings;
 
@@ -81,8 +80,6 @@ pub(crate) struct Reactor {
     expected: Rc<Cell<usize>>,
     /// Bytes pass through here between the kernel and a connection's own buffer.
     pub(crate) scratch: RefCell<Box<[u8]>>,
-    /// Composite calls that have come.
-    pub(crate) composites: Composites,
 }
 
 #[derive(Default)]
@@ -140,7 +137,6 @@ impl Reactor {
             turn: Cell::default(),
             expected: Rc::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
-            composites: Composites::new(),
         }))
     }
 

@@ -36,7 +36,9 @@ const LONGEST: usize = 64 << 10;
 const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
-pub(crate) struct Composites {
+pub(super) struct Composites {
+    me: Weak<Composites>,
+    reactor: Rc<Reactor>,
     server: RefCell<InterpServer<Ports>>,
     sessions: RefCell<BTreeMap<RunId, Weak<Session>>>,
     clients: Cell<ClientId>,
@@ -45,17 +47,19 @@ pub(crate) struct Composites {
 }
 
 impl Composites {
-    pub(crate) fn new() -> Composites {
+    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Composites> {
         let key = RandomState::new().build_hasher().finish();
         let limits = Limits { program: LONGEST, ..Limits::default() };
         let settings = Settings { limits, remembered: REMEMBERED, slice: SLICE, key };
         let server = RefCell::new(InterpServer::new(settings));
-        Composites {
+        Rc::new_cyclic(|me| Composites {
+            me: me.clone(),
+            reactor: reactor.clone(),
             server,
             sessions: RefCell::default(),
             clients: Cell::new(0),
             comes_back: Cell::new(false),
-        }
+        })
     }
 
     /// A number for who is at the other end of a line.
@@ -79,24 +83,24 @@ impl Composites {
     }
 
     /// Something has changed for a run: it goes on at once, before those that only compute.
-    fn wake(&self, reactor: &Rc<Reactor>, run: RunId) {
+    fn wake(&self, run: RunId) {
         // Else some run has the turn, and looks itself.
         let Ok(mut server) = self.server.try_borrow_mut() else { return };
         server.wake(run);
         let event = server.turn_of(run);
         drop(server);
         self.tell(run, event);
-        self.come_back(reactor);
+        self.come_back();
     }
 
     /// Those that can go on do, one after the other, for a while.
-    fn take_turns(&self, reactor: &Rc<Reactor>) {
+    fn take_turns(&self) {
         for _ in 0..TURNS {
             let turn = self.server.borrow_mut().turn();
             let Some((run, event)) = turn else { return };
             self.tell(run, event);
         }
-        self.come_back(reactor);
+        self.come_back();
     }
 
     fn tell(&self, run: RunId, event: Option<Event<Ports>>) {
@@ -107,21 +111,21 @@ impl Composites {
     }
 
     /// Goes on when the program's processes, and what comes from outside, have had their turns.
-    fn come_back(&self, reactor: &Rc<Reactor>) {
+    fn come_back(&self) {
         if !self.server.borrow().is_idle() && !self.comes_back.replace(true) {
-            reactor.at(Instant::now(), Rc::new(Turns(Rc::downgrade(reactor))));
+            self.reactor.at(Instant::now(), Rc::new(Turns(self.me.clone())));
         }
     }
 }
 
 /// It is the programs' turn again.
-struct Turns(Weak<Reactor>);
+struct Turns(Weak<Composites>);
 
 impl Handler for Turns {
     fn ready(&self) {
-        if let Some(reactor) = self.0.upgrade() {
-            reactor.composites.comes_back.set(false);
-            reactor.composites.take_turns(&reactor);
+        if let Some(composites) = self.0.upgrade() {
+            composites.comes_back.set(false);
+            composites.take_turns();
         }
     }
 }

@@ -13,7 +13,7 @@ use drystone_component::{Interface, Type};
 use drystone_extension::composite::ClientId;
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
 
-use super::composite::{self, Session};
+use super::composite::{self, Composites, Session};
 use crate::reactor::{Expectation, Reactor};
 
 /// What carries the bytes between two programs.
@@ -26,9 +26,9 @@ pub(super) trait Line {
     fn send_now(&self);
     /// What the other end may ask for here by a name, and for which slot of its client that is.
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
-    /// Whether the other end may ship composite calls: not who was dialed, nor a domain that is confined.
-    fn takes_composites(&self) -> bool {
-        false
+    /// What runs composite calls, where the other end may ship some: not who was dialed, nor a domain that is confined.
+    fn composites(&self) -> Option<&Rc<Composites>> {
+        None
     }
     /// All that the other end has begun is over here.
     fn quiet(&self) {}
@@ -117,7 +117,7 @@ impl Peer {
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
                     let found = match line.find(&name) {
-                        None if name == composite::SERVICE && line.takes_composites() => {
+                        None if name == composite::SERVICE && line.composites().is_some() => {
                             Some(composite::interface())
                         }
                         found => found.map(|(offer, _)| offer.interface),
@@ -151,8 +151,8 @@ impl Peer {
     fn dismiss(&self, line: &Rc<dyn Line>, handle: Handle) {
         let Some(session) = self.sessions.borrow_mut().remove(&handle) else { return };
         drop(session);
-        if self.sessions.borrow().is_empty() {
-            self.client.take().inspect(|client| line.reactor().composites.dismiss(*client));
+        if let (true, Some(composites)) = (self.sessions.borrow().is_empty(), line.composites()) {
+            self.client.take().inspect(|client| composites.dismiss(*client));
         }
         self.one_served_less(line);
     }
@@ -182,13 +182,15 @@ impl Peer {
     /// The other end wants to talk to what is exported by a name.
     fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
         let mut connection = self.connection.borrow_mut();
-        if name == composite::SERVICE && line.takes_composites() {
+        if name == composite::SERVICE
+            && let Some(composites) = line.composites()
+        {
             if connection.accept(handle, composite::interface(), 0) {
                 drop(connection);
                 self.served.set(self.served.get() + 1);
-                let client = self.client.get().unwrap_or_else(|| line.reactor().composites.admit());
+                let client = self.client.get().unwrap_or_else(|| composites.admit());
                 self.client.set(Some(client));
-                self.sessions.borrow_mut().insert(handle, Session::new(line, client, handle));
+                self.sessions.borrow_mut().insert(handle, Session::new(line, composites, client, handle));
                 self.hear(line, handle);
             }
             return;

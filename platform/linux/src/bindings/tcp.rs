@@ -9,7 +9,7 @@ mod credentials;
 mod door;
 mod link;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
@@ -21,6 +21,7 @@ use drystone_runtime::far::{Exported, Far, Reach};
 use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
+use super::composite::Composites;
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
 use super::secure::Files;
@@ -32,12 +33,20 @@ pub(super) struct Tcp {
     links: Rc<Links>,
     doors: HashMap<SocketAddr, Weak<Door>>,
     known: HashMap<Files, Rc<Credentials>>,
+    /// Made when something is exported.
+    composites: OnceCell<Rc<Composites>>,
 }
 
 impl Tcp {
     pub(super) fn new(reactor: &Rc<Reactor>) -> Tcp {
         let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
-        Tcp { reactor: reactor.clone(), links, doors: HashMap::new(), known: HashMap::new() }
+        Tcp {
+            reactor: reactor.clone(),
+            links,
+            doors: HashMap::new(),
+            known: HashMap::new(),
+            composites: OnceCell::new(),
+        }
     }
 
     /// What a BY says of certificates; files are read once.
@@ -86,13 +95,15 @@ impl NamingContext for Tcp {
             permit(address.ip())?;
         }
         let door = self.doors.get(&address).and_then(Weak::upgrade);
-        let door = door.map_or_else(|| Door::open(&self.reactor, address, credentials.clone()), Ok)?;
+        let composites = self.composites.get_or_init(|| Composites::new(&self.reactor));
+        let open = || Door::open(&self.reactor, address, credentials.clone(), composites.clone());
+        let door = door.map_or_else(open, Ok)?;
         if !same(&door.credentials, &credentials) {
             return Err("something is exported at this port with other certificates".to_string());
         }
         self.doors.retain(|_, door| door.strong_count() > 0);
         self.doors.insert(address, Rc::downgrade(&door));
-        let (names, there) = (door.names.clone(), wanted.there.clone());
+        let (names, there) = (door.exports.names.clone(), wanted.there.clone());
         let offer = names.add(&wanted)?;
         Ok(Box::new(Brought { offer, there, names, _door: door, _may_come: self.reactor.expect() }))
     }

@@ -19,7 +19,7 @@ const CAPACITY: usize = 16;
 /// The communications of a run.
 pub(super) struct Ports {
     session: Weak<Session>,
-    reactor: Weak<Reactor>,
+    reactor: Rc<Reactor>,
     /// What each of them leads to, and for which slot of its client.
     offers: Vec<(Rc<Offer>, usize)>,
     /// Those that have begun.
@@ -49,10 +49,17 @@ impl State {
         self.pump.as_ref().inspect(|pump| pump.wake());
     }
 
+    /// Whether the program may leave it now.
+    fn may_end(&self, interface: &Interface) -> bool {
+        self.ended.is_some() || interface.state(self.state) & Interface::MAY_END != 0
+    }
+
+    /// The program is done with it.
     fn finish(&mut self, interface: &Interface) {
-        let may_end = interface.state(self.state) & Interface::MAY_END != 0;
-        let early = || Err("the program has ended where the protocol goes on".to_string());
-        self.done.get_or_insert_with(|| if may_end { Ok(()) } else { early() });
+        self.done = Some(match self.may_end(interface) {
+            true => Ok(()),
+            false => Err("the program has ended where the protocol goes on".to_string()),
+        });
         self.wake_pump();
     }
 
@@ -75,7 +82,7 @@ impl Ports {
         offers: Vec<(Rc<Offer>, usize)>,
     ) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
-        Ports { session, reactor: Rc::downgrade(reactor), offers, begun }
+        Ports { session, reactor: reactor.clone(), offers, begun }
     }
 
     fn interface(&self, communication: u32) -> &'static Interface {
@@ -89,8 +96,9 @@ impl Ports {
         if let Some(port) = begun {
             return Ok(port.clone());
         }
-        let reactor = self.reactor.upgrade().filter(|_| !offer.is_over());
-        let reactor = reactor.ok_or_else(|| format!("{} is not exported any more", offer.name()))?;
+        if offer.is_over() {
+            return Err(format!("{} is not exported any more", offer.name()));
+        }
         let port = Rc::new(RefCell::new(State {
             state: 0,
             said: None,
@@ -101,127 +109,118 @@ impl Ports {
             session: self.session.clone(),
         }));
         *begun = Some(port.clone());
-        let far = FarPort { port: port.clone(), slot: *slot, _may_come: reactor.expect() };
+        let far = FarPort { port: port.clone(), slot: *slot, _may_come: self.reactor.expect() };
         offer.come(Box::new(far));
         Ok(port)
     }
 
-    /// The program has no more to say.
-    fn finish(&mut self) {
-        for (communication, port) in self.begun.iter_mut().enumerate() {
-            if let Some(port) = port.take() {
-                port.borrow_mut().finish(self.offers[communication].0.interface());
-            }
-        }
-    }
-
-    /// The program is done with this communication, if its protocol may end.
-    fn end(&mut self, communication: u32) {
-        let interface = self.interface(communication);
-        if let Some(port) = self.begun[communication as usize].take() {
-            port.borrow_mut().finish(interface);
+    /// The program is done with this communication, if it has begun.
+    fn end(&mut self, communication: usize) {
+        if let Some(port) = self.begun[communication].take() {
+            port.borrow_mut().finish(self.offers[communication].0.interface());
         }
     }
 
     fn may_end(&self, communication: u32) -> bool {
-        let Some(port) = &self.begun[communication as usize] else { return true };
+        let interface = self.interface(communication);
+        self.begun[communication as usize].as_ref().is_none_or(|port| port.borrow().may_end(interface))
+    }
+
+    /// As [`Services`] say; an error: it is lost.
+    fn say(
+        &mut self,
+        communication: u32,
+        message: usize,
+        values: Arguments<'_>,
+    ) -> Result<Answer<()>, String> {
+        let interface = self.interface(communication);
+        // What can begin the protocol begins another communication where this one is over.
+        let begins = interface.next(0, message).is_some();
+        let port = self.port(communication)?;
+        let goes_on = port.borrow().ended.is_none() && interface.next(port.borrow().state, message).is_some();
+        if !goes_on && begins && self.may_end(communication) {
+            self.end(communication as usize);
+        }
+        let port = self.port(communication)?;
+        let port = &mut *port.borrow_mut();
+        if let Some(ended) = &port.ended {
+            return ended.clone().map(Answer::Ready);
+        }
+        let name = interface.messages.get()[message].name.get();
+        let next = interface.next(port.state, message);
+        let next = next.ok_or_else(|| format!("{name} is sent where the protocol doesn't allow that"))?;
+        if port.said.is_some() {
+            return Ok(Answer::Waits);
+        }
+        let mut bytes = Vec::new();
+        values.encode(&mut bytes)?;
+        port.said = Some((message, bytes));
+        port.state = next;
+        port.wake_pump();
+        Ok(Answer::Ready(()))
+    }
+
+    /// The same.
+    fn hear(
+        &mut self,
+        communication: u32,
+        message: usize,
+        results: &mut Results<'_>,
+    ) -> Result<Answer<()>, String> {
+        let interface = self.interface(communication);
+        let name = |message: usize| interface.messages.get()[message].name.get();
+        let port = self.port(communication)?;
+        let port = &mut *port.borrow_mut();
+        match port.next(interface) {
+            None => Ok(Answer::Waits),
+            Some(Some(next)) if next == message => {
+                let Some((_, bytes)) = port.come.pop_front() else { return Ok(Answer::Waits) };
+                if port.come.len() + 1 == CAPACITY {
+                    port.wake_pump();
+                }
+                port.state = interface.next(port.state, message).unwrap_or(port.state);
+                results.decode(&bytes).map(Answer::Ready)
+            }
+            Some(Some(next)) => Err(format!("{} is received where {} has come", name(message), name(next))),
+            Some(None) => Err(match &port.ended {
+                Some(Err(why)) => why.clone(),
+                Some(Ok(())) => format!("{} is received where the server has ended", name(message)),
+                None => format!("{} is received where nothing can come", name(message)),
+            }),
+        }
+    }
+
+    /// The same.
+    fn ask(&mut self, communication: u32, pattern: Pattern) -> Result<Answer<bool>, String> {
+        let interface = self.interface(communication);
+        let port = self.port(communication)?;
         let port = port.borrow();
-        port.ended.is_some() || self.interface(communication).state(port.state) & Interface::MAY_END != 0
+        let Some(next) = port.next(interface) else { return Ok(Answer::Waits) };
+        Ok(Answer::Ready(match pattern {
+            Pattern::Message(message) => next == Some(message as usize),
+            Pattern::Any => next.is_some(),
+            Pattern::Finish => next.is_none() && port.ended.is_some(),
+        }))
     }
 }
 
 impl Drop for Ports {
     fn drop(&mut self) {
-        self.finish();
+        (0..self.begun.len()).for_each(|communication| self.end(communication));
     }
 }
 
 impl Services for Ports {
     fn send(&mut self, communication: u32, message: u32, values: Arguments<'_>) -> Answer<()> {
-        let (interface, message) = (self.interface(communication), message as usize);
-        // What can begin the protocol begins another communication where this one is over.
-        let begins = interface.next(0, message).is_some();
-        let port = match self.port(communication) {
-            Ok(port) => port,
-            Err(why) => return Answer::Lost(why),
-        };
-        let goes_on = port.borrow().ended.is_none() && interface.next(port.borrow().state, message).is_some();
-        if !goes_on && begins && self.may_end(communication) {
-            self.end(communication);
-        }
-        let port = match self.port(communication) {
-            Ok(port) => port,
-            Err(why) => return Answer::Lost(why),
-        };
-        let port = &mut *port.borrow_mut();
-        match &port.ended {
-            Some(Ok(())) => return Answer::Ready(()),
-            Some(Err(why)) => return Answer::Lost(why.clone()),
-            None => {}
-        }
-        let Some(next) = interface.next(port.state, message) else {
-            let name = interface.messages.get()[message].name.get();
-            return Answer::Lost(format!("{name} is sent where the protocol doesn't allow that"));
-        };
-        if port.said.is_some() {
-            return Answer::Waits;
-        }
-        let mut bytes = Vec::new();
-        if let Err(why) = values.encode(&mut bytes) {
-            return Answer::Lost(why);
-        }
-        port.said = Some((message, bytes));
-        port.state = next;
-        port.wake_pump();
-        Answer::Ready(())
+        self.say(communication, message as usize, values).unwrap_or_else(Answer::Lost)
     }
 
     fn receive(&mut self, communication: u32, message: u32, results: &mut Results<'_>) -> Answer<()> {
-        let interface = self.interface(communication);
-        let message = message as usize;
-        let name = |message: usize| interface.messages.get()[message].name.get();
-        let port = match self.port(communication) {
-            Ok(port) => port,
-            Err(why) => return Answer::Lost(why),
-        };
-        let port = &mut *port.borrow_mut();
-        match port.next(interface) {
-            None => Answer::Waits,
-            Some(Some(next)) if next == message => {
-                let Some((_, bytes)) = port.come.pop_front() else { return Answer::Waits };
-                if port.come.len() + 1 == CAPACITY {
-                    port.wake_pump();
-                }
-                port.state = interface.next(port.state, message).unwrap_or(port.state);
-                results.decode(&bytes).map_or_else(Answer::Lost, Answer::Ready)
-            }
-            Some(Some(next)) => {
-                let (wanted, came) = (name(message), name(next));
-                Answer::Lost(format!("{wanted} is received where {came} has come"))
-            }
-            Some(None) => match &port.ended {
-                Some(Err(why)) => Answer::Lost(why.clone()),
-                Some(Ok(())) => {
-                    Answer::Lost(format!("{} is received where the server has ended", name(message)))
-                }
-                None => Answer::Lost(format!("{} is received where nothing can come", name(message))),
-            },
-        }
+        self.hear(communication, message as usize, results).unwrap_or_else(Answer::Lost)
     }
 
     fn test(&mut self, communication: u32, pattern: Pattern) -> Answer<bool> {
-        let interface = self.interface(communication);
-        let port = match self.port(communication) {
-            Ok(port) => port,
-            Err(why) => return Answer::Lost(why),
-        };
-        let port = port.borrow();
-        let Some(next) = port.next(interface) else { return Answer::Waits };
-        Answer::Ready(match pattern {
-            Pattern::Message(message) => next == Some(message as usize),
-            Pattern::Any => next.is_some(),
-            Pattern::Finish => next.is_none() && port.ended.is_some(),
-        })
+        self.ask(communication, pattern).unwrap_or_else(Answer::Lost)
     }
 
     fn input(&mut self, communication: u32, pattern: Pattern) -> bool {
@@ -232,7 +231,7 @@ impl Services for Ports {
         if !self.may_end(communication) {
             return Answer::Lost("it is closed where the protocol goes on".into());
         }
-        self.end(communication);
+        self.end(communication as usize);
         Answer::Ready(())
     }
 }

@@ -8,11 +8,11 @@ use drystone_extension::composite::{
     ClientId, Event, Failure, Hash, InterpServer, Quota, Refusal, RunId, VarTable, Why,
 };
 
-use super::QUOTA;
 use super::interface::{ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN};
 use super::port::Ports;
+use super::{Composites, QUOTA};
 use crate::bindings::peer::Line;
-use crate::reactor::{Expectation, Reactor};
+use crate::reactor::Expectation;
 
 /// In the place of a fault's number: the rounds that were allowed are over.
 const BUDGET: i64 = 100;
@@ -26,7 +26,7 @@ const BYTES_OF_HASH: usize = 32;
 pub(in crate::bindings) struct Session {
     me: Weak<Session>,
     line: Weak<dyn Line>,
-    reactor: Weak<Reactor>,
+    composites: Rc<Composites>,
     client: ClientId,
     handle: Handle,
     run: Cell<Option<RunId>>,
@@ -44,13 +44,18 @@ enum Reply {
 }
 
 impl Session {
-    pub(in crate::bindings) fn new(line: &Rc<dyn Line>, client: ClientId, handle: Handle) -> Rc<Session> {
+    pub(in crate::bindings) fn new(
+        line: &Rc<dyn Line>,
+        composites: &Rc<Composites>,
+        client: ClientId,
+        handle: Handle,
+    ) -> Rc<Session> {
         let may_come = line.reactor().expect();
-        let (line, reactor) = (Rc::downgrade(line), Rc::downgrade(line.reactor()));
+        let (line, composites) = (Rc::downgrade(line), composites.clone());
         Rc::new_cyclic(|me| Session {
             me: me.clone(),
             line,
-            reactor,
+            composites,
             client,
             handle,
             run: Cell::new(None),
@@ -91,7 +96,7 @@ impl Session {
             Request::Run { program, names, table, rounds } => {
                 self.start(&line, &program, &names, &table, rounds)
             }
-            Request::Resume { table, rounds } => self.resume(&line, &table, rounds),
+            Request::Resume { table, rounds } => self.resume(&table, rounds),
         };
         match begun {
             Ok(true) => self.go_on(),
@@ -113,8 +118,7 @@ impl Session {
         table: &[u8],
         rounds: u64,
     ) -> Result<bool, Refusal> {
-        let composites = &line.reactor().composites;
-        let server = &mut *composites.server.borrow_mut();
+        let server = &mut *self.composites.server.borrow_mut();
         let Some(hash) = known(server, program)? else { return Ok(false) };
         let find = |name: &Vec<u8>| {
             let missing = || format!("nothing is exported as {}", String::from_utf8_lossy(name)).into();
@@ -125,14 +129,14 @@ impl Session {
         let ports = Ports::new(self.me.clone(), line.reactor(), offers);
         server.admit(self.client, Quota { rounds, ..QUOTA });
         let run = server.start(self.client, hash, table, &interfaces, ports)?;
-        composites.sessions.borrow_mut().insert(run, self.me.clone());
+        self.composites.sessions.borrow_mut().insert(run, self.me.clone());
         self.run.set(Some(run));
         Ok(true)
     }
 
     /// What was stopped goes on, with more rounds, and with other values if there are any.
-    fn resume(&self, line: &Rc<dyn Line>, table: &[u8], rounds: u64) -> Result<bool, Refusal> {
-        let server = &mut *line.reactor().composites.server.borrow_mut();
+    fn resume(&self, table: &[u8], rounds: u64) -> Result<bool, Refusal> {
+        let server = &mut *self.composites.server.borrow_mut();
         let Some(id) = self.run.get() else { return Ok(true) };
         let Some(run) = server.run(id) else { return Ok(true) };
         if !table.is_empty() {
@@ -155,12 +159,9 @@ impl Session {
 
     /// Something has changed for what runs.
     pub(super) fn go_on(&self) {
-        let (Some(reactor), Some(run), false) =
-            (self.reactor.upgrade(), self.run.get(), self.is_stopped.get())
-        else {
-            return;
-        };
-        reactor.composites.wake(&reactor, run);
+        if let (Some(run), false) = (self.run.get(), self.is_stopped.get()) {
+            self.composites.wake(run);
+        }
     }
 
     /// What became of the run.
@@ -179,9 +180,7 @@ impl Session {
     }
 
     fn forget(&self) {
-        if let (Some(reactor), Some(run)) = (self.reactor.upgrade(), self.run.take()) {
-            reactor.composites.forget(run);
-        }
+        self.run.take().inspect(|run| self.composites.forget(*run));
     }
 
     fn reply(&self, reply: Reply) {

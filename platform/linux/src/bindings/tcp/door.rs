@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::credentials::Credentials;
 use super::link::Link;
+use crate::bindings::composite::Composites;
 use crate::bindings::entry::Entry;
 use crate::bindings::peer::Names;
 use crate::reactor::Reactor;
@@ -13,8 +14,14 @@ use crate::reason::reason;
 /// See the head of this file. It is open for as long as something is exported there; connections that were made last on.
 pub(super) struct Door {
     _entry: Rc<Entry>,
-    pub(super) names: Rc<Names>,
+    pub(super) exports: Rc<Exports>,
     pub(super) credentials: Option<Rc<Credentials>>,
+}
+
+/// What who comes in may ask for.
+pub(super) struct Exports {
+    pub(super) names: Rc<Names>,
+    pub(super) composites: Rc<Composites>,
 }
 
 impl Door {
@@ -26,13 +33,14 @@ impl Door {
         reactor: &Rc<Reactor>,
         address: SocketAddr,
         credentials: Option<Rc<Credentials>>,
+        composites: Rc<Composites>,
     ) -> Result<Rc<Door>, String> {
-        let names = Rc::<Names>::default();
+        let exports = Rc::new(Exports { names: Rc::default(), composites });
         let take = {
-            let (reactor, names, credentials) = (reactor.clone(), names.clone(), credentials.clone());
-            move |stream| Link::accepted(&reactor, stream, &names, credentials.as_deref())
+            let (reactor, exports, credentials) = (reactor.clone(), exports.clone(), credentials.clone());
+            move |stream| Link::accepted(&reactor, stream, &exports, credentials.as_deref())
         };
         let (entry, _) = Entry::open(reactor, address, take).map_err(|error| reason(&error))?;
-        Ok(Rc::new(Door { _entry: entry, names, credentials }))
+        Ok(Rc::new(Door { _entry: entry, exports, credentials }))
     }
 }

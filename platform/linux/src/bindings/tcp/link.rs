@@ -19,8 +19,10 @@ use mio::net::TcpStream;
 
 use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
+use super::door::Exports;
 use crate::bindings::alive::{expect_receipt, keep_alive};
-use crate::bindings::peer::{Line, Names, Offer, Peer};
+use crate::bindings::composite::Composites;
+use crate::bindings::peer::{Line, Offer, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
 use crate::reactor::{Drain, Handler, Reactor, Time};
@@ -44,7 +46,7 @@ pub(super) struct Link {
     reactor: Rc<Reactor>,
     peer: Peer,
     /// What is exported to who came in; nothing to whom this program has dialed.
-    names: Option<Rc<Names>>,
+    exports: Option<Rc<Exports>>,
     socket: RefCell<Option<Socket>>,
     cipher: Cipher,
     stage: RefCell<Stage>,
@@ -77,10 +79,10 @@ impl Link {
     pub(super) fn accepted(
         reactor: &Rc<Reactor>,
         stream: TcpStream,
-        names: &Rc<Names>,
+        exports: &Rc<Exports>,
         credentials: Option<&Credentials>,
     ) -> io::Result<()> {
-        let link = Link::new(reactor, Role::Acceptor, Some(names.clone()));
+        let link = Link::new(reactor, Role::Acceptor, Some(exports.clone()));
         *link.cipher.borrow_mut() = credentials.map(Credentials::accept).transpose()?;
         let source = link.watch(stream)?;
         // Nobody else keeps it.
@@ -89,12 +91,12 @@ impl Link {
         Ok(())
     }
 
-    fn new(reactor: &Rc<Reactor>, role: Role, names: Option<Rc<Names>>) -> Rc<Link> {
+    fn new(reactor: &Rc<Reactor>, role: Role, exports: Option<Rc<Exports>>) -> Rc<Link> {
         Rc::new_cyclic(|me| Link {
             me: me.clone(),
             reactor: reactor.clone(),
             peer: Peer::new(role, Limits::default()),
-            names,
+            exports,
             socket: RefCell::new(None),
             cipher: RefCell::new(None),
             stage: RefCell::new(Stage::Over),
@@ -326,11 +328,11 @@ impl Line for Link {
     }
 
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
-        Some((self.names.as_deref()?.find(name)?, 1))
+        Some((self.exports.as_ref()?.names.find(name)?, 1))
     }
 
-    fn takes_composites(&self) -> bool {
-        self.names.is_some()
+    fn composites(&self) -> Option<&Rc<Composites>> {
+        self.exports.as_ref().map(|exports| &exports.composites)
     }
 
     fn reactor(&self) -> &Rc<Reactor> {
