@@ -28,7 +28,6 @@ extern crate alloc;
 extern crate std;
 
 pub use drystone_component as component;
-pub use drystone_component::number;
 
 pub mod binding;
 pub mod collection;

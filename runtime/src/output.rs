@@ -12,8 +12,8 @@ use alloc::boxed::Box;
 use crate::home::exchange::Post;
 use crate::home::{home, own, shared};
 use crate::layout::*;
-use crate::number;
 use crate::text;
+use drystone_component::number;
 
 /// Bytes that are collected before the platform gets them.
 const BUFFER: usize = 16 << 10;

@@ -11,7 +11,7 @@ use core::{cmp::Reverse, ops::Range};
 use super::drift::{COUNTERS, Drift};
 use super::state::State;
 use super::value::{Kind, Value};
-use super::workspace::{emptied, filled};
+use super::vectors::{emptied, filled};
 use super::{BUDGET, CALLED, Verifier};
 use crate::bytecode::Instruction;
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Verifier;
 use super::flow::Loop;
 use super::number::Number;
-use super::workspace::filled;
+use super::vectors::filled;
 use crate::bytecode::{Alu, Instruction, Operand, Register, Width};
 
 /// Registers that may count.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::rejection::Rejection;
-use super::workspace::{emptied, filled};
+use super::vectors::{emptied, filled};
 use crate::bytecode::{Instruction, Program};
 
 /// Blocks are numbered as they stand in the program, and so are functions and loops by their first block.

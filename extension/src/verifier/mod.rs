@@ -24,6 +24,7 @@ mod rejection;
 mod state;
 mod transfer;
 mod value;
+mod vectors;
 mod walk;
 mod workspace;
 
@@ -40,7 +41,8 @@ use crate::bytecode::{Instruction, Program, Register};
 use crate::{Guard, Verified};
 use state::State;
 use value::Value;
-use workspace::{Pieces, emptied, filled};
+use vectors::{emptied, filled};
+use workspace::Pieces;
 
 /// Proves that a program keeps to a contract, as far as it must be proven; the rest is guarded.
 pub fn verify(program: Program, contract: &Contract) -> Result<Verified, Rejection> {

@@ -8,7 +8,7 @@ use super::call::Context;
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, State};
 use super::value::Kind;
-use super::workspace::filled;
+use super::vectors::filled;
 use crate::bytecode::{Condition, Instruction, Operand, Register};
 
 /// How often a state may grow before all that still changes is given up.

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::number;
+use drystone_component::number;
 
 /// What BY says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

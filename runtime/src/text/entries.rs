@@ -11,8 +11,8 @@ use super::{
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::long::Caller;
-use crate::number::{self, parse_integer, parse_real};
 use crate::worker::heap_of;
+use drystone_component::number::{self, parse_integer, parse_real};
 
 /// What an operation answers that should make a text and has failed.
 pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;
