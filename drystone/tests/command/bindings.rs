@@ -189,15 +189,23 @@ fn what_an_option_cannot_be_is_said_when_compiled_else_when_it_runs() {
     }
 }
 
-/// With something in between, too, a name may be exported after it was connected to.
-const LATER: &str = "
-COMPONENT Main;
-INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+/// A program whose line `ECHO` stands for this: a server that answers each number by the next one.
+pub fn with_echo(program: &str) -> String {
+    program.replacen("ECHO\n", ECHO, 1)
+}
+
+const ECHO: &str = "INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
 COMPONENT Host OFFERS Echo;
   IMPLEMENTATION Echo;
   VARIABLE n: INTEGER;
   BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
 END Host;
+";
+
+/// With something in between, too, a name may be exported after it was connected to.
+const LATER: &str = "
+COMPONENT Main;
+ECHO
 COMPONENT Guest REQUIRES Echo;
   VARIABLE n: INTEGER;
 ACTIVITY
@@ -214,7 +222,7 @@ END Main;
 
 #[test]
 fn what_stands_before_a_name_waits_for_it() {
-    let folder = crate::folder_with(LATER);
+    let folder = folder_with(&with_echo(LATER));
     let output = drystone(folder.path(), &["run", "program.dry"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("2\n2\ndone\n", 0), "{}", complaint(&output));
 }

@@ -1,19 +1,14 @@
 //! Components end in an order in which none waits for ever for another, however they are joined; and who is being deleted
 //! takes no new clients.
 
-use crate::bindings::Server;
+use crate::bindings::{Server, with_echo};
 use crate::tcp::port;
 use crate::{complaint, drystone, folder_with, printed, status};
 
 /// The server is declared before its client, and both before what both of them need.
 const OWN: &str = "
 COMPONENT Main;
-INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
-COMPONENT Host OFFERS Echo;
-  IMPLEMENTATION Echo;
-  VARIABLE n: INTEGER;
-  BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
-END Host;
+ECHO
 COMPONENT Between OFFERS Echo REQUIRES Echo;
   IMPLEMENTATION Echo;
   VARIABLE n: INTEGER;
@@ -51,7 +46,7 @@ fn a_program_that_uses_its_own_names_ends() {
         (tcp("host"), tcp("host"), local("between"), shop("between")),
     ];
     for (host, to_host, between, to_between) in names {
-        let text = OWN
+        let text = with_echo(OWN)
             .replace("TOHOST", &to_host)
             .replace("HOST", &host)
             .replace("TOBETWEEN", &to_between)
@@ -64,12 +59,7 @@ fn a_program_that_uses_its_own_names_ends() {
 
 const DELETING: &str = "
 COMPONENT Main;
-INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
-COMPONENT Host OFFERS Echo;
-  IMPLEMENTATION Echo;
-  VARIABLE n: INTEGER;
-  BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
-END Host;
+ECHO
 VARIABLE host: Host;
 BEGIN
   NEW(host); EXPORT(Echo(host), \"NAME\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(500); DELETE(host)
@@ -98,7 +88,7 @@ END Main;
 #[test]
 fn who_is_being_deleted_takes_no_new_clients() {
     let name = format!("tcp://127.0.0.1:{}/echo", port());
-    let server = folder_with(&DELETING.replace("NAME", &name));
+    let server = folder_with(&with_echo(DELETING).replace("NAME", &name));
     let mut server_runs = Server::start(server.path(), &["run", "program.dry"]);
     let output = drystone(folder_with(&LATE.replace("NAME", &name)).path(), &["run", "program.dry"]);
     assert_eq!((printed(&output), status(&output)), ("2\nlost\n3\n".into(), 0), "{}", complaint(&output));
