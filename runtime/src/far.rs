@@ -39,8 +39,8 @@ pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Outgoing};
-pub use listener::{is_exported, listen};
-pub use proxy::{behind, proxy, requires_by_name, stands_before};
+pub use listener::{is_listener, listen};
+pub use proxy::{behind, proxy, stands_before};
 pub use traffic::Traffic;
 
 use crate::communication::connection::wake_parked;
@@ -184,6 +184,11 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
     None
 }
 
+/// The name alone, of a binding that may have been made BY something.
+pub fn bare(name: &str) -> &str {
+    name.split(" BY ").next().unwrap_or(name)
+}
+
 /// Why the last communication by an interface of a binding was lost, as a sentence that begins with its name; `None`: it isn't
 /// known.
 ///
@@ -195,7 +200,7 @@ pub(crate) unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Opti
         Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),
         _ => return None,
     };
-    let bare = name.split(" BY ").next().unwrap_or(name);
+    let bare = bare(name);
     match why.as_str() {
         "" => None,
         why if why.starts_with(bare) => Some(why.into()),

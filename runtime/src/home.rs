@@ -138,6 +138,8 @@ pub struct Home {
     pub leaving: BTreeMap<*mut Communication, Leaving>,
     /// Components of bindings, which nobody holds; the program doesn't end before them.
     pub kept: BTreeSet<*mut Instance>,
+    /// How much has been ended by force.
+    pub forced: u64,
     /// Templates that no compiler made: by what they are for, as the far module knows.
     pub templates: BTreeMap<(usize, u8), &'static Template>,
     /// Processes for other workers.

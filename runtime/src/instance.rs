@@ -161,6 +161,16 @@ pub unsafe fn set_deletion(instance: *mut Instance, deletion: *mut c_void) {
     }
 }
 
+/// It is not being deleted any more.
+pub unsafe fn forget_deletion(instance: *mut Instance) {
+    let rare = rare_if_any(instance);
+    if rare.is_null() {
+        (*instance).kind = template_of(instance).cast();
+    } else {
+        (*rare).deletion = null_mut();
+    }
+}
+
 /// The instance's slot at an offset.
 pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
     instance.cast::<u8>().add(offset as usize).cast()

@@ -12,6 +12,7 @@ pub mod deletion;
 pub mod dismantle;
 pub mod ending;
 pub mod isolation;
+pub mod late;
 pub mod leaving;
 pub mod owned;
 pub mod record;

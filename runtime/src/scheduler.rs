@@ -149,6 +149,7 @@ fn run_with(
             runs: Rc::new(Cell::new(true)),
             leaving: BTreeMap::new(),
             kept: BTreeSet::new(),
+            forced: 0,
             templates: BTreeMap::new(),
             parallel: Parallel::new(),
             surplus: Surplus::new(),

@@ -57,6 +57,53 @@ fn a_program_that_uses_its_own_names_ends() {
     }
 }
 
+/// What is exported stands within a sibling of its client, which is declared before that; `WHEN` the sibling runs, or before.
+const WITHIN: &str = "
+COMPONENT Main;
+ECHO
+COMPONENT Inner;
+  VARIABLE host: Host;
+WHEN
+  NEW(host); EXPORT(Echo(host), \"HOST\")
+END Inner;
+COMPONENT Outer;
+  VARIABLE inner: Inner;
+BEGIN
+  NEW(inner)
+END Outer;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  PASSIVATE(20); Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE
+END Guest;
+COMPONENT Group;
+  VARIABLE guest: Guest;
+BEGIN
+  NEW(guest); CONNECT(Echo(guest), \"HOST\")
+END Group;
+VARIABLE host: HOLDER; group: Group; guest: Guest;
+BEGIN
+  NEW(host); NEW(group); NEW(guest); CONNECT(Echo(guest), \"HOST\")
+END Main;
+";
+
+#[test]
+fn what_is_exported_within_a_sibling_ends_after_its_clients() {
+    let tcp = format!("tcp://127.0.0.1:{}/host", port());
+    for name in ["local:host", &tcp] {
+        for (holder, when) in
+            [("Inner", "BEGIN"), ("Inner", "ACTIVITY"), ("Outer", "BEGIN"), ("Outer", "ACTIVITY")]
+        {
+            let text =
+                with_echo(WITHIN).replace("HOST", name).replace("HOLDER", holder).replace("WHEN", when);
+            let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+            let said = (printed(&output), status(&output));
+            let case = (name, holder, when, complaint(&output));
+            assert_eq!(said, ("2\n2\n".into(), 0), "{case:?}");
+        }
+    }
+}
+
 const DELETING: &str = "
 COMPONENT Main;
 ECHO

@@ -17,7 +17,7 @@ use super::clients;
 use super::guest::SLOTS;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
-use crate::communication::connection::{first_client, indexed_slot, unlink};
+use crate::communication::connection::{indexed_slot, unlink};
 use crate::home::home;
 use crate::instance::{
     delete_detached, delete_kept, keep_detached, main_process, runs, slot_at, template_of,
@@ -129,20 +129,6 @@ unsafe fn connection_for(
             .then(|| indexed_slot(w, instance, required, k - 1))?,
         _ => Some(own),
     }
-}
-
-/// Whether a listener is connected to something that a component offers: whoever comes may be anywhere, also in this program.
-///
-/// # Safety
-/// On the home worker's thread; it is alive.
-pub unsafe fn is_exported(instance: *mut Instance) -> bool {
-    (*template_of(instance)).offered.get().iter().any(|offered| {
-        let mut client = first_client(instance, offered);
-        while !client.is_null() && !is_listener((*client).instance) {
-            client = (*client).next;
-        }
-        !client.is_null()
-    })
 }
 
 /// Whether an instance is a listener.

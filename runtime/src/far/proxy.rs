@@ -18,7 +18,7 @@ use super::NO_LOCATION;
 use super::Reach;
 use super::cell::{Joint, Role, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
-use crate::communication::connection::{Target, decode, owner, required_slots};
+use crate::communication::connection::owner;
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
@@ -110,22 +110,6 @@ pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
     }
     let served: *mut Served = *own(instance);
     served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
-}
-
-/// Whether something that a component requires is reached by a name, which may be anywhere, also in this program.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn requires_by_name(instance: *mut Instance) -> bool {
-    let mut does = false;
-    required_slots(instance, |slot| match decode((*slot).target) {
-        Target::Offered(offered) => {
-            let server = owner(offered);
-            does |= is_proxy(server) && behind(server).is_null();
-        }
-        Target::PassedOn(_) | Target::Nothing => {}
-    });
-    does
 }
 
 /// Whether an instance is a proxy that a name has been bound by.

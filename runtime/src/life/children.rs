@@ -1,5 +1,4 @@
-//! In which order siblings are deleted: none before its clients among them; and whoever has clients that come by a name, and
-//! may be anywhere, also in this program, after the others.
+//! In which order siblings are deleted: none before its clients among them.
 //!
 //! There may be millions of them, so all is done in steps.
 //!
@@ -14,10 +13,8 @@ use core::cmp::Reverse;
 use core::ptr::null_mut;
 
 use super::owned::{Cell, Range};
-use crate::communication::connection::{direct_server, has_name, required_slots};
-use crate::far;
-use crate::home::home;
-use crate::layout::{Instance, RequiredSlot, Worker};
+use crate::communication::connection::{direct_server, required_slots};
+use crate::layout::{Instance, RequiredSlot};
 
 /// So many siblings at most are few.
 const FEW: usize = 8;
@@ -61,26 +58,25 @@ struct Joints {
     /// Numbers by address.
     numbers: BTreeMap<usize, u32>,
     /// Siblings without clients among them.
-    free: BinaryHeap<Reverse<(Reached, u32)>>,
-}
-
-/// Whether a component may be reached from elsewhere, by a name: it goes the later the more others may still need it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reached {
-    No,
-    /// By somebody who needs others in his turn.
-    AsClient,
-    Yes,
+    free: BinaryHeap<Reverse<u32>>,
 }
 
 impl Children {
     /// Those in these containers.
     pub fn new(mut ranges: Vec<Range>) -> Children {
-        let is_alone = matches!(ranges[..], [] | [(_, 1)]);
-        let stage = if is_alone { Stage::Delete } else { Stage::Search };
         let others = if ranges.len() > 1 { ranges.split_off(1) } else { Vec::new() }.into_boxed_slice();
         let first = ranges.first().copied().unwrap_or((null_mut(), 0));
-        Children { first, others, place: (0, 0), stage, current: null_mut(), joints: None }
+        let (place, stage) = ((0, 0), Stage::Search);
+        let mut children = Children { first, others, place, stage, current: null_mut(), joints: None };
+        children.reconsider();
+        children
+    }
+
+    /// In which order they go is to be found out, also if it has been already.
+    pub fn reconsider(&mut self) {
+        let is_alone = self.first.1 <= 1 && self.others.is_empty();
+        (self.current, self.joints) = (null_mut(), None);
+        self.begin_again(if is_alone { Stage::Delete } else { Stage::Search });
     }
 
     /// Whether so few containers are in question that it costs little to begin anew after each.
@@ -106,12 +102,10 @@ impl Children {
     }
 
     /// One step towards knowing who is a client of whom; `false`: that is known.
-    pub unsafe fn prepare(&mut self, w: *mut Worker) -> bool {
+    pub unsafe fn prepare(&mut self) -> bool {
         match self.stage {
             Stage::Search => match self.following() {
-                Some(cell) if is_client(*cell) || reached(w, *cell) != Reached::No => {
-                    self.begin_again(Stage::Number)
-                }
+                Some(cell) if is_client(*cell) => self.begin_again(Stage::Number),
                 Some(_) => {}
                 None => self.begin_again(Stage::Delete),
             },
@@ -124,7 +118,7 @@ impl Children {
                 self.stage = if has_counted { Stage::Count(number + 1) } else { Stage::Choose(0) };
             }
             Stage::Choose(number) => {
-                let has_chosen = self.joints.as_mut().is_some_and(|joints| joints.choose(w, number));
+                let has_chosen = self.joints.as_mut().is_some_and(|joints| joints.choose(number));
                 self.stage = if has_chosen { Stage::Choose(number + 1) } else { Stage::Delete };
             }
             Stage::Delete => return false,
@@ -151,22 +145,22 @@ impl Children {
         None
     }
 
-    /// The next to be deleted, which is then the current one.
-    pub unsafe fn next(&mut self) -> Option<Cell> {
+    /// The next to be deleted, which is then the current one; and whether it has clients among the others.
+    pub unsafe fn next(&mut self) -> Option<(Cell, bool)> {
         while let Some(cell) = self.joints.as_mut().and_then(|joints| joints.next()) {
             if !(*cell).is_null() {
                 self.current = cell;
-                return Some(cell);
+                return Some((cell, false));
             }
         }
         self.current = self.following()?;
-        Some(self.current)
+        Some((self.current, self.joints.is_some()))
     }
 
     /// A sibling is about to lose its connections.
-    pub unsafe fn leave(&mut self, w: *mut Worker, instance: *mut Instance) {
+    pub unsafe fn leave(&mut self, instance: *mut Instance) {
         if let Some(joints) = &mut self.joints {
-            joints.leave(w, instance);
+            joints.leave(instance);
         }
     }
 }
@@ -176,16 +170,6 @@ unsafe fn is_client(instance: *mut Instance) -> bool {
     let mut joined = false;
     required_slots(instance, |slot| joined |= !direct_server(slot).is_null());
     joined
-}
-
-unsafe fn reached(w: *mut Worker, instance: *mut Instance) -> Reached {
-    // Listeners and proxies are kept, so in most programs there is nothing to look for.
-    let is_bound = !(*home(w)).kept.is_empty();
-    match has_name(w, instance) || is_bound && far::is_exported(instance) {
-        false => Reached::No,
-        true if is_bound && far::requires_by_name(instance) => Reached::AsClient,
-        true => Reached::Yes,
-    }
 }
 
 impl Joints {
@@ -207,24 +191,24 @@ impl Joints {
     }
 
     /// This one is free if it has no clients; `false`: there is none of that number.
-    unsafe fn choose(&mut self, w: *mut Worker, number: usize) -> bool {
+    unsafe fn choose(&mut self, number: usize) -> bool {
         if self.clients.get(number) == Some(&0) {
-            self.free(w, number);
+            self.free(number);
         }
         number < self.clients.len()
     }
 
     /// This one has no clients any more.
-    unsafe fn free(&mut self, w: *mut Worker, number: usize) {
+    unsafe fn free(&mut self, number: usize) {
         let cell = self.cells[number];
         if !(*cell).is_null() {
-            self.free.push(Reverse((reached(w, *cell), number as u32)));
+            self.free.push(Reverse(number as u32));
         }
     }
 
     /// The first without clients.
     fn next(&mut self) -> Option<Cell> {
-        self.free.pop().map(|Reverse((_, number))| self.cells[number as usize])
+        self.free.pop().map(|Reverse(number)| self.cells[number as usize])
     }
 
     /// The sibling that a slot of another one is connected to.
@@ -236,14 +220,14 @@ impl Joints {
         self.numbers.get(&server.addr()).map(|&number| number as usize)
     }
 
-    unsafe fn leave(&mut self, w: *mut Worker, instance: *mut Instance) {
+    unsafe fn leave(&mut self, instance: *mut Instance) {
         self.numbers.remove(&instance.addr());
         required_slots(instance, |slot| {
             if let Some(server) = self.server(slot) {
                 let clients = &mut self.clients[server];
                 *clients = clients.saturating_sub(1);
                 if *clients == 0 {
-                    self.free(w, server);
+                    self.free(server);
                 }
             }
         });

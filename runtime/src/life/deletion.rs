@@ -16,8 +16,9 @@ use drystone_component::{Side, Template};
 use super::burial::bury;
 use super::children::Children;
 use super::dismantle::{dismantle, free_dead, needs_nothing_more};
+use super::late::{Late, is_exported};
 use super::leaving;
-use super::owned::drop_in_slice;
+use super::owned::{Cell, drop_in_slice};
 use super::record::*;
 use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
@@ -35,6 +36,10 @@ enum Step {
     Pause,
     /// This component is deleted first.
     Child(*mut Instance),
+    /// The deletion that this one is part of goes on without this component, which is exported.
+    PassOver,
+    /// The same, of one within which all is late that is left.
+    Suspend,
     Done,
 }
 
@@ -68,7 +73,7 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
 pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
     if (*instance).live & DELETING != 0 {
         let d = deletion_of(instance);
-        if !d.is_null() {
+        if !d.is_null() && !(*d).is_suspended {
             drive(w, d);
         }
     }
@@ -84,6 +89,8 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
                 return false;
             }
             Step::Child(child) => d = descend(w, d, child),
+            Step::PassOver => d = pass_over(w, d),
+            Step::Suspend => d = suspend(w, d),
             Step::Done => {
                 d = conclude(w, d);
                 if d.is_null() {
@@ -106,6 +113,9 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         let main = main_process(instance);
         if !main.is_null() && !(*main).is_null() {
             return Step::Wait;
+        }
+        if (*d).customer == Customer::Parent && (*d).turn != instance && is_exported(w, instance) {
+            return Step::PassOver;
         }
         let c = unfinished_with_holder(instance);
         if !c.is_null() {
@@ -153,22 +163,70 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
 
 /// Deletes held components, until one cannot be deleted at once.
 unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
-    let children = &raw mut (*d).children;
-    while (*children).prepare(w) {
+    if !(*d).late.is_valid(w) {
+        ((*d).late, (*d).turn) = (Late::default(), null_mut());
+        (*d).children.reconsider();
+    }
+    while (*d).children.prepare() {
         if slice_is_over(w) {
             return Step::Pause;
         }
     }
     while !slice_is_over(w) {
-        let Some(cell) = (*children).next() else { return Step::Done };
+        let Some((cell, is_late)) = next_cell(w, d) else {
+            return if (*d).late.is_empty() { Step::Done } else { Step::Suspend };
+        };
         let child = *cell;
-        if (*child).live & DEAD == 0 && !delete_at_once(w, child, Some(&mut *children)) {
+        if is_late {
+            (*d).late.add(w, child, cell);
+            continue;
+        }
+        if (*child).live & DEAD == 0 && !delete_at_once(w, child, Some(&mut (*d).children)) {
             return Step::Child(child);
         }
+        (*d).turn = null_mut();
         *cell = null_mut();
         free_dead(w, child);
     }
     Step::Pause
+}
+
+/// The container of the next component, which is then the current one, and whether it is passed over for now: who is
+/// exported, and whose clients those who are late may be. `None`: nobody is left whose turn it can be.
+unsafe fn next_cell(w: *mut Worker, d: *mut Deletion) -> Option<(Cell, bool)> {
+    let Deletion { children, late, turn, customer, .. } = &mut *d;
+    if turn.is_null() {
+        while let Some((cell, has_clients)) = children.next() {
+            if !late.leads(cell) {
+                let is_late = has_clients && !late.is_empty() || is_exported(w, *cell);
+                return Some((cell, is_late && (**cell).live & DEAD == 0));
+            }
+        }
+        if *customer != Customer::Parent {
+            *turn = late.next(w);
+        }
+    }
+    children.current = late.turn(*turn)?;
+    Some((children.current, false))
+}
+
+/// A component that is exported, and has only waited for its BEGIN and ACTIVITY so far, is not deleted yet.
+unsafe fn pass_over(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
+    let Deletion { instance, parent, .. } = *d;
+    let parent = outer(w, instance, parent);
+    (*instance).live &= !DELETING;
+    forget_deletion(instance);
+    end_record(w, d);
+    (*parent).late.add(w, instance, (*parent).children.current);
+    parent
+}
+
+/// Only what is late is left within a component.
+unsafe fn suspend(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
+    let parent = outer(w, (*d).instance, (*d).parent);
+    (*d).is_suspended = true;
+    (*parent).late.add_all(w, &mut (*d).late, (*parent).children.current);
+    parent
 }
 
 /// A deletion is done: tells whoever wants to know, and answers the deletion that it is part of.
@@ -176,11 +234,13 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
     let Deletion { instance, mut parent, customer, .. } = end_record(w, d);
     match customer {
         Customer::Parent => {
-            if parent.is_null() {
-                parent = again(w, holder_of(instance));
-                (*parent).children.find(instance);
+            parent = outer(w, instance, parent);
+            let current = (*parent).children.current;
+            if current.is_null() || *current != instance {
+                // It was suspended, and has been ended by force: it is freed when its container's turn comes.
+                return null_mut();
             }
-            *(*parent).children.current = null_mut();
+            *current = null_mut();
             free_dead(w, instance);
         }
         Customer::Process(p, _, waits) => {

@@ -47,7 +47,7 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
     let template = &*template_of(instance);
     if !only_serves(template) {
         if let Some(siblings) = siblings {
-            siblings.leave(w, instance);
+            siblings.leave(instance);
         }
         forget_names(w, instance);
         required_slots(instance, |slot| undo(w, slot));

@@ -124,6 +124,7 @@ impl Condemned {
 /// Ends a component by force. All processes are at home.
 pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     let deletion = leaving::record_of(w, root);
+    (*home(w)).forced += 1;
     let condemned = Condemned::find(w, root);
     let mut bereaved = Vec::new();
     leave_queues(w, &condemned);

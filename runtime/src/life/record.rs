@@ -13,6 +13,7 @@ use core::ptr::{null, null_mut};
 use drystone_component::Template;
 
 use super::children::Children;
+use super::late::Late;
 use super::owned::{Range, Storage, containers_of};
 use crate::instance::{self, free_rare, holder_of, set_deletion, template_of};
 use crate::layout::{DELETING, Instance, Process, Worker};
@@ -37,6 +38,12 @@ pub struct Deletion {
     pub storage: Option<Storage>,
     /// The process that runs FINALLY.
     pub finalizer: *mut Process,
+    /// What it has passed over.
+    pub late: Late,
+    /// Whose turn it is, although it is late: this one, or one within it; or null.
+    pub turn: *mut Instance,
+    /// It waits for its next turn.
+    pub is_suspended: bool,
 }
 
 /// Who wants a deletion.
@@ -83,6 +90,9 @@ pub unsafe fn begin(
         children: Children::new(Vec::new()),
         storage: None,
         finalizer: null_mut(),
+        late: Late::default(),
+        turn: null_mut(),
+        is_suspended: false,
     });
     (*instance).live |= DELETING;
     set_deletion(instance, d.cast());
@@ -94,8 +104,10 @@ pub unsafe fn end_record(w: *mut Worker, d: *mut Deletion) -> Deletion {
     (*heap_of(w)).take_back(d)
 }
 
-/// The record of a component that is deleted as a part of `d`, whose own record goes if it can be made again.
+/// The record of a component that is deleted as a part of `d`, or goes on being; the record of `d` goes if it can be made
+/// again.
 pub unsafe fn descend(w: *mut Worker, d: *mut Deletion, child: *mut Instance) -> *mut Deletion {
+    let turn = take_turn(d);
     let parent = if can_be_made_again(d) {
         free_rare(w, (*d).instance);
         end_record(w, d);
@@ -103,12 +115,34 @@ pub unsafe fn descend(w: *mut Worker, d: *mut Deletion, child: *mut Instance) ->
     } else {
         d
     };
-    begin(w, child, parent, Customer::Parent)
+    let is_new = (*child).live & DELETING == 0;
+    let d = if is_new { begin(w, child, parent, Customer::Parent) } else { again(w, child) };
+    (*d).parent = parent;
+    (*d).turn = turn;
+    (*d).is_suspended = false;
+    d
+}
+
+unsafe fn take_turn(d: *mut Deletion) -> *mut Instance {
+    core::mem::replace(&mut (*d).turn, null_mut())
+}
+
+/// The record of the deletion that a component's is a part of, where this component is the current one.
+pub unsafe fn outer(w: *mut Worker, instance: *mut Instance, parent: *mut Deletion) -> *mut Deletion {
+    if !parent.is_null() {
+        return parent;
+    }
+    let parent = again(w, holder_of(instance));
+    (*parent).children.find(instance);
+    parent
 }
 
 /// Whether all that a record says is known without it.
 unsafe fn can_be_made_again(d: *mut Deletion) -> bool {
-    (*d).customer == Customer::Parent && is_of_component((*d).parent) && (*d).children.are_few()
+    (*d).customer == Customer::Parent
+        && is_of_component((*d).parent)
+        && (*d).children.are_few()
+        && (*d).late.is_new()
 }
 
 /// Whether the deletion that a component's is part of is a component's too; there may be no record of it.
@@ -135,6 +169,7 @@ pub unsafe fn begin_children(d: *mut Deletion) {
     containers_of(instance.cast(), (*template_of(instance)).owned.get(), |range| ranges.push(range));
     (*d).children = Children::new(ranges);
     (*d).stage = Stage::Children;
+    (*d).turn = null_mut();
 }
 
 /// A new record for what a process deletes, with components in these containers.
@@ -154,6 +189,9 @@ pub unsafe fn begin_several(
         children: Children::new(ranges),
         storage: Some(storage),
         finalizer: null_mut(),
+        late: Late::default(),
+        turn: null_mut(),
+        is_suspended: false,
     })
 }
 

@@ -88,12 +88,14 @@ pub unsafe fn next_by_name(w: *mut Worker, target: usize) {
     }
 }
 
-/// Whether anything that a component offers has such a name.
+/// Whether anything that a component offers or passes on has such a name.
 pub unsafe fn has_name(w: *mut Worker, instance: *mut Instance) -> bool {
-    let names = &(*home(w)).names;
-    let target = |offset| slot_at::<OfferedSlot>(instance, offset).expose_provenance();
-    let mut offered = (*template_of(instance)).offered.get().iter();
-    !names.is_empty() && offered.any(|offered| names.lead_to(target(offered.offset)))
+    let names = &raw const (*home(w)).names;
+    let mut has = false;
+    if !(*names).is_empty() {
+        targets(instance, |target| has |= (*names).lead_to(target));
+    }
+    has
 }
 
 /// A component goes: its interfaces have no names, and wait for none.
@@ -102,12 +104,15 @@ pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
     if (*names).is_empty() {
         return;
     }
-    interfaces_of(instance, |slot, _| {
-        (*names).cease(slot);
-        (*names).revoke(slot.expose_provenance() | 1);
-    });
+    interfaces_of(instance, |slot, _| (*names).cease(slot));
+    targets(instance, |target| (*names).revoke(target));
+}
+
+/// What names of a component's interfaces may stand for.
+unsafe fn targets(instance: *mut Instance, mut each: impl FnMut(usize)) {
+    interfaces_of(instance, |slot, _| each(slot.expose_provenance() | 1));
     for offered in (*template_of(instance)).offered.get() {
-        (*names).revoke(slot_at::<OfferedSlot>(instance, offered.offset).expose_provenance());
+        each(slot_at::<OfferedSlot>(instance, offered.offset).expose_provenance());
     }
 }
 
