@@ -1,7 +1,10 @@
 //! Components end in an order in which none waits for ever for another, however they are joined; and who is being deleted
 //! takes no new clients.
 
+mod shapes;
+
 use crate::bindings::{Server, with_echo};
+use crate::faults::random;
 use crate::tcp::port;
 use crate::{complaint, drystone, folder_with, printed, status};
 
@@ -57,50 +60,30 @@ fn a_program_that_uses_its_own_names_ends() {
     }
 }
 
-/// What is exported stands within a sibling of its client, which is declared before that; `WHEN` the sibling runs, or before.
-const WITHIN: &str = "
-COMPONENT Main;
+/// Where names are used anywhere, and things are exported late.
+const ANYWHERE: &str = "
 ECHO
-COMPONENT Inner;
-  VARIABLE host: Host;
-WHEN
-  NEW(host); EXPORT(Echo(host), \"HOST\")
-END Inner;
-COMPONENT Outer;
-  VARIABLE inner: Inner;
-BEGIN
-  NEW(inner)
-END Outer;
-COMPONENT Guest REQUIRES Echo;
+COMPONENT Between OFFERS Echo REQUIRES Echo;
+  IMPLEMENTATION Echo;
   VARIABLE n: INTEGER;
+  BEGIN WHILE ?Say DO ?Say(n); BEGIN {EXCLUSIVE} Echo!Say(n); Echo?Heard(n) END; !Heard(n) END END Echo;
+END Between;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n, i: INTEGER;
 ACTIVITY
-  PASSIVATE(20); Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE
+  PASSIVATE(40); FOR i := 1 TO 2 DO Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE; PASSIVATE(3) END
 END Guest;
-COMPONENT Group;
-  VARIABLE guest: Guest;
-BEGIN
-  NEW(guest); CONNECT(Echo(guest), \"HOST\")
-END Group;
-VARIABLE host: HOLDER; group: Group; guest: Guest;
-BEGIN
-  NEW(host); NEW(group); NEW(guest); CONNECT(Echo(guest), \"HOST\")
-END Main;
 ";
 
 #[test]
-fn what_is_exported_within_a_sibling_ends_after_its_clients() {
-    let tcp = format!("tcp://127.0.0.1:{}/host", port());
-    for name in ["local:host", &tcp] {
-        for (holder, when) in
-            [("Inner", "BEGIN"), ("Inner", "ACTIVITY"), ("Outer", "BEGIN"), ("Outer", "ACTIVITY")]
-        {
-            let text =
-                with_echo(WITHIN).replace("HOST", name).replace("HOLDER", holder).replace("WHEN", when);
-            let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
-            let said = (printed(&output), status(&output));
-            let case = (name, holder, when, complaint(&output));
-            assert_eq!(said, ("2\n2\n".into(), 0), "{case:?}");
-        }
+fn programs_whose_components_find_each_other_by_names_end() {
+    let mut random = random(0x0e4d);
+    for _ in 0..40 {
+        let shapes::Shape { program, printed: expected } = shapes::shape(&mut random, port());
+        let text = with_echo(&program.replacen("ECHO\n", ANYWHERE, 1));
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        let said = (printed(&output), status(&output));
+        assert_eq!(said, (expected, 0), "{}\n{text}", complaint(&output));
     }
 }
 

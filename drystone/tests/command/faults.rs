@@ -200,7 +200,7 @@ fn frame(text: &[u8]) -> Vec<u8> {
 }
 
 /// Numbers by chance, the same each time.
-fn random(seed: u64) -> impl FnMut() -> u64 {
+pub fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
         x ^= x << 13;
