@@ -3,8 +3,9 @@
 //! interface has a protocol in which the server sends, and may send the same again at any time, such as
 //! `{ OUT Price(x: INTEGER) }`, so that a client may come in at any time.
 //!
-//! A client that is slow makes the others wait, unless the export says `BY Event(lossy: TRUE)`: then it misses what has no
-//! room in its queue (`capacity`, 16 messages unless BY says otherwise).
+//! A client hears what is said after its CONNECT. One that is slow makes the others wait, unless the export says `BY
+//! Event(lossy: TRUE)`: then it misses what has no room in its queue (`capacity`, 16 messages unless BY says otherwise). Nobody
+//! waits for one that has not begun to listen: if its queue is full, it hears what is said after it has begun.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -38,6 +39,8 @@ struct Client {
     queue: VecDeque<(usize, Letter)>,
     capacity: usize,
     pump: Option<Waker>,
+    /// It listens.
+    has_begun: bool,
     has_left: bool,
     /// The exporter has ended.
     is_over: bool,
@@ -92,7 +95,9 @@ impl BindingFactory for Events {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let capacity = hints.capacity()?.unwrap_or(CAPACITY) as usize;
-        Ok(Box::new(Subscription { topic: self.topic(name.rest(), interface)?, capacity }))
+        let topic = self.topic(name.rest(), interface)?;
+        let first = topic.borrow_mut().subscribe(capacity);
+        Ok(Box::new(Subscription { topic, capacity, first: Some(first) }))
     }
 }
 
@@ -116,23 +121,47 @@ impl NamingContext for Events {
     }
 }
 
+impl Topic {
+    fn subscribe(&mut self, capacity: usize) -> Rc<RefCell<Client>> {
+        let client = Rc::new(RefCell::new(Client {
+            queue: VecDeque::new(),
+            capacity,
+            pump: None,
+            has_begun: false,
+            has_left: false,
+            is_over: false,
+        }));
+        self.clients.push(client.clone());
+        client
+    }
+
+    fn forget_those_who_left(&mut self) {
+        self.clients.retain(|client| !client.borrow().has_left);
+    }
+}
+
 struct Subscription {
     topic: Rc<RefCell<Topic>>,
     capacity: usize,
+    /// Hears already what its first communication will be told.
+    first: Option<Rc<RefCell<Client>>>,
 }
 
 impl Reach for Subscription {
     fn begin(&mut self) -> Box<dyn Far> {
-        let client = Rc::new(RefCell::new(Client {
-            queue: VecDeque::new(),
-            capacity: self.capacity,
-            pump: None,
-            has_left: false,
-            is_over: false,
-        }));
-        let mut topic = self.topic.borrow_mut();
-        topic.clients.push(client.clone());
+        let first = self.first.take().filter(|client| !client.borrow().has_left);
+        let client = first.unwrap_or_else(|| self.topic.borrow_mut().subscribe(self.capacity));
+        client.borrow_mut().has_begun = true;
         Box::new(Listening { client, topic: self.topic.clone() })
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(client) = &self.first {
+            client.borrow_mut().has_left = true;
+            self.topic.borrow_mut().forget_those_who_left();
+        }
     }
 }
 
@@ -177,7 +206,7 @@ impl Drop for Listening {
     fn drop(&mut self) {
         self.client.borrow_mut().has_left = true;
         let mut topic = self.topic.borrow_mut();
-        topic.clients.retain(|client| !client.borrow().has_left);
+        topic.forget_those_who_left();
         if let Some(speaker) = &topic.speaker {
             speaker.wake();
         }
@@ -220,14 +249,16 @@ impl Far for Speaking {
 
     fn has_room(&mut self) -> bool {
         let topic = self.topic.borrow();
-        self.lossy || topic.clients.iter().all(|client| client.borrow().has_room())
+        self.lossy || topic.clients.iter().all(|client| client.borrow().has_room_or_misses())
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         let letter = values.into_letter();
-        for client in &self.topic.borrow().clients {
+        let mut topic = self.topic.borrow_mut();
+        for client in &topic.clients {
             let client = &mut *client.borrow_mut();
             if !client.has_room() {
+                client.has_left |= !client.has_begun;
                 continue;
             }
             client.queue.push_back((message, letter.copy()));
@@ -235,6 +266,7 @@ impl Far for Speaking {
                 pump.wake();
             }
         }
+        topic.forget_those_who_left();
     }
 
     fn receive(&mut self) -> Arrival {
@@ -265,5 +297,9 @@ impl Drop for Speaking {
 impl Client {
     fn has_room(&self) -> bool {
         self.queue.len() < self.capacity
+    }
+
+    fn has_room_or_misses(&self) -> bool {
+        self.has_room() || !self.has_begun
     }
 }

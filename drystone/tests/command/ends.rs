@@ -87,6 +87,39 @@ fn programs_whose_components_find_each_other_by_names_end() {
     }
 }
 
+const EVENTS: &str = "
+COMPONENT Main;
+INTERFACE Prices; { OUT Price(n: INTEGER) } END Prices;
+COMPONENT Exchange OFFERS Prices;
+  IMPLEMENTATION Prices;
+  VARIABLE i: INTEGER;
+  BEGIN FOR i := 1 TO SAID DO !Price(i) END END Prices;
+END Exchange;
+COMPONENT Trader REQUIRES Prices;
+  VARIABLE n, sum: INTEGER;
+ACTIVITY
+  PASSIVATE(LATE); WHILE Prices?Price DO Prices?Price(n); INC(sum) END; WRITE(sum); WRITELINE
+END Trader;
+VARIABLE trader: Trader; exchange: Exchange;
+BEGIN
+  NEW(trader) PLACE; CONNECT(Prices(trader), \"event:prices\");
+  NEW(exchange); EXPORT(Prices(exchange), \"event:prices\")
+END Main;
+";
+
+#[test]
+fn who_is_connected_to_events_hears_all_and_the_end_wherever_it_is() {
+    for (place, late, said) in
+        [("", 0, 50), ("AT \"worker:1\"", 0, 3), ("AT \"process:x\"", 0, 3), ("", 100, 3)]
+    {
+        let text = EVENTS.replace("PLACE", place).replace("LATE", &late.to_string());
+        let text = text.replace("SAID", &said.to_string());
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        let heard = (printed(&output), status(&output));
+        assert_eq!(heard, (format!("{said}\n"), 0), "{place} {late}: {}", complaint(&output));
+    }
+}
+
 const DELETING: &str = "
 COMPONENT Main;
 ECHO
