@@ -1,5 +1,6 @@
 //! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories of
-//! their own. Cargo makes one static library of them and the platform, in the first crate's target folder.
+//! their own. Cargo makes one static library of them and the platform, in the first crate's target folder: crates of one
+//! workspace share that, and what they and the platform are made of is compiled once.
 //!
 //! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex` from,
 //! there the platform is taken from, too.
@@ -16,6 +17,8 @@ use crate::{Status, fail, say};
 /// A crate that is built in.
 struct Crate {
     folder: PathBuf,
+    /// Where Cargo puts what it makes of it.
+    target: PathBuf,
     package: String,
     /// As Rust code calls it.
     library: String,
@@ -31,14 +34,17 @@ pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
         kortex = kortex.or(Some(platform));
     }
     let root = kortex.expect("at least one crate is given");
-    let target = all[0].folder.join("target/drystone");
-    let package = target.join("start");
-    write(&package, &root, &all).map_err(|error| fail(format_args!("{}: {error}", package.display())))?;
+    let target = all[0].target.join("drystone");
+    // Programs with other crates may be built there at the same time.
+    let name = all.iter().fold("drystone-with".into(), |name, c| format!("{name}-{}", c.package));
+    let package = target.join(&name);
+    write(&name, &package, &root, &all)
+        .map_err(|error| fail(format_args!("{}: {error}", package.display())))?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--manifest-path"]).arg(package.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(&target);
     build(cargo, &all)?;
-    Ok(target.join("release/libdrystone_with.a"))
+    Ok(target.join(format!("release/lib{}.a", name.replace('-', "_"))))
 }
 
 /// A crate, and the root of the repository that it has `drystone-kortex` from.
@@ -74,18 +80,19 @@ fn look_at(folder: &Path) -> Result<(Crate, PathBuf), Status> {
         fail(format_args!("{}: {need}", manifest.display()))
     })?;
     let name = own["name"].as_str().unwrap_or_default().to_string();
-    let found = Crate { package: name, library: library.replace('-', "_"), folder };
+    let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or_default());
+    let found = Crate { package: name, library: library.replace('-', "_"), folder, target };
     Ok((found, root.to_path_buf()))
 }
 
 /// Writes the package that joins them.
-fn write(package: &Path, root: &Path, crates: &[Crate]) -> io::Result<()> {
+fn write(name: &str, package: &Path, root: &Path, crates: &[Crate]) -> io::Result<()> {
     fs::create_dir_all(package.join("src"))?;
     let quoted = |path: &Path| format!("{:?}", path.display().to_string());
     let dependencies: String =
         crates.iter().map(|c| format!("{} = {{ path = {} }}\n", c.package, quoted(&c.folder))).collect();
     let manifest = format!(
-        "[package]\nname = \"drystone-with\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [lib]\ncrate-type = [\"staticlib\"]\n\n\
          [dependencies]\ndrystone-linux = {{ path = {} }}\n{dependencies}\n\
          [profile.release]\npanic = \"abort\"\n\n[workspace]\n",

@@ -21,10 +21,12 @@
 //! instance is ended by force. A native body never runs on any thread but the home's.
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use core::any::Any;
 
 use crate::binding::Binder;
 use crate::layout::{Process, Worker};
+use crate::native::Waiter;
 
 /// `Body::native`: runs a native process until it has to wait or has ended.
 pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
@@ -66,8 +68,23 @@ pub trait Platform {
         None
     }
 
+    /// A new bell; `None`: there are no other threads here.
+    fn bell(&mut self) -> Option<Rc<dyn Bell>> {
+        None
+    }
+
     /// The platform itself, for its native components.
     fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// By this other threads, such as those of a library that a native component uses, tell a process of this one that there is
+/// something for it.
+pub trait Bell {
+    /// The process is woken when the bell is rung. It looks for what it waits for before it says this, and again then.
+    fn wait(&self, waiter: Waiter);
+
+    /// Rings it once, on any thread.
+    fn ringer(&self) -> Box<dyn FnOnce() + Send>;
 }
 
 /// What is to be done with a program, on its home worker.

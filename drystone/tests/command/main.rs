@@ -27,6 +27,7 @@ mod programs;
 mod rebind;
 mod run;
 mod script;
+mod servers;
 mod specialise;
 mod strangers;
 mod tcp;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use drystone_component::Program;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
-use drystone_runtime::platform::{Platform, Question, Threads};
+use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 
 use crate::Options;
 use crate::bindings::Bindings;
@@ -124,6 +124,10 @@ impl Platform for Linux {
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {
         Some(&mut self.bindings)
+    }
+
+    fn bell(&mut self) -> Option<Rc<dyn Bell>> {
+        Some(self.reactor.bell())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -12,17 +12,20 @@
 //! else runs at home until it has returned, for nothing that it can call lets others run.
 
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use core::any::Any;
 use core::task::Poll;
 
 use super::here;
 use super::running::{Outcome, Serve, Turn};
 use super::{
-    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, unpark,
+    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
+    unpark,
 };
 use crate::communication::{ds_room, ds_sent, next, payload, wake};
 use crate::failure::ds_fail;
 use crate::layout::*;
+use crate::platform::Bell;
 
 const NO_LOCATION: u32 = u32::MAX;
 
@@ -48,6 +51,13 @@ impl Caller {
     /// To be woken when the call may be answered: the method is called again then.
     pub fn waiter(&self) -> Waiter {
         Waiter { process: self.process }
+    }
+
+    /// A bell, by which another thread tells that a call may be answered: where a method has to wait for a library that
+    /// blocks. `None`: this platform has no threads.
+    pub fn bell(&self) -> Option<Rc<dyn Bell>> {
+        // SAFETY: on the home worker's thread; the platform is looked at for this call only.
+        unsafe { (*platform(self.worker)).bell() }
     }
 
     /// Wakes another service, if it waits.

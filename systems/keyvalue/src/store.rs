@@ -1,0 +1,175 @@
+//! The file and its writer: one thread, which makes one transaction of all that clients have asked for while the last one went
+//! to the disk. So an answer means that its operations are there, and how many clients there are costs little.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use redb::{Database, Error, ReadableDatabase};
+
+use crate::operation::{Operation, Outcome, Outcomes};
+use crate::table::{EXPIRIES, RECORDS, Tables, now, read};
+
+/// Bytes of operations in one transaction, where the last client may bring more.
+const LARGEST_TRANSACTION: usize = 1024 * 1024;
+/// Of those that have expired, as many are deleted at once.
+const SWEPT: usize = 1000;
+/// How long expired records may take room.
+const SWEEP: Duration = Duration::from_secs(1);
+/// Bytes of the file that are kept in memory.
+const CACHE: usize = 256 * 1024 * 1024;
+
+/// What a client wants to be done together.
+struct Job {
+    operations: Vec<Operation>,
+    size: usize,
+    outcomes: Sender<Vec<Outcome>>,
+    /// Tells the client that the outcomes are there.
+    ring: Box<dyn FnOnce() + Send>,
+}
+
+/// An open store.
+pub struct Store {
+    database: Arc<Database>,
+    jobs: Sender<Job>,
+}
+
+impl Store {
+    /// Opens the file, which is made if it is missing.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that another program uses it.
+    pub fn open(path: &Path) -> Result<Store, String> {
+        let open = || -> Result<Database, Error> {
+            let database = Database::builder().set_cache_size(CACHE).create(path)?;
+            let transaction = database.begin_write()?;
+            transaction.open_table(RECORDS)?;
+            transaction.open_table(EXPIRIES)?;
+            transaction.commit()?;
+            Ok(database)
+        };
+        let database = Arc::new(open().map_err(|error| format!("{}: {error}", path.display()))?);
+        let (jobs, inbox) = channel();
+        let writer = Writer { database: database.clone(), inbox };
+        thread::Builder::new()
+            .name("store".into())
+            .spawn(|| writer.run())
+            .map_err(|error| error.to_string())?;
+        Ok(Store { database, jobs })
+    }
+
+    /// Does operations that only read, at once.
+    pub fn read(&self, operations: &[Operation]) -> Vec<Outcome> {
+        let outcomes = || -> Result<Vec<Outcome>, Error> {
+            let records = self.database.begin_read()?.open_table(RECORDS)?;
+            let (now, mut outcomes) = (now(), Outcomes::default());
+            for operation in operations {
+                read(&records, operation, now, &mut outcomes)?;
+            }
+            Ok(outcomes.into_all())
+        };
+        outcomes().unwrap_or_else(|error| refused(operations, &error))
+    }
+
+    /// Has operations done together. The outcomes come when they are on the disk, and `ring` is called then.
+    pub fn write(
+        &self,
+        operations: Vec<Operation>,
+        ring: Box<dyn FnOnce() + Send>,
+    ) -> Receiver<Vec<Outcome>> {
+        let (outcomes, come) = channel();
+        let size = operations.iter().map(Operation::size).sum();
+        // Without a writer nothing comes, and the receiver is told so.
+        let _ = self.jobs.send(Job { operations, size, outcomes, ring });
+        come
+    }
+}
+
+struct Writer {
+    database: Arc<Database>,
+    inbox: Receiver<Job>,
+}
+
+impl Writer {
+    /// Until the store is gone.
+    fn run(self) {
+        loop {
+            match self.inbox.recv_timeout(SWEEP) {
+                Ok(first) => self.commit(self.with_others(first)),
+                // What can't be deleted now is tried again.
+                Err(RecvTimeoutError::Timeout) => drop(self.sweep()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// All that have come meanwhile.
+    fn with_others(&self, first: Job) -> Vec<Job> {
+        let mut size = first.size;
+        let mut jobs = vec![first];
+        while size < LARGEST_TRANSACTION
+            && let Ok(job) = self.inbox.try_recv()
+        {
+            size += job.size;
+            jobs.push(job);
+        }
+        jobs
+    }
+
+    fn commit(&self, jobs: Vec<Job>) {
+        let outcomes = self.transact(&jobs);
+        let mut outcomes = outcomes.map(Vec::into_iter);
+        for job in jobs {
+            let own = match &mut outcomes {
+                Ok(all) => all.next().expect("each job has its outcomes"),
+                Err(error) => refused(&job.operations, error),
+            };
+            // The client may have gone.
+            let _ = job.outcomes.send(own);
+            (job.ring)();
+        }
+    }
+
+    /// The outcomes of each job, when all are on the disk.
+    fn transact(&self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, Error> {
+        let transaction = self.database.begin_write()?;
+        let now = now();
+        let outcomes = {
+            let (records, expiries) = (transaction.open_table(RECORDS)?, transaction.open_table(EXPIRIES)?);
+            let mut tables = Tables { records, expiries };
+            tables.sweep(now, SWEPT)?;
+            let mut own = |job: &Job| {
+                let mut outcomes = Outcomes::default();
+                for operation in &job.operations {
+                    tables.apply(operation, now, &mut outcomes)?;
+                }
+                Ok(outcomes.into_all())
+            };
+            jobs.iter().map(&mut own).collect::<Result<_, Error>>()?
+        };
+        transaction.commit()?;
+        Ok(outcomes)
+    }
+
+    /// While there is nothing else to do.
+    fn sweep(&self) -> Result<(), Error> {
+        let transaction = self.database.begin_write()?;
+        let swept = {
+            let (records, expiries) = (transaction.open_table(RECORDS)?, transaction.open_table(EXPIRIES)?);
+            Tables { records, expiries }.sweep(now(), SWEPT)?
+        };
+        if swept == 0 {
+            transaction.abort()?
+        } else {
+            transaction.commit()?
+        }
+        Ok(())
+    }
+}
+
+/// What is said where the file can't be read or written.
+fn refused(operations: &[Operation], error: &Error) -> Vec<Outcome> {
+    vec![Outcome::Refused(format!("the store's file: {error}")); operations.len()]
+}
