@@ -12,13 +12,16 @@ use drystone_runtime::binding::Factory;
 /// `None` if there is no such option.
 ///
 /// # Errors
-/// There is no message of that name, or only the server sends it.
+/// A name is missing; there is no message of that name, or only the server sends it.
 pub fn listed(factory: &Factory<'_>, name: &str, interface: &Interface) -> Result<Option<Vec<bool>>, String> {
     let Some(list) = factory.option(name) else { return Ok(None) };
     let list = String::from_utf8_lossy(list);
     let messages = interface.messages.get();
     let mut found = vec![false; messages.len()];
-    for wanted in list.split(',').map(str::trim).filter(|wanted| !wanted.is_empty()) {
+    for wanted in list.split(',').map(str::trim) {
+        if wanted.is_empty() {
+            return Err(format!("{}: {name} lacks the name of a message", factory.name));
+        }
         let is_wanted = |number: &usize| {
             messages[*number].sender == Side::Client && messages[*number].name.get() == wanted
         };

@@ -39,6 +39,9 @@ pub(super) fn guarding(
 ) -> Result<Box<dyn Wrap>, String> {
     only(factory, &["messages", "rate", "burst"])?;
     let pause = count(factory, "rate", SOME)?.map_or(0, |rate| 1_000_000_000 / rate);
+    if pause == 0 && factory.option("burst").is_some() {
+        return Err("Restricted: burst says nothing without rate".into());
+    }
     let ahead = (count(factory, "burst", SOME)?.unwrap_or(1) - 1) * pause;
     let allowed = listed(factory, "messages", interface)?;
     let time = services.time.clone();

@@ -15,6 +15,7 @@ use super::binding_names::{Purpose, fault};
 use super::calls::builtin;
 use super::conversions::{constant_integer, convert, literal};
 use super::factories::{Factory, Values, factory, names};
+use super::joints::{Joint, scheme};
 use super::names::similar;
 
 impl<'a> Checker<'a> {
@@ -28,7 +29,12 @@ impl<'a> Checker<'a> {
     ) -> Option<StatementKind> {
         let exported = self.exported(tree);
         let name = self.binding_name(name, Purpose::Export);
-        let by = self.factories(by, span);
+        let interface = exported.as_ref().map(|&(_, interface)| interface);
+        let by = self.factories(
+            by,
+            span,
+            &Joint { purpose: Purpose::Export, interface, scheme: scheme(name.as_ref()) },
+        );
         let ((offered, interface), name, by) = (exported?, name?, by?);
         Some(StatementKind::Export { offered, interface, name, by })
     }
@@ -101,7 +107,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `BY F(option: value), G()`: the text that the runtime reads, empty where there is no BY.
-    pub(super) fn factories(&mut self, trees: &[ast::Call], span: Span) -> Option<Expression> {
+    pub(super) fn factories(&mut self, trees: &[ast::Call], span: Span, joint: &Joint) -> Option<Expression> {
         let mut text = Hints { done: literal(ExpressionKind::Text(Vec::new()), span) };
         let mut good = true;
         for tree in trees {
@@ -111,14 +117,18 @@ impl<'a> Checker<'a> {
             text.add(format!("{};{};", tree.name.text, tree.arguments.len()).as_bytes());
             for (index, (name, value)) in tree.arguments.iter().enumerate() {
                 let earlier = &tree.arguments[..index];
-                match self.option(&tree.name, known, name.as_ref(), value, earlier) {
+                match self.option(&tree.name, known, name.as_ref(), value, earlier, joint) {
                     Some((name, value)) => text.option(&name, value),
                     None => good = false,
                 }
             }
             // One that is misspelt is not missing too.
             if self.errors.len() == before {
-                good &= known.is_none_or(|factory| self.has_what_it_needs(factory, tree));
+                good &= known.is_none_or(|factory| {
+                    self.has_what_it_needs(factory, tree)
+                        && self.has_partners(factory, tree)
+                        && self.can_stand(factory, tree, joint)
+                });
             }
         }
         good.then_some(text.done)
@@ -127,7 +137,8 @@ impl<'a> Checker<'a> {
     /// The same where there is no program around it whose variables could stand there.
     pub(super) fn constant_factories(&mut self, trees: &[ast::Call]) -> Option<Vec<u8>> {
         let span = trees.first()?.span;
-        match self.factories(trees, span)?.kind {
+        let joint = Joint { purpose: Purpose::Connect, interface: None, scheme: None };
+        match self.factories(trees, span, &joint)?.kind {
             ExpressionKind::Text(hints) => Some(hints),
             _ => {
                 self.report(Diagnostic::new("not-constant", span, "options are constants here"));
@@ -171,6 +182,7 @@ impl<'a> Checker<'a> {
         name: Option<&ast::Name>,
         value: &ast::Expression,
         earlier: &[(Option<ast::Name>, ast::Expression)],
+        joint: &Joint,
     ) -> Option<(String, Expression)> {
         let given = self.expression(value);
         let Some(name) = name else {
@@ -194,6 +206,7 @@ impl<'a> Checker<'a> {
                 given = self.converted(given, &ty)?;
             }
             self.is_among(&given, values, factory, name)?;
+            self.lists(&given, values, joint)?;
         }
         let span = given.span;
         let text = match given.ty {

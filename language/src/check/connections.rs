@@ -7,6 +7,7 @@ use crate::source::{Diagnostic, Span};
 use super::Checker;
 use super::binding_names::Purpose;
 use super::conversions::convert;
+use super::joints::{Joint, scheme};
 use super::names::similar;
 use super::places::as_designator;
 use super::scopes::{Found, Symbol};
@@ -27,12 +28,15 @@ impl<'a> Checker<'a> {
         let wanted = first.as_ref().map(|&(_, interface)| interface);
         let Some(second) = as_designator(to).filter(|designator| self.is_end(designator)) else {
             let name = self.name_as_end(to);
-            let by = self.factories(by, span);
+            let joint = Joint { purpose: Purpose::Connect, interface: wanted, scheme: scheme(name.as_ref()) };
+            let by = self.factories(by, span, &joint);
             let ((required, interface), name, by) = (first?, name?, by?);
             return Some(StatementKind::Bind { required, interface, name, by });
         };
         let second = self.second_end(&required.name, wanted, &second);
-        let hints = self.factories(by, span);
+        let scheme = Some(String::from("local"));
+        let joint = Joint { purpose: Purpose::Connect, interface: wanted, scheme };
+        let hints = self.factories(by, span, &joint);
         let ((first, wanted), (second, found), hints) = (first?, second?, hints?);
         if wanted != found {
             let (a, b) = (&self.program.interfaces[wanted.index()], &self.program.interfaces[found.index()]);

@@ -7,6 +7,7 @@ use crate::source::{Diagnostic, Span};
 use super::Checker;
 use super::binding_names::Purpose;
 use super::conversions::constant_integer;
+use super::joints::{Joint, scheme};
 use super::places::as_designator;
 use super::scopes::Symbol;
 
@@ -71,7 +72,8 @@ impl<'a> Checker<'a> {
     ) -> Option<StatementKind> {
         let tree = domain.span;
         let domain = self.binding_name(domain, Purpose::At);
-        let by = self.factories(by, span);
+        let joint = Joint { purpose: Purpose::At, interface: None, scheme: scheme(domain.as_ref()) };
+        let by = self.factories(by, span, &joint);
         match made? {
             StatementKind::NewComponent(target, template) => {
                 Some(StatementKind::NewComponentAt { target, template, domain: domain?, by: by? })

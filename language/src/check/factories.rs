@@ -10,17 +10,33 @@ pub(super) struct Factory {
     pub name: &'static str,
     /// Its options.
     own: &'static [(&'static str, Values)],
-    /// It reaches other domains, so that it has [`COMMON`] as well.
-    reaches: bool,
+    /// Where it may stand.
+    pub sides: Sides,
+    /// The schemes of names that it joins by, if it reaches other domains; then it has [`COMMON`] as well.
+    schemes: &'static [&'static str],
     /// An option that has no default, and what it says.
     pub needs: Option<(&'static str, &'static str)>,
 }
+
+/// Where a factory may stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sides {
+    /// At a CONNECT.
+    Client,
+    /// At an EXPORT as well.
+    Both,
+}
+
+/// Options that mean nothing without another.
+const PARTNERS: &[(&str, &str)] = &[("burst", "rate"), ("certificate", "key"), ("key", "certificate")];
 
 /// What an option may be.
 #[derive(Clone, Copy)]
 pub(super) enum Values {
     /// Any TEXT.
     Text,
+    /// Names of messages that the client sends, with commas between them.
+    Messages,
     /// TRUE or FALSE.
     Boolean,
     /// The numbers from the first to the second.
@@ -29,7 +45,7 @@ pub(super) enum Values {
     Any,
 }
 
-use Values::{Any, Between, Boolean, Text};
+use Values::{Any, Between, Boolean, Messages, Text};
 
 /// Numbers, messages in a second, and milliseconds (eleven days and a half): there is no use for more.
 const MOST: i64 = 1_000_000_000;
@@ -47,26 +63,30 @@ const COMMON: &[(&str, Values)] = &[
     ("token", Text),
 ];
 
-const ALL: &[Factory] = &[
+/// All of them.
+pub(super) const ALL: &[Factory] = &[
     composed("Monitored", &[("name", Text)]),
-    composed("Restricted", &[("messages", Text), ("rate", SOME), ("burst", SOME)]),
+    composed("Restricted", &[("messages", Messages), ("rate", SOME), ("burst", SOME)]),
     Factory {
         needs: Some(("messages", "which requests may be answered by what is known")),
-        ..composed("Cached", &[("messages", Text), ("lifetime", SOME), ("entries", SOME)])
+        sides: Sides::Client,
+        ..composed("Cached", &[("messages", Messages), ("lifetime", SOME), ("entries", SOME)])
     },
     Factory {
         needs: Some(("messages", "which requests may be carried out twice")),
+        sides: Sides::Client,
         ..composed(
             "Retried",
-            &[("messages", Text), ("attempts", SOME), ("pause", Between(0, MOST)), ("deadline", SOME)],
+            &[("messages", Messages), ("attempts", SOME), ("pause", Between(0, MOST)), ("deadline", SOME)],
         )
     },
-    reaching("Local", &[]),
-    reaching("Worker", &[]),
-    reaching("Lrpc", &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
-    reaching("Tcp", &[]),
+    reaching("Local", &["local"], &[]),
+    reaching("Worker", &["worker"], &[]),
+    reaching("Lrpc", &["process"], &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
+    reaching("Tcp", &["tcp"], &[]),
     reaching(
         "Onc",
+        &["onc", "onc+udp"],
         &[
             ("program", Any),
             ("version", Any),
@@ -77,9 +97,9 @@ const ALL: &[Factory] = &[
             ("limit", BYTES),
         ],
     ),
-    reaching("Http", &[("limit", BYTES), ("socket", Boolean)]),
-    reaching("Nats", NATS),
-    reaching("Event", EVENT),
+    reaching("Http", &["http", "https"], &[("limit", BYTES), ("socket", Boolean)]),
+    reaching("Nats", &["nats"], NATS),
+    reaching("Event", &["event", "event+nats"], EVENT),
 ];
 
 /// How one comes to NATS.
@@ -90,11 +110,15 @@ const NATS: &[(&str, Values)] =
 const EVENT: &[(&str, Values)] = &[("lossy", Boolean), NATS[0], NATS[1], NATS[2], NATS[3], NATS[4]];
 
 const fn composed(name: &'static str, own: &'static [(&'static str, Values)]) -> Factory {
-    Factory { name, own, reaches: false, needs: None }
+    Factory { name, own, sides: Sides::Both, schemes: &[], needs: None }
 }
 
-const fn reaching(name: &'static str, own: &'static [(&'static str, Values)]) -> Factory {
-    Factory { name, own, reaches: true, needs: None }
+const fn reaching(
+    name: &'static str,
+    schemes: &'static [&'static str],
+    own: &'static [(&'static str, Values)],
+) -> Factory {
+    Factory { name, own, sides: Sides::Both, schemes, needs: None }
 }
 
 /// What of these was most likely meant by a factory that isn't known.
@@ -113,8 +137,23 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Factory {
+    /// Whether it says how another domain is reached; others stand between that and the client.
+    pub fn reaches(&self) -> bool {
+        !self.schemes.is_empty()
+    }
+
+    /// Whether it can stand behind a name of that scheme.
+    pub fn joins(&self, scheme: &str) -> bool {
+        !self.reaches() || self.schemes.contains(&scheme)
+    }
+
+    /// Options of its own that mean nothing without the second of each pair.
+    pub fn partners(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> + '_ {
+        PARTNERS.iter().filter(|(one, other)| self.option(one).is_some() && self.option(other).is_some())
+    }
+
     fn all(&self) -> impl Iterator<Item = &'static (&'static str, Values)> + use<> {
-        self.own.iter().chain(if self.reaches { COMMON } else { &[] })
+        self.own.iter().chain(if self.reaches() { COMMON } else { &[] })
     }
 
     /// What its options are called.
@@ -132,7 +171,7 @@ impl Values {
     /// The type that they have, if they have one.
     pub fn ty(self) -> Option<Type> {
         match self {
-            Text => Some(Type::Text),
+            Text | Messages => Some(Type::Text),
             Boolean => Some(Type::Boolean),
             Between(..) => Some(Type::Integer),
             Any => None,

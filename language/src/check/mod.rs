@@ -30,6 +30,7 @@ mod habits;
 mod headers;
 mod imports;
 mod interfaces;
+mod joints;
 mod names;
 mod operators;
 mod places;
