@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::peer::{Peer, free_port, installed};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, printed, status};
 
@@ -54,4 +57,164 @@ fn what_the_key_value_server_has_acknowledged_survives_its_end() {
         return drystone_golden::skipped("there is no python3");
     };
     assert!(said.starts_with("killed 3 times: all of "), "{said}");
+}
+
+fn file_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    built("files", &BUILT)
+}
+
+#[test]
+fn the_file_server_gives_what_is_in_its_folder() {
+    if script("files", "files.py", &[], file_server()).is_none() {
+        drystone_golden::skipped("there is no python3");
+    }
+}
+
+/// What a client of Redis says, and what it hears.
+const REDIS: &[(&str, &str)] = &[
+    ("PING", "+PONG"),
+    ("set a 1", "+OK"),
+    ("GET a", "$1 1"),
+    ("GET none", "$-1"),
+    ("INCR a", ":2"),
+    ("INCRBY a 40", ":42"),
+    ("DECRBY a 2", ":40"),
+    ("INCR new", ":1"),
+    ("SET word text", "+OK"),
+    ("INCR word", "-ERR the value is no integer"),
+    ("MSET x 1 y 2", "+OK"),
+    ("MGET x none y", "*3 $1 1 $-1 $1 2"),
+    ("EXISTS x none y", ":2"),
+    ("DEL x none", ":1"),
+    ("TTL y", ":-1"),
+    ("EXPIRE y 100", ":1"),
+    ("TTL y", ":100"),
+    ("PERSIST y", ":1"),
+    ("TTL y", ":-1"),
+    ("TTL none", ":-2"),
+    ("EXPIRE none 1", ":0"),
+    ("SET y 4 EX 100", "+OK"),
+    ("SET y 5 NX", "$-1"),
+    ("SET z 5 NX", "+OK"),
+    ("MGET y z", "*2 $1 4 $1 5"),
+    ("STRLEN word", ":4"),
+    ("TYPE word", "+string"),
+    ("MULTI", "+OK"),
+    ("SET m 1", "+QUEUED"),
+    ("INCR m", "+QUEUED"),
+    ("EXEC", "*2 +OK :2"),
+    ("MULTI", "+OK"),
+    ("SET m 7", "+QUEUED"),
+    ("DISCARD", "+OK"),
+    ("GET m", "$1 2"),
+    ("MULTI", "+OK"),
+    ("SET m 7", "+QUEUED"),
+    ("NONSENSE", "-ERR unknown command 'NONSENSE'"),
+    ("EXEC", "-EXECABORT Transaction discarded because of previous errors."),
+    ("EXEC", "-ERR EXEC here makes no sense"),
+    ("SET m", "-ERR wrong number of arguments for 'SET' command"),
+    ("KEYS n*", "*1 $3 new"),
+    ("SCAN 0 MATCH ?", "*2 $1 0 *4 $1 a $1 m $1 y $1 z"),
+    ("UNLINK a m new word y z", ":6"),
+    ("QUIT", "+OK"),
+];
+
+/// The command as clients send it.
+fn framed(command: &str) -> String {
+    let words: Vec<&str> = command.split(' ').collect();
+    let word = |word: &&str| format!("${}\r\n{word}\r\n", word.len());
+    format!("*{}\r\n{}", words.len(), words.iter().map(word).collect::<String>())
+}
+
+fn redis_server(folder: &Path) -> (Peer, u16) {
+    let port = free_port();
+    let arguments = [
+        format!("file={}", folder.join("store.redb").display()),
+        "store=".into(),
+        format!("redis=127.0.0.1:{port}"),
+    ];
+    let program = key_value().to_str().expect("a plain path");
+    let mut server = Peer::start(folder, program, &arguments.each_ref().map(String::as_str));
+    assert_eq!(server.line(), "ready");
+    (server, port)
+}
+
+#[test]
+fn the_key_value_server_speaks_as_redis_does() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let (_server, port) = redis_server(folder.path());
+    let said: String = REDIS.iter().map(|(command, _)| framed(command)).collect();
+    let expected: String = REDIS.iter().map(|(_, answer)| answer.replace(' ', "\r\n") + "\r\n").collect();
+    let unspaced = |text: &str| text.replace("\r\n", " ");
+    // All at once; byte by byte; and as one types it.
+    let commands = REDIS.iter().map(|(command, _)| format!("{command}\r\n")).collect::<String>();
+    for (said, at_once) in [(&said, usize::MAX), (&said, 1), (&commands, 40)] {
+        let mut client = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        client.set_nodelay(true).expect("it is a socket");
+        for part in said.as_bytes().chunks(at_once.min(said.len())) {
+            client.write_all(part).expect("it reads");
+        }
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).expect("it answers, and closes");
+        assert_eq!(unspaced(&heard), unspaced(&expected));
+    }
+}
+
+/// Runs a tool of Redis'.
+fn redis_tool(tool: &str, port: u16, arguments: &[&str]) -> String {
+    let output =
+        Command::new(tool).args(["-p", &port.to_string()]).args(arguments).output().expect("it runs");
+    assert_eq!(status(&output), 0, "{}", complaint(&output));
+    printed(&output)
+}
+
+#[test]
+fn the_tools_of_redis_take_the_key_value_server_for_one() {
+    if !installed("redis-benchmark") || !installed("redis-cli") {
+        return drystone_golden::skipped("there are no redis-tools");
+    }
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let (_server, port) = redis_server(folder.path());
+    let said = redis_tool(
+        "redis-benchmark",
+        port,
+        &["-t", "set,get,incr,mset", "-n", "2000", "-P", "8", "-r", "500", "-q"],
+    );
+    assert_eq!(said.matches("requests per second").count(), 4, "{said}");
+    let keys = redis_tool("redis-cli", port, &["--scan", "--pattern", "key:*"]);
+    let mut keys: Vec<&str> = keys.lines().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert!(keys.len() > 400, "a scan goes on where it was: {} keys", keys.len());
+    assert_eq!(redis_tool("redis-cli", port, &["mget", "key:none", keys[0]]).lines().count(), 2);
+}
+
+#[test]
+fn what_the_protocol_of_redis_forbids_ends_the_client_alone() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let (mut server, port) = redis_server(folder.path());
+    let connect = || TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let mut honest = connect();
+    let long = "x".repeat(10_000);
+    for (said, why) in [
+        ("*1\r\n+PING\r\n", "expected '$'"),
+        ("*1000000000\r\n", "invalid length"),
+        ("*-1\r\n", "invalid length"),
+        ("*1\r\n$99999999999999999999\r\n", "invalid length"),
+        ("*1\r\n$2000000\r\n", "invalid length"),
+        (&long, "too long a line"),
+    ] {
+        let mut client = connect();
+        client.write_all(said.as_bytes()).expect("it reads");
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).expect("it answers, and closes");
+        assert_eq!(heard, format!("-ERR Protocol error: {why}\r\n"));
+    }
+    // Some only begin, and go.
+    drop((connect(), connect().write_all(b"*3\r\n$3\r\nSET\r\n$1000\r\nab")));
+    honest.write_all(b"PING\r\n").expect("it reads");
+    let mut heard = [0; 7];
+    honest.read_exact(&mut heard).expect("it answers");
+    assert_eq!((&heard, server.runs()), (b"+PONG\r\n", true));
 }

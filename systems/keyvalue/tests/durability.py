@@ -28,7 +28,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        arguments = [program, f"file={file}", f"store={self.address}/store"]
+        arguments = [program, f"file={file}", f"store={self.address}/store", "redis="]
         self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE)
         line = self.process.stdout.readline()
         assert line == b"ready\n", line

@@ -1,0 +1,57 @@
+//! Threads for what may wait for a disk.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// As many things may wait for disks at a time.
+const THREADS: usize = 4;
+
+/// See the head of this file.
+#[derive(Debug)]
+pub struct Pool {
+    jobs: Sender<Job>,
+}
+
+impl Pool {
+    /// Starts the threads; they end with it.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub fn new() -> std::io::Result<Pool> {
+        let (jobs, inbox) = channel::<Job>();
+        let inbox = Arc::new(Mutex::new(inbox));
+        for number in 1..=THREADS {
+            let inbox = inbox.clone();
+            thread::Builder::new().name(format!("disk {number}")).spawn(move || work(&inbox))?;
+        }
+        Ok(Pool { jobs })
+    }
+
+    /// Does something on one of the threads, and then `ring`.
+    pub fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+        ring: Box<dyn FnOnce() + Send>,
+    ) -> Receiver<T> {
+        let (done, result) = channel();
+        let job = move || {
+            // Who asked for it may have gone.
+            let _ = done.send(job());
+            ring();
+        };
+        // Without threads nothing comes, and the receiver is told so.
+        let _ = self.jobs.send(Box::new(job));
+        result
+    }
+}
+
+fn work(inbox: &Mutex<Receiver<Job>>) {
+    loop {
+        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = next else { return };
+        job();
+    }
+}
