@@ -190,7 +190,7 @@ pub struct Rebind {
     #[arg(long, value_name = "FACTORIES")]
     pub by: Option<String>,
     /// How long it may take until the protocol allows it; then it is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 }
 

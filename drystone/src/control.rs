@@ -1,8 +1,10 @@
 //! `drystone inspect` and `drystone rebind`: talks to a running program over its control socket.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::ops::AddAssign;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -25,10 +27,14 @@ fn ask_and_wait(
     waits: impl Fn(&str),
     help: impl Fn(&str) -> Option<String>,
 ) -> Result<Value, Status> {
+    let is_socket = fs::metadata(socket).is_ok_and(|found| found.file_type().is_socket());
     let failed = |error: io::Error| {
         let socket = socket.display();
         match error.kind() {
             ErrorKind::NotFound => fail(format_args!("{socket}: there is no such socket")),
+            ErrorKind::ConnectionRefused if !is_socket => fail(format_args!(
+                "{socket}: this is no socket of a program: drystone run --control SOCKET makes one"
+            )),
             // What a program left that was killed.
             ErrorKind::ConnectionRefused => {
                 fail(format_args!("{socket}: the program that ran with this socket has ended"))

@@ -70,7 +70,10 @@ impl Control {
         questions: &Rc<Questions>,
     ) -> Result<Rc<Control>, String> {
         let failed = |error: io::Error| format!("{}: {}", path.display(), reason(&error));
-        let (mut listener, file) = File::listen(path).map_err(failed)?;
+        let (mut listener, file) = File::listen(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => format!("{}: {}", path.display(), file::in_whose_way(path)),
+            _ => failed(error),
+        })?;
         let source = reactor.watch(&mut listener).map_err(failed)?;
         questions.expect();
         let shared = Rc::new(Shared { reactor: reactor.clone(), monitors, questions: questions.clone() });

@@ -113,11 +113,13 @@ impl Process {
 
     /// How it has ended, for people.
     fn how_ended(&self) -> String {
-        let status = if self.is_buried.replace(true) { None } else { self.zygote.how_ended(self.number) };
-        match status.map(|status| (status.signal(), status.code())) {
+        if self.is_buried.replace(true) {
+            return "its process has ended".into();
+        }
+        match self.zygote.how_ended(self.number).map(|status| (status.signal(), status.code())) {
             Some((Some(signal), _)) => format!("its process was killed by {}", named(signal)),
             Some((_, Some(status))) => format!("its process has ended with status {status}"),
-            _ => "its process has ended".into(),
+            _ => "its process has ended, with the one that forks those of domains (zygote)".into(),
         }
     }
 }

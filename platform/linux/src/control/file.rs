@@ -81,9 +81,20 @@ fn watch() {
 
 /// Whether it is a socket to which nobody listens; who has too much to do just now to be connected to does.
 fn is_left(path: &Path) -> bool {
-    let is_socket = fs::metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = UnixStream::connect(path);
-    is_socket && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    is_socket(path) && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
+/// Why it can't be made, for people, if something is there.
+pub(super) fn in_whose_way(path: &Path) -> &'static str {
+    match is_socket(path) {
+        true => "another program runs with this socket",
+        false => "there is a file of this name, which is no socket: remove it, or take another name",
+    }
 }
 
 #[cfg(test)]

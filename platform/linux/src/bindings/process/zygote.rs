@@ -164,20 +164,22 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
         libc::signal(libc::SIGINT, libc::SIG_IGN);
     }
     close_all_but(&socket);
+    let mut unburied = Vec::new();
     while let Ok(Some((request, descriptors))) = receive::<WORDS>(socket.as_fd()) {
-        if let BURY | ASK = request[0] {
-            let answer = wait_for(request[1] as i32);
-            if request[0] == ASK && send(socket.as_fd(), &answer, &[]).is_err() {
-                return;
+        // Those whose end nobody asks for may be about to end for long: stopped, say.
+        unburied.retain(|&process| matches!(waitpid(process, WaitOptions::NOHANG), Ok(None)));
+        let sent = match request[0] {
+            BURY => {
+                unburied.push(Pid::from_raw(request[1] as i32));
+                continue;
             }
-            continue;
-        }
-        let answer = fork(&request, descriptors, &socket, program, options);
-        let sent = match answer {
-            Ok((pid, process)) => send(socket.as_fd(), &[pid, 0], &[process.as_fd()]),
-            Err(error) => {
-                send(socket.as_fd(), &[0, error.raw_os_error().unwrap_or(libc::EINVAL) as u64], &[])
-            }
+            ASK => send(socket.as_fd(), &wait_for(request[1] as i32), &[]),
+            _ => match fork(&request, descriptors, &socket, program, options) {
+                Ok((pid, process)) => send(socket.as_fd(), &[pid, 0], &[process.as_fd()]),
+                Err(error) => {
+                    send(socket.as_fd(), &[0, error.raw_os_error().unwrap_or(libc::EINVAL) as u64], &[])
+                }
+            },
         };
         if sent.is_err() {
             return;
