@@ -63,6 +63,19 @@ class Composite(unittest.TestCase):
             other.known.add(known.hash())
             self.assertEqual(known.run({m: 6})[m], 7)
 
+    def test_communications_are_closed_and_begun_anew_as_often_as_one_likes(self):
+        program = self.server.program()
+        store, i = program.use("store"), program.integer()
+        after, told = program.boolean(result=True), program.text(result=True)
+        with program.for_(i, 1, 5000):
+            store.Put("last", drystone.text(i))
+            store.close()
+        after.set(store.has("Value"))
+        store.Get("last")
+        store.Value(told)
+        got = program.run()
+        self.assertEqual((got[after], got[told]), (False, b"5000"))
+
     def test_expressions_are_those_of_the_language(self):
         program = self.server.program()
         a, b, x = program.integer(given=True), program.integer(given=True), program.real(given=True)

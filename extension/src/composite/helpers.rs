@@ -103,8 +103,8 @@ fn pay<S>(context: C<S>, cost: u64) {
 }
 
 extern "C" fn call<S: Services>(context: C<S>, call: u64, _: u64, _: u64, _: u64, _: u64) -> Answer {
-    if context.state().budget() == 0 {
-        return Err(Stop::Budget).into();
+    if let Err(stop) = budget(context) {
+        return Err(stop).into();
     }
     let mut spent = 1;
     match context.host.call(context.memory, call, &mut spent) {
@@ -136,38 +136,36 @@ extern "C" fn fail<S>(context: C<S>, status: u64, location: u64, _: u64, _: u64,
     Err(Stop::Helper(FAILURE)).into()
 }
 
-macro_rules! simple {
-    ($($name:ident($context:ident, $($argument:ident),*) $body:block)*) => { $(
+macro_rules! define {
+    ($before:ident: $($name:ident($context:ident, $($argument:ident),*) $body:block)*) => { $(
         extern "C" fn $name<S>($context: C<S>, a: u64, b: u64, c: u64, d: u64, _: u64) -> Answer {
+            if let Err(stop) = $before($context) {
+                return Err(stop).into();
+            }
             let [$($argument,)* ..] = [a, b, c, d];
             Ok($body).into()
         }
     )* };
 }
 
-simple! {
+fn nothing<S>(_: C<S>) -> Result<(), Stop> {
+    Ok(())
+}
+
+/// What may take long begins only where something is left of the budget: else many of them in a row would never stop.
+fn budget<S>(context: C<S>) -> Result<(), Stop> {
+    if context.state().budget() == 0 { Err(Stop::Budget) } else { Ok(()) }
+}
+
+define! { nothing:
     multiplies(_context, a, b) { (a as i64).checked_mul(b as i64).is_some().into() }
     is_integer(_context, real) { operate::real_to_integer(f64::from_bits(real)).is_ok().into() }
     floor(_context, real) { operate::real_to_integer(f64::from_bits(real)).unwrap_or(0) as u64 }
     to_real(_context, number) { (number as i64 as f64).to_bits() }
     order_of_reals(_context, a, b) { operate::order_of_reals(f64::from_bits(a), f64::from_bits(b)) }
-    order_of_texts(context, a, b) {
-        let texts = &context.host.texts;
-        let (a, b) = (texts.get(a), texts.get(b));
-        let (order, cost) = (operate::order_of_texts(a, b), cost(a.len().min(b.len())));
-        pay(context, cost);
-        order
-    }
     length(context, text) { context.host.texts.get(text).len() as u64 }
     byte_of(context, text, index) {
         operate::byte_of(context.host.texts.get(text), index as i64).map_or(u64::MAX, u64::from)
-    }
-    find(context, text, part, from) {
-        let (text, part) = (context.host.texts.get(text), context.host.texts.get(part));
-        let cost = cost(text.len() + part.len());
-        let found = operate::find(text, part, from as i64).unwrap_or(-2);
-        pay(context, cost);
-        found as u64
     }
     copy(context, to, from) {
         let text = context.host.texts.get(from).clone();
@@ -183,6 +181,24 @@ simple! {
             let _ = texts.set(from, text);
         }
         status(set)
+    }
+    missing(_context,) { 0 }
+}
+
+define! { budget:
+    order_of_texts(context, a, b) {
+        let texts = &context.host.texts;
+        let (a, b) = (texts.get(a), texts.get(b));
+        let (order, cost) = (operate::order_of_texts(a, b), cost(a.len().min(b.len())));
+        pay(context, cost);
+        order
+    }
+    find(context, text, part, from) {
+        let (text, part) = (context.host.texts.get(text), context.host.texts.get(part));
+        let cost = cost(text.len() + part.len());
+        let found = operate::find(text, part, from as i64).unwrap_or(-2);
+        pay(context, cost);
+        found as u64
     }
     join(context, to, a, b) {
         let texts = &context.host.texts;
@@ -213,7 +229,9 @@ simple! {
         status(context.host.texts.set_byte(text, index as i64, byte as u8))
     }
     number(context, text, real, address) {
-        let number = operate::number(context.host.texts.get(text), real != 0);
+        let text = context.host.texts.get(text);
+        let (number, cost) = (operate::number(text, real != 0), cost(text.len()));
+        pay(context, cost);
         if let Some(bytes) = context.memory.at_mut(address, 8) {
             bytes.copy_from_slice(&number.unwrap_or(0).to_ne_bytes());
         }
@@ -232,7 +250,6 @@ simple! {
             Err(fault) => status(Err(fault)),
         }
     }
-    missing(_context,) { 0 }
 }
 
 /// What was made goes to a slot, and is paid.

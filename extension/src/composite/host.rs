@@ -295,11 +295,17 @@ fn put(
 ) -> Result<(), Fault> {
     let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
     let come: usize = received.iter().map(length).sum();
-    let gone: usize = cells.iter().map(|cell| texts.bytes_at(*cell)).sum();
+    let is_first = |(index, cell): &(usize, &Cell)| !cells[..*index].iter().any(|it| it.place == cell.place);
+    let replaced = cells.iter().enumerate().filter(|(_, cell)| cell.ty == Type::Text).filter(is_first);
+    let gone: usize = replaced.clone().map(|(_, cell)| texts.bytes_at(*cell)).sum();
     if come > gone.saturating_add(texts.room()) {
         return Err(Fault::OutOfMemory);
     }
     *spent += cost(come);
+    // They make room for each other.
+    for (_, cell) in replaced {
+        texts.set(cell.place as u64, Text::default())?;
+    }
     for (value, cell) in received.iter().zip(cells) {
         match value {
             Value::Text(text) => texts.set(cell.place as u64, text.clone())?,

@@ -122,12 +122,17 @@ impl<S: Services> Run<S> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Step::Stopped(Why::Cancelled);
         }
-        self.rounds -= self.host.debt.min(self.rounds);
-        self.host.debt = 0;
+        let slice = slice.max(1);
+        let paid = self.host.debt.min(self.rounds).min(slice);
+        self.rounds -= paid;
+        self.host.debt -= paid;
         if self.rounds == 0 {
             return Step::Stopped(Why::Budget);
         }
-        let given = self.rounds.min(slice.max(1));
+        if paid == slice {
+            return Step::Yields;
+        }
+        let given = self.rounds.min(slice - paid);
         let (left, halt) = self.go_on(given);
         self.rounds -= given - left;
         match halt {
@@ -210,11 +215,6 @@ impl<S> Run<S> {
     /// Takes from it what is left of its allowance. What it used beyond, it still owes.
     pub(super) fn take_rounds(&mut self) -> u64 {
         core::mem::take(&mut self.rounds)
-    }
-
-    /// What it used beyond its allowance.
-    pub(super) fn debt(&self) -> u64 {
-        self.host.debt
     }
 
     /// The flag that cancels it: who sets it may be in another thread. The run stops soon, and as long as the flag is set.

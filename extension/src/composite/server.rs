@@ -74,6 +74,8 @@ struct Known<S> {
     bytes: usize,
     last_used: u64,
     uses: u32,
+    /// That has not been tried yet.
+    may_be_compiled: bool,
 }
 
 struct Client {
@@ -117,7 +119,8 @@ impl<S: Services> InterpServer<S> {
         let prepared = Arc::new(Prepared::new(program, &self.settings.limits, Executor::Interpreter)?);
         self.clock += 1;
         self.remembered += bytes.len();
-        let known = Known { prepared, bytes: bytes.len(), last_used: self.clock, uses: 0 };
+        let known =
+            Known { prepared, bytes: bytes.len(), last_used: self.clock, uses: 0, may_be_compiled: true };
         self.programs.insert(hash, known);
         self.forget_some(hash);
         Ok(hash)
@@ -278,7 +281,7 @@ impl<S: Services> InterpServer<S> {
         let id = active.client;
         let client = self.clients.get_mut(&id)?;
         let slice = self.settings.slice.max(1);
-        let given = client.quota.rounds.min(slice.saturating_add(active.run.debt()));
+        let given = client.quota.rounds.min(slice);
         active.run.allow(given);
         let step = active.run.resume(slice);
         client.quota.rounds -= given - active.run.take_rounds();
@@ -316,10 +319,11 @@ impl<S: Services> InterpServer<S> {
 impl<S: Services> Known<S> {
     /// Has it compiled to the machine's code, if it isn't, and as far as that is possible.
     fn compile(&mut self, key: u64) {
-        if self.prepared.is_interpreted()
-            && let Ok(Some(compiled)) = self.prepared.with(Executor::Jit(key))
-        {
-            self.prepared = Arc::new(compiled);
+        if self.may_be_compiled && self.prepared.is_interpreted() {
+            self.may_be_compiled = false;
+            if let Ok(Some(compiled)) = self.prepared.with(Executor::Jit(key)) {
+                self.prepared = Arc::new(compiled);
+            }
         }
     }
 }

@@ -219,3 +219,23 @@ fn tables_say_what_doesnt_fit() {
     );
     assert_eq!(Value::initial(Type::Text), Value::from(""));
 }
+
+#[test]
+fn long_texts_are_paid_also_where_nothing_loops() {
+    let vars = Builder::new();
+    let (hay, found, done) = (vars.input::<Text>(), vars.local::<i64>(), vars.out::<i64>());
+    let look = || [found.set(hay.find(text("x"), 0)), done.set(done + 1)];
+    let program = vars.program(sequence((0..100).flat_map(|_| look()).collect::<Vec<_>>())).unwrap();
+    for by in EXECUTORS {
+        let mut run = begin(&program, by, Store::of(&[]), 10_000);
+        run.set(hay.number(), 0, Value::Text(vec![0; 60_000].into())).unwrap();
+        let mut turns = 0;
+        while run.resume(64) == Step::Yields {
+            turns += 1;
+        }
+        assert_eq!(run.resume(64), Step::Stopped(Why::Budget), "{by:?}");
+        let Some(Value::Integer(done)) = run.get(done.number(), 0) else { panic!() };
+        // Each costs 938 rounds, and is paid in 15 turns.
+        assert!((10..=12).contains(&done) && turns >= 150, "{by:?}: {done} in {turns} turns");
+    }
+}

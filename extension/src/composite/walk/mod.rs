@@ -54,6 +54,10 @@ type Done = Result<(), Halt>;
 impl<S: Services> Walk<'_, S> {
     /// Does a command from its beginning, or from where it stopped.
     pub fn command(&mut self, command: &Command) -> Done {
+        // Else work on long texts, one after the other, would never stop.
+        if self.host.debt > 0 {
+            return Err(Halt::Budget);
+        }
         self.made = 0;
         match command {
             Command::Sequence(commands) => self.parts(Position::default(), |walk, position| {

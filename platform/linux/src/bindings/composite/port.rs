@@ -16,6 +16,9 @@ use crate::reactor::{Expectation, Reactor};
 /// So many messages may have come that the program has not taken.
 const CAPACITY: usize = 16;
 
+/// So many communications of a run may be over for the program and not yet for who served it.
+const LEFT: usize = 64;
+
 /// The communications of a run.
 pub(super) struct Ports {
     session: Weak<Session>,
@@ -24,6 +27,8 @@ pub(super) struct Ports {
     offers: Vec<(Rc<Offer>, usize)>,
     /// Those that have begun.
     begun: Vec<Option<Port>>,
+    /// Held by each whose server has not let it go.
+    alive: Rc<()>,
 }
 
 type Port = Rc<RefCell<State>>;
@@ -40,6 +45,8 @@ struct State {
     done: Option<Result<(), String>>,
     /// The other side is; an error: why it is lost.
     ended: Option<Result<(), String>>,
+    /// The program knows that it is lost.
+    is_told: bool,
     pump: Option<Waker>,
     session: Weak<Session>,
 }
@@ -52,6 +59,17 @@ impl State {
     /// Whether the program may leave it now.
     fn may_end(&self, interface: &Interface) -> bool {
         self.ended.is_some() || interface.state(self.state) & Interface::MAY_END != 0
+    }
+
+    /// Why it is lost, where the program doesn't know yet.
+    fn loss(&mut self) -> Result<(), String> {
+        match &self.ended {
+            Some(Err(why)) if !self.is_told => {
+                self.is_told = true;
+                Err(why.clone())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The program is done with it.
@@ -82,22 +100,25 @@ impl Ports {
         offers: Vec<(Rc<Offer>, usize)>,
     ) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
-        Ports { session, reactor: reactor.clone(), offers, begun }
+        Ports { session, reactor: reactor.clone(), offers, begun, alive: Rc::default() }
     }
 
     fn interface(&self, communication: u32) -> &'static Interface {
         self.offers[communication as usize].0.interface()
     }
 
-    /// The communication, which begins if it hasn't; an error: there is nothing any more with which it could.
-    fn port(&mut self, communication: u32) -> Result<Port, String> {
+    /// The communication, which begins if it hasn't; none: it can't yet. An error: there is nothing any more with which it could.
+    fn port(&mut self, communication: u32) -> Result<Option<Port>, String> {
         let (offer, slot) = &self.offers[communication as usize];
         let begun = &mut self.begun[communication as usize];
         if let Some(port) = begun {
-            return Ok(port.clone());
+            return Ok(Some(port.clone()));
         }
         if offer.is_over() {
             return Err(format!("{} is not exported any more", offer.name()));
+        }
+        if Rc::strong_count(&self.alive) > self.offers.len() + LEFT {
+            return Ok(None);
         }
         let port = Rc::new(RefCell::new(State {
             state: 0,
@@ -105,13 +126,19 @@ impl Ports {
             come: VecDeque::new(),
             done: None,
             ended: None,
+            is_told: false,
             pump: None,
             session: self.session.clone(),
         }));
         *begun = Some(port.clone());
-        let far = FarPort { port: port.clone(), slot: *slot, _may_come: self.reactor.expect() };
-        offer.come(Box::new(far));
-        Ok(port)
+        let (may_come, alive) = (self.reactor.expect(), self.alive.clone());
+        offer.come(Box::new(FarPort {
+            port: port.clone(),
+            slot: *slot,
+            _may_come: may_come,
+            alive: Some(alive),
+        }));
+        Ok(Some(port))
     }
 
     /// The program is done with this communication, if it has begun.
@@ -136,12 +163,13 @@ impl Ports {
         let interface = self.interface(communication);
         // What can begin the protocol begins another communication where this one is over.
         let begins = interface.next(0, message).is_some();
-        let port = self.port(communication)?;
+        let Some(port) = self.port(communication)? else { return Ok(Answer::Waits) };
+        port.borrow_mut().loss()?;
         let goes_on = port.borrow().ended.is_none() && interface.next(port.borrow().state, message).is_some();
         if !goes_on && begins && self.may_end(communication) {
             self.end(communication as usize);
         }
-        let port = self.port(communication)?;
+        let Some(port) = self.port(communication)? else { return Ok(Answer::Waits) };
         let port = &mut *port.borrow_mut();
         if let Some(ended) = &port.ended {
             return ended.clone().map(Answer::Ready);
@@ -169,8 +197,11 @@ impl Ports {
     ) -> Result<Answer<()>, String> {
         let interface = self.interface(communication);
         let name = |message: usize| interface.messages.get()[message].name.get();
-        let port = self.port(communication)?;
+        let Some(port) = self.port(communication)? else { return Ok(Answer::Waits) };
         let port = &mut *port.borrow_mut();
+        if port.come.is_empty() {
+            port.loss()?;
+        }
         match port.next(interface) {
             None => Ok(Answer::Waits),
             Some(Some(next)) if next == message => {
@@ -193,7 +224,12 @@ impl Ports {
     /// The same.
     fn ask(&mut self, communication: u32, pattern: Pattern) -> Result<Answer<bool>, String> {
         let interface = self.interface(communication);
-        let port = self.port(communication)?;
+        // A test begins nothing where the server has nothing to say first.
+        let is_begun = self.begun[communication as usize].is_some();
+        if !is_begun && interface.state(0) & Interface::SERVER_SENDS == 0 {
+            return Ok(Answer::Ready(false));
+        }
+        let Some(port) = self.port(communication)? else { return Ok(Answer::Waits) };
         let port = port.borrow();
         let Some(next) = port.next(interface) else { return Ok(Answer::Waits) };
         Ok(Answer::Ready(match pattern {
@@ -241,6 +277,7 @@ struct FarPort {
     port: Port,
     slot: usize,
     _may_come: Expectation,
+    alive: Option<Rc<()>>,
 }
 
 impl FarPort {
@@ -253,11 +290,8 @@ impl FarPort {
     }
 
     fn end(&self, how: Result<(), String>) {
-        let is_news = self.port.borrow().ended.is_none();
-        if is_news {
-            self.port.borrow_mut().ended = Some(how);
-            self.tell();
-        }
+        self.port.borrow_mut().ended.get_or_insert(how);
+        self.tell();
     }
 }
 
@@ -315,6 +349,7 @@ impl Far for FarPort {
 
 impl Drop for FarPort {
     fn drop(&mut self) {
+        self.alive = None;
         self.end(Err("the server has ended it, or the protocol was violated".into()));
     }
 }
