@@ -31,13 +31,23 @@ def line():
     return 0
 
 
+class ProgramError(Exception):
+    """The program makes no sense; the message says what doesn't."""
+
+
 class Expression:
-    """Something that has a value, at the server."""
+    """Something that has a value, at the server. `program`: whose variables or calls it has, if it has any."""
 
     __hash__ = object.__hash__
 
-    def __init__(self, ty, code):
-        self.ty, self.code = ty, code
+    def __init__(self, ty, code, program=None):
+        self.ty, self.code, self.program = ty, code, program
+
+    def code_in(self, program):
+        """Its code, for a program: the one that has what it is made of."""
+        if self.program not in (None, program):
+            raise ProgramError("an expression has a variable or a call of another program")
+        return self.code
 
     def __bool__(self):
         raise TypeError("a condition is decided at the server: use `with program.if_(..)`, and & | ~ for and, or, not")
@@ -83,13 +93,26 @@ class Variable(Expression):
     """A variable of a program; `number` is its place in the table."""
 
     def __init__(self, program, number, ty):
-        super().__init__(ty, word(5) + word(number))
-        self.program, self.number, self.length = program, number, None
+        super().__init__(ty, word(5) + word(number), program)
+        self.number, self.length = number, None
 
     def set(self, value):
         """Gives it a value, when the program is there."""
         value = wanted(self.ty, value, "set")
-        self.program.command(word(1) + word(self.number) + value.code)
+        self.program.command(word(1) + word(self.number) + value.code_in(self.program))
+
+    def _changed(self, value):
+        self.set(value)
+        return self
+
+    def __iadd__(self, other): return self._changed(self + other)
+    def __isub__(self, other): return self._changed(self - other)
+    def __imul__(self, other): return self._changed(self * other)
+    def __itruediv__(self, other): return self._changed(self / other)
+    def __ifloordiv__(self, other): return self._changed(self // other)
+    def __imod__(self, other): return self._changed(self % other)
+    def __iand__(self, other): return self._changed(self & other)
+    def __ior__(self, other): return self._changed(self | other)
 
 
 class Array(Variable):
@@ -101,11 +124,21 @@ class Array(Variable):
 
     def __getitem__(self, index):
         index = wanted(INTEGER, index, "[ ]")
-        return Expression(self.ty, word(6) + word(self.number) + word(line()) + index.code)
+        return Element(self, index)
 
     def __setitem__(self, index, value):
         index, value = wanted(INTEGER, index, "[ ]"), wanted(self.ty, value, "[ ]")
-        self.program.command(word(2) + word(self.number) + word(line()) + index.code + value.code)
+        codes = index.code_in(self.program) + value.code_in(self.program)
+        self.program.command(word(2) + word(self.number) + word(line()) + codes)
+
+
+class Element(Expression):
+    """One of an array."""
+
+    def __init__(self, array, index):
+        code = word(6) + word(array.number) + word(line()) + index.code_in(array.program)
+        super().__init__(array.ty, code, array.program)
+        self.array, self.index = array, index
 
 
 def literal(value):
@@ -142,7 +175,9 @@ def pair(left, right, where):
 
 
 def apply(ty, operation, *operands):
-    return Expression(ty, word(7) + word(operation) + word(line()) + b"".join(it.code for it in operands))
+    program = next((it.program for it in operands if it.program), None)
+    codes = b"".join(it.code_in(program) for it in operands)
+    return Expression(ty, word(7) + word(operation) + word(line()) + codes, program)
 
 
 def binary(symbol, left, right):

@@ -3,17 +3,13 @@
 import contextlib
 import hashlib
 
-from .expressions import Array, Expression, Variable, line, literal, wanted
+from .expressions import Array, Element, Expression, ProgramError, Variable, line, literal, wanted
 from .xdr import BOOLEAN, CHARACTER, INITIAL, INTEGER, NAMES, REAL, TEXT, Reader, encode, fits, word
 
 MAGIC, VERSION = 0x436F6D70, 1
 NO_INDEX, ANY, FINISH = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFE
 SEND, RECEIVE, TEST, INPUT, CLOSE = range(5)
 FAULT_OF_ASSERT = 3
-
-
-class ProgramError(Exception):
-    """The program makes no sense; the message says what doesn't."""
 
 
 class Program:
@@ -57,9 +53,16 @@ class Program:
     def call(self, communication, kind, number, arguments=()):
         code = word(communication) + word(line()) + word(kind) + word(number)
         if kind in (SEND, RECEIVE):
-            code += word(len(arguments)) + b"".join(word(it.number) + word(NO_INDEX) for it in arguments)
+            code += word(len(arguments)) + b"".join(self._place(it) for it in arguments)
         self.calls.append(code)
         return len(self.calls) - 1
+
+    def _place(self, argument):
+        """A variable; or an element of an array, whose index another variable has."""
+        argument.code_in(self)
+        if isinstance(argument, Element):
+            return word(argument.array.number) + word(argument.index.number)
+        return word(argument.number) + word(NO_INDEX)
 
     # Commands.
 
@@ -77,18 +80,18 @@ class Program:
         self.command(make(body))
 
     def condition(self, condition):
-        return wanted(BOOLEAN, condition, "a condition")
+        return wanted(BOOLEAN, condition, "a condition").code_in(self)
 
     def while_(self, condition):
         """`with program.while_(condition):` repeats its block."""
         condition = self.condition(condition)
-        return self.block(lambda body: word(4) + condition.code + body)
+        return self.block(lambda body: word(4) + condition + body)
 
     @contextlib.contextmanager
     def if_(self, condition):
         """`with program.if_(condition):`, behind which `with program.else_():` may stand."""
         condition = self.condition(condition)
-        with self.block(lambda body: word(3) + condition.code + body + sequence([])):
+        with self.block(lambda body: word(3) + condition + body + sequence([])):
             yield
         made = self.blocks[-1][-1]
         self.pending_else = made[:len(made) - len(sequence([]))]
@@ -107,7 +110,9 @@ class Program:
     def for_(self, variable, first, last, step=1):
         """Counts an INTEGER variable from first to last, both included."""
         numbers = [wanted(INTEGER, it, "for_") for it in (first, last, step)]
-        head = word(6) + word(variable.number) + word(line()) + b"".join(it.code for it in numbers)
+        if not isinstance(variable, Variable) or variable.program is not self or (variable.ty, variable.length) != (INTEGER, None):
+            raise ProgramError("for_ counts a variable of this program: an integer")
+        head = word(6) + word(variable.number) + word(line()) + b"".join(it.code_in(self) for it in numbers)
         return self.block(lambda body: head + body)
 
     def repeat(self, count):
@@ -128,7 +133,7 @@ class Program:
 
     def failed(self):
         """Whether the last call failed."""
-        return Expression(BOOLEAN, word(9))
+        return Expression(BOOLEAN, word(9), self)
 
     # As a whole.
 
@@ -237,10 +242,13 @@ class Communication:
         if not values:
             values = [program.variable(ty, INITIAL[ty]) for _, ty in parameters]
         self._counted(message, parameters, values)
+        places = []
         for (name, ty), value in zip(parameters, values):
-            if not isinstance(value, Variable) or value.length or value.ty != ty:
+            is_place = isinstance(value, Element) or isinstance(value, Variable) and not value.length
+            if not is_place or value.ty != ty:
                 raise ProgramError(f"{message}'s {name} goes into a variable of type {NAMES[ty]}")
-        program.command(word(7) + word(program.call(self._number, RECEIVE, number, values)))
+            places.append(Element(value.array, self._variable(INTEGER, value.index)) if isinstance(value, Element) else value)
+        program.command(word(7) + word(program.call(self._number, RECEIVE, number, places)))
         return values[0] if len(values) == 1 else tuple(values)
 
     def _counted(self, message, parameters, values):
@@ -249,7 +257,7 @@ class Communication:
             raise ProgramError(f"{message}({takes}) got {len(values)} values")
 
     def _test(self, kind, number):
-        return Expression(BOOLEAN, word(8) + word(self._program.call(self._number, kind, number)))
+        return Expression(BOOLEAN, word(8) + word(self._program.call(self._number, kind, number)), self._program)
 
     def has(self, message):
         """Whether this message comes next; waits until that is known."""

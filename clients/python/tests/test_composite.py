@@ -106,6 +106,26 @@ class Composite(unittest.TestCase):
         got = program.run({numbers: list(range(20))})
         self.assertEqual((got[odd], got[even], got[squares]), (100, 90, [n * n for n in range(20)]))
 
+    def test_variables_change_in_place_and_elements_take_results(self):
+        program = self.server.program()
+        count, i = program.use("count"), program.integer()
+        sum_, all_ = program.integer(result=True), program.integer(result=True, length=10)
+        with program.for_(i, 0, 9):
+            count.Next(i * i)
+            count.Then(all_[9 - i])
+            sum_ += all_[9 - i]
+            all_[9 - i] += 100
+        got = program.run()
+        self.assertEqual((got[sum_], got[all_]), (295, [101 + i * i for i in reversed(range(10))]))
+
+    def test_programs_do_not_share_what_they_are_made_of(self):
+        program, other = self.server.program(), self.server.program()
+        a, b, far = program.integer(), other.integer(), other.use("count")
+        for wrong in (lambda: a.set(b), lambda: a + b, lambda: program.if_(b > 0).__enter__(), lambda: far.Next(a),
+                      lambda: program.for_(b, 1, 2), lambda: program.for_(a, 1, b), lambda: far.Then(a)):
+            with self.assertRaisesRegex(drystone.ProgramError, "program"):
+                wrong()
+
     def test_a_program_that_stops_says_where_and_goes_on(self):
         program = self.server.program()
         a, b, c = program.integer(given=True), program.integer(given=True), program.integer(result=True)
