@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use drystone_client::composite::builder::{Builder, Text, repeat, sequence, text, while_};
+use drystone_client::composite::{Fault, VarTable};
+use drystone_client::{Error, Outcome, Stop};
+
 use crate::bindings::Server;
 use crate::tcp::port;
 use crate::{complaint, drystone, folder_with, printed, status};
@@ -45,6 +49,53 @@ fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
     python.arg("-B").arg(tests).env("PORT", port.to_string());
     let Ok(output) = python.output() else { return drystone_golden::skipped("there is no python3") };
     assert_eq!(status(&output), 0, "{}", complaint(&output));
+}
+
+#[test]
+fn programs_in_rust_run_there_too() {
+    let port = port();
+    let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
+    let (store, count) = (server.describe("store").unwrap(), server.describe("count").unwrap());
+
+    let vars = Builder::new();
+    let (store, count) = (vars.communication(&store), vars.communication(&count));
+    let (n, told, divisor) = (vars.both::<i64>(), vars.out::<Text>(), vars.both::<i64>());
+    let program = vars.program(sequence([
+        repeat(&vars, 100, count.call("Next", (n,), "Then", (n,))),
+        store.send("Put", (text("n"), n.to_text())),
+        store.call("Get", (text("n"),), "Value", (told,)),
+        n.set((n + 0).div(divisor)),
+    ]));
+    let program = program.unwrap();
+    let table = || {
+        let mut table = VarTable::of(&program).unwrap();
+        table.assign(n, 7).unwrap();
+        table
+    };
+    for _ in 0..3 {
+        let stopped = server.run(&program, &["store", "count"], table(), 1000).unwrap();
+        let Outcome::Stopped { why, mut table, .. } = stopped else { panic!("{stopped:?}") };
+        assert_eq!(
+            (why, table.value(told)),
+            (Stop::Fault(Fault::DivisionByZero), Some(Text::from(&b"107"[..])))
+        );
+        table.assign(divisor, 2).unwrap();
+        let ended = server.resume(table, true, 1000).unwrap();
+        assert_eq!(ended.table().value(n), Some(53), "{ended:?}");
+    }
+
+    let vars = Builder::new();
+    let n = vars.out::<i64>();
+    let endless = vars.program(while_(true, n.set(n + 1))).unwrap();
+    let stopped = server.run(&endless, &[], VarTable::of(&endless).unwrap(), 500).unwrap();
+    assert!(matches!(stopped, Outcome::Stopped { why: Stop::Budget, .. }), "{stopped:?}");
+    // What has stopped is given up.
+    let refused = server.run(&program, &["store", "nothing"], table(), 1000).unwrap_err();
+    let is_told = matches!(&refused, Error::Refused(why) if why == "nothing is exported as nothing");
+    assert!(is_told, "{refused}");
+    assert!(server.run(&program, &["store", "count"], table(), 1000).is_ok());
 }
 
 /// The interface is as the book has it.

@@ -29,6 +29,7 @@ mod program;
 mod run;
 mod server;
 mod services;
+pub mod shipping;
 mod table;
 mod tree;
 mod value;

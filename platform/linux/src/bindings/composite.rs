@@ -2,7 +2,6 @@
 //! the name [`SERVICE`], who takes them: [`session`] is one client of it, [`port`] what a program of its talks over. To the
 //! components that serve it the program is a client from elsewhere, so they need know nothing of this.
 
-mod interface;
 mod port;
 mod session;
 
@@ -11,11 +10,15 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::{Rc, Weak};
+use std::sync::LazyLock;
 use std::time::Instant;
 
-use drystone_extension::composite::{ClientId, Event, InterpServer, Limits, Quota, RunId, Settings};
+use drystone_component::Interface;
+pub(super) use drystone_extension::composite::shipping::SERVICE;
+use drystone_extension::composite::{
+    ClientId, Event, InterpServer, Limits, Quota, RunId, Settings, shipping,
+};
 
-pub(super) use self::interface::{SERVICE, interface};
 use self::port::Ports;
 pub(super) use self::session::Session;
 use crate::reactor::{Handler, Reactor};
@@ -34,6 +37,12 @@ const LONGEST: usize = 64 << 10;
 
 /// What a connection may have, besides the rounds for which it asks.
 const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
+
+/// The interface of the service.
+pub(super) fn interface() -> &'static Interface {
+    static INTERFACE: LazyLock<Interface> = LazyLock::new(shipping::interface);
+    &INTERFACE
+}
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
 pub(super) struct Composites {

@@ -8,16 +8,13 @@ use drystone_extension::composite::{
     ClientId, Event, Failure, Hash, InterpServer, Quota, Refusal, RunId, VarTable, Why,
 };
 
-use super::interface::{ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN};
 use super::port::Ports;
 use super::{Composites, QUOTA};
 use crate::bindings::peer::Line;
 use crate::reactor::Expectation;
-
-/// In the place of a fault's number: the rounds that were allowed are over.
-const BUDGET: i64 = 100;
-/// The same: somebody has cancelled it.
-const CANCELLED: i64 = 101;
+use drystone_extension::composite::shipping::{
+    BUDGET, CANCELLED, ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN,
+};
 
 /// How a program is named that the server knows.
 const BYTES_OF_HASH: usize = 32;

@@ -8,21 +8,25 @@
 //! END CompositeCalls;
 //! ```
 
-use std::sync::LazyLock;
-
 use drystone_component::{
     Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type, wire::identity,
 };
 
 /// The name under which programs are taken. No component can have it: names of components have no colon.
-pub(in crate::bindings) const SERVICE: &[u8] = b"drystone:composite";
+pub const SERVICE: &[u8] = b"drystone:composite";
 
-pub(super) const RUN: usize = 0;
-pub(super) const STOPPED: usize = 1;
-pub(super) const RESUME: usize = 2;
-pub(super) const ENDED: usize = 3;
-pub(super) const UNKNOWN: usize = 4;
-pub(super) const REFUSED: usize = 5;
+/// `Run`
+pub const RUN: usize = 0;
+/// `Stopped`
+pub const STOPPED: usize = 1;
+/// `Resume`
+pub const RESUME: usize = 2;
+/// `Ended`
+pub const ENDED: usize = 3;
+/// `Unknown`
+pub const UNKNOWN: usize = 4;
+/// `Refused`
+pub const REFUSED: usize = 5;
 
 const fn text(name: &'static str) -> Parameter {
     Parameter { name: Str::new(name), ty: Type::Text }
@@ -58,20 +62,22 @@ static NEXT: [u16; 18] = [
 static STATES: [u8; 3] =
     [Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS, Interface::CLIENT_SENDS];
 
+/// In the place of a fault's number in `Stopped`: the rounds that were allowed are over.
+pub const BUDGET: i64 = 100;
+/// The same: somebody has cancelled it.
+pub const CANCELLED: i64 = 101;
+
 /// See the head of this file.
-pub(in crate::bindings) fn interface() -> &'static Interface {
-    static INTERFACE: LazyLock<Interface> = LazyLock::new(|| {
-        let mut interface = Interface {
-            name: Str::new("CompositeCalls"),
-            fingerprint: Fingerprint([0; 2]),
-            messages: Table::new(&MESSAGES),
-            next: Table::new(&NEXT),
-            states: Table::new(&STATES),
-            payload_words: 4,
-        };
-        let identity = identity(&interface).expect("no message carries a component");
-        interface.fingerprint = Fingerprint::of(&identity);
-        interface
-    });
-    &INTERFACE
+pub fn interface() -> Interface {
+    let mut interface = Interface {
+        name: Str::new("CompositeCalls"),
+        fingerprint: Fingerprint([0; 2]),
+        messages: Table::new(&MESSAGES),
+        next: Table::new(&NEXT),
+        states: Table::new(&STATES),
+        payload_words: 4,
+    };
+    let identity = identity(&interface).expect("no message carries a component");
+    interface.fingerprint = Fingerprint::of(&identity);
+    interface
 }

@@ -1,0 +1,238 @@
+//! Ships composite calls to a Drystone program (paper 000; docs/src/composite.md). What is shipped is written with
+//! [`composite::builder`]:
+//!
+//! ```no_run
+//! use drystone_client::Server;
+//! use drystone_client::composite::{VarTable, builder::*};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut server = Server::connect("127.0.0.1:7000")?;
+//! let vars = Builder::new();
+//! let count = vars.communication(&server.describe("count")?);
+//! let n = vars.both::<i64>();
+//! let program = vars.program(repeat(&vars, 100, count.call("Next", (n,), "Then", (n,))))?;
+//! let mut table = VarTable::of(&program)?;
+//! table.assign(n, 1)?;
+//! let outcome = server.run(&program, &["count"], table, 1000)?;
+//! println!("{:?}", outcome.table().value(n));
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod line;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::net::ToSocketAddrs;
+
+use drystone_component::wire::{Description, Handle, Reader, put_opaque, put_u64};
+use drystone_extension::composite::shipping::{
+    self, BUDGET, CANCELLED, ENDED, REFUSED, RESUME, RUN, SERVICE, STOPPED, UNKNOWN,
+};
+use drystone_extension::composite::{Fault, Hash, Program, Refusal, VarTable};
+
+pub use drystone_extension::composite;
+
+use self::line::Line;
+
+/// A program at the other end of a connection, to which programs are shipped one after the other.
+pub struct Server {
+    line: Line,
+    service: Option<Handle>,
+    /// Programs that it has.
+    known: BTreeSet<Hash>,
+    /// It keeps what was stopped last, which may be resumed.
+    is_stopped: bool,
+}
+
+/// What became of a program.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It has done all; the variables that come back have their values.
+    Ended(VarTable),
+    /// It has stopped in its midst, and may be resumed.
+    Stopped {
+        /// Why, for programs.
+        why: Stop,
+        /// Where it was written: the line, of programs made by the builder.
+        location: u32,
+        /// Why, for people.
+        sentence: String,
+        /// The variables that come back, as they are now.
+        table: VarTable,
+    },
+}
+
+/// Why a program has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An error.
+    Fault(Fault),
+    /// The rounds that it was allowed are spent.
+    Budget,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// Why there is no outcome.
+#[derive(Debug)]
+pub enum Error {
+    /// The connection.
+    Io(io::Error),
+    /// The server doesn't run the program.
+    Refused(String),
+    /// The connection or the communication is over, or something has come that makes no sense.
+    Lost(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(error) => write!(f, "{error}"),
+            Error::Refused(why) => write!(f, "the server doesn't run it: {why}"),
+            Error::Lost(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::Io(error)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(Refusal(why): Refusal) -> Error {
+        Error::Refused(why)
+    }
+}
+
+impl Outcome {
+    /// The variables, however it went.
+    pub fn table(&self) -> &VarTable {
+        match self {
+            Outcome::Ended(table) | Outcome::Stopped { table, .. } => table,
+        }
+    }
+}
+
+impl Server {
+    /// Connects to a program that exports something by `tcp:`.
+    ///
+    /// # Errors
+    /// Nobody is there.
+    pub fn connect(address: impl ToSocketAddrs) -> io::Result<Server> {
+        Ok(Server { line: Line::connect(address)?, service: None, known: BTreeSet::new(), is_stopped: false })
+    }
+
+    /// The interface of what is exported by a name, to which a program's communication is made.
+    ///
+    /// # Errors
+    /// Nothing is exported by that name.
+    pub fn describe(&mut self, name: &str) -> Result<Description, Error> {
+        self.line.describe(name)
+    }
+
+    /// Ships a program, with the values of its variables, and waits for what becomes of it. `names` are what its communications
+    /// lead to, in their order; it may take so many rounds of loops. What has stopped before is given up.
+    ///
+    /// # Errors
+    /// It isn't run, or the connection is lost.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        names: &[&str],
+        table: VarTable,
+        rounds: u64,
+    ) -> Result<Outcome, Error> {
+        let service = self.service()?;
+        let (bytes, values) = (program.encode(), table.encode_in());
+        let hash = Hash::of(&bytes);
+        let mut all = Vec::new();
+        all.extend((names.len() as u32).to_be_bytes());
+        names.iter().for_each(|name| put_opaque(&mut all, name.as_bytes()));
+        loop {
+            let is_known = self.known.contains(&hash);
+            let (number, answer) = self.line.ask(service, RUN, |out| {
+                put_opaque(out, if is_known { &hash.0 } else { &bytes });
+                put_opaque(out, &all);
+                put_opaque(out, &values);
+                put_u64(out, rounds);
+            })?;
+            if number == UNKNOWN && self.known.remove(&hash) {
+                continue;
+            }
+            self.known.insert(hash);
+            return self.outcome(number, &answer, table);
+        }
+    }
+
+    /// Has what has stopped go on, with other values if there are any, and so many rounds more. `table` is the one that came.
+    ///
+    /// # Errors
+    /// Nothing has stopped, or as for [`Server::run`].
+    pub fn resume(&mut self, table: VarTable, is_changed: bool, rounds: u64) -> Result<Outcome, Error> {
+        let Some(service) = self.service.filter(|_| self.is_stopped) else {
+            return Err(Error::Lost("nothing has stopped that could be resumed".into()));
+        };
+        let values = if is_changed { table.encode_in() } else { Vec::new() };
+        let (number, answer) = self.line.ask(service, RESUME, |out| {
+            put_opaque(out, &values);
+            put_u64(out, rounds);
+        })?;
+        self.outcome(number, &answer, table)
+    }
+
+    /// The communication over which programs are shipped.
+    fn service(&mut self) -> Result<Handle, Error> {
+        if std::mem::take(&mut self.is_stopped)
+            && let Some(service) = self.service.take()
+        {
+            self.line.abandon(service);
+        }
+        let service = match self.service {
+            Some(service) => service,
+            None => self.line.open(SERVICE, shipping::interface())?,
+        };
+        self.service = Some(service);
+        Ok(service)
+    }
+
+    fn outcome(&mut self, number: usize, answer: &[u8], mut table: VarTable) -> Result<Outcome, Error> {
+        let strange = |what: String| Error::Lost(format!("the server's answer makes no sense: {what}"));
+        let mut reader = Reader::new(answer);
+        self.is_stopped = number == STOPPED;
+        match number {
+            ENDED => {
+                table.decode_out(reader.opaque("the table").map_err(strange)?)?;
+                Ok(Outcome::Ended(table))
+            }
+            STOPPED => {
+                let fault = reader.hyper("the fault").map_err(strange)? as i64;
+                let location = reader.hyper("the location").map_err(strange)? as u32;
+                let sentence = reader.opaque("why").map_err(strange)?;
+                let sentence = String::from_utf8_lossy(sentence).into_owned();
+                table.decode_out(reader.opaque("the table").map_err(strange)?)?;
+                let why = match fault {
+                    BUDGET => Stop::Budget,
+                    CANCELLED => Stop::Cancelled,
+                    number => Stop::Fault(
+                        Fault::from_number(number as u32)
+                            .ok_or_else(|| strange(format!("there is no fault {number}")))?,
+                    ),
+                };
+                Ok(Outcome::Stopped { why, location, sentence, table })
+            }
+            REFUSED => {
+                let why = reader.opaque("why").map_err(strange)?;
+                Err(Error::Refused(String::from_utf8_lossy(why).into_owned()))
+            }
+            UNKNOWN => Err(Error::Refused("it doesn't know a program that it was just sent".into())),
+            other => Err(strange(format!("message {other}"))),
+        }
+    }
+}

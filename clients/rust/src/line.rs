@@ -1,0 +1,98 @@
+//! A connection by Drystone's own protocol (docs/src/wire.md), over which one request at a time is answered.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+
+use drystone_component::Interface;
+use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, Limits, Role};
+
+use crate::Error;
+
+/// See the head of this file.
+pub(crate) struct Line {
+    stream: TcpStream,
+    connection: Connection,
+    bytes: Vec<u8>,
+}
+
+/// Bytes that are read at once.
+const AT_ONCE: usize = 64 * 1024;
+
+impl Line {
+    pub(crate) fn connect(address: impl ToSocketAddrs) -> io::Result<Line> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        let connection = Connection::new(Role::Dialer, Limits::default());
+        Ok(Line { stream, connection, bytes: vec![0; AT_ONCE] })
+    }
+
+    pub(crate) fn describe(&mut self, name: &str) -> Result<Description, Error> {
+        let asked = self.connection.describe(name.as_bytes());
+        self.until(|line| match line.connection.poll()? {
+            Event::Answered { request, description } if request == asked => Some(description),
+            _ => None,
+        })?
+        .map_err(|why| Error::Refused(format!("{name}: {why}")))
+    }
+
+    /// Begins a communication.
+    pub(crate) fn open(&mut self, name: &[u8], interface: Interface) -> Result<Handle, Error> {
+        // It lives as long as the connection, and there is one of it.
+        let interface = Box::leak(Box::new(interface));
+        let handle = self.connection.open(name, interface, 0);
+        self.until(|line| match line.connection.arrival(handle) {
+            Arrival::Lost(why) => Some(Err(Error::Lost(why))),
+            _ => line.connection.has_room(handle).then_some(Ok(handle)),
+        })?
+    }
+
+    /// Sends a message and waits for the next one, which is the answer.
+    pub(crate) fn ask(
+        &mut self,
+        handle: Handle,
+        message: usize,
+        values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(usize, Vec<u8>), Error> {
+        let sent = self.connection.send(handle, message, |out| {
+            values(out);
+            Ok(())
+        });
+        sent.map_err(Error::Lost)?;
+        let number = self.until(|line| match line.connection.arrival(handle) {
+            Arrival::Nothing => None,
+            Arrival::Message(number) => Some(Ok(number)),
+            Arrival::Closed => Some(Err(Error::Lost("the server has ended it".into()))),
+            Arrival::Lost(why) => Some(Err(Error::Lost(why))),
+        })??;
+        let (bytes, _) = self.connection.take(handle, <[u8]>::to_vec);
+        Ok((number, bytes))
+    }
+
+    /// Gives a communication up.
+    pub(crate) fn abandon(&mut self, handle: Handle) {
+        self.connection.abandon(handle, "it was given up");
+    }
+
+    /// Sends and reads until there is something.
+    fn until<T>(&mut self, mut found: impl FnMut(&mut Line) -> Option<T>) -> Result<T, Error> {
+        loop {
+            if let Some(found) = found(self) {
+                return Ok(found);
+            }
+            if let Some(why) = self.connection.failure() {
+                return Err(Error::Lost(why.into()));
+            }
+            let output = self.connection.output();
+            if !output.is_empty() {
+                let length = output.len();
+                self.stream.write_all(output)?;
+                self.connection.sent(length);
+                continue;
+            }
+            match self.stream.read(&mut self.bytes)? {
+                0 => self.connection.lost("the server has ended the connection"),
+                count => self.connection.feed(&self.bytes[..count]),
+            }
+        }
+    }
+}
