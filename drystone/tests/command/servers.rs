@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::certificates::{authority, certify};
 use crate::peer::{Peer, free_port, installed};
 use crate::with::alone;
-use crate::{DRYSTONE, complaint, printed, status};
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 /// A folder in `systems/`.
 fn system(name: &str) -> PathBuf {
@@ -217,4 +218,76 @@ fn what_the_protocol_of_redis_forbids_ends_the_client_alone() {
     let mut heard = [0; 7];
     honest.read_exact(&mut heard).expect("it answers");
     assert_eq!((&heard, server.runs()), (b"+PONG\r\n", true));
+}
+
+/// What `systems/tests/hostile.py` measures is measured there; here it is enough that the servers bear it.
+fn bears_hostile_clients(kind: &str, program: &Path) {
+    let program = program.to_str().expect("a plain path");
+    let script = system("tests/hostile.py");
+    let mut python = Command::new("python3");
+    python.arg("-B").arg(script).args([kind, program, "2", "1000"]);
+    let Ok(output) = python.output() else { return drystone_golden::skipped("there is no python3") };
+    assert_eq!(status(&output), 0, "{}{}", printed(&output), complaint(&output));
+    assert!(!complaint(&output).contains("error"), "{}", complaint(&output));
+}
+
+#[test]
+fn the_key_value_server_bears_hostile_clients() {
+    bears_hostile_clients("keyvalue", key_value());
+}
+
+#[test]
+fn the_file_server_bears_hostile_clients() {
+    bears_hostile_clients("files", file_server());
+}
+
+const STORING: &str = "
+COMPONENT Main;
+INTERFACE Store;
+  { IN Get(key: TEXT) ( OUT Value(x: TEXT) | OUT Missing | OUT Refused(reason: TEXT) )
+  | IN Set(key, x: TEXT) ( OUT Done | OUT Refused(reason: TEXT) ) }
+END Store;
+COMPONENT Client REQUIRES Store;
+VARIABLE x: TEXT;
+BEGIN
+  Store!Set(\"key\", \"value\");
+  IF Store?Done THEN
+    Store?Done; Store!Get(\"key\"); Store?Value(x); WRITE(x)
+  ELSE
+    WRITE(\"lost\")
+  END;
+  WRITELINE
+END Client;
+VARIABLE client: Client;
+BEGIN
+  NEW(client); CONNECT(Store(client), \"tcp://127.0.0.1:PORT/store\") BY
+END Main;
+";
+
+#[test]
+fn the_key_value_server_takes_by_tls_who_has_a_certificate() {
+    let port = free_port();
+    let text = STORING.replace("127.0.0.1:PORT", &format!("localhost:{port}"));
+    let by = "BY Tcp(certificate: \"client.pem\", key: \"client.key\", authority: \"server-ca.pem\")";
+    let folder = folder_with(&text.replace(" BY\n", &format!(" {by}\n")));
+    let root = authority();
+    certify(folder.path(), "server", &root);
+    certify(folder.path(), "client", &root);
+    let arguments = [
+        "file=store.redb".into(),
+        format!("store=tcp://localhost:{port}/store"),
+        "redis=".into(),
+        "certificate=server.pem".into(),
+        "key=server.key".into(),
+        "authority=server-ca.pem".into(),
+    ];
+    let program = key_value().to_str().expect("a plain path");
+    let mut server = Peer::start(folder.path(), program, &arguments.each_ref().map(String::as_str));
+    assert_eq!(server.line(), "ready");
+    let run = || drystone(folder.path(), &["run", "program.dry"]);
+    let output = run();
+    assert_eq!((printed(&output).as_str(), status(&output)), ("value\n", 0), "{}", complaint(&output));
+    // One of another authority gets nothing.
+    certify(folder.path(), "client", &authority());
+    assert_eq!(printed(&run()), "lost\n");
 }

@@ -1,6 +1,7 @@
 //! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by a symbolic
 //! link; so it makes no difference what others do to the folders on the way meanwhile.
 
+use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -100,18 +101,21 @@ impl Beneath {
     /// It is no folder, or may not be read.
     pub fn list(&self, folder: &[u8], after: &[u8], most: usize) -> io::Result<Vec<Vec<u8>>> {
         let folder = if folder.is_empty() { b"." } else { folder };
-        let mut names = Vec::new();
+        let mut names = BinaryHeap::<Vec<u8>>::new();
         for entry in Dir::new(self.at(folder, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
-            let name = entry?.file_name().to_bytes().to_vec();
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
             // One with the end of a line in it would look like two.
             let is_one = name != b"." && name != b".." && !name.contains(&b'\n');
-            if is_one && *name > *after {
-                names.push(name);
+            let is_first = names.len() < most || names.peek().is_some_and(|last| name < last.as_slice());
+            if is_one && is_first && *name > *after {
+                names.push(name.to_vec());
+                if names.len() > most {
+                    names.pop();
+                }
             }
         }
-        names.sort_unstable();
-        names.truncate(most);
-        Ok(names)
+        Ok(names.into_sorted_vec())
     }
 
     /// Deletes a file, or an empty folder.

@@ -32,7 +32,9 @@ const LARGEST: i64 = 16 * 1024 * 1024;
 /// What all clients share.
 struct Shared {
     folder: Arc<Beneath>,
-    pool: Pool,
+    quick: Pool,
+    /// For what may take long whatever the disk does, so that others needn't wait for it.
+    slow: Pool,
 }
 
 /// What comes of a request.
@@ -63,10 +65,11 @@ impl Session {
     fn apart(
         &mut self,
         caller: &Caller,
+        pace: fn(&Shared) -> &Pool,
         prepare: impl FnOnce(&Session, Arc<Beneath>) -> io::Result<Job>,
     ) -> Poll<Outcome> {
         if self.outcome.is_none()
-            && let Err(error) = self.begin(caller, prepare)
+            && let Err(error) = self.begin(caller, pace, prepare)
         {
             return Poll::Ready(Err(error));
         }
@@ -84,6 +87,7 @@ impl Session {
     fn begin(
         &mut self,
         caller: &Caller,
+        pace: fn(&Shared) -> &Pool,
         prepare: impl FnOnce(&Session, Arc<Beneath>) -> io::Result<Job>,
     ) -> io::Result<()> {
         let shared = self.shared.clone();
@@ -92,7 +96,7 @@ impl Session {
         let job = prepare(self, shared.folder.clone())?;
         self.bell = self.bell.take().or_else(|| caller.bell());
         let bell = self.bell.as_ref().ok_or_else(|| io::Error::other("there are no threads here"))?;
-        self.outcome = Some(shared.pool.run(job, bell.ringer()));
+        self.outcome = Some(pace(shared).run(job, bell.ringer()));
         Ok(())
     }
 
@@ -108,6 +112,14 @@ impl Session {
         data.truncate(count);
         Ok((count > 0 && count == usize::try_from(n).unwrap_or(0)).then_some(data))
     }
+}
+
+fn quick(shared: &Shared) -> &Pool {
+    &shared.quick
+}
+
+fn slow(shared: &Shared) -> &Pool {
+    &shared.slow
 }
 
 fn place(position: i64) -> io::Result<u64> {
@@ -152,14 +164,15 @@ impl DiskLater for Session {
                 return Err(io::Error::other("there is a folder already"));
             }
             let folder = Arc::new(Beneath::new(Path::new(OsStr::from_bytes(folder)))?);
-            *shared = Some(Shared { folder, pool: Pool::new()? });
+            *shared =
+                Some(Shared { folder, quick: Pool::new("quick", 4, 0)?, slow: Pool::new("slow", 2, 10)? });
             Ok(Done::Nothing)
         };
         answer!(Poll::Ready(open()), RootAnswer)
     }
 
     fn open(&mut self, caller: &Caller, name: &[u8], mode: &[u8]) -> Poll<OpenAnswer<'_>> {
-        let opened = self.apart(caller, |_, folder| {
+        let opened = self.apart(caller, quick, |_, folder| {
             let (name, mode) = (name.to_vec(), mode.to_vec());
             Ok(Box::new(move || folder.open(&name, &mode).map(Done::Open)))
         });
@@ -176,7 +189,7 @@ impl DiskLater for Session {
         {
             return Poll::Ready(ReadAnswer::Data { x: caller.text(&data) });
         }
-        let data = self.apart(caller, |session, _| {
+        let data = self.apart(caller, quick, |session, _| {
             let (file, at) = (session.file(file)?, place(position)?);
             let n = usize::try_from(n.clamp(0, LARGEST)).unwrap_or(0);
             Ok(Box::new(move || read(&file, at, n).map(Done::Data)))
@@ -185,7 +198,7 @@ impl DiskLater for Session {
     }
 
     fn write(&mut self, caller: &Caller, file: i64, position: i64, x: &[u8]) -> Poll<WriteAnswer<'_>> {
-        let written = self.apart(caller, |session, _| {
+        let written = self.apart(caller, quick, |session, _| {
             let (file, at, x) = (session.file(file)?, place(position)?, x.to_vec());
             Ok(Box::new(move || file.write_all_at(&x, at).map(|()| Done::Nothing)))
         });
@@ -193,7 +206,7 @@ impl DiskLater for Session {
     }
 
     fn update(&mut self, caller: &Caller, file: i64) -> Poll<UpdateAnswer<'_>> {
-        let updated = self.apart(caller, |session, _| {
+        let updated = self.apart(caller, slow, |session, _| {
             let file = session.file(file)?;
             Ok(Box::new(move || file.sync_all().map(|()| Done::Nothing)))
         });
@@ -207,7 +220,7 @@ impl DiskLater for Session {
     }
 
     fn stat(&mut self, caller: &Caller, name: &[u8]) -> Poll<StatAnswer<'_>> {
-        let status = self.apart(caller, |_, folder| {
+        let status = self.apart(caller, quick, |_, folder| {
             let name = name.to_vec();
             Ok(Box::new(move || folder.stat(&name).map(Done::Status)))
         });
@@ -217,7 +230,7 @@ impl DiskLater for Session {
     }
 
     fn list(&mut self, caller: &Caller, folder: &[u8], after: &[u8], most: i64) -> Poll<ListAnswer<'_>> {
-        let names = self.apart(caller, |_, beneath| {
+        let names = self.apart(caller, slow, |_, beneath| {
             let (folder, after, most) = (folder.to_vec(), after.to_vec(), most.clamp(0, LARGEST) as usize);
             Ok(Box::new(move || {
                 let names = beneath.list(&folder, &after, most)?;
@@ -229,7 +242,7 @@ impl DiskLater for Session {
     }
 
     fn delete(&mut self, caller: &Caller, name: &[u8]) -> Poll<DeleteAnswer<'_>> {
-        let deleted = self.apart(caller, |_, folder| {
+        let deleted = self.apart(caller, quick, |_, folder| {
             let name = name.to_vec();
             Ok(Box::new(move || folder.delete(&name).map(|()| Done::Nothing)))
         });
@@ -237,7 +250,7 @@ impl DiskLater for Session {
     }
 
     fn make_folder(&mut self, caller: &Caller, name: &[u8]) -> Poll<MakeFolderAnswer<'_>> {
-        let made = self.apart(caller, |_, folder| {
+        let made = self.apart(caller, quick, |_, folder| {
             let name = name.to_vec();
             Ok(Box::new(move || folder.make_folder(&name).map(|()| Done::Nothing)))
         });
@@ -245,7 +258,7 @@ impl DiskLater for Session {
     }
 
     fn rename(&mut self, caller: &Caller, name: &[u8], new: &[u8]) -> Poll<RenameAnswer<'_>> {
-        let renamed = self.apart(caller, |_, folder| {
+        let renamed = self.apart(caller, quick, |_, folder| {
             let (name, new) = (name.to_vec(), new.to_vec());
             Ok(Box::new(move || folder.rename(&name, &new).map(|()| Done::Nothing)))
         });

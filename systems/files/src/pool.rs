@@ -6,9 +6,6 @@ use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// As many things may wait for disks at a time.
-const THREADS: usize = 4;
-
 /// See the head of this file.
 #[derive(Debug)]
 pub struct Pool {
@@ -16,16 +13,20 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads; they end with it.
+    /// Starts so many threads, which end with it. Where the processor is wanted by others, who has a higher `nice` gets less of it.
     ///
     /// # Errors
     /// The system has no more threads.
-    pub fn new() -> std::io::Result<Pool> {
+    pub fn new(name: &str, threads: usize, nice: i32) -> std::io::Result<Pool> {
         let (jobs, inbox) = channel::<Job>();
         let inbox = Arc::new(Mutex::new(inbox));
-        for number in 1..=THREADS {
+        for number in 1..=threads {
             let inbox = inbox.clone();
-            thread::Builder::new().name(format!("disk {number}")).spawn(move || work(&inbox))?;
+            thread::Builder::new().name(format!("{name} {number}")).spawn(move || {
+                // Without it the thread works as well.
+                let _ = rustix::process::nice(nice);
+                work(&inbox);
+            })?;
         }
         Ok(Pool { jobs })
     }

@@ -1,15 +1,17 @@
 """The file server, as clients in Python see it: files.py PROGRAM. The program is `drystone build --with . *.dry`'s."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../clients/python"))
 
 import drystone
-from drystone import slice_  # noqa: F401  (a composite may take pieces of texts, too)
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
@@ -25,11 +27,9 @@ class Files(unittest.TestCase):
 
     def serve(self, *options):
         """A server, and a connection to it."""
-        import socket
-
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+            self.address = address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         arguments = [PROGRAM, f"folder={self.folder}", f"shelf={address}/shelf", *options]
         process = subprocess.Popen(arguments, stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
@@ -44,20 +44,16 @@ class Files(unittest.TestCase):
         with open(os.path.join(self.folder, name), "wb") as file:
             file.write(data)
 
-    def ask(self, server, request, *values, answer=None):
-        """One request; the values of the answer, or why it failed."""
+    def why(self, server, request, *values, answer="Done"):
+        """Why a request fails; "" if it doesn't."""
         program = server.program()
-        shelf = program.use("shelf")
+        shelf, reason = program.use("shelf"), program.text(result=True)
         getattr(shelf, request)(*values)
-        failed, reason = program.boolean(False, result=True), program.text(result=True)
-        results = []
         with program.if_(shelf.has("Failed")):
-            failed.set(True)
             shelf.Failed(reason)
         with program.else_():
-            results = [answer_part for answer_part in [getattr(shelf, answer or "Done")()] if answer_part is not None]
-        result = program.run()
-        return result[reason].decode() if result[failed] else [result[part] for part in results]
+            getattr(shelf, answer)()
+        return program.run()[reason].decode()
 
     def copying(self, server):
         program = server.program()
@@ -106,9 +102,9 @@ class Files(unittest.TestCase):
         os.mkfifo(os.path.join(self.folder, "pipe"))
         outside, links = "not a name within the folder", "symbolic links lead nowhere here"
         for name, why in [("../secret", outside), ("/etc/passwd", outside), ("link", links), ("pipe", "it is no file")]:
-            self.assertEqual(self.ask(server, "Open", name, "r", answer="Opened"), why, name)
-        self.assertEqual(self.ask(server, "Rename", "link", "../stolen"), outside)
-        self.assertEqual(self.ask(server, "List", "..", "", answer="Names"), outside)
+            self.assertEqual(self.why(server, "Open", name, "r", answer="Opened"), why, name)
+        self.assertEqual(self.why(server, "Rename", "link", "../stolen"), outside)
+        self.assertEqual(self.why(server, "List", "..", "", answer="Names"), outside)
 
     def test_a_session_has_so_many_files(self):
         server = self.serve("open=3")
@@ -134,12 +130,31 @@ class Files(unittest.TestCase):
             program.run({old: "old", new: "new"})
         self.assertEqual(os.path.getsize(os.path.join(self.folder, "new")), 0)
 
+    def test_who_goes_in_the_midst_of_a_request_leaves_the_server(self):
+        server = self.serve()
+        for number in range(5000):
+            self.write(str(number), b"")
+        for _ in range(5):
+            with drystone.connect(self.address, timeout=30) as other:
+                program = other.program()
+                shelf, again = program.use("shelf"), program.integer(1)
+                with program.while_(again > 0):
+                    shelf.List("", "")
+                    shelf.Names(program.text())
+                running = threading.Thread(target=lambda: self.assertRaises((drystone.Lost, OSError), program.run))
+                running.start()
+                time.sleep(0.2)
+                other.socket.shutdown(socket.SHUT_RDWR)
+                running.join()
+        program, old, new, copied = self.copying(server)
+        self.assertEqual(program.run({old: "7", new: "new"})[copied], 0)
+
     def test_where_nothing_may_be_changed_nothing_is(self):
         server = self.serve("write=no")
         self.write("old", b"data")
         for request in [("Open", "old", "w"), ("Delete", "old"), ("MakeFolder", "new"), ("Rename", "old", "new")]:
-            answer = "Opened" if request[0] == "Open" else None
-            self.assertEqual(self.ask(server, *request, answer=answer), "nothing may be changed here")
+            answer = "Opened" if request[0] == "Open" else "Done"
+            self.assertEqual(self.why(server, *request, answer=answer), "nothing may be changed here")
         self.assertEqual(os.listdir(self.folder), ["old"])
 
 

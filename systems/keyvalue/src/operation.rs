@@ -61,6 +61,11 @@ impl Operation {
         (size > LARGEST_VALUE).then(|| format!("a value has {LARGEST_VALUE} bytes at most"))
     }
 
+    /// How many records it looks at.
+    pub fn work(&self) -> i64 {
+        if let Operation::Next { most, .. } = self { *most } else { 1 }
+    }
+
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
         match self {
@@ -91,16 +96,28 @@ impl Outcome {
 const LARGEST_OUTCOMES: usize = 32 * 1024 * 1024;
 
 /// The outcomes of a batch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outcomes {
     all: Vec<Outcome>,
     size: usize,
+    largest: usize,
+}
+
+impl Default for Outcomes {
+    fn default() -> Outcomes {
+        Outcomes::of(LARGEST_OUTCOMES)
+    }
 }
 
 impl Outcomes {
+    /// None, with room for so many bytes.
+    pub fn of(largest: usize) -> Outcomes {
+        Outcomes { all: Vec::new(), size: 0, largest }
+    }
+
     /// Whether there may be more of them that hold something.
     pub fn has_room(&self) -> bool {
-        self.size < LARGEST_OUTCOMES
+        self.size < self.largest
     }
 
     /// One more.

@@ -22,10 +22,10 @@ use crate::store::Store;
 /// What one client has asked for.
 struct Session {
     store: Rc<RefCell<Option<Store>>>,
-    /// Rings when the writer is done; made when it is first needed.
+    /// Rings when that is done which takes time; made when it is first needed.
     bell: Option<Rc<dyn Bell>>,
     operations: Vec<Operation>,
-    /// While they are being written.
+    /// While they are being done on another thread.
     outcomes: Option<Receiver<Vec<Outcome>>>,
     results: VecDeque<Outcome>,
 }
@@ -36,7 +36,7 @@ impl Session {
         Poll::Ready(())
     }
 
-    /// Begins what has to be written; the results of anything else are there at once.
+    /// Begins what has to wait for the disk, or takes long; the results of anything else are there at once.
     fn begin(&mut self, caller: &Caller) {
         let operations = take(&mut self.operations);
         let store = self.store.borrow();
@@ -45,15 +45,17 @@ impl Session {
                 .results
                 .extend(operations.iter().map(|_| Outcome::Refused("the store isn't open".into())));
         };
-        if operations.iter().all(Operation::only_reads) {
-            return self.results.extend(store.read(&operations));
+        if operations.iter().all(Operation::only_reads)
+            && let Some(outcomes) = store.read_now(&operations)
+        {
+            return self.results.extend(outcomes);
         }
         self.bell = self.bell.take().or_else(|| caller.bell());
         let bell = self.bell.as_ref().expect("a platform with files has threads");
-        self.outcomes = Some(store.write(operations, bell.ringer()));
+        self.outcomes = Some(store.begin(operations, bell.ringer()));
     }
 
-    /// Whether the writer has nothing to do for this client any more.
+    /// Whether nothing is done for this client any more.
     fn is_done(&mut self) -> bool {
         let Some(outcomes) = &self.outcomes else { return true };
         match outcomes.try_recv() {

@@ -1,5 +1,6 @@
-//! The file and its writer: one thread, which makes one transaction of all that clients have asked for while the last one went
-//! to the disk. So an answer means that its operations are there, and how many clients there are costs little.
+//! The file and its threads. One of them makes one transaction of all changes that clients have asked for while the last one went to
+//! the disk: so an answer means that its operations are there, and how many clients there are costs little. The other one reads what
+//! takes long.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +15,10 @@ use crate::table::{EXPIRIES, RECORDS, Tables, now, read};
 
 /// Bytes of operations in one transaction, where the last client may bring more.
 const LARGEST_TRANSACTION: usize = 1024 * 1024;
+/// What is read on the home's thread, where all clients wait for it: this many records, and this many bytes.
+const QUICK_WORK: i64 = 300;
+/// See [`QUICK_WORK`].
+const QUICK_BYTES: usize = 128 * 1024;
 /// Of those that have expired, as many are deleted at once.
 const SWEPT: usize = 1000;
 /// How long expired records may take room.
@@ -34,6 +39,7 @@ struct Job {
 pub struct Store {
     database: Arc<Database>,
     jobs: Sender<Job>,
+    reads: Sender<Job>,
 }
 
 impl Store {
@@ -51,40 +57,68 @@ impl Store {
             Ok(database)
         };
         let database = Arc::new(open().map_err(|error| format!("{}: {error}", path.display()))?);
-        let (jobs, inbox) = channel();
+        let ((jobs, inbox), (reads, wanted)) = (channel(), channel());
         let writer = Writer { database: database.clone(), inbox };
-        thread::Builder::new()
-            .name("store".into())
-            .spawn(|| writer.run())
-            .map_err(|error| error.to_string())?;
-        Ok(Store { database, jobs })
+        start("writer", || writer.run())?;
+        let shared = database.clone();
+        start("reader", move || {
+            // Where the processor is wanted, who asks for little comes first. Without it the thread works as well.
+            let _ = rustix::process::nice(10);
+            wanted.into_iter().for_each(|job| answer(&shared, job));
+        })?;
+        Ok(Store { database, jobs, reads })
     }
 
-    /// Does operations that only read, at once.
-    pub fn read(&self, operations: &[Operation]) -> Vec<Outcome> {
-        let outcomes = || -> Result<Vec<Outcome>, Error> {
-            let records = self.database.begin_read()?.open_table(RECORDS)?;
-            let (now, mut outcomes) = (now(), Outcomes::default());
-            for operation in operations {
-                read(&records, operation, now, &mut outcomes)?;
-            }
-            Ok(outcomes.into_all())
-        };
-        outcomes().unwrap_or_else(|error| refused(operations, &error))
+    /// Does operations that only read, at once; `None`: that would take long.
+    pub fn read_now(&self, operations: &[Operation]) -> Option<Vec<Outcome>> {
+        let work: i64 = operations.iter().map(Operation::work).sum();
+        if work > QUICK_WORK {
+            return None;
+        }
+        match look(&self.database, operations, Outcomes::of(QUICK_BYTES)) {
+            Ok(outcomes) => outcomes.has_room().then(|| outcomes.into_all()),
+            Err(error) => Some(refused(operations, &error)),
+        }
     }
 
-    /// Has operations done together. The outcomes come when they are on the disk, and `ring` is called then.
-    pub fn write(
+    /// Has operations done together, on another thread. The outcomes come when what was changed is on the disk, and `ring` is
+    /// called then.
+    pub fn begin(
         &self,
         operations: Vec<Operation>,
         ring: Box<dyn FnOnce() + Send>,
     ) -> Receiver<Vec<Outcome>> {
         let (outcomes, come) = channel();
         let size = operations.iter().map(Operation::size).sum();
-        // Without a writer nothing comes, and the receiver is told so.
-        let _ = self.jobs.send(Job { operations, size, outcomes, ring });
+        let thread = if operations.iter().all(Operation::only_reads) { &self.reads } else { &self.jobs };
+        // Without the thread nothing comes, and the receiver is told so.
+        let _ = thread.send(Job { operations, size, outcomes, ring });
         come
     }
+}
+
+fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let started = thread::Builder::new().name(name.into()).spawn(run);
+    started.map(drop).map_err(|error| format!("no thread for the store: {error}"))
+}
+
+/// Does operations that only read.
+fn look(database: &Database, operations: &[Operation], mut outcomes: Outcomes) -> Result<Outcomes, Error> {
+    let records = database.begin_read()?.open_table(RECORDS)?;
+    let now = now();
+    for operation in operations {
+        read(&records, operation, now, &mut outcomes)?;
+    }
+    Ok(outcomes)
+}
+
+/// Reads much, on the reader's thread.
+fn answer(database: &Database, job: Job) {
+    let outcomes = look(database, &job.operations, Outcomes::default());
+    let outcomes = outcomes.map(Outcomes::into_all).unwrap_or_else(|error| refused(&job.operations, &error));
+    // The client may have gone.
+    let _ = job.outcomes.send(outcomes);
+    (job.ring)();
 }
 
 struct Writer {

@@ -13,8 +13,13 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
+/// Reads at once if that can be done, and else as it writes.
+fn read(store: &Store, operations: &[Operation]) -> Vec<Outcome> {
+    store.read_now(operations).unwrap_or_else(|| write(store, operations.to_vec()))
+}
+
 fn write(store: &Store, operations: Vec<Operation>) -> Vec<Outcome> {
-    store.write(operations, Box::new(|| ())).recv().expect("the writer answers")
+    store.begin(operations, Box::new(|| ())).recv().expect("its thread answers")
 }
 
 fn set(key: &str, x: &str, lifetime: i64) -> Operation {
@@ -61,7 +66,7 @@ fn operations_are_done_in_their_order() {
         Outcome::Missing,
     ];
     assert_eq!(write(&store, operations), expected);
-    assert_eq!(store.read(&[get("a"), get("n")]), [Outcome::Missing, value("5")]);
+    assert_eq!(read(&store, &[get("a"), get("n")]), [Outcome::Missing, value("5")]);
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn keys_come_in_their_order_and_with_their_prefix() {
     let (_folder, store) = store();
     write(&store, ["b1", "a", "b2", "c"].map(|key| set(key, key, 0)).into());
     let next = |after: &str, prefix: &str, most| {
-        store.read(&[Operation::Next { after: after.into(), prefix: prefix.into(), most }])
+        read(&store, &[Operation::Next { after: after.into(), prefix: prefix.into(), most }])
     };
     let entry = |key: &str| Outcome::Entry(key.into(), key.into());
     assert_eq!(next("", "b", 10), [entry("b1"), entry("b2"), Outcome::Missing]);
@@ -85,10 +90,10 @@ fn what_has_expired_is_missing_and_its_place_is_given_back() {
     write(&store, vec![Operation::Expire { key: "kept".into(), lifetime: 0 }]);
     sleep(Duration::from_millis(40));
     assert_eq!(
-        store.read(&[get("short"), get("kept"), get("long")]),
+        read(&store, &[get("short"), get("kept"), get("long")]),
         [Outcome::Missing, value("x"), value("x")]
     );
-    let remaining = |key: &str| store.read(&[Operation::Remaining { key: key.into() }]);
+    let remaining = |key: &str| read(&store, &[Operation::Remaining { key: key.into() }]);
     assert_eq!((remaining("short"), remaining("kept")), (vec![Outcome::Missing], vec![Outcome::Number(0)]));
     assert!(matches!(remaining("long")[..], [Outcome::Number(1..=60_000)]));
     // A lifetime that is gone isn't inherited.
@@ -107,7 +112,7 @@ fn what_is_no_key_and_what_is_too_much_is_refused() {
     for batch in 0..40 {
         write(&store, vec![set(&format!("large{batch}"), &large, 0)]);
     }
-    let all = store.read(&(0..40).map(|batch| get(&format!("large{batch}"))).collect::<Vec<_>>());
+    let all = read(&store, &(0..40).map(|batch| get(&format!("large{batch}"))).collect::<Vec<_>>());
     assert_eq!(all[0], value(&large));
     assert!(matches!(&all[39], Outcome::Refused(why) if why.contains("too much at once")));
 }
