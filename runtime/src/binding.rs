@@ -108,7 +108,7 @@ pub unsafe extern "C" fn ds_bind(
         if !name.is_local() {
             return Ok(beyond::bind(w, slot, interface, name, &hints)?);
         }
-        let slot = beyond::through(slot, beyond::way(w, interface, &hints)?);
+        let slot = beyond::through(w, slot, beyond::way(w, interface, &hints)?);
         context::connect(w, Waiting { slot, interface, location }, name).map_err(|why| about(name, why))
     };
     let outcome = bind();
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn ds_connect_by(
     }
     let way = Hints::parse(text::bytes(hints)).and_then(|hints| beyond::way(w, interface, &hints));
     match way {
-        Ok(way) => ds_connect(w, p, beyond::through(slot, way), target, location),
+        Ok(way) => ds_connect(w, p, beyond::through(w, slot, way), target, location),
         Err(reason) => Asker { w, p, location, interface }.answer(Err(reason.into())),
     }
 }

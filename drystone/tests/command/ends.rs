@@ -120,6 +120,38 @@ fn who_is_connected_to_events_hears_all_and_the_end_wherever_it_is() {
     }
 }
 
+/// Who waits for its connection already, and what is exported before it leads anywhere.
+const PATIENT: &str = "
+COMPONENT Main;
+ECHO
+COMPONENT Relay OFFERS Echo REQUIRES Echo;
+BEGIN PASSIVATE(20); CONNECT(Echo, Echo)
+END Relay;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  Echo!Say(1); Echo?Heard(n); WRITE(n); WRITELINE
+END Guest;
+VARIABLE host: Host; relay: Relay; early, late: Guest;
+BEGIN
+  NEW(early); PASSIVATE(20);
+  NEW(host); EXPORT(Echo(host), \"NAMEhost\");
+  NEW(relay); CONNECT(Echo(relay), \"NAMEhost\") BY Monitored(); EXPORT(Echo(relay), \"NAMErelay\");
+  CONNECT(Echo(early), \"NAMErelay\") BY Monitored();
+  NEW(late); PASSIVATE(20); CONNECT(Echo(late), \"NAMEhost\")
+END Main;
+";
+
+#[test]
+fn who_waits_for_its_connection_goes_on_whatever_that_is() {
+    for names in [format!("tcp://127.0.0.1:{}/", port()), "local:".into()] {
+        let text = with_echo(PATIENT).replace("NAME", &names);
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        let said = (printed(&output), status(&output));
+        assert_eq!(said, ("2\n2\n".into(), 0), "{names}: {}", complaint(&output));
+    }
+}
+
 const DELETING: &str = "
 COMPONENT Main;
 ECHO

@@ -10,7 +10,7 @@ use core::fmt;
 use drystone_component::{Interface, Name, Template};
 
 use super::{Binder, Hints};
-use crate::communication::connection::link;
+use crate::communication::connection::{lead, link};
 use crate::far::{Door, Reach, door, listen, proxy, proxy_of, stands_before};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
@@ -29,7 +29,7 @@ pub unsafe fn bind(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    link(slot, reach(w, interface, name, hints)?);
+    lead(w, slot, reach(w, interface, name, hints)?);
     Ok(())
 }
 
@@ -198,9 +198,9 @@ impl Composed {
 ///
 /// # Safety
 /// As the binding module says.
-pub unsafe fn through(slot: *mut RequiredSlot, way: Option<Way>) -> *mut RequiredSlot {
+pub unsafe fn through(w: *mut Worker, slot: *mut RequiredSlot, way: Option<Way>) -> *mut RequiredSlot {
     let Some(Way { target, behind }) = way else { return slot };
-    link(slot, target);
+    lead(w, slot, target);
     behind
 }
 

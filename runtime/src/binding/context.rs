@@ -16,7 +16,7 @@ use drystone_component::{Interface, Message, Name};
 use super::beyond::{CAPACITY, binder};
 use super::hints::Hints;
 use super::naming::{DEEPEST, ROUND};
-use crate::communication::connection::{Refusal, connect_to_name, fits, link};
+use crate::communication::connection::{Refusal, connect_to_name, fits, lead, link};
 use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door, listen, proxy};
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
@@ -35,7 +35,7 @@ pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Resul
         Some((context, name)) => {
             let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
             let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
-            link(waiting.slot, proxy.ok_or(String::from("out of memory"))?);
+            lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
             Ok(())
         }
         None => connect_to_name(w, waiting, name.bytes()),

@@ -13,7 +13,7 @@ use drystone_component::{Interface, Name};
 
 use super::context::{self, said};
 use super::{Hints, beyond};
-use crate::communication::connection::{close_all_through, leaves_through, link, unlink, wake_through};
+use crate::communication::connection::{close_all_through, lead, leaves_through, unlink, wake_through};
 pub use crate::communication::rebinding::{Pending, withdraw};
 use crate::communication::{may_close, rebinding};
 use crate::home::home;
@@ -136,7 +136,7 @@ unsafe fn connect(
         (Prepared::Beyond(found), _) => {
             let target = found.target(w, interface)?;
             leave(w, slot);
-            link(slot, target);
+            lead(w, slot, target);
         }
         (Prepared::Within(composed), Some((name, _))) => {
             let name = Name::decode(name.as_bytes())?;
@@ -144,7 +144,7 @@ unsafe fn connect(
             context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
             let way = composed.map(|composed| composed.way(w, interface)).transpose()?;
             leave(w, slot);
-            let slot = beyond::through(slot, way);
+            let slot = beyond::through(w, slot, way);
             context::connect(w, Waiting { slot, interface, location: u32::MAX }, name).map_err(said)?;
         }
         (Prepared::Nothing | Prepared::Within(_), _) => leave(w, slot),

@@ -18,8 +18,8 @@ pub use self::closing::*;
 pub use self::named::*;
 pub use self::reach::*;
 pub use self::slots::*;
-pub use self::waiting::{tell_disconnected, wait, wake_parked};
-use self::waiting::{tell_main, wake_holder, wake_instance};
+pub use self::waiting::{tell_disconnected, tell_main, wait, wake_parked};
+use self::waiting::{wake_holder, wake_instance};
 pub use self::ways::*;
 use super::{Act, interface_of, make_gone, violation};
 use crate::failure::ds_fail;
@@ -83,10 +83,15 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
     if closes_cycle(slot, target) {
         return Joined::Failed(Fault::ConnectionCycle);
     }
+    lead(w, slot, target);
+    Joined::Done
+}
+
+/// Connects a slot that is unconnected, and wakes those who wait for that.
+pub unsafe fn lead(w: *mut Worker, slot: *mut RequiredSlot, target: usize) {
     link(slot, target);
     wake_through(w, slot);
     tell_main(w, (*slot).instance);
-    Joined::Done
 }
 
 /// Whether no more may be connected.
@@ -107,6 +112,8 @@ pub unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
             wake_holder(w, leaf.client);
         } else {
             wake_instance(w, leaf.client);
+            // Far clients, too, may have waited until this leads somewhere.
+            tell_main(w, leaf.client);
         }
     });
 }

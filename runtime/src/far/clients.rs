@@ -15,7 +15,7 @@ use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
 use super::pump::{Outcome, Pump};
 use super::traffic::Traffic;
-use crate::communication::connection::{ds_reach, is_open, link, resolve};
+use crate::communication::connection::{Target, decode, ds_reach, is_open, link, resolve};
 use crate::communication::may_close_as;
 use crate::failure;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
@@ -55,6 +55,11 @@ pub unsafe fn make(
     true
 }
 
+/// Whether the listener that a client is connected to is connected itself.
+unsafe fn is_exported(target: usize) -> bool {
+    matches!(decode(target), Target::PassedOn(listener) if (*listener).target != 0)
+}
+
 /// Body of a client's main process.
 pub static RUN: NativeBody = run;
 
@@ -67,10 +72,16 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let interface = &*(*template_of(instance)).required.get()[0].interface;
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
     let server = resolve((*slot).target);
+    // What is exported may not lead to a server yet.
+    let has_begun = !(*slot).communication.is_null();
+    if !has_begun && server.is_none() && is_exported((*slot).target) && !(**cell).pump.is_far_gone() {
+        (*p).status = PLATFORM;
+        return;
+    }
     // What waits for its last communications to end, to be deleted, begins no others.
     let is_refused =
         !is_open(server) || server.is_some_and(|(instance, _)| record::waits_for_services(instance));
-    let is_refused = (*slot).communication.is_null() && is_refused;
+    let is_refused = !has_begun && is_refused;
     let outcome = if is_refused && !((**cell).waits && (*slot).target != 0) {
         (**cell).pump.near_is_gone()
     } else {

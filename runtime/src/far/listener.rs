@@ -17,7 +17,7 @@ use super::clients;
 use super::guest::SLOTS;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
-use crate::communication::connection::{indexed_slot, unlink};
+use crate::communication::connection::{indexed_slot, tell_main, unlink};
 use crate::home::home;
 use crate::instance::{
     delete_detached, delete_kept, keep_detached, main_process, runs, slot_at, template_of,
@@ -96,6 +96,15 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let interface = &*(*template_of(instance)).required.get()[0].interface;
     let slot = slot_at::<RequiredSlot>(instance, SLOT);
     let is_connected = (*slot).target != 0;
+    if !is_connected {
+        // Those whose communications have not begun must know.
+        let mut client = (*slot).clients;
+        while !client.is_null() {
+            let next = (*client).next;
+            tell_main(w, (*client).instance);
+            client = next;
+        }
+    }
     // It may be going to be connected by a name of this program's own, which nothing has yet: far clients wait.
     if is_connected || (*home(w)).names.awaited(slot).is_some() {
         while is_connected && let Some(far) = (**cell).exported.accept() {

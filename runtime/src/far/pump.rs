@@ -192,6 +192,11 @@ impl Pump {
         Outcome::Lost
     }
 
+    /// Whether there is no far side any more, and nothing of what it has said is left.
+    pub fn is_far_gone(&mut self) -> bool {
+        matches!(self.far.receive(), Arrival::Closed | Arrival::Lost(_))
+    }
+
     /// There is no near side, or no more.
     pub fn near_is_gone(&mut self) -> Outcome {
         if !self.begun {
