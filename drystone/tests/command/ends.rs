@@ -152,6 +152,54 @@ fn who_waits_for_its_connection_goes_on_whatever_that_is() {
     }
 }
 
+/// Both of what a process deletes, and holds what is exported, wait for their turn when the process is ended by force.
+const FORCED: &str = "
+COMPONENT Main;
+ECHO
+INTERFACE Stop; { IN Now } END Stop;
+COMPONENT First;
+  VARIABLE host, other: Host;
+BEGIN NEW(host); EXPORT(Echo(host), \"local:first\"); NEW(other)
+END First;
+COMPONENT Second;
+  VARIABLE host, other: Host;
+BEGIN NEW(host); EXPORT(Echo(host), \"local:second\"); NEW(other)
+END Second;
+COMPONENT {ISOLATED} Cage OFFERS Stop;
+  VARIABLE zero: INTEGER;
+  PROCEDURE P;
+  VARIABLE first: First; second: Second;
+  BEGIN NEW(first); NEW(second); PASSIVATE(30)
+  END P;
+  IMPLEMENTATION Stop;
+  BEGIN ?Now; BEGIN {EXCLUSIVE} zero := 1 DIV zero END END Stop;
+ACTIVITY P
+END Cage;
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  Echo!Say(1); PASSIVATE(200); IF Echo?Heard THEN WRITE(\"heard\") ELSE WRITE(\"lost\") END; WRITELINE
+END Guest;
+COMPONENT Pair;
+  PROCEDURE Q(n: INTEGER);
+  VARIABLE one, two: Host;
+  BEGIN NEW(one); NEW(two); PASSIVATE(1); IF n > 0 THEN Q(n - 1) END END Q;
+ACTIVITY Q(20)
+END Pair;
+VARIABLE cage: Cage; one, two: Guest; pair[i: INTEGER]: Pair; i: INTEGER;
+BEGIN
+  NEW(cage); NEW(one); CONNECT(Echo(one), \"local:first\"); NEW(two); CONNECT(Echo(two), \"local:second\");
+  PASSIVATE(100); cage!Now; FOR i := 1 TO 100 DO NEW(pair[i]) END
+END Main;
+";
+
+#[test]
+fn what_waits_for_its_turn_to_be_deleted_may_be_ended_by_force() {
+    let output = drystone(folder_with(&with_echo(FORCED)).path(), &["run", "program.dry"]);
+    let said = (printed(&output), status(&output));
+    assert_eq!(said, ("lost\nlost\n".into(), 0), "{}", complaint(&output));
+}
+
 const DELETING: &str = "
 COMPONENT Main;
 ECHO

@@ -205,7 +205,6 @@ fn only_who_may_be_asked_for_listens() {
     let everywhere = format!("https://0.0.0.0:{}", free_port());
     for (options, url, why) in [
         ("token: \"x\"", "https://127.0.0.1:1", "an https: name is exported with a certificate"),
-        ("certificate: \"server.pem\"", "https://127.0.0.1:1", "certificate and key go together"),
         (
             "certificate: \"no.pem\", key: \"no.key\"",
             "https://127.0.0.1:1",

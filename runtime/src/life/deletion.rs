@@ -198,8 +198,9 @@ unsafe fn next_cell(w: *mut Worker, d: *mut Deletion) -> Option<(Cell, bool)> {
     if turn.is_null() {
         while let Some((cell, has_clients)) = children.next() {
             if !late.leads(cell) {
-                let is_late = has_clients && !late.is_empty() || is_exported(w, *cell);
-                return Some((cell, is_late && (**cell).live & DEAD == 0));
+                let is_alive = (**cell).live & DEAD == 0;
+                let is_late = is_alive && (has_clients && !late.is_empty() || is_exported(w, *cell));
+                return Some((cell, is_late));
             }
         }
         if *customer != Customer::Parent {

@@ -376,9 +376,9 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
 
 /// Frees the record of a dead instance, which doesn't lead to it any more.
 unsafe fn forget(w: *mut Worker, deletion: *mut Deletion) {
-    let parent = end_record(w, deletion).parent;
-    // What a dead process wanted to have deleted has no instance of its own.
-    if !parent.is_null() && (*parent).instance.is_null() {
+    let Deletion { parent, is_suspended, .. } = end_record(w, deletion);
+    // What a dead process wanted to have deleted has no instance of its own; one of those within it has its turn.
+    if !is_suspended && !parent.is_null() && (*parent).instance.is_null() {
         end_record(w, parent);
     }
 }
