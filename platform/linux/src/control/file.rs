@@ -31,12 +31,13 @@ impl File {
         if is_left(path) {
             fs::remove_file(path)?;
         }
-        let listener = UnixListener::bind(path)?;
-        let path = CString::new(absolute(path)?.as_os_str().as_bytes())?;
-        OWNER.store(std::process::id() as i32, SeqCst);
-        FILE.store(path.into_raw(), SeqCst);
+        let name = CString::new(absolute(path)?.as_os_str().as_bytes())?;
         static WATCH: Once = Once::new();
         WATCH.call_once(watch);
+        OWNER.store(std::process::id() as i32, SeqCst);
+        // Whoever sees the file may send a signal at once.
+        let listener = UnixListener::bind(path)?;
+        FILE.store(name.into_raw(), SeqCst);
         Ok((listener, File(())))
     }
 
