@@ -231,7 +231,11 @@ fn names_are_looked_at_when_they_are_used() {
     for (name, by, expected) in [
         ("tcp://10.1.2.3:7000/talk", "", foreign),
         ("tcp://127.0.0.1:7000/talk", "BY Tcp(capacity: LENGTH(nothing))", many),
-        ("tcp://127.0.0.1:7000/talk", "BY Tcp(key: \"x\")", "certificate, key and authority go together"),
+        (
+            "tcp://127.0.0.1:7000/talk",
+            "BY Tcp(certificate: \"x\", key: \"x\")",
+            "certificate, key and authority go together",
+        ),
         (
             "tcp://127.0.0.1:7000/talk",
             "BY Tcp(certificate: \"x\", key: \"x\", authority: \"y\")",
