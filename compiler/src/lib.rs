@@ -6,6 +6,7 @@
 
 mod awaited;
 mod classify;
+mod composites;
 mod descriptors;
 mod effects;
 mod emit;
@@ -55,7 +56,8 @@ pub fn compile(
         builder.symbol(entry.name, entry.address);
     }
     let mut module = JITModule::new(builder);
-    let data = generate::generate(&mut module, program, files, time_slices);
+    let program = composites::with_interfaces(program);
+    let data = generate::generate(&mut module, &program, files, time_slices);
     module.finalize_definitions().expect("every symbol is an entry point of the runtime");
     let (address, _) = module.get_finalized_data(data);
     // The code must outlive every process that runs it: it is never freed.
@@ -70,14 +72,16 @@ pub fn compile_object(program: &Program, files: &[SourceFile], processor: Proces
     let builder = ObjectBuilder::new(isa(processor, true), "drystone", default_libcall_names())
         .expect("the host has object files");
     let mut module = ObjectModule::new(builder);
-    generate::generate(&mut module, program, files, TimeSlices::Kept);
+    let program = composites::with_interfaces(program);
+    generate::generate(&mut module, &program, files, TimeSlices::Kept);
     define_processor(&mut module);
     module.finish().emit().expect("an object file can hold any program")
 }
 
 /// The form of a program between its text and machine code, as text for people.
 pub fn mir(program: &Program, files: &[SourceFile]) -> String {
-    print::print(&generate::Lowered::of(program, files), files)
+    let program = composites::with_interfaces(program);
+    print::print(&generate::Lowered::of(&program, files), files)
 }
 
 fn define_processor(module: &mut ObjectModule) {

@@ -73,7 +73,7 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             v.collection(*collection);
             block(v, body);
         }
-        Block(b) => block(v, b),
+        Block(b) | Composite(_, b) => block(v, b),
         Return(value) => value.iter().for_each(|e| expression(v, e)),
         NewComponent(p, _) | NewElement(p) | DeleteComponent(p) | DeleteElement(p) => place(v, p),
         NewText(p, e) | Increase(p, e) | Decrease(p, e) => {

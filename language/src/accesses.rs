@@ -146,7 +146,7 @@ impl Walk<'_> {
                 variables.iter().for_each(|variable| self.write(variable));
                 self.block(body);
             }
-            Block(block) => self.block(block),
+            Block(block) | Composite(_, block) => self.block(block),
             Return(value) => self.expressions(value),
             NewComponent(target, _)
             | NewElement(target)

@@ -39,6 +39,10 @@ id!(
     /// Index into [`Program::variables`].
     VariableId
 );
+id!(
+    /// Index into [`Program::composites`].
+    CompositeId
+);
 
 /// A whole checked program.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +55,8 @@ pub struct Program {
     pub procedures: Vec<Procedure>,
     /// Variables of all scopes: of components, implementations, procedures, and parameters.
     pub variables: Vec<Variable>,
+    /// The blocks that may be shipped.
+    pub composites: Vec<Composite>,
     /// The component that starts.
     pub entry: Option<ComponentId>,
     /// The files that others import; what the program starts with is in none of them.
@@ -70,6 +76,16 @@ pub struct Interface {
     pub messages: Vec<Message>,
     /// The deterministic automaton of the protocol; state 0 is the start.
     pub states: Vec<State>,
+}
+
+impl Interface {
+    /// The name of those that a compiler adds, for blocks that may be shipped: no other can have it.
+    pub const FOR_BLOCK: &str = "COMPOSITE";
+
+    /// Whether it is one of those: no part of what a component is known by.
+    pub fn is_for_block(&self) -> bool {
+        self.name == Self::FOR_BLOCK
+    }
 }
 
 /// A message of an interface.
@@ -222,6 +238,29 @@ pub struct Procedure {
     pub body: Block,
 }
 
+/// What a block uses that may be shipped to where it talks to (language reference, section 9).
+#[derive(Clone, Debug)]
+pub struct Composite {
+    /// The component around it.
+    pub component: ComponentId,
+    /// Its communications: of required interfaces, whose index is a constant or a variable that the block doesn't change.
+    /// They end with it.
+    pub channels: Vec<Channel>,
+    /// Its variables, none of which is a collection or of component type.
+    pub variables: Vec<(VariableId, Travels)>,
+}
+
+/// Which way the value of a variable goes that a block uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Travels {
+    /// It is read only.
+    In,
+    /// It gets another value before it is read, in any case.
+    Out,
+    /// It is read, and may get another value; or it only may.
+    Both,
+}
+
 /// A variable, collection or parameter.
 #[derive(Clone, Debug)]
 pub struct Variable {
@@ -341,6 +380,8 @@ pub enum StatementKind {
     },
     /// `BEGIN .. END`
     Block(Block),
+    /// `BEGIN {COMPOSITE} .. END`: may run where what it talks to is. Its communications end with it.
+    Composite(CompositeId, Block),
     /// `RETURN`
     Return(Option<Expression>),
     /// `NEW(container)`: makes a component of the template.

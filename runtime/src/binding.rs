@@ -14,6 +14,7 @@ mod context;
 mod hints;
 mod naming;
 mod rebind;
+pub mod shipment;
 
 use alloc::boxed::Box;
 use alloc::string::String;

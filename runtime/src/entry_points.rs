@@ -74,6 +74,11 @@ entry_points! {
         #[suspends] NEW_AT = ds_new_at(w, p; *mut *mut Instance, &'static Template, usize, *const TextHead, *const TextHead, u32)
             -> Status where NotZero leaves;
     }
+    crate::binding::shipment {
+        #[suspends] LEAVE = ds_leave(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
+        #[suspends] SHIPPED_FAILED = ds_shipped_failed(w, p; i64, i64, *const TextHead, u32) -> Status where NotZero leaves;
+        SHIPS = ds_ships(w, p; *mut RequiredSlot, &'static Interface, *const *mut RequiredSlot, u32, *const TextHead) -> u32;
+    }
     crate::collection::entries {
         ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
             -> Status where NotZero leaves;

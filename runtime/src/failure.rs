@@ -29,6 +29,11 @@ impl Fault {
         Fault::ConnectionCycle,
         Fault::BindingRefused,
     ];
+
+    /// The one with a number.
+    pub(crate) fn of_number(number: u32) -> Fault {
+        Fault::ALL.get(number as usize).copied().unwrap_or(Fault::AssertionFailed)
+    }
 }
 
 /// A process has failed.
@@ -37,8 +42,7 @@ impl Fault {
 /// `p` runs on `w`, the worker of this thread, and leaves after this call: it is not resumed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, location: u32) {
-    let fault = Fault::ALL.get(fault as usize).copied().unwrap_or(Fault::AssertionFailed);
-    fail(w, Failure::of(p, fault, location));
+    fail(w, Failure::of(p, Fault::of_number(fault), location));
 }
 
 /// A process has failed.

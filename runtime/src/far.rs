@@ -33,14 +33,16 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::cell::Cell;
 
+use drystone_component::Interface;
+
 pub use cell::Joint;
 pub(crate) use domain::ended;
 pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
-pub use letter::{Filling, Letter, Outgoing};
+pub use letter::{Filling, Letter, Letters, Outgoing};
 pub use listener::{is_listener, listen};
-pub use proxy::{behind, proxy, stands_before};
+pub use proxy::{behind, proxy, reach_of, stands_before};
 pub use traffic::Traffic;
 
 use crate::communication::connection::wake_parked;
@@ -131,6 +133,37 @@ pub enum Arrival {
 pub trait Reach: 'static {
     /// A new communication begins. Whether the far side is there at all may turn out later.
     fn begin(&mut self) -> Box<dyn Far>;
+
+    /// Where blocks of calls can be shipped to that talk to what this reaches; `None`: nowhere.
+    fn harbour(&self) -> Option<Harbour<'_>> {
+        None
+    }
+
+    /// What ships a block there; `None` where there is no [`Reach::harbour`].
+    fn ship(&self, _: Shipment<'_>) -> Option<Box<dyn Reach>> {
+        None
+    }
+}
+
+/// Where blocks of calls can be shipped to (paper 000).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Harbour<'a> {
+    /// The other program, for people: what its names begin with.
+    pub program: &'a str,
+    /// As whom it is reached.
+    pub credentials: usize,
+    /// As what it knows what is reached.
+    pub name: &'a str,
+}
+
+/// A block of calls that is shipped each time that a message `Run` comes by its interface ([`crate::binding::shipment`]).
+pub struct Shipment<'a> {
+    /// The interface.
+    pub interface: &'static Interface,
+    /// Its program, as `extension::composite` encodes it.
+    pub program: &'a [u8],
+    /// What its communications lead to, as the other program knows it.
+    pub names: &'a [&'a str],
 }
 
 /// An exported name, which brings far clients. It is withdrawn when this is dropped.

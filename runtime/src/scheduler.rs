@@ -22,6 +22,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::{Program, Template};
 
+use crate::binding::shipment::is_for_block;
 use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
 use crate::far::guest::{self, Guest};
 use crate::fault;
@@ -215,6 +216,9 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         return made || fault::report_no_memory(w);
     }
     for required in (*template).required.get() {
+        if is_for_block(&*required.interface) {
+            continue;
+        }
         let name = (*required.interface).name.get();
         let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
         let Some(server) = known.or_else(|| system(w, name)) else {

@@ -22,7 +22,7 @@ enum Prepared<'a> {
 
 impl Lower<'_, '_> {
     /// How a channel's communication is reached.
-    fn reach(&mut self, channel: &Channel, span: Span) -> Reach {
+    pub(super) fn reach(&mut self, channel: &Channel, span: Span) -> Reach {
         match &channel.kind {
             ChannelKind::Service => Reach::Service,
             ChannelKind::Required(index, k) => {
@@ -76,7 +76,7 @@ impl Lower<'_, '_> {
         self.inst(Inst::Sent { payload, interface: channel.interface, message });
     }
 
-    fn payload(&mut self) -> Payload {
+    pub(super) fn payload(&mut self) -> Payload {
         Payload { communication: self.reg(RegType::Int), word: self.reg(RegType::Int) }
     }
 
@@ -162,7 +162,7 @@ impl Lower<'_, '_> {
 }
 
 /// A word of the message in a communication's buffer.
-fn payload_word(communication: Reg, index: usize) -> Address {
+pub(super) fn payload_word(communication: Reg, index: usize) -> Address {
     Address { base: Base::Reg(communication), offset: (PAYLOAD + 8 * index) as i32, byte: false }
 }
 

@@ -63,7 +63,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn own_required(&mut self, index: usize, k: Option<Reg>, span: Span) -> Reg {
+    pub(super) fn own_required(&mut self, index: usize, k: Option<Reg>, span: Span) -> Reg {
         let facet = &self.unit.program.components[self.component().index()].requires[index];
         let instance = self.own_instance();
         if facet.cardinality.is_none() {
@@ -198,7 +198,7 @@ impl Lower<'_, '_> {
     }
 
     /// An interface whose messages may leave the program.
-    fn leaving_interface(&mut self, interface: InterfaceId) -> Reg {
+    pub(super) fn leaving_interface(&mut self, interface: InterfaceId) -> Reg {
         self.unit.leaving.insert(interface);
         self.symbol(Symbol::Interface(interface))
     }

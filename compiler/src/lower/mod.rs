@@ -7,6 +7,7 @@
 mod appending;
 mod communication;
 mod components;
+mod composites;
 mod connections;
 mod expressions;
 mod frames;

@@ -65,6 +65,7 @@ impl Lower<'_, '_> {
             For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body),
             Foreach { variables, collection, body } => self.foreach_loop(variables, *collection, body),
             Block(block) => self.block_of_statements(block),
+            Composite(id, block) => self.composite(*id, block, span),
             Return(value) => self.return_statement(value.as_ref(), span),
             NewComponent(place, template) => self.new_component(place, *template),
             NewComponentAt { target, template, domain, by } => {

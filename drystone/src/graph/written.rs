@@ -153,7 +153,8 @@ impl Painter<'_> {
                 | StatementKind::Repeat(body, _)
                 | StatementKind::For { body, .. }
                 | StatementKind::Foreach { body, .. }
-                | StatementKind::Block(body) => self.block(around, body),
+                | StatementKind::Block(body)
+                | StatementKind::Composite(_, body) => self.block(around, body),
                 _ => {}
             }
         }

@@ -170,7 +170,7 @@ fn a_domain_that_ends_by_itself_is_shown_to_have_ended() {
 #[test]
 fn the_socket_goes_with_its_program() {
     for how in [Signal::TERM, Signal::INT, Signal::HUP] {
-        let folder = folder_with(SLOW);
+        let folder = folder_with(&SLOW.replace("1500", "600000"));
         let mut program = start(folder.path());
         signal(program.id(), how);
         let status = program.wait().expect("it ends");

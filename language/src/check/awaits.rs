@@ -127,7 +127,7 @@ impl Doings {
                 }
                 self.block(body);
             }
-            StatementKind::Block(block) => self.block(block),
+            StatementKind::Block(block) | StatementKind::Composite(_, block) => self.block(block),
             StatementKind::NewComponent(..) | StatementKind::NewComponentAt { .. } => {
                 self.fault("makes a component", span)
             }

@@ -17,6 +17,7 @@ mod bindings;
 mod bodies;
 mod calls;
 mod channels;
+mod composites;
 mod connections;
 mod constants;
 mod containers;

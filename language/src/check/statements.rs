@@ -15,8 +15,9 @@ use super::scopes::Symbol;
 impl<'a> Checker<'a> {
     /// A block with its statements.
     pub(super) fn block(&mut self, tree: &ast::Block) -> Block {
+        let mut composite = None;
         let lock = self.lock_mode(&tree.attributes, |checker, attribute| match attribute.text.as_str() {
-            "COMPOSITE" => checker.not_yet(attribute.span, "a composite block ({COMPOSITE})"),
+            "COMPOSITE" => composite = Some(attribute.span),
             _ => checker.unknown_attribute(attribute, "a block may be {EXCLUSIVE}, {SHARED} or {COMPOSITE}"),
         });
         let mut statements = Vec::new();
@@ -26,7 +27,15 @@ impl<'a> Checker<'a> {
                 None => self.doubt(),
             }
         }
-        Block { lock, statements }
+        match composite {
+            None => Block { lock, statements },
+            Some(attribute) => {
+                let whole = Block { lock: None, statements };
+                let shipped = self.composite(attribute, whole);
+                let statements = shipped.map(|kind| Statement { kind, span: tree.span });
+                Block { lock, statements: statements.into_iter().collect() }
+            }
+        }
     }
 
     fn condition(&mut self, tree: &ast::Expression) -> Option<Expression> {

@@ -114,7 +114,8 @@ impl Used {
                 | StatementKind::Repeat(body, _)
                 | StatementKind::For { body, .. }
                 | StatementKind::Foreach { body, .. }
-                | StatementKind::Block(body) => self.block(body),
+                | StatementKind::Block(body)
+                | StatementKind::Composite(_, body) => self.block(body),
                 _ => {}
             }
         }

@@ -16,6 +16,8 @@ pub enum What {
     Receive(usize),
     /// A service ends.
     End,
+    /// A block ends that is a composite call of its client's.
+    Leave,
 }
 
 /// A use that the protocol doesn't allow.
@@ -97,6 +99,15 @@ impl Fault {
                 "protocol-unfinished",
                 span,
                 format!("the service {} ends where its protocol may not", interface.name),
+            )
+            .label(format!("after this the protocol expects {allowed}")),
+            What::Leave => Diagnostic::new(
+                "protocol-unfinished",
+                span,
+                format!(
+                    "the block ends where the protocol of {} goes on: its communications end with it",
+                    interface.name
+                ),
             )
             .label(format!("after this the protocol expects {allowed}")),
             What::Send(message) | What::Receive(message) => {

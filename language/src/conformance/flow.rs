@@ -181,6 +181,10 @@ impl<'p> Flow<'p> {
                 self.repeat(here, |flow, here| (flow.block(body, here.clone()), Some(here)))
             }
             Block(block) => self.block(block, here),
+            Composite(id, block) => {
+                let here = self.block(block, here)?;
+                self.leave(&self.process.program.composites[id.index()].channels, span, here)
+            }
             Return(value) => {
                 let here = self.values(value, here)?;
                 let here = if self.depth == 0 { self.end(here, span)? } else { here };

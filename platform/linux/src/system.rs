@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use drystone_component::{Fingerprint, Program};
 use drystone_kortex::Offer;
+use drystone_runtime::binding::shipment::is_for_block;
 use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 
 use crate::Options;
@@ -146,6 +147,9 @@ pub(crate) fn make(
     for required in unsafe { &*program.entry }.required.get() {
         // SAFETY: likewise.
         let interface = unsafe { &*required.interface };
+        if is_for_block(interface) {
+            continue;
+        }
         let (declaration, maker) = offer(&mut ground, interface.name.get(), interface.fingerprint)?;
         declarations.push(declaration);
         makers.push(maker);

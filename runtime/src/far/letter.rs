@@ -61,6 +61,11 @@ impl<'a> Outgoing<'a> {
         unsafe { self.values.parcel(index, self.worker) }
     }
 
+    /// What makes other messages of the same program's values.
+    pub fn letters(&self) -> Letters {
+        Letters { worker: self.worker }
+    }
+
     /// All of it, to be kept.
     pub fn into_letter(self) -> Letter {
         let message = self.message;
@@ -93,6 +98,39 @@ impl Source for Outgoing<'_> {
 
     fn text(&self, index: usize) -> &[u8] {
         self.values.text(index)
+    }
+}
+
+/// Makes letters, for whoever says the same in other messages.
+#[derive(Clone, Copy)]
+pub struct Letters {
+    worker: *mut Worker,
+}
+
+impl Letters {
+    /// One of these values.
+    ///
+    /// # Errors
+    /// They are not the message's, or there is no memory.
+    pub fn of<'v>(
+        self,
+        message: &'static Message,
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> Result<Letter, String> {
+        self.filled(message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
+    }
+
+    /// One of the values that `fill` gives.
+    ///
+    /// # Errors
+    /// Those of `fill`; or it gives too few.
+    pub fn filled(
+        self,
+        message: &'static Message,
+        fill: impl FnOnce(&mut Filling<'_>) -> Result<(), String>,
+    ) -> Result<Letter, String> {
+        // SAFETY: it comes from a message on the home worker's thread, which it can't leave.
+        unsafe { Letter::filled(self.worker, message, fill) }
     }
 }
 

@@ -207,6 +207,17 @@ impl<'p> Process<'_, 'p> {
         self.close_all(ids, span)
     }
 
+    /// The end of a block with which its communications end.
+    pub async fn leave(&self, scope: &Rc<Scope>, channels: &'p [Channel], span: Span) -> Step<()> {
+        for channel in channels {
+            if let Use::Client(end) = self.channel(scope, channel, span).await? {
+                let id = self.world.state.borrow().ends.get(&end).copied();
+                self.close_all(id.into_iter().collect(), span)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Closes communications on the client's side, which their protocols must allow.
     pub fn close_all(&self, ids: Vec<CommunicationId>, span: Span) -> Step<()> {
         for id in ids {

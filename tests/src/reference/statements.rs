@@ -95,6 +95,11 @@ impl<'p> Process<'_, 'p> {
                     return self.run_foreach(scope, variables, *collection, body).await;
                 }
                 StatementKind::Block(block) => return self.block(scope, block).await,
+                StatementKind::Composite(id, block) => {
+                    let flow = self.block(scope, block).await?;
+                    self.leave(scope, &self.world.program.composites[id.index()].channels, span).await?;
+                    return Ok(flow);
+                }
                 StatementKind::Return(value) => {
                     let value = match value {
                         Some(value) => Some(self.evaluate(scope, value).await?),

@@ -94,7 +94,7 @@ impl<'p> Flow<'p> {
         let after = match what {
             What::Send(message) => side.send(&before, message),
             What::Receive(message) => side.receive(&before, message),
-            What::End => return Some(here),
+            What::End | What::Leave => return Some(here),
         };
         match after.or_none() {
             Some(positions) => {
@@ -107,6 +107,23 @@ impl<'p> Flow<'p> {
                 None
             }
         }
+    }
+
+    /// The end of a block with which its communications end.
+    pub(super) fn leave(&mut self, channels: &[Channel], span: Span, mut here: Known) -> Here {
+        for channel in channels {
+            let Some(key) = self.key(channel) else { continue };
+            let before = here.get(key).cloned().unwrap_or_else(|| self.side(channel).anywhere());
+            let states = &self.side(channel).interface.states;
+            // In state 0 it may as well not have begun.
+            if !before.closed && !before.open.iter().any(|&state| state == 0 || states[state].may_end) {
+                self.fault(span, Fault { interface: channel.interface, what: What::Leave, before });
+                return None;
+            }
+            here.set(key, Positions::start());
+        }
+        self.sites.fine(span);
+        Some(here)
     }
 
     pub(super) fn fault(&mut self, span: Span, fault: Fault) {

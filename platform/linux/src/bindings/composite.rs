@@ -4,6 +4,7 @@
 
 mod port;
 mod session;
+mod ships;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use drystone_extension::composite::{
 
 use self::port::Ports;
 pub(super) use self::session::Session;
+pub(super) use self::ships::Ships;
 use crate::reactor::{Handler, Reactor};
 
 /// Rounds of a turn.

@@ -1,0 +1,76 @@
+//! Blocks that may be shipped (`{COMPOSITE}`; paper 000): for each, its component requires an interface more, whose messages
+//! carry what goes with the block and comes back, and there is a program that does what the block does (`shipped`).
+
+mod shipped;
+
+use std::borrow::Cow;
+
+use drystone_language::ast::Direction;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+use drystone_runtime::binding::shipment::{ENDED, FAILED, INTERFACE, REFUSED, RUN};
+
+pub use self::shipped::encoded;
+
+/// The program with the interfaces of its blocks.
+pub fn with_interfaces(program: &Program) -> Cow<'_, Program> {
+    if program.composites.is_empty() {
+        return Cow::Borrowed(program);
+    }
+    let mut program = program.clone();
+    for composite in &program.composites {
+        let id = InterfaceId(program.interfaces.len() as u32);
+        program.interfaces.push(interface(&program.variables, composite));
+        let requires = &mut program.components[composite.component.index()].requires;
+        requires.push(Facet { interface: id, cardinality: None });
+    }
+    Cow::Owned(program)
+}
+
+/// The interface of a block, in a program that has them.
+pub fn interface_of(program: &Program, id: CompositeId) -> InterfaceId {
+    InterfaceId((program.interfaces.len() - program.composites.len() + id.index()) as u32)
+}
+
+/// Where that stands among what its component requires.
+pub fn required_by(program: &Program, id: CompositeId) -> usize {
+    let interface = interface_of(program, id);
+    let requires = &program.components[program.composites[id.index()].component.index()].requires;
+    requires.iter().position(|facet| facet.interface == interface).expect("its component requires it")
+}
+
+/// The variables whose values go with a block.
+pub fn taken(composite: &Composite) -> impl Iterator<Item = VariableId> {
+    composite.variables.iter().filter(|(_, travels)| *travels != Travels::Out).map(|(id, _)| *id)
+}
+
+/// Those whose values come back.
+pub fn given(composite: &Composite) -> impl Iterator<Item = VariableId> {
+    composite.variables.iter().filter(|(_, travels)| *travels != Travels::In).map(|(id, _)| *id)
+}
+
+fn interface(variables: &[Variable], composite: &Composite) -> Interface {
+    let of = |id: VariableId| {
+        let variable = &variables[id.index()];
+        (variable.name.clone(), variable.ty.clone())
+    };
+    let failure = [("fault", Type::Integer), ("location", Type::Integer), ("why", Type::Text)];
+    let failure = failure.map(|(name, ty)| (name.to_string(), ty));
+    let mut messages = vec![("", Direction::Out, Vec::new()); 4];
+    messages[RUN] = ("Run", Direction::In, taken(composite).map(of).collect());
+    messages[ENDED] = ("Ended", Direction::Out, given(composite).map(of).collect());
+    messages[REFUSED] = ("Refused", Direction::Out, Vec::new());
+    messages[FAILED] = ("Failed", Direction::Out, failure.into());
+    let message = |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
+    debug_assert_eq!(Interface::FOR_BLOCK, INTERFACE);
+    let states = vec![
+        State { transitions: vec![(RUN, 1)], may_end: true },
+        State { transitions: vec![(ENDED, 0), (REFUSED, 0), (FAILED, 0)], may_end: false },
+    ];
+    Interface {
+        name: Interface::FOR_BLOCK.into(),
+        span: Span::default(),
+        messages: messages.into_iter().map(message).collect(),
+        states,
+    }
+}

@@ -1,0 +1,391 @@
+//! What a block does, as a program that is shipped (`extension::composite`). The language's checker has made sure that there is
+//! nothing in it that can't be.
+
+use std::collections::HashMap;
+
+use drystone_component::{self as model, Fingerprint};
+use drystone_extension::composite::{
+    self as composite, Action, Argument as Cell, Call, Code, Command, Expression as Tree, Fault, For as Loop, Kind, Operation,
+    Text, Value,
+};
+use drystone_language::program::*;
+use drystone_language::source::Span;
+
+/// The program of a block, as it is sent. `locate` gives the number by which errors say where they are; 0: they don't know.
+pub fn encoded(
+    program: &Program,
+    composite: &Composite,
+    block: &Block,
+    span: Span,
+    locate: &mut dyn FnMut(Span) -> u32,
+) -> Vec<u8> {
+    let made = composite::Program {
+        communications: Vec::new(),
+        variables: Vec::new(),
+        calls: Vec::new(),
+        code: Code::Tree(Command::Stop),
+    };
+    let mut maker = Maker { composite, made, numbers: HashMap::new(), first: Vec::new(), locate };
+    for channel in &composite.channels {
+        maker.made.add_communication(Fingerprint::of(&program.identity(channel.interface)));
+    }
+    for &(id, travels) in &composite.variables {
+        let travels = match travels {
+            Travels::In => composite::Travels::In,
+            Travels::Out => composite::Travels::Out,
+            Travels::Both => composite::Travels::Both,
+        };
+        let number = maker.made.add_variable(value_type(&program.variables[id.index()].ty), None, travels);
+        maker.numbers.insert(id, number);
+    }
+    let mut commands = maker.block(block);
+    for communication in 0..composite.channels.len() as u32 {
+        commands.push(maker.call(communication, Action::Close, span));
+    }
+    maker.made.code = Code::Tree(Command::Sequence(commands));
+    maker.made.encode()
+}
+
+fn value_type(ty: &Type) -> model::Type {
+    match ty {
+        Type::Boolean => model::Type::Boolean,
+        Type::Character => model::Type::Character,
+        Type::Integer => model::Type::Integer,
+        Type::Real => model::Type::Real,
+        Type::Text => model::Type::Text,
+        Type::Component(_) | Type::Any(_) => unreachable!("a block that is shipped has no components"),
+    }
+}
+
+struct Maker<'a> {
+    composite: &'a Composite,
+    made: composite::Program,
+    /// Of the block's variables.
+    numbers: HashMap<VariableId, u32>,
+    /// What is done before the expression that is being made.
+    first: Vec<Command>,
+    locate: &'a mut dyn FnMut(Span) -> u32,
+}
+
+impl Maker<'_> {
+    fn block(&mut self, block: &Block) -> Vec<Command> {
+        block.statements.iter().flat_map(|statement| self.statement(statement)).collect()
+    }
+
+    fn sequence(&mut self, block: &Block) -> Command {
+        Command::Sequence(self.block(block))
+    }
+
+    /// An expression, and what is done before it.
+    fn whole(&mut self, expression: &Expression) -> (Vec<Command>, Tree) {
+        let tree = self.expression(expression);
+        (std::mem::take(&mut self.first), tree)
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Vec<Command> {
+        use StatementKind::*;
+        let span = statement.span;
+        match &statement.kind {
+            Assign(target, value) => {
+                let (mut commands, value) = self.whole(value);
+                commands.push(self.assign(target, value));
+                commands
+            }
+            Increase(target, by) => self.change(target, Operation::Add, by, span),
+            Decrease(target, by) => self.change(target, Operation::Subtract, by, span),
+            NewText(target, length) => {
+                let location = (self.locate)(span);
+                let zeros = Tree::Apply(Operation::Zeros, vec![self.expression(length)], location);
+                vec![self.assign(target, zeros)]
+            }
+            Send { channel, message, arguments } => {
+                let mut commands = Vec::new();
+                let arguments = arguments.iter().map(|argument| self.argument(argument, &mut commands)).collect();
+                let action = Action::Send { message: *message as u32, arguments };
+                commands.push(self.call(self.communication(channel), action, span));
+                commands
+            }
+            Receive { channel, message, targets } => {
+                let mut commands = Vec::new();
+                let results = targets.iter().map(|target| self.result(target, &mut commands)).collect();
+                let action = Action::Receive { message: *message as u32, results };
+                commands.insert(0, self.call(self.communication(channel), action, span));
+                commands
+            }
+            If(branches, otherwise) => {
+                let rest = otherwise.as_ref().map_or_else(Vec::new, |block| self.block(block));
+                branches.iter().rev().fold(rest, |rest, (condition, block)| {
+                    let (mut commands, condition) = self.whole(condition);
+                    let block = self.sequence(block);
+                    commands.push(Command::If(condition, block.into(), Command::Sequence(rest).into()));
+                    commands
+                })
+            }
+            While(condition, body) => {
+                let (first, condition) = self.whole(condition);
+                let mut again = self.block(body);
+                again.extend(first.iter().cloned());
+                let mut commands = first;
+                commands.push(Command::While(condition, Command::Sequence(again).into()));
+                commands
+            }
+            Repeat(body, condition) => {
+                let mut again = self.block(body);
+                let (first, condition) = self.whole(condition);
+                again.extend(first);
+                vec![Command::Repeat(Command::Sequence(again).into(), condition)]
+            }
+            For { variable, from, to, by, body } => {
+                let location = (self.locate)(span);
+                let [from, to, by] = [from, to, by].map(|bound| self.expression(bound));
+                let body = self.sequence(body);
+                let variable = self.number(variable);
+                vec![Command::For(Box::new(Loop { variable, from, to, by, body, location }))]
+            }
+            Block(block) => self.block(block),
+            Assert(condition, _) => {
+                let location = (self.locate)(span);
+                let (mut commands, condition) = self.whole(condition);
+                let nothing = Command::Sequence(Vec::new()).into();
+                let fail = Command::Fail(Fault::AssertionFailed, location).into();
+                commands.push(Command::If(condition, nothing, fail));
+                commands
+            }
+            other => unreachable!("the checker lets no {other:?} be shipped"),
+        }
+    }
+
+    fn change(&mut self, target: &Place, operation: Operation, by: &Expression, span: Span) -> Vec<Command> {
+        let (location, variable) = ((self.locate)(span), self.number(target));
+        let operands = vec![Tree::Variable(variable), self.expression(by)];
+        vec![Command::Assign(variable, Tree::Apply(operation, operands, location))]
+    }
+
+    fn assign(&mut self, target: &Place, value: Tree) -> Command {
+        match &target.kind {
+            PlaceKind::Character(id, index) => Command::AssignElement {
+                variable: self.numbers[id],
+                index: self.expression(index),
+                value,
+                location: (self.locate)(target.span),
+            },
+            _ => Command::Assign(self.number(target), value),
+        }
+    }
+
+    /// Of a variable.
+    fn number(&self, place: &Place) -> u32 {
+        match &place.kind {
+            PlaceKind::Variable(id) => self.numbers[id],
+            other => unreachable!("the checker lets no {other:?} be shipped"),
+        }
+    }
+
+    fn communication(&self, channel: &Channel) -> u32 {
+        let is_same = |known: &Channel| match (&known.kind, &channel.kind) {
+            (ChannelKind::Required(a, j), ChannelKind::Required(b, k)) => {
+                a == b && j.as_ref().map(|j| slot_of(j)) == k.as_ref().map(|k| slot_of(k))
+            }
+            _ => false,
+        };
+        self.composite.channels.iter().position(is_same).expect("the checker knows all of them") as u32
+    }
+
+    fn call(&mut self, communication: u32, action: Action, span: Span) -> Command {
+        Command::Call(self.add_call(communication, action, span))
+    }
+
+    fn add_call(&mut self, communication: u32, action: Action, span: Span) -> u32 {
+        let location = (self.locate)(span);
+        self.made.add_call(Call { communication, action, location })
+    }
+
+    /// What a message takes; `before` is done before it is sent.
+    fn argument(&mut self, argument: &Argument, before: &mut Vec<Command>) -> Cell {
+        let Argument::Value(value) = argument else { unreachable!("the checker lets no component be shipped") };
+        if let ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. }) = &value.kind {
+            return self.numbers[id].into();
+        }
+        let (first, tree) = self.whole(value);
+        before.extend(first);
+        let ty = value_type(&value.ty);
+        if let Some(constant) = constant(&tree) {
+            return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
+        }
+        let variable = self.own_variable(ty);
+        before.push(Command::Assign(variable, tree));
+        variable.into()
+    }
+
+    /// Where what a message brings goes; `then` is done when it has come.
+    fn result(&mut self, target: &Place, then: &mut Vec<Command>) -> Cell {
+        if let PlaceKind::Variable(id) = &target.kind {
+            return self.numbers[id].into();
+        }
+        let variable = self.own_variable(value_type(&target.ty));
+        then.push(self.assign(target, Tree::Variable(variable)));
+        variable.into()
+    }
+
+    fn own_variable(&mut self, ty: model::Type) -> u32 {
+        self.made.add_variable(ty, None, composite::Travels::Not(Value::initial(ty)))
+    }
+
+    fn expression(&mut self, expression: &Expression) -> Tree {
+        use ExpressionKind::*;
+        match &expression.kind {
+            Boolean(value) => Tree::Boolean(*value),
+            Character(value) => Tree::Character(*value),
+            Integer(value) => Tree::Integer(*value),
+            Real(value) => Tree::Real(*value),
+            ExpressionKind::Text(value) => Tree::Text(composite::Text::from(value.clone())),
+            Read(place) => match &place.kind {
+                PlaceKind::Character(id, index) => {
+                    let text = Tree::Variable(self.numbers[id]);
+                    let operands = vec![text, self.expression(index)];
+                    Tree::Apply(Operation::ByteOf, operands, (self.locate)(place.span))
+                }
+                _ => Tree::Variable(self.number(place)),
+            },
+            Unary(operator, operand) => {
+                let operation = match operator {
+                    self::Unary::Not => Operation::Not,
+                    self::Unary::NegateInteger => Operation::Negate,
+                    self::Unary::NegateReal => Operation::NegateReal,
+                };
+                self.apply(operation, &[&**operand], expression.span)
+            }
+            Binary(operator, left, right) => {
+                self.apply(binary(*operator, &left.ty), &[&**left, &**right], expression.span)
+            }
+            Builtin(self::Builtin::Counted, arguments) => {
+                let location = (self.locate)(expression.span);
+                let text = self.expression(&arguments[0]);
+                let apply = |operation, operands| Tree::Apply(operation, operands, location);
+                let length = apply(Operation::Length, vec![text.clone()]);
+                let length = apply(Operation::IntegerToText, vec![length]);
+                let colon = Tree::Text(composite::Text::from(&b":"[..]));
+                let head = apply(Operation::Concatenate, vec![length, colon]);
+                apply(Operation::Concatenate, vec![head, text])
+            }
+            Builtin(function, arguments) => {
+                let arguments: Vec<_> = arguments.iter().collect();
+                self.apply(builtin(*function), &arguments, expression.span)
+            }
+            Number(text, place) => {
+                let (text, variable) = (self.expression(text), self.number(place));
+                let is = self.own_variable(model::Type::Boolean);
+                self.first.push(Command::Number { text, variable, is });
+                Tree::Variable(is)
+            }
+            ReceiveTest(channel, pattern) => {
+                let action = Action::Test(asked(*pattern));
+                Tree::Test(self.add_call(self.communication(channel), action, expression.span))
+            }
+            Input(channel, pattern) => {
+                let action = Action::Input(asked(*pattern));
+                Tree::Test(self.add_call(self.communication(channel), action, expression.span))
+            }
+            other => unreachable!("the checker lets no {other:?} be shipped"),
+        }
+    }
+
+    fn apply(&mut self, operation: Operation, operands: &[&Expression], span: Span) -> Tree {
+        let operands = operands.iter().map(|operand| self.expression(operand)).collect();
+        Tree::Apply(operation, operands, (self.locate)(span))
+    }
+}
+
+/// What says which of several connections is meant.
+fn slot_of(slot: &Expression) -> Result<i64, VariableId> {
+    match &slot.kind {
+        ExpressionKind::Integer(number) => Ok(*number),
+        ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. }) => Err(*id),
+        other => unreachable!("the checker lets no {other:?} say which connection is meant"),
+    }
+}
+
+fn constant(tree: &Tree) -> Option<Value> {
+    Some(match tree {
+        Tree::Boolean(value) => Value::Boolean(*value),
+        Tree::Character(value) => Value::Character(*value),
+        Tree::Integer(value) => Value::Integer(*value),
+        Tree::Real(value) => Value::Real(*value),
+        Tree::Text(value) => Value::Text(Text::clone(value)),
+        _ => return None,
+    })
+}
+
+fn asked(pattern: Pattern) -> composite::Pattern {
+    match pattern {
+        Pattern::Message(message) => composite::Pattern::Message(message as u32),
+        Pattern::Any => composite::Pattern::Any,
+        Pattern::Finish => composite::Pattern::Finish,
+    }
+}
+
+fn binary(operator: Binary, operands: &Type) -> Operation {
+    match operator {
+        Binary::And => Operation::And,
+        Binary::Or => Operation::Or,
+        Binary::AddInteger => Operation::Add,
+        Binary::SubtractInteger => Operation::Subtract,
+        Binary::MultiplyInteger => Operation::Multiply,
+        Binary::Div => Operation::Div,
+        Binary::Mod => Operation::Mod,
+        Binary::AddReal => Operation::AddReal,
+        Binary::SubtractReal => Operation::SubtractReal,
+        Binary::MultiplyReal => Operation::MultiplyReal,
+        Binary::DivideReal => Operation::DivideReal,
+        Binary::Concatenate => Operation::Concatenate,
+        Binary::Compare(comparison) => {
+            let kind = match operands {
+                Type::Real => Kind::Real,
+                Type::Text => Kind::Text,
+                _ => Kind::Word,
+            };
+            Operation::Compare(compared(comparison), kind)
+        }
+    }
+}
+
+fn compared(comparison: Comparison) -> composite::Comparison {
+    match comparison {
+        Comparison::Equal => composite::Comparison::Equal,
+        Comparison::NotEqual => composite::Comparison::NotEqual,
+        Comparison::Less => composite::Comparison::Less,
+        Comparison::LessEqual => composite::Comparison::LessEqual,
+        Comparison::Greater => composite::Comparison::Greater,
+        Comparison::GreaterEqual => composite::Comparison::GreaterEqual,
+    }
+}
+
+fn builtin(function: Builtin) -> Operation {
+    match function {
+        Builtin::Length => Operation::Length,
+        Builtin::Sqrt => Operation::Sqrt,
+        Builtin::Sin => Operation::Sin,
+        Builtin::Cos => Operation::Cos,
+        Builtin::Tan => Operation::Tan,
+        Builtin::Arcsin => Operation::Arcsin,
+        Builtin::Arccos => Operation::Arccos,
+        Builtin::Arctan => Operation::Arctan,
+        Builtin::MinInteger => Operation::Min,
+        Builtin::MaxInteger => Operation::Max,
+        Builtin::MinReal => Operation::MinReal,
+        Builtin::MaxReal => Operation::MaxReal,
+        Builtin::IntegerToCharacter => Operation::IntegerToCharacter,
+        Builtin::CharacterToInteger => Operation::CharacterToInteger,
+        Builtin::BooleanToInteger => Operation::BooleanToInteger,
+        Builtin::RealToInteger => Operation::RealToInteger,
+        Builtin::IntegerToReal => Operation::IntegerToReal,
+        Builtin::CharacterToText => Operation::CharacterToText,
+        Builtin::IntegerToText => Operation::IntegerToText,
+        Builtin::RealToText => Operation::RealToText,
+        Builtin::BooleanToText => Operation::BooleanToText,
+        Builtin::Slice => Operation::Slice,
+        Builtin::Find => Operation::Find,
+        Builtin::Counted => unreachable!("it is made of others"),
+        Builtin::Time | Builtin::Random => unreachable!("the checker lets them not be shipped"),
+    }
+}

@@ -1,0 +1,364 @@
+//! Blocks that may be shipped to where they talk to (`BEGIN {COMPOSITE} .. END`, language reference, section 9): what has no
+//! place in them, and what goes with them.
+
+use std::collections::BTreeSet;
+
+use crate::accesses::variable;
+use crate::program::{
+    Argument, Binary, Block, Builtin, Channel, ChannelKind, Composite, CompositeId, Expression,
+    ExpressionKind, Place, PlaceKind, Program, Statement, StatementKind, Travels, Type, Unary, VariableId,
+};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+
+/// How deep statements and expressions may be: what runs them elsewhere has no more room.
+const DEEPEST: usize = 40;
+
+impl Checker<'_> {
+    /// A block with the attribute, as the statement that it is.
+    pub(super) fn composite(&mut self, attribute: Span, block: Block) -> Option<StatementKind> {
+        let Some(component) = self.context.component else {
+            let message = "a procedure at the top level has no interfaces that a block could talk over";
+            self.report(
+                Diagnostic::new("not-shippable", attribute, message)
+                    .help("declare the procedure in the component that calls it"),
+            );
+            return None;
+        };
+        let mut cargo = Cargo::new(&self.program);
+        cargo.block(&block);
+        cargo.look_at_slots();
+        if cargo.channels.is_empty() && cargo.refusals.is_empty() {
+            let message = "the block talks to nobody, so there is nowhere to ship it to";
+            cargo.refusals.push(Diagnostic::new("not-shippable", attribute, message));
+        }
+        let Cargo { refusals, channels, .. } = &mut cargo;
+        if !refusals.is_empty() {
+            let refusals = std::mem::take(refusals);
+            refusals.into_iter().for_each(|refusal| self.report(refusal));
+            return None;
+        }
+        let channels = std::mem::take(channels);
+        let variables = cargo.variables();
+        let id = CompositeId(self.program.composites.len() as u32);
+        self.program.composites.push(Composite { component, channels, variables });
+        Some(StatementKind::Composite(id, block))
+    }
+}
+
+/// What a block needs where it runs.
+struct Cargo<'p> {
+    program: &'p Program,
+    refusals: Vec<Diagnostic>,
+    channels: Vec<Channel>,
+    /// Variables that are read before they surely have a value of the block's.
+    read: BTreeSet<VariableId>,
+    written: BTreeSet<VariableId>,
+    /// Those that have got a value on every way to this point.
+    surely: BTreeSet<VariableId>,
+    depth: usize,
+}
+
+impl<'p> Cargo<'p> {
+    fn new(program: &'p Program) -> Self {
+        let (refusals, channels, read, written, surely) = Default::default();
+        Cargo { program, refusals, channels, read, written, surely, depth: 0 }
+    }
+
+    /// Those that go with the block or come back, in the order of their declaration.
+    fn variables(&self) -> Vec<(VariableId, Travels)> {
+        let of = |&id: &VariableId| match (self.written.contains(&id), self.read.contains(&id)) {
+            (false, _) => (id, Travels::In),
+            (true, false) if self.surely.contains(&id) => (id, Travels::Out),
+            _ => (id, Travels::Both),
+        };
+        self.read.union(&self.written).map(of).collect()
+    }
+
+    fn refuse(&mut self, span: Span, message: &str, help: &str) {
+        let refusal = Diagnostic::new("not-shippable", span, message).label("can't be shipped");
+        self.refusals.push(refusal.help(help));
+    }
+
+    /// Does something one level deeper.
+    fn deeper(&mut self, span: Span, what: impl FnOnce(&mut Self)) {
+        match self.depth {
+            DEEPEST => self.refuse(span, "this is too deep to be shipped", "use variables for parts of it"),
+            _ => {
+                self.depth += 1;
+                what(self);
+                self.depth -= 1;
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        if let (Some(_), Some(first)) = (block.lock, block.statements.first()) {
+            let message = "the lock of this component can't be taken elsewhere";
+            self.refuse(first.span, message, "take it around the whole block: {EXCLUSIVE, COMPOSITE}");
+        }
+        for statement in &block.statements {
+            self.deeper(statement.span, |cargo| cargo.statement(statement));
+        }
+    }
+
+    /// What may be left out.
+    fn perhaps(&mut self, block: &Block) {
+        let surely = self.surely.clone();
+        self.block(block);
+        self.surely = surely;
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        use StatementKind::*;
+        let span = statement.span;
+        match &statement.kind {
+            Assign(target, value) => {
+                self.whole(value);
+                self.write(target);
+            }
+            Increase(target, value) | Decrease(target, value) => {
+                self.expression(value);
+                self.read(target);
+                self.write(target);
+            }
+            NewText(target, length) => {
+                self.expression(length);
+                self.write(target);
+            }
+            Send { channel, arguments, .. } => {
+                self.channel(channel, span);
+                for argument in arguments {
+                    match argument {
+                        Argument::Value(value) => self.expression(value),
+                        Argument::Place(place) => self.component(place.span),
+                    }
+                }
+            }
+            Receive { channel, targets, .. } => {
+                self.channel(channel, span);
+                for target in targets {
+                    match target.ty.is_component() {
+                        true => self.component(target.span),
+                        false => self.write(target),
+                    }
+                }
+            }
+            If(branches, otherwise) => {
+                for (condition, block) in branches {
+                    self.whole(condition);
+                    self.perhaps(block);
+                }
+                otherwise.iter().for_each(|block| self.perhaps(block));
+            }
+            While(condition, body) => {
+                self.whole(condition);
+                self.perhaps(body);
+            }
+            Repeat(body, condition) => {
+                self.block(body);
+                self.whole(condition);
+            }
+            For { variable, from, to, by, body } => {
+                [from, to, by].into_iter().for_each(|bound| self.expression(bound));
+                self.write(variable);
+                self.perhaps(body);
+            }
+            Block(block) => self.block(block),
+            Assert(condition, number) => {
+                self.whole(condition);
+                number.iter().for_each(|number| self.expression(number));
+            }
+            Composite(..) => {
+                self.refuse(span, "a block that is shipped can't ship another one", "leave out {COMPOSITE} here");
+            }
+            Call(procedure, _) => self.procedure(*procedure, span),
+            Return(_) => self.refuse(span, "RETURN leaves the block, which may be elsewhere", "let it end"),
+            Write(_) | WriteHex(_) | WriteLine => {
+                self.refuse(span, "what is written must be written here", "keep it in a TEXT, and write that behind the block");
+            }
+            Await(_) => self.refuse(span, "AWAIT waits for others of this component", "wait before the block"),
+            Passivate(_) => self.refuse(span, "where it is shipped to nobody waits for time to pass", "wait before the block"),
+            Halt(_) => self.refuse(span, "HALT ends this program, not the one that it is shipped to", "halt behind the block"),
+            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => self.collection(span),
+            NewComponent(..) | NewComponentAt { .. } | DeleteComponent(_) | Move(..) => self.component(span),
+            Connect(..) | Bind { .. } | Export { .. } | Disconnect(_) => {
+                self.refuse(span, "connections are made and changed here", "do that before the block, or behind it");
+            }
+        }
+    }
+
+    fn component(&mut self, span: Span) {
+        self.refuse(span, "components stay in their program", "a block that is shipped has values only");
+    }
+
+    fn collection(&mut self, span: Span) {
+        self.refuse(span, "collections stay where they are", "use variables, or a TEXT");
+    }
+
+    fn procedure(&mut self, procedure: crate::program::ProcedureId, span: Span) {
+        let name = &self.program.procedures[procedure.index()].name;
+        let message = format!("{name} is a procedure, which stays here");
+        self.refuse(span, &message, "write what it does into the block");
+    }
+
+    fn channel(&mut self, channel: &Channel, span: Span) {
+        let interface = &self.program.interfaces[channel.interface.index()].name;
+        match &channel.kind {
+            ChannelKind::Required(_, slot) => {
+                let slot = slot.as_deref();
+                slot.into_iter().for_each(|slot| self.slot(slot));
+                let number = slot.map(constant_or_variable);
+                let is_known = |known: &Channel| match (&known.kind, &channel.kind) {
+                    (ChannelKind::Required(a, k), ChannelKind::Required(b, _)) => {
+                        a == b && k.as_deref().map(constant_or_variable) == number
+                    }
+                    _ => false,
+                };
+                if !self.channels.iter().any(is_known) {
+                    self.channels.push(channel.clone());
+                }
+            }
+            ChannelKind::Service => {
+                self.refuse(span, "the block talks to its own client, which stays here", "do that before the block, or behind it");
+            }
+            ChannelKind::Held(_) => {
+                let message = format!("the block talks to a component that is held here, by {interface}");
+                let help = format!("let a component that REQUIRES {interface} do that");
+                self.refuse(span, &message, &help);
+            }
+        }
+    }
+
+    /// Which of several connections.
+    fn slot(&mut self, slot: &Expression) {
+        match constant_or_variable(slot) {
+            Some(Slot::Constant(_)) => {}
+            Some(Slot::Variable(_)) => self.expression(slot),
+            None => {
+                let message = "which connection it is must be known before the block";
+                self.refuse(slot.span, message, "use a constant, or a variable that the block doesn't change");
+            }
+        }
+    }
+
+    fn look_at_slots(&mut self) {
+        for channel in self.channels.clone() {
+            if let ChannelKind::Required(_, Some(slot)) = &channel.kind
+                && let Some(Slot::Variable(id)) = constant_or_variable(slot)
+                && self.written.contains(&id)
+            {
+                let message = "the block changes the variable that says which connection this is";
+                self.refuse(slot.span, message, "use another variable for that");
+            }
+        }
+    }
+
+    fn read(&mut self, place: &Place) {
+        match &place.kind {
+            PlaceKind::Variable(id) => self.reads(*id),
+            PlaceKind::Character(id, index) => {
+                self.expression(index);
+                self.reads(*id);
+            }
+            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Guarded(_) => self.component(place.span),
+        }
+    }
+
+    fn reads(&mut self, id: VariableId) {
+        if !self.surely.contains(&id) {
+            self.read.insert(id);
+        }
+    }
+
+    fn write(&mut self, place: &Place) {
+        match &place.kind {
+            PlaceKind::Variable(id) => {
+                self.written.insert(*id);
+                self.surely.insert(*id);
+            }
+            // The rest of the TEXT stays.
+            PlaceKind::Character(id, _) => {
+                self.read(place);
+                self.written.insert(*id);
+            }
+            PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Guarded(_) => self.component(place.span),
+        }
+    }
+
+    /// An expression in which NUMBER may be what is done first.
+    fn whole(&mut self, expression: &Expression) {
+        match &expression.kind {
+            ExpressionKind::Number(text, place) => {
+                self.expression(text);
+                if !matches!(place.kind, PlaceKind::Variable(_)) {
+                    return self.collection(place.span);
+                }
+                self.read(place);
+                self.written.insert(variable(place));
+            }
+            ExpressionKind::Unary(Unary::Not, operand) => self.whole(operand),
+            ExpressionKind::Binary(Binary::And | Binary::Or, left, right) => {
+                self.whole(left);
+                self.expression(right);
+            }
+            _ => self.expression(expression),
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        self.deeper(expression.span, |cargo| cargo.expression_here(expression));
+    }
+
+    fn expression_here(&mut self, expression: &Expression) {
+        use ExpressionKind::*;
+        let span = expression.span;
+        match &expression.kind {
+            Boolean(_) | Character(_) | Integer(_) | Real(_) | Text(_) => {}
+            Read(place) => self.read(place),
+            Unary(_, operand) => self.expression(operand),
+            Binary(_, left, right) => [left, right].into_iter().for_each(|it| self.expression(it)),
+            Builtin(self::Builtin::Time, _) => {
+                self.refuse(span, "TIME is another one there", "ask for it before the block");
+            }
+            Builtin(self::Builtin::Random, _) => {
+                self.refuse(span, "RANDOM is another one there", "ask for it before the block");
+            }
+            Builtin(_, arguments) => arguments.iter().for_each(|argument| self.expression(argument)),
+            ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
+            Call(procedure, _) => self.procedure(*procedure, span),
+            Number(..) => {
+                let help = "let it be what an assignment or a condition does first";
+                self.refuse(span, "NUMBER changes a variable in the midst of an expression", help);
+            }
+            Locked(..) => {
+                let message = "the lock of this component can't be taken elsewhere";
+                self.refuse(span, message, "take it around the whole block: {EXCLUSIVE, COMPOSITE}");
+            }
+            Await(..) => self.refuse(span, "AWAIT waits for others of this component", "wait before the block"),
+            Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
+                self.refuse(span, "this asks about what is here", "ask before the block");
+            }
+        }
+    }
+}
+
+/// What says which of several connections is meant.
+#[derive(PartialEq)]
+enum Slot {
+    Constant(i64),
+    Variable(VariableId),
+}
+
+fn constant_or_variable(expression: &Expression) -> Option<Slot> {
+    match &expression.kind {
+        ExpressionKind::Integer(number) => Some(Slot::Constant(*number)),
+        ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), ty: Type::Integer, .. }) => {
+            Some(Slot::Variable(*id))
+        }
+        _ => None,
+    }
+}

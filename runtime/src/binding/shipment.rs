@@ -1,0 +1,142 @@
+//! Blocks of calls that are shipped to where they talk to (paper 000; language reference, section 9, `{COMPOSITE}`).
+//!
+//! Beside what it declares, a component with such a block requires an interface ([`INTERFACE`]) for it that the compiler makes:
+//! `{ IN Run(values) ( OUT Ended(values) | OUT Refused | OUT Failed(fault, location: INTEGER; why: TEXT) ) }`. Its slot is connected
+//! here, when the block is reached and can be shipped. Then the block is one message, and its answer.
+//!
+//! # Why this is sound
+//! As the binding module says.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::slice;
+
+use drystone_component::{Interface, Side};
+
+use crate::communication::connection::{close_leaf, ds_disconnect, lead, resolve};
+use crate::communication::{Act, interface_of, may_close, violation};
+use crate::failure::fail;
+use crate::far::{Harbour, Reach, Shipment, proxy, reach_of};
+use crate::layout::*;
+use crate::text;
+use crate::worker::Failure;
+
+/// The name of all such interfaces: no other can have it. They are no part of what a component is known by.
+pub const INTERFACE: &str = "COMPOSITE";
+
+/// Messages of such an interface, by their numbers.
+pub const RUN: usize = 0;
+/// The block has run; the values are those that it gives.
+pub const ENDED: usize = 1;
+/// It can't be run there, and nothing of it was.
+pub const REFUSED: usize = 2;
+/// It has failed.
+pub const FAILED: usize = 3;
+
+/// Whether an interface is one that a component requires for a block only.
+pub fn is_for_block(interface: &Interface) -> bool {
+    interface.name.get() == INTERFACE
+}
+
+/// Whether a block is to be shipped now: all slots that it talks over lead to one other program that takes it, no communication
+/// has begun over any of them, and no other process ships it at this time. Then its own slot is connected.
+///
+/// # Safety
+/// As the binding module says; there are `count` slots. The own one is for this interface.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_ships(
+    w: *mut Worker,
+    p: *mut Process,
+    own: *mut RequiredSlot,
+    interface: &'static Interface,
+    slots: *const *mut RequiredSlot,
+    count: u32,
+    program: *const TextHead,
+) -> u32 {
+    let slots = slice::from_raw_parts(slots, count as usize);
+    ship(w, p, own, interface, slots, text::bytes(program)).is_some() as u32
+}
+
+unsafe fn ship(
+    w: *mut Worker,
+    p: *mut Process,
+    own: *mut RequiredSlot,
+    interface: &'static Interface,
+    slots: &[*mut RequiredSlot],
+    program: &[u8],
+) -> Option<()> {
+    let c = (*own).communication;
+    if !c.is_null() && !may_close(c) {
+        return None;
+    }
+    let mut harbours = Vec::with_capacity(slots.len());
+    for &slot in slots {
+        harbours.push(reach(slot).filter(|_| (*slot).communication.is_null())?.harbour()?);
+    }
+    let first = *harbours.first()?;
+    let is_same = |other: &Harbour<'_>| Harbour { name: "", ..*other } == Harbour { name: "", ..first };
+    if !harbours.iter().all(is_same) {
+        return None;
+    }
+    let names: Vec<_> = harbours.iter().map(|harbour| harbour.name).collect();
+    let list = names.join(", ");
+    if reach(own).and_then(|own| own.harbour()) == Some(Harbour { name: &list, ..first }) {
+        return Some(());
+    }
+    let ships = reach(slots[0])?.ship(Shipment { interface, program, names: &names })?;
+    let shown = format!("{}{list}", first.program);
+    // It may end, so that this doesn't wait.
+    if ds_disconnect(w, p, own, u32::MAX) != Status::Done {
+        return None;
+    }
+    lead(w, own, proxy(w, interface, ships, &shown)?);
+    Some(())
+}
+
+/// What reaches what a slot leads to, if that is elsewhere.
+unsafe fn reach<'a>(slot: *mut RequiredSlot) -> Option<&'a dyn Reach> {
+    let (server, offered) = resolve((*slot).target)?;
+    reach_of(server, offered.body as usize)
+}
+
+/// A block that was shipped has failed there, at the location before this number; 0: it isn't known where.
+///
+/// # Safety
+/// As the binding module says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_shipped_failed(
+    w: *mut Worker,
+    p: *mut Process,
+    fault: i64,
+    place: i64,
+    why: *const TextHead,
+    location: u32,
+) -> Status {
+    let fault = Fault::of_number(fault as u32);
+    let reason = String::from_utf8_lossy(text::bytes(why)).into_owned();
+    let location = u32::try_from(place - 1).unwrap_or(location);
+    fail(w, Failure { reason, ..Failure::of(p, fault, location) });
+    Status::Leave
+}
+
+/// The end of a block with which the component's own communication over a slot ends.
+///
+/// # Safety
+/// As the binding module says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_leave(
+    w: *mut Worker,
+    p: *mut Process,
+    slot: *mut RequiredSlot,
+    location: u32,
+) -> Status {
+    let c = (*slot).communication;
+    if !c.is_null() && !may_close(c) {
+        violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
+        return Status::Leave;
+    }
+    close_leaf(w, &raw mut (*slot).communication);
+    Status::Done
+}
