@@ -61,7 +61,8 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
     messages[ENDED] = ("Ended", Direction::Out, given(composite).map(of).collect());
     messages[REFUSED] = ("Refused", Direction::Out, Vec::new());
     messages[FAILED] = ("Failed", Direction::Out, failure.into());
-    let message = |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
+    let message =
+        |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
     debug_assert_eq!(Interface::FOR_BLOCK, INTERFACE);
     let states = vec![
         State { transitions: vec![(RUN, 1)], may_end: true },

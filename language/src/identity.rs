@@ -73,7 +73,8 @@ impl Writer<'_> {
                 continue;
             };
             self.text.push('|');
-            let is_declared = |facet: &&Facet| !self.program.interfaces[facet.interface.index()].is_for_block();
+            let is_declared =
+                |facet: &&Facet| !self.program.interfaces[facet.interface.index()].is_for_block();
             let mut facets: Vec<&Facet> = facets.iter().filter(is_declared).collect();
             facets.sort_by_key(|facet| &self.program.interfaces[facet.interface.index()].name);
             for facet in facets {

@@ -242,7 +242,9 @@ pub unsafe extern "C" fn ds_conforms(
     let required = (*template_of(instance)).required.get();
     let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| ptr::eq(r, i));
     let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
-    (offers && (any.requires_anything || required.iter().all(|r| may_require(r.interface) || is_for_block(&*r.interface)))) as u32
+    (offers
+        && (any.requires_anything
+            || required.iter().all(|r| may_require(r.interface) || is_for_block(&*r.interface)))) as u32
 }
 
 /// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use drystone_component::{self as model, Fingerprint};
 use drystone_extension::composite::{
-    self as composite, Action, Argument as Cell, Call, Code, Command, Expression as Tree, Fault, For as Loop, Kind, Operation,
-    Text, Value,
+    self as composite, Action, Argument as Cell, Call, Code, Command, Expression as Tree, Fault, For as Loop,
+    Kind, Operation, Text, Value,
 };
 use drystone_language::program::*;
 use drystone_language::source::Span;
@@ -100,7 +100,8 @@ impl Maker<'_> {
             }
             Send { channel, message, arguments } => {
                 let mut commands = Vec::new();
-                let arguments = arguments.iter().map(|argument| self.argument(argument, &mut commands)).collect();
+                let arguments =
+                    arguments.iter().map(|argument| self.argument(argument, &mut commands)).collect();
                 let action = Action::Send { message: *message as u32, arguments };
                 commands.push(self.call(self.communication(channel), action, span));
                 commands
@@ -202,7 +203,9 @@ impl Maker<'_> {
 
     /// What a message takes; `before` is done before it is sent.
     fn argument(&mut self, argument: &Argument, before: &mut Vec<Command>) -> Cell {
-        let Argument::Value(value) = argument else { unreachable!("the checker lets no component be shipped") };
+        let Argument::Value(value) = argument else {
+            unreachable!("the checker lets no component be shipped")
+        };
         if let ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. }) = &value.kind {
             return self.numbers[id].into();
         }

@@ -52,8 +52,10 @@ impl Lower<'_, '_> {
     /// Sends it, and takes what comes back; goes on at `ordinary` where it is refused.
     fn ship(&mut self, composite: &Composite, own: &Channel, ordinary: BlockId, span: Span) {
         let variables = &self.unit.program.variables;
-        let place = |id: VariableId| {
-            Place { kind: PlaceKind::Variable(id), ty: variables[id.index()].ty.clone(), span }
+        let place = |id: VariableId| Place {
+            kind: PlaceKind::Variable(id),
+            ty: variables[id.index()].ty.clone(),
+            span,
         };
         let value = |id: VariableId| {
             let place = place(id);

@@ -28,6 +28,7 @@ mod rebind;
 mod run;
 mod script;
 mod servers;
+mod shipped;
 mod specialise;
 mod strangers;
 mod tcp;

@@ -171,20 +171,44 @@ impl<'p> Cargo<'p> {
                 number.iter().for_each(|number| self.expression(number));
             }
             Composite(..) => {
-                self.refuse(span, "a block that is shipped can't ship another one", "leave out {COMPOSITE} here");
+                self.refuse(
+                    span,
+                    "a block that is shipped can't ship another one",
+                    "leave out {COMPOSITE} here",
+                );
             }
             Call(procedure, _) => self.procedure(*procedure, span),
             Return(_) => self.refuse(span, "RETURN leaves the block, which may be elsewhere", "let it end"),
             Write(_) | WriteHex(_) | WriteLine => {
-                self.refuse(span, "what is written must be written here", "keep it in a TEXT, and write that behind the block");
+                self.refuse(
+                    span,
+                    "what is written must be written here",
+                    "keep it in a TEXT, and write that behind the block",
+                );
             }
-            Await(_) => self.refuse(span, "AWAIT waits for others of this component", "wait before the block"),
-            Passivate(_) => self.refuse(span, "where it is shipped to nobody waits for time to pass", "wait before the block"),
-            Halt(_) => self.refuse(span, "HALT ends this program, not the one that it is shipped to", "halt behind the block"),
-            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => self.collection(span),
+            Await(_) => {
+                self.refuse(span, "AWAIT waits for others of this component", "wait before the block")
+            }
+            Passivate(_) => self.refuse(
+                span,
+                "where it is shipped to nobody waits for time to pass",
+                "wait before the block",
+            ),
+            Halt(_) => self.refuse(
+                span,
+                "HALT ends this program, not the one that it is shipped to",
+                "halt behind the block",
+            ),
+            Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => {
+                self.collection(span)
+            }
             NewComponent(..) | NewComponentAt { .. } | DeleteComponent(_) | Move(..) => self.component(span),
             Connect(..) | Bind { .. } | Export { .. } | Disconnect(_) => {
-                self.refuse(span, "connections are made and changed here", "do that before the block, or behind it");
+                self.refuse(
+                    span,
+                    "connections are made and changed here",
+                    "do that before the block, or behind it",
+                );
             }
         }
     }
@@ -221,7 +245,11 @@ impl<'p> Cargo<'p> {
                 }
             }
             ChannelKind::Service => {
-                self.refuse(span, "the block talks to its own client, which stays here", "do that before the block, or behind it");
+                self.refuse(
+                    span,
+                    "the block talks to its own client, which stays here",
+                    "do that before the block, or behind it",
+                );
             }
             ChannelKind::Held(_) => {
                 let message = format!("the block talks to a component that is held here, by {interface}");
@@ -238,7 +266,11 @@ impl<'p> Cargo<'p> {
             Some(Slot::Variable(_)) => self.expression(slot),
             None => {
                 let message = "which connection it is must be known before the block";
-                self.refuse(slot.span, message, "use a constant, or a variable that the block doesn't change");
+                self.refuse(
+                    slot.span,
+                    message,
+                    "use a constant, or a variable that the block doesn't change",
+                );
             }
         }
     }
@@ -338,7 +370,9 @@ impl<'p> Cargo<'p> {
                 let message = "the lock of this component can't be taken elsewhere";
                 self.refuse(span, message, "take it around the whole block: {EXCLUSIVE, COMPOSITE}");
             }
-            Await(..) => self.refuse(span, "AWAIT waits for others of this component", "wait before the block"),
+            Await(..) => {
+                self.refuse(span, "AWAIT waits for others of this component", "wait before the block")
+            }
             Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "this asks about what is here", "ask before the block");
             }

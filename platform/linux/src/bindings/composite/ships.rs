@@ -8,9 +8,7 @@ use drystone_component::Message;
 use drystone_component::wire::{put_opaque, put_u32};
 use drystone_extension::composite::{self, Hash, shipping};
 use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED};
-use drystone_runtime::far::{
-    Arrival, Far, Filling, Harbour, Letters, Outgoing, Reach, Shipment, Waker,
-};
+use drystone_runtime::far::{Arrival, Far, Filling, Harbour, Letters, Outgoing, Reach, Shipment, Waker};
 use drystone_runtime::layout::Fault;
 use drystone_runtime::native::Value;
 
@@ -41,7 +39,11 @@ struct Block {
 
 impl Ships {
     /// Ships to who is reached so, by the interface of composite calls, and stands beside what is reached at the harbour.
-    pub(in crate::bindings) fn new(reach: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Ships {
+    pub(in crate::bindings) fn new(
+        reach: Box<dyn Reach>,
+        harbour: Harbour<'_>,
+        shipment: Shipment<'_>,
+    ) -> Ships {
         let mut names = Vec::new();
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));
@@ -128,7 +130,8 @@ impl Shipped {
         let block = self.block.clone();
         let Some(Sent { letters, table }) = &self.sent else { return Ok(()) };
         let program = if by_hash { &block.hash.0[..] } else { &block.program };
-        let values = [program, &block.names, table].map(Value::Text).into_iter().chain([Value::Integer(ROUNDS)]);
+        let values =
+            [program, &block.names, table].map(Value::Text).into_iter().chain([Value::Integer(ROUNDS)]);
         let mut letter = letters.of(message(shipping::RUN), values)?;
         self.far().send(shipping::RUN, letter.as_outgoing());
         Ok(())
