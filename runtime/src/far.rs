@@ -42,7 +42,7 @@ pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Letters, Outgoing};
 pub use listener::{is_listener, listen};
-pub use proxy::{behind, proxy, reach_of, stands_before};
+pub use proxy::{behind, proxy, stands_before};
 pub use traffic::Traffic;
 
 use crate::communication::connection::wake_parked;
@@ -150,8 +150,8 @@ pub trait Reach: 'static {
 pub struct Harbour<'a> {
     /// The other program, for people: what its names begin with.
     pub program: &'a str,
-    /// As whom it is reached.
-    pub credentials: usize,
+    /// Tells those apart that are reached in different ways, as with other credentials.
+    pub number: usize,
     /// As what it knows what is reached.
     pub name: &'a str,
 }
@@ -215,6 +215,20 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
         });
     }
     None
+}
+
+/// What reaches what a server stands for; `None`: it stands for nothing elsewhere.
+///
+/// # Safety
+/// As for [`binding`]; the interface is one of those that it offers, by the number of its body.
+pub(crate) unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
+    match binding(instance)? {
+        Binding::Proxy(..) | Binding::Made(..) => {
+            let (_, joints) = proxy::description(instance)?;
+            Some(&*joints.get(interface)?.reach)
+        }
+        Binding::Listener(..) | Binding::Requiring(..) => None,
+    }
 }
 
 /// The name alone, of a binding that may have been made BY something.

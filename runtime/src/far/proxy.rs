@@ -129,15 +129,3 @@ pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a [
     let served: *mut Served = *own(instance);
     served.as_ref().map(|served| (served.name.as_str(), served.joints.as_slice()))
 }
-
-/// What reaches what a server stands for; `None` if it is no proxy.
-///
-/// # Safety
-/// It is alive; the interface is one of those that it offers, by its number.
-pub unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
-    if !is_proxy(instance) {
-        return None;
-    }
-    let served: *mut Served = *own(instance);
-    served.as_ref().map(|served| &*served.joints[interface].reach)
-}

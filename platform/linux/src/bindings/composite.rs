@@ -20,6 +20,7 @@ use drystone_extension::composite::{
     ClientId, Event, InterpServer, Limits, Quota, RunId, Settings, shipping,
 };
 
+use super::peer::Wanted;
 use self::port::Ports;
 pub(super) use self::session::Session;
 pub(super) use self::ships::Ships;
@@ -44,6 +45,13 @@ const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
 pub(super) fn interface() -> &'static Interface {
     static INTERFACE: LazyLock<Interface> = LazyLock::new(shipping::interface);
     &INTERFACE
+}
+
+/// Who takes composite calls in another program, as a client wants it; what that program's names begin with.
+pub(super) fn taker(program: &str) -> Wanted {
+    let there: &str = str::from_utf8(SERVICE).unwrap_or_default();
+    let name = format!("{program}{there}").into();
+    Wanted { interface: interface(), name, there: there.into(), capacity: 0 }
 }
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.

@@ -21,7 +21,7 @@ use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
-use super::composite::{self, Composites, SERVICE, Ships};
+use super::composite::{Composites, Ships, taker};
 use super::peer::{Brought, Line, Wanted, check};
 use super::place::Place;
 use super::secure::Files;
@@ -150,17 +150,14 @@ impl Reach for Bound {
 
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Wanted { name, there, .. } = &self.wanted;
-        let credentials = self.credentials.as_ref().map_or(0, |it| Rc::as_ptr(it).addr());
-        Some(Harbour { program: name.strip_suffix(&**there)?, credentials, name: there })
+        let number = self.credentials.as_ref().map_or(0, |it| Rc::as_ptr(it).addr());
+        Some(Harbour { program: name.strip_suffix(&**there)?, number, name: there })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
         let harbour = self.harbour()?;
-        let there = str::from_utf8(SERVICE).ok()?;
-        let name = format!("{}{there}", harbour.program).into();
-        let wanted = Wanted { interface: composite::interface(), name, there: there.into(), capacity: 0 };
         let (links, place, credentials) = (self.links.clone(), self.place.clone(), self.credentials.clone());
-        let taker = Bound { links, place, credentials, wanted, link: self.link.clone() };
+        let taker = Bound { links, place, credentials, wanted: taker(harbour.program), link: self.link.clone() };
         Some(Box::new(Ships::new(Box::new(taker), harbour, shipment)))
     }
 }

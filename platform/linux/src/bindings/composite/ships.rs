@@ -23,7 +23,7 @@ pub(in crate::bindings) struct Ships {
     reach: Rc<RefCell<Box<dyn Reach>>>,
     block: Rc<Block>,
     program: String,
-    credentials: usize,
+    number: usize,
     list: String,
 }
 
@@ -53,7 +53,7 @@ impl Ships {
             reach: Rc::new(RefCell::new(reach)),
             block: Rc::new(block),
             program: harbour.program.to_string(),
-            credentials: harbour.credentials,
+            number: harbour.number,
             list: shipment.names.join(", "),
         }
     }
@@ -72,8 +72,8 @@ impl Reach for Ships {
     }
 
     fn harbour(&self) -> Option<Harbour<'_>> {
-        let Ships { program, credentials, list, .. } = self;
-        Some(Harbour { program, credentials: *credentials, name: list })
+        let Ships { program, number, list, .. } = self;
+        Some(Harbour { program, number: *number, name: list })
     }
 }
 

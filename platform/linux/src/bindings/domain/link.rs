@@ -1,14 +1,15 @@
 //! A channel with the communications that go over it: what two domains have between them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, Write};
 use std::rc::{Rc, Weak};
 
 use drystone_component::Interface;
 use drystone_component::wire::{Limits, Role};
-use drystone_runtime::far::{Exported, Far, Reach, Waker};
+use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment, Waker};
 
 use crate::bindings::channel::End;
+use crate::bindings::composite::{Composites, Ships, taker};
 use crate::bindings::peer::{Brought, Line, Names, Offer, Peer, Wanted};
 use crate::bindings::rings::Served;
 use crate::reactor::{Expectation, Reactor};
@@ -58,6 +59,8 @@ pub(crate) struct Link {
     lost: Cell<bool>,
     /// Why.
     why: RefCell<String>,
+    /// What runs composite calls, in a domain that its program may ship some to. It doesn't trust the domain as far.
+    composites: Option<OnceCell<Rc<Composites>>>,
     /// What was made there, if that is to be missed.
     component: Cell<Option<&'static str>>,
     /// Whom to wake when these change.
@@ -87,6 +90,7 @@ impl Link {
             sign: Cell::new(0),
             lost: Cell::new(false),
             why: RefCell::default(),
+            composites: (role == Role::Acceptor).then(OnceCell::new),
             component: Cell::default(),
             watcher: RefCell::default(),
         });
@@ -270,6 +274,11 @@ impl Line for Link {
         self.alert();
     }
 
+    fn composites(&self) -> Option<&Rc<Composites>> {
+        let composites = self.composites.as_ref()?;
+        Some(composites.get_or_init(|| Composites::new(&self.reactor)))
+    }
+
     fn reactor(&self) -> &Rc<Reactor> {
         &self.reactor
     }
@@ -284,6 +293,18 @@ struct Bound {
 impl Reach for Bound {
     fn begin(&mut self) -> Box<dyn Far> {
         self.wanted.begin(&self.link.line())
+    }
+
+    fn harbour(&self) -> Option<Harbour<'_>> {
+        let Bound { link, wanted } = self;
+        let is_there = link.composites.is_none();
+        let number = Rc::as_ptr(link).addr();
+        is_there.then_some(Harbour { program: &link.name, number, name: &wanted.there })
+    }
+
+    fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
+        let taker = Bound { link: self.link.clone(), wanted: taker(&self.link.name) };
+        Some(Box::new(Ships::new(Box::new(taker), self.harbour()?, shipment)))
     }
 }
 
