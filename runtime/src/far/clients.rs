@@ -60,6 +60,17 @@ unsafe fn is_exported(target: usize) -> bool {
     matches!(decode(target), Target::PassedOn(listener) if (*listener).target != 0)
 }
 
+/// Whether what served through the slot that a client is connected to was ended by force: who comes later finds it closed, too.
+unsafe fn is_cut(target: usize) -> bool {
+    match decode(target) {
+        Target::PassedOn(slot) => {
+            let c = (*slot).communication;
+            !c.is_null() && (*c).word.flags & GONE != 0
+        }
+        _ => false,
+    }
+}
+
 /// Body of a client's main process.
 pub static RUN: NativeBody = run;
 
@@ -74,15 +85,16 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let server = resolve((*slot).target);
     // What is exported may not lead to a server yet.
     let has_begun = !(*slot).communication.is_null();
-    if !has_begun && server.is_none() && is_exported((*slot).target) && !(**cell).pump.is_far_gone() {
+    let is_cut = is_cut((*slot).target);
+    if !has_begun && !is_cut && server.is_none() && is_exported((*slot).target) && !(**cell).pump.is_far_gone() {
         (*p).status = PLATFORM;
         return;
     }
     // What waits for its last communications to end, to be deleted, begins no others.
     let is_refused =
         !is_open(server) || server.is_some_and(|(instance, _)| record::waits_for_services(instance));
-    let is_refused = !has_begun && is_refused;
-    let outcome = if is_refused && !((**cell).waits && (*slot).target != 0) {
+    let is_refused = is_refused && (is_cut || !((**cell).waits && (*slot).target != 0));
+    let outcome = if is_refused && !has_begun {
         (**cell).pump.near_is_gone()
     } else {
         let c = ds_reach(w, p, slot, interface, NO_LOCATION);

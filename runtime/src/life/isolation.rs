@@ -267,6 +267,7 @@ unsafe fn close_as_server(
                 } else if lives && !leaf.slot.is_null() {
                     // It has not used its connection yet: it finds it closed.
                     *leaf.cell = make_gone(w, &*offered.interface);
+                    tell_main(w, leaf.client);
                 }
             });
             cut(w, client);
