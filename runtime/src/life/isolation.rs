@@ -13,7 +13,7 @@
 use alloc::vec::Vec;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 
-use drystone_component::{Template, Type};
+use drystone_component::{Interface, Template, Type};
 
 use super::burial::{bury, free_frames, retain_ready};
 use super::dismantle::free_dead;
@@ -260,27 +260,35 @@ unsafe fn close_as_server(
             if client.is_null() {
                 break;
             }
-            leaves_through(client, |leaf| {
-                let lives = !is_dead(leaf.client);
-                if !(*leaf.cell).is_null() {
-                    close_cell(w, leaf, lives, bereaved);
-                } else if lives && !leaf.slot.is_null() {
-                    // It has not used its connection yet: it finds it closed.
-                    *leaf.cell = make_gone(w, &*offered.interface);
-                    tell_main(w, leaf.client);
-                }
-            });
-            cut(w, client);
+            lose_server(w, client, &*offered.interface, bereaved);
         }
     }
-    let undo = |slot: *mut RequiredSlot| {
+    interfaces_of(instance, |slot, interface| {
         while !(*slot).clients.is_null() {
-            cut(w, (*slot).clients);
+            lose_server(w, (*slot).clients, &*interface, bereaved);
         }
         unlink(w, slot);
-    };
-    required_slots(instance, undo);
-    inward_slots(instance, undo);
+    });
+}
+
+/// A client that is connected to a condemned component, or through it, with those to whom it passes that on.
+unsafe fn lose_server(
+    w: *mut Worker,
+    client: *mut RequiredSlot,
+    interface: &Interface,
+    bereaved: &mut Vec<*mut Instance>,
+) {
+    leaves_through(client, |leaf| {
+        let lives = !is_dead(leaf.client);
+        if !(*leaf.cell).is_null() {
+            close_cell(w, leaf, lives, bereaved);
+        } else if lives && !leaf.slot.is_null() {
+            // It has not used its connection yet: it finds it closed.
+            *leaf.cell = make_gone(w, interface);
+            tell_main(w, leaf.client);
+        }
+    });
+    cut(w, client);
 }
 
 /// What a slot was connected to is no more.
