@@ -33,7 +33,8 @@ pub(super) struct Export {
     pub(super) admission: Admission,
     /// How many requests are being carried out.
     pub(super) open: Cell<usize>,
-    arrived: RefCell<VecDeque<Box<dyn Far>>>,
+    /// Those that nobody has let in yet; `None`: nobody lets any in any more.
+    arrived: RefCell<Option<VecDeque<Box<dyn Far>>>>,
     listener: RefCell<Option<Waker>>,
 }
 
@@ -53,7 +54,7 @@ impl Export {
             limit,
             admission,
             open: Cell::default(),
-            arrived: RefCell::default(),
+            arrived: RefCell::new(Some(VecDeque::new())),
             listener: RefCell::default(),
         }
     }
@@ -65,12 +66,21 @@ impl Export {
 
     /// A communication that has begun.
     pub(super) fn accept(&self) -> Option<Box<dyn Far>> {
-        self.arrived.borrow_mut().pop_front()
+        self.arrived.borrow_mut().as_mut()?.pop_front()
     }
 
-    /// A communication begins.
+    /// Nobody lets anybody in any more. Those that wait are lost, although their requests hold this.
+    pub(super) fn close(&self) {
+        let arrived = self.arrived.take();
+        drop(arrived);
+    }
+
+    /// A communication begins; it is lost where nobody lets it in.
     pub(super) fn bring(&self, far: Box<dyn Far>) {
-        self.arrived.borrow_mut().push_back(far);
+        match &mut *self.arrived.borrow_mut() {
+            Some(arrived) => arrived.push_back(far),
+            None => return,
+        }
         let listener = self.listener.borrow().clone();
         if let Some(listener) = listener {
             listener.wake();

@@ -88,5 +88,6 @@ impl Drop for Offered {
             // After the last one nobody listens.
             self.site.entry.take();
         }
+        self.export.close();
     }
 }
