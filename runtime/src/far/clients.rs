@@ -86,7 +86,12 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     // What is exported may not lead to a server yet.
     let has_begun = !(*slot).communication.is_null();
     let is_cut = is_cut((*slot).target);
-    if !has_begun && !is_cut && server.is_none() && is_exported((*slot).target) && !(**cell).pump.is_far_gone() {
+    if !has_begun
+        && !is_cut
+        && server.is_none()
+        && is_exported((*slot).target)
+        && !(**cell).pump.is_far_gone()
+    {
         (*p).status = PLATFORM;
         return;
     }

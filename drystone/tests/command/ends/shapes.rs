@@ -16,28 +16,35 @@ enum Item {
     /// Has this one, and uses one of those before.
     Between(usize),
     Guest,
+    /// A guest that fails.
+    Bomb,
 }
 
 struct Maker<'a> {
     random: &'a mut dyn FnMut() -> u64,
+    /// Some fail, some are isolated, some are made elsewhere.
+    is_rough: bool,
     names: Vec<String>,
     /// Components that others hold.
     templates: String,
     made: usize,
 }
 
-/// Makes one; those that are exported by tcp share the port.
-pub fn shape(random: &mut dyn FnMut() -> u64, port: u16) -> Shape {
+/// Makes one; those that are exported by tcp share the port, those by http the next. In a rough one something fails, so that
+/// nobody knows what will be printed.
+pub fn shape(random: &mut dyn FnMut() -> u64, [port, other]: [u16; 2], is_rough: bool) -> Shape {
     let [hosts, between, guests] = [1, 0, 1].map(|least| least + (random() % 4) as usize);
-    let name = |number| match random() % 3 {
+    let name = |number| match random() % 4 {
         0 => format!("tcp://127.0.0.1:{port}/{number}"),
+        1 if is_rough => format!("http://127.0.0.1:{other}/{number}"),
         _ => format!("local:{number}"),
     };
     let names = (0..hosts + between).map(name).collect();
     let mut items: Vec<_> = (0..hosts).map(Item::Host).collect();
     items.extend((hosts..hosts + between).map(Item::Between));
     items.extend([Item::Guest].repeat(guests));
-    let mut maker = Maker { random, names, templates: String::new(), made: 0 };
+    items.extend([Item::Bomb].repeat(if is_rough { 1 + guests % 2 } else { 0 }));
+    let mut maker = Maker { random, is_rough, names, templates: String::new(), made: 0 };
     maker.shuffle(&mut items);
     let body = maker.holder(items, 0, "BEGIN");
     let program = format!("COMPONENT Main;\nECHO\n{}{body}END Main;\n", maker.templates);
@@ -61,6 +68,7 @@ impl Maker<'_> {
         while !items.is_empty() {
             let variable = format!("v{}", held.len());
             body.push(format!("NEW({variable})"));
+            let made = body.len() - 1;
             if depth < 3 && self.below(5) < 2 {
                 let rest = items.split_off(1 + self.below(items.len()));
                 let template = self.template(replace(&mut items, rest), depth + 1);
@@ -72,12 +80,16 @@ impl Maker<'_> {
                 Item::Host(_) => "Host",
                 Item::Between(_) => "Between",
                 Item::Guest => "Guest",
+                Item::Bomb => "Bomb",
             };
+            if self.is_rough && self.below(3) == 0 {
+                body[made] += [" AT \"worker:1\"", " AT \"process:p\"", " AT \"process:q\""][self.below(3)];
+            }
             held.push(format!("  VARIABLE {variable}: {template};\n"));
             let others = match item {
                 Item::Host(_) => 0,
                 Item::Between(number) => number,
-                Item::Guest => self.names.len(),
+                Item::Guest | Item::Bomb => self.names.len(),
             };
             if others > 0 {
                 let server = self.below(others);
@@ -97,7 +109,8 @@ impl Maker<'_> {
         let name = format!("C{}", self.made);
         let when = ["BEGIN", "ACTIVITY"][self.below(2)];
         let body = self.holder(items, depth, when);
-        writeln!(self.templates, "COMPONENT {name};\n{body}END {name};").expect("text");
+        let isolated = if self.is_rough && self.below(2) == 0 { " {ISOLATED}" } else { "" };
+        writeln!(self.templates, "COMPONENT{isolated} {name};\n{body}END {name};").expect("text");
         name
     }
 }

@@ -31,7 +31,7 @@ BODY
 END Guest;
 VARIABLE host: Host; guest: Guest;
 BEGIN
-  NEW(host); NEW(guest);
+  NEW(guest); NEW(host);
   NAMES
 END Main;
 ";
@@ -42,8 +42,8 @@ const VARIABLES: &str =
 const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" \
      + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
 
-/// A program whose block is an ordinary one, and the same where it is shipped over this port.
-pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 2] {
+/// A program whose blocks are ordinary ones, and the same where they are shipped over this port, and to a domain.
+pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 3] {
     let mut maker = Maker { random, loops: 0, talks: false };
     // What has begun to talk before isn't shipped.
     maker.talks = maker.below(4) == 0;
@@ -73,7 +73,9 @@ pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 2] {
         "EXPORT(Echo(host), {echo}); EXPORT(Twice(host), {twice}); CONNECT(Echo(guest), {echo}); \
          CONNECT(Twice[1](guest), {twice}); CONNECT(Twice[2](guest), {twice})"
     );
-    [program.replace("NAMES", near), program.replace("NAMES", &far)]
+    let place = maker.one(&["process:host", "worker:1"]);
+    let apart = program.replace("NEW(host);", &format!("NEW(host) AT \"{place}\";"));
+    [program.replace("NAMES", near), program.replace("NAMES", &far), apart.replace("NAMES", near)]
 }
 
 struct Maker<'a> {

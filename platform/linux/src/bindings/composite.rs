@@ -20,10 +20,10 @@ use drystone_extension::composite::{
     ClientId, Event, InterpServer, Limits, Quota, RunId, Settings, shipping,
 };
 
-use super::peer::Wanted;
 use self::port::Ports;
 pub(super) use self::session::Session;
 pub(super) use self::ships::Ships;
+use super::peer::Wanted;
 use crate::reactor::{Handler, Reactor};
 
 /// Rounds of a turn.

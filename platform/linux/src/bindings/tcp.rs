@@ -157,7 +157,8 @@ impl Reach for Bound {
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
         let harbour = self.harbour()?;
         let (links, place, credentials) = (self.links.clone(), self.place.clone(), self.credentials.clone());
-        let taker = Bound { links, place, credentials, wanted: taker(harbour.program), link: self.link.clone() };
+        let taker =
+            Bound { links, place, credentials, wanted: taker(harbour.program), link: self.link.clone() };
         Some(Box::new(Ships::new(Box::new(taker), harbour, shipment)))
     }
 }
