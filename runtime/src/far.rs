@@ -148,7 +148,7 @@ pub trait Reach: 'static {
 /// Where blocks of calls can be shipped to (paper 000).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Harbour<'a> {
-    /// The other program, for people: what its names begin with.
+    /// The other program, for people.
     pub program: &'a str,
     /// Tells those apart that are reached in different ways, as with other credentials.
     pub number: usize,

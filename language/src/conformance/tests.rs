@@ -175,6 +175,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         components: vec![component],
         procedures: vec![procedure],
         variables: Vec::new(),
+        composites: Vec::new(),
         entry: None,
         imported: Default::default(),
         warnings: Vec::new(),

@@ -86,7 +86,7 @@ unsafe fn ship(
         return Some(());
     }
     let ships = reach(slots[0])?.ship(Shipment { interface, program, names: &names })?;
-    let shown = format!("{}{list}", first.program);
+    let shown = format!("{}/{list}", first.program);
     // It may end, so that this doesn't wait.
     if ds_disconnect(w, p, own, u32::MAX) != Status::Done {
         return None;

@@ -47,10 +47,10 @@ pub(super) fn interface() -> &'static Interface {
     &INTERFACE
 }
 
-/// Who takes composite calls in another program, as a client wants it; what that program's names begin with.
+/// Who takes composite calls in another program, as a client wants it.
 pub(super) fn taker(program: &str) -> Wanted {
     let there: &str = str::from_utf8(SERVICE).unwrap_or_default();
-    let name = format!("{program}{there}").into();
+    let name = format!("{program}/{there}").into();
     Wanted { interface: interface(), name, there: there.into(), capacity: 0 }
 }
 

@@ -151,7 +151,8 @@ impl Reach for Bound {
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Wanted { name, there, .. } = &self.wanted;
         let number = self.credentials.as_ref().map_or(0, |it| Rc::as_ptr(it).addr());
-        Some(Harbour { program: name.strip_suffix(&**there)?, number, name: there })
+        let program = name.strip_suffix(&**there)?.strip_suffix('/')?;
+        Some(Harbour { program, number, name: there })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
