@@ -77,6 +77,7 @@ entry_points! {
     crate::binding::shipment {
         #[suspends] LEAVE = ds_leave(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
         #[suspends] SHIPPED_FAILED = ds_shipped_failed(w, p; i64, i64, *const TextHead, u32) -> Status where NotZero leaves;
+        #[suspends] SHIPPED_LOST = ds_shipped_lost(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
         SHIPS = ds_ships(w, p; *mut RequiredSlot, &'static Interface, *const *mut RequiredSlot, u32, *const TextHead) -> u32;
     }
     crate::collection::entries {

@@ -82,6 +82,11 @@ pub trait Far: 'static {
 
     /// The near side has come to an end where the protocol allows it.
     fn close(&mut self);
+
+    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, and heard nothing of what was sent.
+    fn was_refused(&self) -> bool {
+        false
+    }
 }
 
 /// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has ended.
@@ -154,6 +159,8 @@ pub struct Harbour<'a> {
     pub number: usize,
     /// As what it knows what is reached.
     pub name: &'a str,
+    /// It may take blocks: it hasn't refused this one.
+    pub is_open: bool,
 }
 
 /// A block of calls that is shipped each time that a message `Run` comes by its interface ([`crate::binding::shipment`]).

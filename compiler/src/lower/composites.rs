@@ -68,15 +68,24 @@ impl Lower<'_, '_> {
         let values: Vec<_> = taken(composite).map(value).collect();
         let places: Vec<_> = given(composite).map(place).collect();
         self.send(own, RUN, &values, span);
-        let [ended, other, refused, failed, done] = std::array::from_fn(|_| self.new_block());
+        let [ended, other, refused, unrefused, failed, lost, done] =
+            std::array::from_fn(|_| self.new_block());
         self.condition(&test(ENDED), ended, other);
         self.start(other);
-        self.condition(&test(REFUSED), refused, failed);
+        self.condition(&test(REFUSED), refused, unrefused);
         self.start(refused);
         self.receive(own, REFUSED, &[], span);
         self.go(ordinary);
+        self.start(unrefused);
+        self.condition(&test(FAILED), failed, lost);
         self.start(failed);
         self.fail_as_there(own, span);
+        self.go(done);
+        self.start(lost);
+        let slot = self.slot_of(own, span);
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspending_call(&entries::SHIPPED_LOST, vec![slot, at], location);
         self.go(done);
         self.start(ended);
         self.receive(own, ENDED, &places, span);

@@ -77,6 +77,8 @@ pub(super) enum Phase {
 pub(super) enum End {
     Closed,
     Lost(String),
+    /// The other side has refused to begin it.
+    Refused(String),
 }
 
 /// In the place of a number: the other side does not know it, or no longer.

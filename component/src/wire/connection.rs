@@ -192,6 +192,11 @@ impl Connection {
         self.channels.len() - self.free.len()
     }
 
+    /// Whether the other side has refused to begin a communication, so that nothing that was said over it has been heard.
+    pub fn was_refused(&mut self, handle: Handle) -> bool {
+        self.channel(handle).is_some_and(|channel| matches!(channel.end, Some(End::Refused(_))))
+    }
+
     /// What has come of a communication; a message stays until it is taken.
     #[inline]
     pub fn arrival(&mut self, handle: Handle) -> Arrival {
@@ -211,7 +216,7 @@ impl Connection {
         }
         match &channel.end {
             Some(End::Closed) => Arrival::Closed,
-            Some(End::Lost(why)) => Arrival::Lost(why.clone()),
+            Some(End::Lost(why) | End::Refused(why)) => Arrival::Lost(why.clone()),
             None => {
                 channel.waits_for_message = true;
                 Arrival::Nothing

@@ -14,7 +14,7 @@ use crate::with::alone;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 /// A folder in `systems/`.
-fn system(name: &str) -> PathBuf {
+pub fn system(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)
 }
 
@@ -37,7 +37,7 @@ fn built(name: &str, once: &'static OnceLock<PathBuf>) -> &'static Path {
     })
 }
 
-fn key_value() -> &'static Path {
+pub fn key_value() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     built("keyvalue", &BUILT)
 }
@@ -60,7 +60,7 @@ fn what_the_key_value_server_has_acknowledged_survives_its_end() {
     assert!(said.starts_with("killed 3 times: all of "), "{said}");
 }
 
-fn file_server() -> &'static Path {
+pub fn file_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     built("files", &BUILT)
 }

@@ -3,7 +3,11 @@
 mod blocks;
 
 use crate::faults::random;
+use std::fs;
+use std::path::Path;
+
 use crate::peer::Peer;
+use crate::servers::{file_server, key_value, system};
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
@@ -74,4 +78,76 @@ fn a_block_is_shipped_where_that_is_possible() {
     ] {
         assert!(!is_shipped(&kept), "{kept}: {:?}", requirements(&kept));
     }
+}
+
+/// A server of `systems/` that runs at a name of this kind.
+fn serving(program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> (Peer, String) {
+    let name = format!("tcp://127.0.0.1:{}/{kind}", port());
+    let named = format!("{kind}={name}");
+    let arguments = [arguments, &[&named]].concat();
+    let mut server = Peer::start(folder, program.to_str().expect("a plain path"), &arguments);
+    assert_eq!(server.line(), "ready");
+    (server, name)
+}
+
+/// What one of `systems/composites` says, and its status.
+fn work(program: &str, interface: &str, name: &str, arguments: &str) -> (String, i32) {
+    let arguments = [program, interface, name].into_iter().chain(arguments.split(' '));
+    let arguments: Vec<_> = ["run"].into_iter().chain(arguments).collect();
+    let output = drystone(&system("composites"), &arguments);
+    assert_eq!(complaint(&output), "");
+    (printed(&output).trim_end().to_string(), status(&output))
+}
+
+#[test]
+fn files_are_worked_on_where_they_are() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("a/b/c")).expect("it is empty");
+    let lines: String = (0..200_000).map(|n| format!("{n} is  a\tnumber\n")).collect();
+    fs::write(at("a/lines"), &lines).expect("there is room");
+    fs::write(at("a/b/c/one"), "one").expect("there is room");
+    fs::write(at("a/b/none"), "").expect("there is room");
+    let (_server, name) = serving(file_server(), folder.path(), &["folder=."], "shelf");
+    let work = |arguments: &str| work("OnFiles.dry", "../files/Shelf.dry", &name, arguments);
+    let size = lines.len();
+    assert_eq!(work("count a/lines"), (format!("200000 800000 {size}"), 0));
+    assert_eq!(work("copy a/lines copy"), (format!("1 files, {size} bytes"), 0));
+    assert_eq!(fs::read(at("copy")).expect("it is there"), lines.as_bytes());
+    assert_eq!(work("tree a t"), (format!("3 files, {} bytes", size + 3), 0));
+    for name in ["lines", "b/c/one", "b/none"] {
+        assert_eq!(fs::read(at("a").join(name)).unwrap(), fs::read(at("t").join(name)).unwrap(), "{name}");
+    }
+    assert_eq!(work("copy none x"), ("No such file or directory".into(), 1));
+    assert_eq!(work("copy ../x y"), ("not a name within the folder".into(), 1));
+    assert_eq!(work("tree a t"), ("File exists".into(), 1));
+    assert_eq!(work("tree a").1, 2);
+}
+
+#[test]
+fn what_is_stored_is_worked_on_where_it_is() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let (_server, name) = serving(key_value(), folder.path(), &["redis="], "store");
+    let work = |arguments: &str| work("OnStore.dry", "../keyvalue/Store.dry", &name, arguments);
+    assert_eq!(work("transfer a b 1"), ("a isn't there".into(), 1));
+    // What isn't there is made by what is added to it.
+    let mut server =
+        drystone_client::Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");
+    let store = server.describe("store").unwrap();
+    let vars = drystone_client::composite::builder::Builder::new();
+    let store = vars.communication(&store);
+    use drystone_client::composite::builder::{sequence, text};
+    let put = |key: &str, x: &str| store.call("Set", (text(key), text(x)), "Done", ());
+    let program =
+        vars.program(sequence([put("a", "100"), put("n:1", "1"), put("n:2", "2"), put("w", "a")])).unwrap();
+    let table = drystone_client::composite::VarTable::of(&program).unwrap();
+    server.run(&program, &["store"], table, 1000).unwrap();
+    assert_eq!(work("transfer a b 30"), ("1".into(), 0));
+    assert_eq!(work("transfer a b 71"), ("a holds 70 only".into(), 1));
+    assert_eq!(work("transfer a w 7"), ("the value is no integer".into(), 1));
+    assert_eq!(work("transfer w a 7"), ("w holds no number".into(), 1));
+    assert_eq!(work("raise n: 10"), ("2".into(), 0));
+    assert_eq!(work("follow w"), ("70 after 2 steps".into(), 0));
+    assert_eq!(work("follow n:2"), ("12 after 1 steps".into(), 0));
+    assert_eq!(work("follow b"), ("30 after 1 steps".into(), 0));
 }

@@ -18,7 +18,7 @@ use drystone_component::{Interface, Side};
 use crate::communication::connection::{close_leaf, ds_disconnect, lead, resolve};
 use crate::communication::{Act, interface_of, may_close, violation};
 use crate::failure::fail;
-use crate::far::{Harbour, Reach, Shipment, proxy, reach_of};
+use crate::far::{Harbour, Reach, Shipment, proxy, reach_of, why_lost};
 use crate::layout::*;
 use crate::text;
 use crate::worker::Failure;
@@ -82,8 +82,10 @@ unsafe fn ship(
     }
     let names: Vec<_> = harbours.iter().map(|harbour| harbour.name).collect();
     let list = names.join(", ");
-    if reach(own).and_then(|own| own.harbour()) == Some(Harbour { name: &list, ..first }) {
-        return Some(());
+    if let Some(known) = reach(own).and_then(|own| own.harbour())
+        && (Harbour { is_open: true, ..known }) == (Harbour { name: &list, ..first })
+    {
+        return known.is_open.then_some(());
     }
     let ships = reach(slots[0])?.ship(Shipment { interface, program, names: &names })?;
     let shown = format!("{}/{list}", first.program);
@@ -118,6 +120,24 @@ pub unsafe extern "C" fn ds_shipped_failed(
     let reason = String::from_utf8_lossy(text::bytes(why)).into_owned();
     let location = u32::try_from(place - 1).unwrap_or(location);
     fail(w, Failure { reason, ..Failure::of(p, fault, location) });
+    Status::Leave
+}
+
+/// A block that was shipped isn't answered: the way to where it is, or that program, is lost.
+///
+/// # Safety
+/// As the binding module says; the slot is the block's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_shipped_lost(
+    w: *mut Worker,
+    p: *mut Process,
+    own: *mut RequiredSlot,
+    location: u32,
+) -> Status {
+    let why = resolve((*own).target).and_then(|(server, offered)| why_lost(server, offered.body as usize));
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let reason = format!("the block was shipped, and is lost{why}");
+    fail(w, Failure { reason, ..Failure::of(p, Fault::ProtocolViolation, location) });
     Status::Leave
 }
 

@@ -282,10 +282,15 @@ impl Connection {
                     self.say_closed(index, reason::ORDERLY, &[]);
                     return self.ask_again(index, fingerprint);
                 }
-                Err(why) => self.over(index, End::Lost(why)),
+                Err(why) => self.over(index, End::Refused(why)),
             }
         } else {
-            self.over(index, if why == reason::ORDERLY { End::Closed } else { End::Lost(sentence(body)) });
+            let end = match why {
+                reason::ORDERLY => End::Closed,
+                reason::REFUSED => End::Refused(sentence(body)),
+                _ => End::Lost(sentence(body)),
+            };
+            self.over(index, end);
         }
         // Whoever holds it answers when it is given back: only then takes it no memory any more, and may be followed by another.
         self.settle(index);

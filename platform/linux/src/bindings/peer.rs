@@ -358,6 +358,10 @@ impl Far for Half {
     fn close(&mut self) {
         self.end(Connection::close);
     }
+
+    fn was_refused(&self) -> bool {
+        !self.is_over && self.connection().was_refused(self.handle)
+    }
 }
 
 impl Drop for Half {

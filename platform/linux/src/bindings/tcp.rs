@@ -152,7 +152,7 @@ impl Reach for Bound {
         let Wanted { name, there, .. } = &self.wanted;
         let number = self.credentials.as_ref().map_or(0, |it| Rc::as_ptr(it).addr());
         let program = name.strip_suffix(&**there)?.strip_suffix('/')?;
-        Some(Harbour { program, number, name: there })
+        Some(Harbour { program, number, name: there, is_open: true })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {

@@ -35,6 +35,8 @@ struct Block {
     names: Vec<u8>,
     /// The other side has had it once.
     is_known: Cell<bool>,
+    /// It has been refused, and isn't shipped any more.
+    is_refused: Cell<bool>,
 }
 
 impl Ships {
@@ -48,7 +50,8 @@ impl Ships {
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));
         let program = shipment.program.to_vec();
-        let block = Block { hash: Hash::of(&program), program, names, is_known: Cell::new(false) };
+        let (is_known, is_refused) = Default::default();
+        let block = Block { hash: Hash::of(&program), program, names, is_known, is_refused };
         Ships {
             reach: Rc::new(RefCell::new(reach)),
             block: Rc::new(block),
@@ -73,7 +76,7 @@ impl Reach for Ships {
 
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Ships { program, number, list, .. } = self;
-        Some(Harbour { program, number: *number, name: list })
+        Some(Harbour { program, number: *number, name: list, is_open: !self.block.is_refused.get() })
     }
 }
 
@@ -137,6 +140,11 @@ impl Shipped {
         Ok(())
     }
 
+    fn refused(&self) -> Answer {
+        self.block.is_refused.set(true);
+        Answer::Refused
+    }
+
     /// Takes an answer; none where it isn't the last one.
     fn hear(&mut self, number: usize) -> Result<Option<Answer>, String> {
         let (Some(far), Some(sent)) = (&mut self.far, &self.sent) else { return Ok(None) };
@@ -164,7 +172,7 @@ impl Shipped {
                     answer
                 }
             },
-            _ => Answer::Refused,
+            _ => self.refused(),
         }))
     }
 }
@@ -204,7 +212,7 @@ impl Far for Shipped {
         self.answer = None;
         if encoded.and_then(|()| self.run(self.block.is_known.get())).is_err() {
             // Nothing was sent, so that nothing of it runs.
-            self.answer = Some(Answer::Refused);
+            self.answer = Some(self.refused());
             self.pump.iter().for_each(Waker::wake);
         }
     }
@@ -214,7 +222,14 @@ impl Far for Shipped {
             if let Some(answer) = &self.answer {
                 return Arrival::Message(answer.message());
             }
-            let arrival = self.far.as_mut().map_or(Arrival::Nothing, |far| far.receive());
+            let Some(far) = &mut self.far else { return Arrival::Nothing };
+            let arrival = far.receive();
+            if matches!(arrival, Arrival::Lost(_)) && far.was_refused() && self.sent.is_some() {
+                // Nobody takes composite calls there.
+                self.far = None;
+                self.answer = Some(self.refused());
+                continue;
+            }
             let Arrival::Message(number) = arrival else { return arrival };
             match self.hear(number) {
                 Ok(answer) => self.answer = answer,

@@ -299,7 +299,7 @@ impl Reach for Bound {
         let Bound { link, wanted } = self;
         let is_there = link.composites.is_none();
         let number = Rc::as_ptr(link).addr();
-        is_there.then_some(Harbour { program: &link.name, number, name: &wanted.there })
+        is_there.then_some(Harbour { program: &link.name, number, name: &wanted.there, is_open: true })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
