@@ -108,6 +108,42 @@ END Bomb;
     }
 }
 
+/// Who is elsewhere talks through its place here, which ends together with its server, by force.
+const THROUGH: &str = "
+COMPONENT Main;
+ECHO
+COMPONENT Guest REQUIRES Echo;
+  VARIABLE n: INTEGER;
+ACTIVITY
+  Echo!Say(1); Echo?Heard(n); PASSIVATE(60000)
+END Guest;
+COMPONENT {ISOLATED} Part;
+  VARIABLE guest: Guest; host: Host; z: INTEGER;
+ACTIVITY
+  NEW(guest) AT \"PLACE\"; CONNECT(Echo(guest), \"local:echo\"); NEW(host); EXPORT(Echo(host), \"local:echo\");
+  PASSIVATE(100); z := 1 DIV z
+END Part;
+VARIABLE part: Part;
+BEGIN
+  NEW(part)
+END Main;
+";
+
+#[test]
+fn who_talks_through_what_is_ended_by_force_ends_with_it() {
+    for place in ["worker:1", "process:x"] {
+        let text = with_echo(THROUGH).replace("PLACE", place);
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        assert_eq!(
+            (printed(&output), status(&output)),
+            (String::new(), 0),
+            "{place}: {}",
+            complaint(&output)
+        );
+        assert!(complaint(&output).starts_with("error: division by zero at program.dry:"), "{place}");
+    }
+}
+
 const EVENTS: &str = "
 COMPONENT Main;
 INTERFACE Prices; { OUT Price(n: INTEGER) } END Prices;
