@@ -167,9 +167,18 @@ fn a_domain_that_ends_by_itself_is_shown_to_have_ended() {
     assert!(said.contains("error: assertion failed") && !said.contains("warning"), "{said}");
 }
 
+/// Whether this process ignores a signal.
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("there is procfs");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("it says so");
+    u64::from_str_radix(ignored.trim(), 16).expect("a number") >> (signal.as_raw() - 1) & 1 == 1
+}
+
 #[test]
 fn the_socket_goes_with_its_program() {
-    for how in [Signal::TERM, Signal::INT, Signal::HUP] {
+    // What this process ignores (as under nohup), the program does, too.
+    let heeded = [Signal::TERM, Signal::INT, Signal::HUP].into_iter().filter(|how| !is_ignored(*how));
+    for how in heeded {
         let folder = folder_with(&SLOW.replace("1500", "600000"));
         let mut program = start(folder.path());
         signal(program.id(), how);
