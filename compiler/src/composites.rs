@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use drystone_language::ast::Direction;
 use drystone_language::program::*;
 use drystone_language::source::Span;
-use drystone_runtime::binding::shipment::{ENDED, FAILED, INTERFACE, REFUSED, RUN};
+use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED, RUN};
 
 pub use self::shipped::encoded;
 
@@ -63,7 +63,7 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
     messages[FAILED] = ("Failed", Direction::Out, failure.into());
     let message =
         |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
-    debug_assert_eq!(Interface::FOR_BLOCK, INTERFACE);
+    debug_assert_eq!(Interface::FOR_BLOCK, drystone_component::Interface::FOR_BLOCK);
     let states = vec![
         State { transitions: vec![(RUN, 1)], may_end: true },
         State { transitions: vec![(ENDED, 0), (REFUSED, 0), (FAILED, 0)], may_end: false },

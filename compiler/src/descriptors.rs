@@ -15,6 +15,7 @@ use drystone_language::program::{
 use drystone_language::source::SourceFile;
 
 use self::blob::Blob;
+pub(crate) use self::interfaces::model_type;
 use crate::awaited::Dependence;
 use crate::classify::BodyKey;
 use crate::layout::kind_of;

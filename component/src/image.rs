@@ -157,6 +157,16 @@ pub struct Template {
 impl Template {
     /// There is no such body.
     pub const NO_BODY: u32 = u32::MAX;
+
+    /// What it requires by its declaration, with its number in [`Template::required`].
+    ///
+    /// # Safety
+    /// Its interfaces are there.
+    pub unsafe fn declared(&self) -> impl Iterator<Item = (usize, &Required)> {
+        // SAFETY: as the caller promises.
+        let is_declared = |required: &Required| !unsafe { &*required.interface }.is_for_block();
+        self.required.get().iter().enumerate().filter(move |(_, required)| is_declared(required))
+    }
 }
 
 /// `ANY(offers | requires)`.

@@ -159,6 +159,14 @@ impl Interface {
     /// Bit of [`Interface::states`].
     pub const SERVER_SENDS: u8 = 4;
 
+    /// The name of those that a compiler adds for blocks of calls that may be shipped: no other can have it.
+    pub const FOR_BLOCK: &str = "COMPOSITE";
+
+    /// Whether it is one of these: no part of what a component is known by.
+    pub fn is_for_block(&self) -> bool {
+        self.name.get() == Self::FOR_BLOCK
+    }
+
     /// Where a message leads from a state.
     pub fn next(&self, state: u16, message: usize) -> Option<u16> {
         let next = self.next.get()[state as usize * self.messages.length + message];

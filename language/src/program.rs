@@ -250,6 +250,26 @@ pub struct Composite {
     pub variables: Vec<(VariableId, Travels)>,
 }
 
+impl Composite {
+    /// The number of a channel among these.
+    pub fn number_of(&self, channel: &Channel) -> Option<usize> {
+        self.channels.iter().position(|known| known.required() == channel.required())
+    }
+}
+
+/// Which of several connections a channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The only one.
+    Only,
+    /// The one with this number.
+    Constant(i64),
+    /// The one whose number is in a variable.
+    Variable(VariableId),
+    /// That shows when it is computed.
+    Computed,
+}
+
 /// Which way the value of a variable goes that a block uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Travels {
@@ -519,6 +539,20 @@ pub struct Channel {
     pub kind: ChannelKind,
     /// Its interface.
     pub interface: InterfaceId,
+}
+
+impl Channel {
+    /// Which required interface it is (index into `requires`), and which of its connections.
+    pub fn required(&self) -> Option<(usize, Slot)> {
+        let ChannelKind::Required(index, slot) = &self.kind else { return None };
+        let slot = match slot.as_deref().map(|slot| &slot.kind) {
+            None => Slot::Only,
+            Some(ExpressionKind::Integer(number)) => Slot::Constant(*number),
+            Some(ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. })) => Slot::Variable(*id),
+            Some(_) => Slot::Computed,
+        };
+        Some((*index, slot))
+    }
 }
 
 /// Kinds of channels.

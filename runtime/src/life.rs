@@ -22,7 +22,6 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Side, Template};
 
-use crate::binding::shipment::is_for_block;
 use crate::communication::connection::{
     close_holders_end, find_offered, init_offered, unfinished_with_holder,
 };
@@ -239,12 +238,10 @@ pub unsafe extern "C" fn ds_conforms(
         fail(w, p, Fault::EmptyContainer, location);
         return 2;
     }
-    let required = (*template_of(instance)).required.get();
+    let mut required = (*template_of(instance)).declared();
     let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| ptr::eq(r, i));
     let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
-    (offers
-        && (any.requires_anything
-            || required.iter().all(|r| may_require(r.interface) || is_for_block(&*r.interface)))) as u32
+    (offers && (any.requires_anything || required.all(|(_, r)| may_require(r.interface)))) as u32
 }
 
 /// Whether a component requires all that an `ANY` type lists as required: 0, 1, or 2 for leave.

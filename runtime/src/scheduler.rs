@@ -22,7 +22,6 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::{Program, Template};
 
-use crate::binding::shipment::is_for_block;
 use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
 use crate::far::guest::{self, Guest};
 use crate::fault;
@@ -215,10 +214,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         let made = guest::receive(w, guest, entry).is_some() && life::start(w, entry);
         return made || fault::report_no_memory(w);
     }
-    for required in (*template).required.get() {
-        if is_for_block(&*required.interface) {
-            continue;
-        }
+    for (_, required) in (*template).declared() {
         let name = (*required.interface).name.get();
         let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
         let Some(server) = known.or_else(|| system(w, name)) else {

@@ -11,6 +11,8 @@ use drystone_extension::composite::{
 use drystone_language::program::*;
 use drystone_language::source::Span;
 
+use crate::descriptors::model_type;
+
 /// The program of a block, as it is sent. `locate` gives the number by which errors say where they are; 0: they don't know.
 pub fn encoded(
     program: &Program,
@@ -35,7 +37,7 @@ pub fn encoded(
             Travels::Out => composite::Travels::Out,
             Travels::Both => composite::Travels::Both,
         };
-        let number = maker.made.add_variable(value_type(&program.variables[id.index()].ty), None, travels);
+        let number = maker.made.add_variable(model_type(&program.variables[id.index()].ty), None, travels);
         maker.numbers.insert(id, number);
     }
     let mut commands = maker.block(block);
@@ -44,17 +46,6 @@ pub fn encoded(
     }
     maker.made.code = Code::Tree(Command::Sequence(commands));
     maker.made.encode()
-}
-
-fn value_type(ty: &Type) -> model::Type {
-    match ty {
-        Type::Boolean => model::Type::Boolean,
-        Type::Character => model::Type::Character,
-        Type::Integer => model::Type::Integer,
-        Type::Real => model::Type::Real,
-        Type::Text => model::Type::Text,
-        Type::Component(_) | Type::Any(_) => unreachable!("a block that is shipped has no components"),
-    }
 }
 
 struct Maker<'a> {
@@ -183,13 +174,7 @@ impl Maker<'_> {
     }
 
     fn communication(&self, channel: &Channel) -> u32 {
-        let is_same = |known: &Channel| match (&known.kind, &channel.kind) {
-            (ChannelKind::Required(a, j), ChannelKind::Required(b, k)) => {
-                a == b && j.as_ref().map(|j| slot_of(j)) == k.as_ref().map(|k| slot_of(k))
-            }
-            _ => false,
-        };
-        self.composite.channels.iter().position(is_same).expect("the checker knows all of them") as u32
+        self.composite.number_of(channel).expect("the checker knows all of them") as u32
     }
 
     fn call(&mut self, communication: u32, action: Action, span: Span) -> Command {
@@ -211,7 +196,7 @@ impl Maker<'_> {
         }
         let (first, tree) = self.whole(value);
         before.extend(first);
-        let ty = value_type(&value.ty);
+        let ty = model_type(&value.ty);
         if let Some(constant) = constant(&tree) {
             return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
         }
@@ -225,7 +210,7 @@ impl Maker<'_> {
         if let PlaceKind::Variable(id) = &target.kind {
             return self.numbers[id].into();
         }
-        let variable = self.own_variable(value_type(&target.ty));
+        let variable = self.own_variable(model_type(&target.ty));
         then.push(self.assign(target, Tree::Variable(variable)));
         variable.into()
     }
@@ -296,15 +281,6 @@ impl Maker<'_> {
     fn apply(&mut self, operation: Operation, operands: &[&Expression], span: Span) -> Tree {
         let operands = operands.iter().map(|operand| self.expression(operand)).collect();
         Tree::Apply(operation, operands, (self.locate)(span))
-    }
-}
-
-/// What says which of several connections is meant.
-fn slot_of(slot: &Expression) -> Result<i64, VariableId> {
-    match &slot.kind {
-        ExpressionKind::Integer(number) => Ok(*number),
-        ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), .. }) => Err(*id),
-        other => unreachable!("the checker lets no {other:?} say which connection is meant"),
     }
 }
 

@@ -106,7 +106,8 @@ impl Descriptors {
     }
 }
 
-fn model_type(ty: &Type) -> model::Type {
+/// As messages have it.
+pub(crate) fn model_type(ty: &Type) -> model::Type {
     match ty {
         Type::Boolean => model::Type::Boolean,
         Type::Character => model::Type::Character,

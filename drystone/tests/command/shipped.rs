@@ -6,6 +6,10 @@ use crate::faults::random;
 use std::fs;
 use std::path::Path;
 
+use drystone_client::Server;
+use drystone_client::composite::VarTable;
+use drystone_client::composite::builder::{Builder, sequence, text};
+
 use crate::peer::Peer;
 use crate::servers::{file_server, key_value, system};
 use crate::tcp::port;
@@ -131,16 +135,14 @@ fn what_is_stored_is_worked_on_where_it_is() {
     let work = |arguments: &str| work("OnStore.dry", "../keyvalue/Store.dry", &name, arguments);
     assert_eq!(work("transfer a b 1"), ("a isn't there".into(), 1));
     // What isn't there is made by what is added to it.
-    let mut server =
-        drystone_client::Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");
+    let mut server = Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");
     let store = server.describe("store").unwrap();
-    let vars = drystone_client::composite::builder::Builder::new();
+    let vars = Builder::new();
     let store = vars.communication(&store);
-    use drystone_client::composite::builder::{sequence, text};
     let put = |key: &str, x: &str| store.call("Set", (text(key), text(x)), "Done", ());
     let program =
         vars.program(sequence([put("a", "100"), put("n:1", "1"), put("n:2", "2"), put("w", "a")])).unwrap();
-    let table = drystone_client::composite::VarTable::of(&program).unwrap();
+    let table = VarTable::of(&program).unwrap();
     server.run(&program, &["store"], table, 1000).unwrap();
     assert_eq!(work("transfer a b 30"), ("1".into(), 0));
     assert_eq!(work("transfer a b 71"), ("a holds 70 only".into(), 1));

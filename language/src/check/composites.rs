@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use crate::accesses::variable;
 use crate::program::{
     Argument, Binary, Block, Builtin, Channel, ChannelKind, Composite, CompositeId, Expression,
-    ExpressionKind, Place, PlaceKind, Program, Statement, StatementKind, Travels, Type, Unary, VariableId,
+    ExpressionKind, Place, PlaceKind, ProcedureId, Program, Slot, Statement, StatementKind, Travels, Unary,
+    VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -221,7 +222,7 @@ impl<'p> Cargo<'p> {
         self.refuse(span, "collections stay where they are", "use variables, or a TEXT");
     }
 
-    fn procedure(&mut self, procedure: crate::program::ProcedureId, span: Span) {
+    fn procedure(&mut self, procedure: ProcedureId, span: Span) {
         let name = &self.program.procedures[procedure.index()].name;
         let message = format!("{name} is a procedure, which stays here");
         self.refuse(span, &message, "write what it does into the block");
@@ -231,16 +232,8 @@ impl<'p> Cargo<'p> {
         let interface = &self.program.interfaces[channel.interface.index()].name;
         match &channel.kind {
             ChannelKind::Required(_, slot) => {
-                let slot = slot.as_deref();
-                slot.into_iter().for_each(|slot| self.slot(slot));
-                let number = slot.map(constant_or_variable);
-                let is_known = |known: &Channel| match (&known.kind, &channel.kind) {
-                    (ChannelKind::Required(a, k), ChannelKind::Required(b, _)) => {
-                        a == b && k.as_deref().map(constant_or_variable) == number
-                    }
-                    _ => false,
-                };
-                if !self.channels.iter().any(is_known) {
+                slot.iter().for_each(|number| self.slot(channel, number));
+                if !self.channels.iter().any(|known| known.required() == channel.required()) {
                     self.channels.push(channel.clone());
                 }
             }
@@ -260,25 +253,21 @@ impl<'p> Cargo<'p> {
     }
 
     /// Which of several connections.
-    fn slot(&mut self, slot: &Expression) {
-        match constant_or_variable(slot) {
-            Some(Slot::Constant(_)) => {}
-            Some(Slot::Variable(_)) => self.expression(slot),
-            None => {
+    fn slot(&mut self, channel: &Channel, number: &Expression) {
+        match channel.required() {
+            Some((_, Slot::Computed)) => {
                 let message = "which connection it is must be known before the block";
-                self.refuse(
-                    slot.span,
-                    message,
-                    "use a constant, or a variable that the block doesn't change",
-                );
+                let help = "use a constant, or a variable that the block doesn't change";
+                self.refuse(number.span, message, help);
             }
+            _ => self.expression(number),
         }
     }
 
     fn look_at_slots(&mut self) {
         for channel in self.channels.clone() {
-            if let ChannelKind::Required(_, Some(slot)) = &channel.kind
-                && let Some(Slot::Variable(id)) = constant_or_variable(slot)
+            if let (ChannelKind::Required(_, Some(slot)), Some((_, Slot::Variable(id)))) =
+                (&channel.kind, channel.required())
                 && self.written.contains(&id)
             {
                 let message = "the block changes the variable that says which connection this is";
@@ -377,22 +366,5 @@ impl<'p> Cargo<'p> {
                 self.refuse(span, "this asks about what is here", "ask before the block");
             }
         }
-    }
-}
-
-/// What says which of several connections is meant.
-#[derive(PartialEq)]
-enum Slot {
-    Constant(i64),
-    Variable(VariableId),
-}
-
-fn constant_or_variable(expression: &Expression) -> Option<Slot> {
-    match &expression.kind {
-        ExpressionKind::Integer(number) => Some(Slot::Constant(*number)),
-        ExpressionKind::Read(Place { kind: PlaceKind::Variable(id), ty: Type::Integer, .. }) => {
-            Some(Slot::Variable(*id))
-        }
-        _ => None,
     }
 }

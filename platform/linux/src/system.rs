@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use drystone_component::{Fingerprint, Program};
 use drystone_kortex::Offer;
-use drystone_runtime::binding::shipment::is_for_block;
 use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 
 use crate::Options;
@@ -144,12 +143,9 @@ pub(crate) fn make(
     let mut declarations: Vec<&'static Declaration> = Vec::new();
     let mut makers: Vec<Maker> = Vec::new();
     // SAFETY: a program's descriptions live for ever.
-    for required in unsafe { &*program.entry }.required.get() {
+    for (_, required) in unsafe { (*program.entry).declared() } {
         // SAFETY: likewise.
         let interface = unsafe { &*required.interface };
-        if is_for_block(interface) {
-            continue;
-        }
         let (declaration, maker) = offer(&mut ground, interface.name.get(), interface.fingerprint)?;
         declarations.push(declaration);
         makers.push(maker);

@@ -244,8 +244,8 @@ impl Question {
     /// Whether there was memory for it.
     fn ask(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> bool {
         // SAFETY: see the head of this file.
-        let letter = unsafe { Letter::of(w, &self.messages[RESOLVE], Vec::from([Value::Text(&self.name)])) };
-        let Some(mut letter) = letter else { return false };
+        let letter = unsafe { Letter::of(w, &self.messages[RESOLVE], [Value::Text(&self.name)]) };
+        let Ok(mut letter) = letter else { return false };
         context.send(RESOLVE, letter.as_outgoing());
         true
     }

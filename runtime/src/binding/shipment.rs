@@ -1,6 +1,6 @@
 //! Blocks of calls that are shipped to where they talk to (paper 000; language reference, section 9, `{COMPOSITE}`).
 //!
-//! Beside what it declares, a component with such a block requires an interface ([`INTERFACE`]) for it that the compiler makes:
+//! Beside what it declares, a component with such a block requires an interface ([`Interface::FOR_BLOCK`]) for it that the compiler makes:
 //! `{ IN Run(values) ( OUT Ended(values) | OUT Refused | OUT Failed(fault, location: INTEGER; why: TEXT) ) }`. Its slot is connected
 //! here, when the block is reached and can be shipped. Then the block is one message, and its answer.
 //!
@@ -23,9 +23,6 @@ use crate::layout::*;
 use crate::text;
 use crate::worker::Failure;
 
-/// The name of all such interfaces: no other can have it. They are no part of what a component is known by.
-pub const INTERFACE: &str = "COMPOSITE";
-
 /// Messages of such an interface, by their numbers.
 pub const RUN: usize = 0;
 /// The block has run; the values are those that it gives.
@@ -34,11 +31,6 @@ pub const ENDED: usize = 1;
 pub const REFUSED: usize = 2;
 /// It has failed.
 pub const FAILED: usize = 3;
-
-/// Whether an interface is one that a component requires for a block only.
-pub fn is_for_block(interface: &Interface) -> bool {
-    interface.name.get() == INTERFACE
-}
 
 /// Whether a block is to be shipped now: all slots that it talks over lead to one other program that takes it, no communication
 /// has begun over any of them, and no other process ships it at this time. Then its own slot is connected.

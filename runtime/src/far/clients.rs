@@ -85,7 +85,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let server = resolve((*slot).target);
     // What is exported may not lead to a server yet.
     let has_begun = !(*slot).communication.is_null();
-    let is_cut = is_cut((*slot).target);
+    let is_cut = !has_begun && is_cut((*slot).target);
     if !has_begun
         && !is_cut
         && server.is_none()

@@ -13,7 +13,6 @@ use alloc::boxed::Box;
 use drystone_component::{Required, Template};
 
 use super::{Exported, Reach, State, listen, proxy};
-use crate::binding::shipment::is_for_block;
 use crate::communication::connection::{indexed_slot, link};
 use crate::home::home;
 use crate::instance::{main_process, slot_at};
@@ -79,10 +78,7 @@ pub unsafe fn receive(w: *mut Worker, guest: &mut Guest, entry: *mut Instance) -
             link(slot, slot_at::<OfferedSlot>(entry, offered.offset).expose_provenance());
         }
     }
-    for (index, required) in guest.template.required.get().iter().enumerate() {
-        if is_for_block(&*required.interface) {
-            continue;
-        }
+    for (index, required) in guest.template.declared() {
         for slot in 0..required.slots.clamp(1, SLOTS) {
             let reach = guest.host.required(index, slot as usize + 1);
             link(slot_of(w, entry, required, slot)?, proxy(w, &*required.interface, reach, "host")?);

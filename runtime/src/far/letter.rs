@@ -117,7 +117,8 @@ impl Letters {
         message: &'static Message,
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<Letter, String> {
-        self.filled(message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
+        // SAFETY: they come from a message on the home worker's thread, which they can't leave.
+        unsafe { Letter::of(self.worker, message, values) }
     }
 
     /// One of the values that `fill` gives.
@@ -129,7 +130,7 @@ impl Letters {
         message: &'static Message,
         fill: impl FnOnce(&mut Filling<'_>) -> Result<(), String>,
     ) -> Result<Letter, String> {
-        // SAFETY: it comes from a message on the home worker's thread, which it can't leave.
+        // SAFETY: likewise.
         unsafe { Letter::filled(self.worker, message, fill) }
     }
 }
@@ -142,17 +143,19 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// Of these values, which are the message's; `None`: no memory.
+    /// Of these values.
+    ///
+    /// # Errors
+    /// They are not the message's, or there is no memory.
     ///
     /// # Safety
     /// On the home worker's thread.
-    pub(crate) unsafe fn of(
+    pub(crate) unsafe fn of<'v>(
         worker: *mut Worker,
         message: &'static Message,
-        values: Vec<Value<'_>>,
-    ) -> Option<Letter> {
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> Result<Letter, String> {
         Letter::filled(worker, message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
-            .ok()
     }
 
     /// Of the values that `fill` gives.
