@@ -84,7 +84,8 @@ impl Late {
 
     /// Whose turn it is, for the outermost; null if nobody is late.
     pub unsafe fn next(&mut self, w: *mut Worker) -> *mut Instance {
-        if self.order.is_empty() {
+        // Who waits for what is found out only if somebody is late: it takes a look at all bindings of the program.
+        if self.order.is_empty() && !self.ways.is_empty() {
             self.order = order(w, &self.ways);
         }
         self.order.pop().unwrap_or(null_mut())
