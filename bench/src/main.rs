@@ -86,6 +86,9 @@ enum Subject {
     /// Runs a program in one of Drystone's engines; `composite` starts it.
     #[command(hide = true)]
     Engine(composite::Engine),
+    /// A client of Drystone's servers; `composite` starts it.
+    #[command(hide = true)]
+    Ship(composite::Ship),
     /// Two processes talk by what Linux offers them; `bindings` starts it.
     #[command(hide = true)]
     Crossing(bindings::Crossing),
@@ -114,6 +117,7 @@ fn main() -> ExitCode {
         Subject::Bindings(extent) => bindings(extent),
         Subject::Composite(extent) => composite(extent),
         Subject::Engine(engine) => engine.run(),
+        Subject::Ship(ship) => ship.run(),
         Subject::Crossing(crossing) => crossing.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),

@@ -7,6 +7,7 @@ mod engine;
 mod page;
 mod parties;
 mod reasons;
+mod ship;
 mod size;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub use engine::Engine;
 pub use page::page;
 use parties::{Parties, Party};
+pub use ship::Ship;
 
 use crate::row::Row;
 use crate::statistics::{Figure, rounded};

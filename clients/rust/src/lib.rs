@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod calls;
 mod line;
 
 use std::collections::BTreeSet;
@@ -34,6 +35,8 @@ use drystone_extension::composite::shipping::{
 use drystone_extension::composite::{Fault, Hash, Program, Refusal, VarTable};
 
 pub use drystone_extension::composite;
+
+pub use self::calls::Calls;
 
 use self::line::Line;
 
@@ -135,6 +138,14 @@ impl Server {
     /// Nothing is exported by that name.
     pub fn describe(&mut self, name: &str) -> Result<Description, Error> {
         self.line.describe(name)
+    }
+
+    /// Begins a communication with what is exported by a name, for calls one by one. It is given up with what this gives.
+    ///
+    /// # Errors
+    /// Nothing is exported by that name.
+    pub fn open(&mut self, name: &str) -> Result<Calls<'_>, Error> {
+        Calls::begin(&mut self.line, name)
     }
 
     /// Ships a program, with the values of its variables, and waits for what becomes of it. `names` are what its communications

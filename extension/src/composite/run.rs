@@ -164,7 +164,7 @@ impl<S: Services> Run<S> {
                 state.set_budget(given);
                 let mut context = Context::new((**state).clone(), memory, host).cancelled_by(cancelled);
                 let result = engine.run(&mut context);
-                **state = context.state().clone();
+                (**state).clone_from(context.state());
                 let halt = match result {
                     Ok(_) => Halt::Ended,
                     Err(Stop::Budget) => Halt::Budget,

@@ -64,6 +64,11 @@ impl Arguments<'_> {
         wire::encode(self.types(), self, out)
     }
 
+    /// All of them.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = Value> {
+        (0..self.cells.len()).map(|index| self.value(index))
+    }
+
     /// One of them.
     pub fn value(&self, index: usize) -> Value {
         let cell = self.cells[index];

@@ -176,7 +176,7 @@ pub struct Context<'a, H> {
 /// Where a program is, between two instructions. What a call leaves undefined in registers isn't the program's, and may differ
 /// between engines: keep it from clients.
 #[repr(C)]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct State {
     pub(super) registers: [u64; Register::COUNT],
     /// The slot to go on with.
@@ -190,7 +190,7 @@ pub struct State {
 
 /// The calls that are under way besides the outermost function's.
 #[repr(C)]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
     /// How many.
     pub depth: u64,
@@ -238,6 +238,47 @@ impl State {
         self.slot += 1;
     }
 }
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { calls: self.calls.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, other: &State) {
+        let State { registers, slot, slice, budget, ref calls } = *other;
+        (self.registers, self.slot, self.slice, self.budget) = (registers, slot, slice, budget);
+        self.calls.clone_from(calls);
+    }
+}
+
+impl Calls {
+    /// Those that are under way: the others mean nothing.
+    fn under_way(&self) -> &[Caller] {
+        &self.callers[..(self.depth as usize + 1).min(DEPTH)]
+    }
+}
+
+impl Clone for Calls {
+    fn clone(&self) -> Calls {
+        let mut calls = Calls::default();
+        calls.clone_from(self);
+        calls
+    }
+
+    fn clone_from(&mut self, other: &Calls) {
+        let under_way = other.under_way();
+        self.depth = other.depth;
+        self.callers[..under_way.len()].copy_from_slice(under_way);
+    }
+}
+
+impl PartialEq for Calls {
+    fn eq(&self, other: &Calls) -> bool {
+        self.depth == other.depth && self.under_way() == other.under_way()
+    }
+}
+
+impl Eq for Calls {}
 
 impl Calls {
     /// Begins a call that returns to `back`; the caller gets r6 to r9 and r10 back as they are.

@@ -103,6 +103,10 @@ fn report(outcome: &Outcome, start: Instant) {
     );
 }
 
+/// Bytes that are kept when they are free.
+#[cfg(target_env = "gnu")]
+const KEPT: i32 = 4 << 20;
+
 /// Makes the process fit for programs with very many connections.
 fn settle() {
     standard::fill();
@@ -115,6 +119,11 @@ fn settle() {
             files.rlim_cur = files.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &files);
         }
+        // Long texts that come and go needn't be given to the kernel and had again each time, which costs more than to copy them.
+        #[cfg(target_env = "gnu")]
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+        #[cfg(target_env = "gnu")]
+        libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT);
     }
 }
 

@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, openat2, renameat,
-    unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, fstatfs, mkdirat, openat2,
+    renameat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -30,6 +30,9 @@ pub struct Status {
 
 type Attempt<T> = Result<T, Errno>;
 
+const CONFINED: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+
 impl Beneath {
     /// The folder itself may be reached by any name.
     ///
@@ -40,13 +43,21 @@ impl Beneath {
         Ok(Beneath(openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::empty())?))
     }
 
+    /// Whether it is in memory, and on no disk.
+    pub fn is_in_memory(&self) -> bool {
+        const TMPFS: u64 = 0x0102_1994;
+        const RAMFS: u64 = 0x8584_58f6;
+        let kind = fstatfs(&self.0).map(|it| it.f_type as u64);
+        kind.is_ok_and(|kind| kind == TMPFS || kind == RAMFS)
+    }
+
     /// Nothing is waited for: not for the other end of a pipe either.
     fn at(&self, name: &[u8], flags: OFlags) -> Attempt<OwnedFd> {
         let opens = !flags.contains(OFlags::PATH);
         let flags =
             flags | OFlags::CLOEXEC | if opens { OFlags::NONBLOCK | OFlags::NOCTTY } else { OFlags::empty() };
         let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let resolve = CONFINED;
         loop {
             // Whoever renames something on the way has the kernel ask for another attempt.
             match openat2(&self.0, name, flags, mode, resolve) {
@@ -70,15 +81,18 @@ impl Beneath {
             b"x" => write | OFlags::CREATE | OFlags::EXCL,
             _ => return Err(io::Error::other("a mode is r, rw, w or x")),
         };
-        let file = self.at(name, flags)?;
-        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-            return Err(io::Error::other("it is no file"));
-        }
-        let file = File::from(file);
+        let file = only_file(self.at(name, flags)?)?;
         if mode == b"w" {
             file.set_len(0)?;
         }
         Ok(file)
+    }
+
+    /// Opens a file to be read, if all that is needed for that is in memory.
+    pub fn open_now(&self, name: &[u8]) -> Option<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = openat2(&self.0, name, flags, Mode::empty(), CONFINED | ResolveFlags::CACHED).ok()?;
+        only_file(file).ok()
     }
 
     /// What a name stands for.
@@ -157,6 +171,13 @@ impl Beneath {
             return Err(io::Error::other("not a name within the folder"));
         }
         Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
+    }
+}
+
+fn only_file(file: OwnedFd) -> io::Result<File> {
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile => Ok(file.into()),
+        _ => Err(io::Error::other("it is no file")),
     }
 }
 

@@ -1,10 +1,15 @@
 //! Threads for what may wait for a disk.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, unbounded};
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// How long a thread looks for another job before it sleeps.
+const PATIENCE: Duration = Duration::from_micros(50);
 
 /// See the head of this file.
 #[derive(Debug)]
@@ -18,8 +23,7 @@ impl Pool {
     /// # Errors
     /// The system has no more threads.
     pub fn new(name: &str, threads: usize, nice: i32) -> std::io::Result<Pool> {
-        let (jobs, inbox) = channel::<Job>();
-        let inbox = Arc::new(Mutex::new(inbox));
+        let (jobs, inbox) = unbounded::<Job>();
         for number in 1..=threads {
             let inbox = inbox.clone();
             thread::Builder::new().name(format!("{name} {number}")).spawn(move || {
@@ -36,8 +40,8 @@ impl Pool {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
         ring: Box<dyn FnOnce() + Send>,
-    ) -> Receiver<T> {
-        let (done, result) = channel();
+    ) -> mpsc::Receiver<T> {
+        let (done, result) = mpsc::channel();
         let job = move || {
             // Who asked for it may have gone.
             let _ = done.send(job());
@@ -49,10 +53,21 @@ impl Pool {
     }
 }
 
-fn work(inbox: &Mutex<Receiver<Job>>) {
-    loop {
-        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
+fn work(inbox: &Receiver<Job>) {
+    while let Ok(job) = next(inbox) {
         job();
     }
+}
+
+/// The next job. Who asks for one thing often asks for another at once: to sleep and to be woken would take longer than most of them.
+fn next(inbox: &Receiver<Job>) -> Result<Job, RecvError> {
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        match inbox.try_recv() {
+            Ok(job) => return Ok(job),
+            Err(TryRecvError::Disconnected) => return Err(RecvError),
+            Err(TryRecvError::Empty) => thread::yield_now(),
+        }
+    }
+    inbox.recv()
 }

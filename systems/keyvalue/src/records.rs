@@ -65,6 +65,9 @@ impl Session {
             Err(TryRecvError::Disconnected) => {}
         }
         self.outcomes = None;
+        if let Some(store) = &*self.store.borrow() {
+            store.look_again();
+        }
         true
     }
 }

@@ -2,13 +2,14 @@
 //! the disk: so an answer means that its operations are there, and how many clients there are costs little. The other one reads what
 //! takes long.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use redb::{Database, Error, ReadableDatabase};
+use redb::{Database, Error, ReadOnlyTable, ReadableDatabase};
 
 use crate::operation::{Operation, Outcome, Outcomes};
 use crate::table::{EXPIRIES, RECORDS, Tables, now, read};
@@ -38,9 +39,13 @@ struct Job {
 /// An open store.
 pub struct Store {
     database: Arc<Database>,
+    /// What is read as it is now; made anew when something has changed. It holds on to what was deleted since it was made.
+    records: RefCell<Option<Records>>,
     jobs: Sender<Job>,
     reads: Sender<Job>,
 }
+
+type Records = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
 impl Store {
     /// Opens the file, which is made if it is missing.
@@ -66,7 +71,7 @@ impl Store {
             let _ = rustix::process::nice(10);
             wanted.into_iter().for_each(|job| answer(&shared, job));
         })?;
-        Ok(Store { database, jobs, reads })
+        Ok(Store { database, records: RefCell::default(), jobs, reads })
     }
 
     /// Does operations that only read, at once; `None`: that would take long.
@@ -75,10 +80,28 @@ impl Store {
         if work > QUICK_WORK {
             return None;
         }
-        match look(&self.database, operations, Outcomes::of(QUICK_BYTES)) {
+        let outcomes = self.look_now(operations);
+        if outcomes.is_err() {
+            self.look_again();
+        }
+        match outcomes {
             Ok(outcomes) => outcomes.has_room().then(|| outcomes.into_all()),
             Err(error) => Some(refused(operations, &error)),
         }
+    }
+
+    fn look_now(&self, operations: &[Operation]) -> Result<Outcomes, Error> {
+        let records = &mut *self.records.borrow_mut();
+        let records = match records {
+            Some(records) => records,
+            None => records.insert(open(&self.database)?),
+        };
+        look(records, operations, Outcomes::of(QUICK_BYTES))
+    }
+
+    /// Something has changed: to be called before anybody is told of that.
+    pub fn look_again(&self) {
+        self.records.take();
     }
 
     /// Has operations done together, on another thread. The outcomes come when what was changed is on the disk, and `ring` is
@@ -102,19 +125,23 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), String> 
     started.map(drop).map_err(|error| format!("no thread for the store: {error}"))
 }
 
+/// The records as they are now.
+fn open(database: &Database) -> Result<Records, Error> {
+    Ok(database.begin_read()?.open_table(RECORDS)?)
+}
+
 /// Does operations that only read.
-fn look(database: &Database, operations: &[Operation], mut outcomes: Outcomes) -> Result<Outcomes, Error> {
-    let records = database.begin_read()?.open_table(RECORDS)?;
+fn look(records: &Records, operations: &[Operation], mut outcomes: Outcomes) -> Result<Outcomes, Error> {
     let now = now();
     for operation in operations {
-        read(&records, operation, now, &mut outcomes)?;
+        read(records, operation, now, &mut outcomes)?;
     }
     Ok(outcomes)
 }
 
 /// Reads much, on the reader's thread.
 fn answer(database: &Database, job: Job) {
-    let outcomes = look(database, &job.operations, Outcomes::default());
+    let outcomes = open(database).and_then(|records| look(&records, &job.operations, Outcomes::default()));
     let outcomes = outcomes.map(Outcomes::into_all).unwrap_or_else(|error| refused(&job.operations, &error));
     // The client may have gone.
     let _ = job.outcomes.send(outcomes);

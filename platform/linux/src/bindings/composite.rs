@@ -27,10 +27,10 @@ use super::peer::Wanted;
 use crate::reactor::{Handler, Reactor};
 
 /// Rounds of a turn.
-const SLICE: u64 = 1000;
+const SLICE: u64 = 4000;
 
 /// So many turns are taken at once before the program's own processes have theirs.
-const TURNS: usize = 4;
+const TURNS: usize = 2;
 
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;

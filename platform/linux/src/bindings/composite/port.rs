@@ -3,11 +3,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::mem::take;
 use std::rc::{Rc, Weak};
 
-use drystone_component::Interface;
-use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services};
-use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+use drystone_component::{Interface, Type};
+use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services, Value};
+use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Waker};
+use drystone_runtime::native;
 
 use super::session::Session;
 use crate::bindings::peer::Offer;
@@ -38,9 +40,11 @@ struct State {
     /// The protocol's, as the program knows it.
     state: u16,
     /// What the program has said and nobody has taken yet.
-    said: Option<(usize, Vec<u8>)>,
+    said: Option<(usize, Vec<Value>)>,
+    /// The program has more to say, and waits until that is taken.
+    has_more: bool,
     /// What has come for the program.
-    come: VecDeque<(usize, Vec<u8>)>,
+    come: VecDeque<(usize, Letter)>,
     /// The program is done with it; an error: where the protocol goes on.
     done: Option<Result<(), String>>,
     /// The other side is; an error: why it is lost.
@@ -123,6 +127,7 @@ impl Ports {
         let port = Rc::new(RefCell::new(State {
             state: 0,
             said: None,
+            has_more: false,
             come: VecDeque::new(),
             done: None,
             ended: None,
@@ -178,11 +183,10 @@ impl Ports {
         let next = interface.next(port.state, message);
         let next = next.ok_or_else(|| format!("{name} is sent where the protocol doesn't allow that"))?;
         if port.said.is_some() {
+            port.has_more = true;
             return Ok(Answer::Waits);
         }
-        let mut bytes = Vec::new();
-        values.encode(&mut bytes)?;
-        port.said = Some((message, bytes));
+        port.said = Some((message, values.values().collect()));
         port.state = next;
         port.wake_pump();
         Ok(Answer::Ready(()))
@@ -205,12 +209,12 @@ impl Ports {
         match port.next(interface) {
             None => Ok(Answer::Waits),
             Some(Some(next)) if next == message => {
-                let Some((_, bytes)) = port.come.pop_front() else { return Ok(Answer::Waits) };
+                let Some((_, letter)) = port.come.pop_front() else { return Ok(Answer::Waits) };
                 if port.come.len() + 1 == CAPACITY {
                     port.wake_pump();
                 }
                 port.state = interface.next(port.state, message).unwrap_or(port.state);
-                results.decode(&bytes).map(Answer::Ready)
+                hand_over(letter, results).map(Answer::Ready)
             }
             Some(Some(next)) => Err(format!("{} is received where {} has come", name(message), name(next))),
             Some(None) => Err(match &port.ended {
@@ -295,6 +299,33 @@ impl FarPort {
     }
 }
 
+/// The values of a message that has come, of which texts are copied.
+fn hand_over(mut letter: Letter, results: &mut Results<'_>) -> Result<(), String> {
+    let values = letter.as_outgoing();
+    for index in 0..results.types().len() {
+        results.put(match results.types()[index] {
+            Type::Boolean => Value::Boolean(values.byte(index) != 0),
+            Type::Character => Value::Character(values.byte(index)),
+            Type::Integer => Value::Integer(values.integer(index)),
+            Type::Real => Value::Real(values.real(index)),
+            Type::Text => Value::Text(values.text(index).into()),
+            Type::Component => return Err("a component has come, which no program can hold".into()),
+        })?;
+    }
+    Ok(())
+}
+
+/// A program's value as its server has values.
+fn as_the_programs(value: &Value) -> native::Value<'_> {
+    match value {
+        Value::Boolean(value) => native::Value::Byte((*value).into()),
+        Value::Character(value) => native::Value::Byte(*value),
+        Value::Integer(value) => native::Value::Integer(*value),
+        Value::Real(value) => native::Value::Real(*value),
+        Value::Text(text) => native::Value::Text(text),
+    }
+}
+
 impl Far for FarPort {
     fn attach(&mut self, pump: Waker) {
         self.port.borrow_mut().pump = Some(pump);
@@ -310,14 +341,8 @@ impl Far for FarPort {
         if self.port.borrow().done.is_some() {
             return;
         }
-        let mut bytes = Vec::new();
-        match values.encode(&mut bytes) {
-            Ok(()) => {
-                self.port.borrow_mut().come.push_back((message, bytes));
-                self.tell();
-            }
-            Err(why) => self.end(Err(why)),
-        }
+        self.port.borrow_mut().come.push_back((message, values.into_letter()));
+        self.tell();
     }
 
     fn receive(&mut self) -> Arrival {
@@ -332,9 +357,11 @@ impl Far for FarPort {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let said = self.port.borrow_mut().said.take();
-        let (_, bytes) = said.ok_or("there is no message")?;
-        let taken = values.decode(&bytes);
-        self.tell();
+        let (_, said) = said.ok_or("there is no message")?;
+        let taken = said.iter().try_for_each(|value| values.put(as_the_programs(value)));
+        if take(&mut self.port.borrow_mut().has_more) {
+            self.tell();
+        }
         taken
     }
 

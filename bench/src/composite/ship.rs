@@ -1,0 +1,194 @@
+//! A client of Drystone's servers in a process of its own: it calls one by one, or ships blocks of calls.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use drystone_client::composite::builder::*;
+use drystone_client::composite::{Program, Refusal, VarTable};
+use drystone_client::{Outcome, Server};
+use serde_json::json;
+
+/// Does something again and again, and says how long that took.
+#[derive(Args)]
+pub struct Ship {
+    #[arg(value_enum)]
+    errand: Errand,
+    address: SocketAddr,
+    /// Calls in a block; or keys of a chain; or bytes of a file.
+    size: i64,
+    /// How often it is done.
+    n: u64,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Errand {
+    /// Calls of `joint`, each with what the one before gave, one by one.
+    Single,
+    /// The same in a block that the server has never seen: it is made, sent, verified and run.
+    Composite,
+    /// The same in a block that the server knows.
+    Cached,
+    /// From key to key of a chain in the key-value server.
+    Follow,
+    /// A file is copied at the file server.
+    Copy,
+}
+
+impl Errand {
+    /// As the command knows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Errand::Single => "single",
+            Errand::Composite => "composite",
+            Errand::Cached => "cached",
+            Errand::Follow => "follow",
+            Errand::Copy => "copy",
+        }
+    }
+}
+
+/// Enough rounds for whatever is done here at once.
+const ROUNDS: u64 = 1 << 40;
+/// Bytes that are read and written at a time.
+pub const CHUNK: i64 = 1 << 16;
+
+type Failure = Box<dyn std::error::Error>;
+
+impl Ship {
+    /// Prints nanoseconds of once, and what came out.
+    pub fn run(&self) -> Result<(), String> {
+        self.measure().map_err(|error| error.to_string())
+    }
+
+    fn measure(&self) -> Result<(), Failure> {
+        let mut server = Server::connect(self.address)?;
+        match self.errand {
+            Errand::Single => {
+                let mut calls = server.open("joint")?;
+                self.again(|_| {
+                    (0..self.size).try_fold(0, |x: i64, _| {
+                        let (_, answer) = calls.call(0, |out| out.extend(x.to_be_bytes()))?;
+                        Ok(i64::from_be_bytes(answer[..].try_into()?))
+                    })
+                })
+            }
+            Errand::Composite => {
+                let description = server.describe("joint")?;
+                self.again(|time| {
+                    let (program, x) = block(&description, self.size, time as i64)?;
+                    value(server.run(&program, &["joint"], VarTable::of(&program)?, ROUNDS)?, x)
+                })
+            }
+            Errand::Cached => {
+                let (program, x) = block(&server.describe("joint")?, self.size, 0)?;
+                self.again(|_| value(server.run(&program, &["joint"], VarTable::of(&program)?, ROUNDS)?, x))
+            }
+            Errand::Follow => {
+                fill(&mut server, self.size)?;
+                let (program, steps) = follow(&server.describe("store")?)?;
+                self.again(|_| {
+                    value(server.run(&program, &["store"], VarTable::of(&program)?, ROUNDS)?, steps)
+                })
+            }
+            Errand::Copy => {
+                let (program, copied) = copy(&server.describe("shelf")?)?;
+                self.again(|_| {
+                    value(server.run(&program, &["shelf"], VarTable::of(&program)?, ROUNDS)?, copied)
+                })
+            }
+        }
+    }
+
+    /// A tenth more is done before, which isn't measured. Each is told which it is.
+    fn again(&self, mut once: impl FnMut(u64) -> Result<i64, Failure>) -> Result<(), Failure> {
+        let warm = self.n / 10 + 1;
+        for time in 0..warm {
+            once(time)?;
+        }
+        let begin = Instant::now();
+        let mut result = 0;
+        for time in warm..warm + self.n {
+            result = once(time)?;
+        }
+        let ns = begin.elapsed().as_nanos() as f64 / self.n as f64;
+        println!("{}", json!({ "ns": ns, "result": result }));
+        Ok(())
+    }
+}
+
+fn value(outcome: Outcome, variable: Var<i64>) -> Result<i64, Failure> {
+    match outcome {
+        Outcome::Ended(table) => Ok(table.value(variable).ok_or("a result is missing")?),
+        Outcome::Stopped { sentence, .. } => Err(sentence.into()),
+    }
+}
+
+type Described = drystone_component::wire::Description;
+
+/// So many calls, each with what the one before gave. Programs with another number have another hash.
+fn block(joint: &Described, calls: i64, number: i64) -> Result<(Program, Var<i64>), Refusal> {
+    let vars = Builder::new();
+    let ask = vars.communication(joint);
+    let (x, _) = (vars.out::<i64>(), vars.constant(number));
+    let program = vars.program(repeat(&vars, calls, ask.call("Ask", (x,), "Answer", (x,))))?;
+    Ok((program, x))
+}
+
+/// Stores a chain of so many keys.
+fn fill(server: &mut Server, keys: i64) -> Result<(), Failure> {
+    let vars = Builder::new();
+    let store = vars.communication(&server.describe("store")?);
+    let (i, stored) = (vars.local::<i64>(), vars.out::<i64>());
+    let key = |number: Expr<i64>| text("key ") + number.to_text();
+    let program = vars.program(sequence([for_(
+        i,
+        0,
+        keys - 1,
+        sequence([store.call("Set", (key(i.into()), key(i + 1)), "Done", ()), stored.set(stored + 1)]),
+    )]))?;
+    value(server.run(&program, &["store"], VarTable::of(&program)?, ROUNDS)?, stored).map(drop)
+}
+
+/// From the first key of the chain to the last value, which is no key.
+fn follow(store: &Described) -> Result<(Program, Var<i64>), Refusal> {
+    let vars = Builder::new();
+    let store = vars.communication(store);
+    let (key, steps) = (vars.local::<Text>(), vars.out::<i64>());
+    let program = vars.program(sequence([
+        key.set(text("key 0")),
+        store.send("Get", (key,)),
+        while_(
+            store.is_next("Value"),
+            sequence([store.receive("Value", (key,)), steps.set(steps + 1), store.send("Get", (key,))]),
+        ),
+        store.receive("Missing", ()),
+    ]))?;
+    Ok((program, steps))
+}
+
+/// The paper's copy program.
+fn copy(shelf: &Described) -> Result<(Program, Var<i64>), Refusal> {
+    let vars = Builder::new();
+    let shelf = vars.communication(shelf);
+    let (source, target) = (vars.local::<i64>(), vars.local::<i64>());
+    let (data, copied) = (vars.local::<Text>(), vars.out::<i64>());
+    let read = || shelf.call("Read", (source, CHUNK), "Data", (data,));
+    let program = vars.program(sequence([
+        shelf.call("Open", (text("from"), text("r")), "Opened", (source,)),
+        shelf.call("Open", (text("to"), text("w")), "Opened", (target,)),
+        read(),
+        while_(
+            data.length().gt(0),
+            sequence([
+                shelf.call("Write", (target, data), "Done", ()),
+                copied.set(copied + data.length()),
+                read(),
+            ]),
+        ),
+        shelf.call("Close", (source,), "Done", ()),
+        shelf.call("Close", (target,), "Done", ()),
+    ]))?;
+    Ok((program, copied))
+}
