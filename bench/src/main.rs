@@ -89,6 +89,9 @@ enum Subject {
     /// A client of Drystone's servers; `composite` starts it.
     #[command(hide = true)]
     Ship(composite::Ship),
+    /// Runs a composite call in one of its forms; `composite` starts it.
+    #[command(hide = true)]
+    Form(composite::Form),
     /// Two processes talk by what Linux offers them; `bindings` starts it.
     #[command(hide = true)]
     Crossing(bindings::Crossing),
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Subject::Composite(extent) => composite(extent),
         Subject::Engine(engine) => engine.run(),
         Subject::Ship(ship) => ship.run(),
+        Subject::Form(form) => form.run(),
         Subject::Crossing(crossing) => crossing.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),

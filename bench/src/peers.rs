@@ -160,6 +160,19 @@ pub mod engines {
         Ok((home.join("bin/java"), classes?))
     }
 
+    /// javac, for the loops alone.
+    pub fn compile_java(to: &Path) -> Result<(), String> {
+        let source = places::root().join("bench/peers").join(FOLDER).join("java/Loops.java");
+        run(Command::new(java_home()?.join("bin/javac")).arg("-d").arg(to).arg(source)).map(drop)
+    }
+
+    /// cc, for the loops alone.
+    pub fn compile_c(to: &Path) -> Result<(), String> {
+        let source = places::root().join("bench/peers").join(FOLDER).join("c/loops.c");
+        let object = to.join("loops.o");
+        run(Command::new("cc").args(["-O2", "-c", "-o"]).arg(object).arg(source)).map(drop)
+    }
+
     /// What LuaJIT runs.
     pub fn lua() -> Result<PathBuf, String> {
         let missing = |why| format!("{why}; bench/peers/composite/README.md says how to install it");

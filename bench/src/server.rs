@@ -21,7 +21,7 @@ pub struct Server {
 pub struct Listening(Child);
 
 impl Listening {
-    /// Starts a command on so many processors; it says on its first line that it listens.
+    /// Starts a command on so many processors; it says on its first line that it listens, or is ready.
     pub fn start(mut command: Command, cores: usize) -> Result<Listening, String> {
         let name = command.get_program().display().to_string();
         let fail = |error: std::io::Error| format!("{name}: {error}");
@@ -35,7 +35,7 @@ impl Listening {
         let output = process.0.stdout.take().expect("standard output is a pipe");
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line).map_err(fail)?;
-        match line.starts_with("listening") {
+        match line.starts_with("listening") || line.starts_with("ready") {
             true => Ok(process),
             false => Err(format!("{name}: {line}")),
         }

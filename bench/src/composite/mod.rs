@@ -1,19 +1,22 @@
-//! Composite calls, paper of that name: what it takes to make a program ready that somebody sent, and to run it, beside native code
-//! and what else runs such programs.
+//! Composite calls, paper of that name: what it saves to ship a block of calls, what it takes to make a program ready that somebody
+//! sent, and to run it, beside native code and what else runs such programs.
 //!
 //! A subject of its own here is a function of [`Bench`] that tells rows; [`measure`] calls all of them.
 
 mod engine;
+mod forms;
 mod page;
 mod parties;
 mod reasons;
 mod ship;
+mod shipped;
 mod size;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use engine::Engine;
+pub use forms::Form;
 pub use page::page;
 use parties::{Parties, Party};
 pub use ship::Ship;
@@ -38,7 +41,7 @@ impl Effort {
     pub const QUICK: Effort = Effort { rounds: 5, budget: Duration::from_secs(8), part: 4 };
 
     /// As good as it gets.
-    pub const FULL: Effort = Effort { rounds: 15, budget: Duration::from_secs(60), part: 1 };
+    pub const FULL: Effort = Effort { rounds: 9, budget: Duration::from_secs(30), part: 1 };
 }
 
 /// What compiled code may take, compared with native code: where it calls, and where it computes.
@@ -99,6 +102,10 @@ impl Work {
 /// Measures row after row.
 pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     let bench = Bench { effort, parties: Parties::build() };
+    bench.break_even(tell)?;
+    bench.dependent(tell)?;
+    bench.copies(tell)?;
+    bench.forms(tell)?;
     bench.loops(tell)?;
     bench.readiness(tell)?;
     bench.interpreter(tell)?;

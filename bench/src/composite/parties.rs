@@ -47,6 +47,11 @@ impl Parties {
         }
     }
 
+    /// The engines in Rust, beside which the other peers in Rust are.
+    pub fn rust(&self) -> Result<&PathBuf, String> {
+        self.rust.as_ref().map_err(Clone::clone)
+    }
+
     /// By its name.
     pub fn party(&self, name: &'static str) -> Party {
         Party { name, words: self.words(name) }

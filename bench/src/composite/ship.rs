@@ -1,5 +1,7 @@
 //! A client of Drystone's servers in a process of its own: it calls one by one, or ships blocks of calls.
 
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -34,6 +36,8 @@ pub enum Errand {
     Follow,
     /// A file is copied at the file server.
     Copy,
+    /// The same here, without any server.
+    Local,
 }
 
 impl Errand {
@@ -45,6 +49,7 @@ impl Errand {
             Errand::Cached => "cached",
             Errand::Follow => "follow",
             Errand::Copy => "copy",
+            Errand::Local => "local",
         }
     }
 }
@@ -63,6 +68,10 @@ impl Ship {
     }
 
     fn measure(&self) -> Result<(), Failure> {
+        if self.errand == Errand::Local {
+            let mut buffer = vec![0; CHUNK as usize];
+            return self.again(|_| copy_here(&mut buffer));
+        }
         let mut server = Server::connect(self.address)?;
         match self.errand {
             Errand::Single => {
@@ -92,7 +101,7 @@ impl Ship {
                     value(server.run(&program, &["store"], VarTable::of(&program)?, ROUNDS)?, steps)
                 })
             }
-            Errand::Copy => {
+            Errand::Local | Errand::Copy => {
                 let (program, copied) = copy(&server.describe("shelf")?)?;
                 self.again(|_| {
                     value(server.run(&program, &["shelf"], VarTable::of(&program)?, ROUNDS)?, copied)
@@ -115,6 +124,18 @@ impl Ship {
         let ns = begin.elapsed().as_nanos() as f64 / self.n as f64;
         println!("{}", json!({ "ns": ns, "result": result }));
         Ok(())
+    }
+}
+
+fn copy_here(buffer: &mut [u8]) -> Result<i64, Failure> {
+    let (mut source, mut target) = (File::open("from")?, File::create("to")?);
+    let mut copied = 0;
+    loop {
+        match source.read(buffer)? {
+            0 => return Ok(copied),
+            count => target.write_all(&buffer[..count])?,
+        }
+        copied = i64::try_from(target.stream_position()?)?;
     }
 }
 
