@@ -1,32 +1,25 @@
 //! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by a symbolic
 //! link; so it makes no difference what others do to the folders on the way meanwhile.
 
-use std::collections::BinaryHeap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, openat2, renameat,
     unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use crate::folder::{First, Folder, Status, split, strange_mode};
 
 /// A folder that nothing leads out of.
 #[derive(Debug)]
 pub struct Beneath(OwnedFd);
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// It is a folder, and else a file.
-    pub is_folder: bool,
-    /// In bytes.
-    pub size: i64,
-    /// When it was last changed, in milliseconds since 1970.
-    pub modified: i64,
-}
 
 type Attempt<T> = Result<T, Errno>;
 
@@ -56,11 +49,21 @@ impl Beneath {
         }
     }
 
-    /// Opens a file: see `interfaces.dry` for the modes.
-    ///
-    /// # Errors
-    /// It isn't there, may not be opened, or is no file.
-    pub fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
+    /// The folder in which a name lies, and what it is called there.
+    fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(OwnedFd, &'n [u8])> {
+        let (folder, last) = split(name)?;
+        Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
+    }
+}
+
+impl Folder for Beneath {
+    type File = File;
+
+    fn find(name: &[u8]) -> io::Result<Beneath> {
+        Beneath::new(Path::new(OsStr::from_bytes(name)))
+    }
+
+    fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
         let write = OFlags::RDWR;
         let flags = match mode {
             b"r" => OFlags::RDONLY,
@@ -68,7 +71,7 @@ impl Beneath {
             // It is emptied when it is known to be a file.
             b"w" => write | OFlags::CREATE,
             b"x" => write | OFlags::CREATE | OFlags::EXCL,
-            _ => return Err(io::Error::other("a mode is r, rw, w or x")),
+            _ => return Err(strange_mode()),
         };
         let file = self.at(name, flags)?;
         if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
@@ -81,11 +84,37 @@ impl Beneath {
         Ok(file)
     }
 
-    /// What a name stands for.
-    ///
-    /// # Errors
-    /// It isn't there, or neither a file nor a folder.
-    pub fn stat(&self, name: &[u8]) -> io::Result<Status> {
+    fn read_now(&self, file: &File, position: u64, n: usize) -> Option<Vec<u8>> {
+        let mut data = vec![0; n];
+        let read = preadv2(file, &mut [IoSliceMut::new(&mut data)], position, ReadWriteFlags::NOWAIT);
+        // Where it isn't in memory, or not all of it, a disk is waited for.
+        (n > 0 && read == Ok(n)).then_some(data)
+    }
+
+    fn read(&self, file: &File, position: u64, n: usize) -> io::Result<Vec<u8>> {
+        let mut data = vec![0; n];
+        let mut count = 0;
+        while count < n {
+            match file.read_at(&mut data[count..], position + count as u64) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        data.truncate(count);
+        Ok(data)
+    }
+
+    fn write(&self, file: &File, position: u64, data: &[u8]) -> io::Result<()> {
+        file.write_all_at(data, position)
+    }
+
+    fn update(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn stat(&self, name: &[u8]) -> io::Result<Status> {
         let Stat { st_mode, st_size, st_mtime, st_mtime_nsec, .. } = fstat(self.at(name, OFlags::PATH)?)?;
         let kind = FileType::from_raw_mode(st_mode);
         if !matches!(kind, FileType::RegularFile | FileType::Directory) {
@@ -95,34 +124,16 @@ impl Beneath {
         Ok(Status { is_folder: kind == FileType::Directory, size: st_size, modified })
     }
 
-    /// The first names in a folder that come behind one, in the order of their bytes.
-    ///
-    /// # Errors
-    /// It is no folder, or may not be read.
-    pub fn list(&self, folder: &[u8], after: &[u8], most: usize) -> io::Result<Vec<Vec<u8>>> {
+    fn list(&self, folder: &[u8], after: &[u8], most: usize) -> io::Result<Vec<Vec<u8>>> {
         let folder = if folder.is_empty() { b"." } else { folder };
-        let mut names = BinaryHeap::<Vec<u8>>::new();
+        let mut first = First::new(after, most);
         for entry in Dir::new(self.at(folder, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            // One with the end of a line in it would look like two.
-            let is_one = name != b"." && name != b".." && !name.contains(&b'\n');
-            let is_first = names.len() < most || names.peek().is_some_and(|last| name < last.as_slice());
-            if is_one && is_first && *name > *after {
-                names.push(name.to_vec());
-                if names.len() > most {
-                    names.pop();
-                }
-            }
+            first.see(entry?.file_name().to_bytes());
         }
-        Ok(names.into_sorted_vec())
+        Ok(first.in_order())
     }
 
-    /// Deletes a file, or an empty folder.
-    ///
-    /// # Errors
-    /// It isn't there, or may not be deleted.
-    pub fn delete(&self, name: &[u8]) -> io::Result<()> {
+    fn delete(&self, name: &[u8]) -> io::Result<()> {
         let (folder, last) = self.parent(name)?;
         match unlinkat(&folder, last, AtFlags::empty()) {
             Err(Errno::ISDIR) => unlinkat(&folder, last, AtFlags::REMOVEDIR)?,
@@ -131,45 +142,13 @@ impl Beneath {
         Ok(())
     }
 
-    /// Makes a folder.
-    ///
-    /// # Errors
-    /// It is there, or may not be made.
-    pub fn make_folder(&self, name: &[u8]) -> io::Result<()> {
+    fn make_folder(&self, name: &[u8]) -> io::Result<()> {
         let (folder, last) = self.parent(name)?;
         Ok(mkdirat(folder, last, Mode::from_raw_mode(0o777))?)
     }
 
-    /// Gives a file or folder another name. What had that is replaced.
-    ///
-    /// # Errors
-    /// It isn't there, or may not be renamed so.
-    pub fn rename(&self, name: &[u8], new: &[u8]) -> io::Result<()> {
+    fn rename(&self, name: &[u8], new: &[u8]) -> io::Result<()> {
         let ((from, old), (to, new)) = (self.parent(name)?, self.parent(new)?);
         Ok(renameat(from, old, to, new)?)
-    }
-
-    /// The folder in which a name lies, and what it is called there.
-    fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(OwnedFd, &'n [u8])> {
-        let slash = name.iter().rposition(|&letter| letter == b'/');
-        let (folder, last) = slash.map_or((&b"."[..], name), |at| (&name[..at], &name[at + 1..]));
-        if folder.is_empty() || matches!(last, b"" | b"." | b"..") {
-            return Err(io::Error::other("not a name within the folder"));
-        }
-        Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
-    }
-}
-
-/// Why something went wrong, for people.
-pub fn reason(error: &io::Error) -> String {
-    match Errno::from_io_error(error) {
-        Some(Errno::XDEV) => "not a name within the folder".into(),
-        Some(Errno::LOOP) => "symbolic links lead nowhere here".into(),
-        Some(Errno::NXIO) => "it is no file".into(),
-        Some(_) => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().into()
-        }
-        None => error.to_string(),
     }
 }
