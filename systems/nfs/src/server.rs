@@ -50,8 +50,14 @@ impl Server {
             .credential(credential.clone())
             .mount();
         let mounted = now(mount).map_err(unmounted)?;
-        let address = SocketAddr::new(host, mounted.nfs3_port);
-        Ok((Server { address, credential, idle: Mutex::default() }, mounted.root_nfs_fh3()))
+        let server = Server::at(SocketAddr::new(host, mounted.nfs3_port), credential);
+        Ok((server, mounted.root_nfs_fh3()))
+    }
+
+    /// One that is reached when it is asked for something.
+    #[must_use]
+    pub fn at(address: SocketAddr, credential: opaque_auth<'static>) -> Server {
+        Server { address, credential, idle: Mutex::default() }
     }
 
     /// Asks it for something, over a connection that nobody else uses meanwhile.
