@@ -21,6 +21,7 @@ mod memory;
 mod names;
 mod nats;
 mod new;
+mod nfs;
 mod onc;
 mod peer;
 mod programs;

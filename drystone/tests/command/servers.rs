@@ -65,6 +65,11 @@ pub fn file_server() -> &'static Path {
     built("files", &BUILT)
 }
 
+pub fn nfs_gateway() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    built("nfs", &BUILT)
+}
+
 #[test]
 fn the_file_server_gives_what_is_in_its_folder() {
     if script("files", "files.py", &[], file_server()).is_none() {

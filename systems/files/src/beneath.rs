@@ -1,34 +1,33 @@
 //! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by a symbolic
 //! link; so it makes no difference what others do to the folders on the way meanwhile.
 
-use std::collections::BinaryHeap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, fstatfs, mkdirat, openat2,
     renameat, unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use crate::folder::{First, Folder, Status, split, strange_mode};
 
 /// A folder that nothing leads out of.
 #[derive(Debug)]
-pub struct Beneath(OwnedFd);
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// It is a folder, and else a file.
-    pub is_folder: bool,
-    /// In bytes.
-    pub size: i64,
-    /// When it was last changed, in milliseconds since 1970.
-    pub modified: i64,
+pub struct Beneath {
+    folder: OwnedFd,
+    is_in_memory: bool,
 }
 
 type Attempt<T> = Result<T, Errno>;
+
+/// File systems without a disk: tmpfs and ramfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 const CONFINED: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
@@ -40,15 +39,9 @@ impl Beneath {
     /// It isn't there, or no folder.
     pub fn new(folder: &Path) -> io::Result<Beneath> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Beneath(openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::empty())?))
-    }
-
-    /// Whether it is in memory, and on no disk.
-    pub fn is_in_memory(&self) -> bool {
-        const TMPFS: u64 = 0x0102_1994;
-        const RAMFS: u64 = 0x8584_58f6;
-        let kind = fstatfs(&self.0).map(|it| it.f_type as u64);
-        kind.is_ok_and(|kind| kind == TMPFS || kind == RAMFS)
+        let folder = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::empty())?;
+        let kind = fstatfs(&folder)?.f_type as u64;
+        Ok(Beneath { folder, is_in_memory: IN_MEMORY.contains(&kind) })
     }
 
     /// Nothing is waited for: not for the other end of a pipe either.
@@ -57,21 +50,30 @@ impl Beneath {
         let flags =
             flags | OFlags::CLOEXEC | if opens { OFlags::NONBLOCK | OFlags::NOCTTY } else { OFlags::empty() };
         let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
-        let resolve = CONFINED;
         loop {
             // Whoever renames something on the way has the kernel ask for another attempt.
-            match openat2(&self.0, name, flags, mode, resolve) {
+            match openat2(&self.folder, name, flags, mode, CONFINED) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 result => return result,
             }
         }
     }
 
-    /// Opens a file: see `interfaces.dry` for the modes.
-    ///
-    /// # Errors
-    /// It isn't there, may not be opened, or is no file.
-    pub fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
+    /// The folder in which a name lies, and what it is called there.
+    fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(OwnedFd, &'n [u8])> {
+        let (folder, last) = split(name)?;
+        Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
+    }
+}
+
+impl Folder for Beneath {
+    type File = File;
+
+    fn find(name: &[u8]) -> io::Result<Beneath> {
+        Beneath::new(Path::new(OsStr::from_bytes(name)))
+    }
+
+    fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
         let write = OFlags::RDWR;
         let flags = match mode {
             b"r" => OFlags::RDONLY,
@@ -79,7 +81,7 @@ impl Beneath {
             // It is emptied when it is known to be a file.
             b"w" => write | OFlags::CREATE,
             b"x" => write | OFlags::CREATE | OFlags::EXCL,
-            _ => return Err(io::Error::other("a mode is r, rw, w or x")),
+            _ => return Err(strange_mode()),
         };
         let file = only_file(self.at(name, flags)?)?;
         if mode == b"w" {
@@ -88,18 +90,53 @@ impl Beneath {
         Ok(file)
     }
 
-    /// Opens a file to be read, if all that is needed for that is in memory.
-    pub fn open_now(&self, name: &[u8]) -> Option<File> {
+    fn is_in_memory(&self) -> bool {
+        self.is_in_memory
+    }
+
+    fn open_now(&self, name: &[u8], mode: &[u8]) -> Option<File> {
+        if mode != b"r" {
+            return None;
+        }
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = openat2(&self.0, name, flags, Mode::empty(), CONFINED | ResolveFlags::CACHED).ok()?;
+        let resolve = CONFINED | ResolveFlags::CACHED;
+        let file = openat2(&self.folder, name, flags, Mode::empty(), resolve).ok()?;
         only_file(file).ok()
     }
 
-    /// What a name stands for.
-    ///
-    /// # Errors
-    /// It isn't there, or neither a file nor a folder.
-    pub fn stat(&self, name: &[u8]) -> io::Result<Status> {
+    fn read_now(&self, file: &File, position: u64, buffer: &mut [u8]) -> Option<usize> {
+        let flags = if self.is_in_memory { ReadWriteFlags::empty() } else { ReadWriteFlags::NOWAIT };
+        let n = buffer.len();
+        let count = preadv2(file, &mut [IoSliceMut::new(buffer)], position, flags).ok()?;
+        // What is missing isn't in memory, or nowhere.
+        let is_all = count == n || position + count as u64 >= file.metadata().ok()?.len();
+        is_all.then_some(count)
+    }
+
+    fn read(&self, file: &File, position: u64, n: usize) -> io::Result<Vec<u8>> {
+        let mut data = vec![0; n];
+        let mut count = 0;
+        while count < n {
+            match file.read_at(&mut data[count..], position + count as u64) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        data.truncate(count);
+        Ok(data)
+    }
+
+    fn write(&self, file: &File, position: u64, data: &[u8]) -> io::Result<()> {
+        file.write_all_at(data, position)
+    }
+
+    fn update(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn stat(&self, name: &[u8]) -> io::Result<Status> {
         let Stat { st_mode, st_size, st_mtime, st_mtime_nsec, .. } = fstat(self.at(name, OFlags::PATH)?)?;
         let kind = FileType::from_raw_mode(st_mode);
         if !matches!(kind, FileType::RegularFile | FileType::Directory) {
@@ -109,34 +146,16 @@ impl Beneath {
         Ok(Status { is_folder: kind == FileType::Directory, size: st_size, modified })
     }
 
-    /// The first names in a folder that come behind one, in the order of their bytes.
-    ///
-    /// # Errors
-    /// It is no folder, or may not be read.
-    pub fn list(&self, folder: &[u8], after: &[u8], most: usize) -> io::Result<Vec<Vec<u8>>> {
+    fn list(&self, folder: &[u8], after: &[u8], most: usize) -> io::Result<Vec<Vec<u8>>> {
         let folder = if folder.is_empty() { b"." } else { folder };
-        let mut names = BinaryHeap::<Vec<u8>>::new();
+        let mut first = First::new(after, most);
         for entry in Dir::new(self.at(folder, OFlags::RDONLY | OFlags::DIRECTORY)?)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            // One with the end of a line in it would look like two.
-            let is_one = name != b"." && name != b".." && !name.contains(&b'\n');
-            let is_first = names.len() < most || names.peek().is_some_and(|last| name < last.as_slice());
-            if is_one && is_first && *name > *after {
-                names.push(name.to_vec());
-                if names.len() > most {
-                    names.pop();
-                }
-            }
+            first.see(entry?.file_name().to_bytes());
         }
-        Ok(names.into_sorted_vec())
+        Ok(first.in_order())
     }
 
-    /// Deletes a file, or an empty folder.
-    ///
-    /// # Errors
-    /// It isn't there, or may not be deleted.
-    pub fn delete(&self, name: &[u8]) -> io::Result<()> {
+    fn delete(&self, name: &[u8]) -> io::Result<()> {
         let (folder, last) = self.parent(name)?;
         match unlinkat(&folder, last, AtFlags::empty()) {
             Err(Errno::ISDIR) => unlinkat(&folder, last, AtFlags::REMOVEDIR)?,
@@ -145,32 +164,14 @@ impl Beneath {
         Ok(())
     }
 
-    /// Makes a folder.
-    ///
-    /// # Errors
-    /// It is there, or may not be made.
-    pub fn make_folder(&self, name: &[u8]) -> io::Result<()> {
+    fn make_folder(&self, name: &[u8]) -> io::Result<()> {
         let (folder, last) = self.parent(name)?;
         Ok(mkdirat(folder, last, Mode::from_raw_mode(0o777))?)
     }
 
-    /// Gives a file or folder another name. What had that is replaced.
-    ///
-    /// # Errors
-    /// It isn't there, or may not be renamed so.
-    pub fn rename(&self, name: &[u8], new: &[u8]) -> io::Result<()> {
+    fn rename(&self, name: &[u8], new: &[u8]) -> io::Result<()> {
         let ((from, old), (to, new)) = (self.parent(name)?, self.parent(new)?);
         Ok(renameat(from, old, to, new)?)
-    }
-
-    /// The folder in which a name lies, and what it is called there.
-    fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(OwnedFd, &'n [u8])> {
-        let slash = name.iter().rposition(|&letter| letter == b'/');
-        let (folder, last) = slash.map_or((&b"."[..], name), |at| (&name[..at], &name[at + 1..]));
-        if folder.is_empty() || matches!(last, b"" | b"." | b"..") {
-            return Err(io::Error::other("not a name within the folder"));
-        }
-        Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
     }
 }
 
@@ -178,19 +179,5 @@ fn only_file(file: OwnedFd) -> io::Result<File> {
     match FileType::from_raw_mode(fstat(&file)?.st_mode) {
         FileType::RegularFile => Ok(file.into()),
         _ => Err(io::Error::other("it is no file")),
-    }
-}
-
-/// Why something went wrong, for people.
-pub fn reason(error: &io::Error) -> String {
-    match Errno::from_io_error(error) {
-        Some(Errno::XDEV) => "not a name within the folder".into(),
-        Some(Errno::LOOP) => "symbolic links lead nowhere here".into(),
-        Some(Errno::NXIO) => "it is no file".into(),
-        Some(_) => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().into()
-        }
-        None => error.to_string(),
     }
 }

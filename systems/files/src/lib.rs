@@ -1,9 +1,10 @@
-//! The files of the file server: `Disk`, a native component that gives what lies beneath one folder. The rest of the server is
+//! The files of the file server: `Disk`, a native component that gives what lies in one folder. The rest of the server is
 //! written in the component language, beside this crate.
 //!
-//! * [`beneath`] is the folder: the kernel sees to it that no name leads out of it (`openat2`).
+//! * [`folder`] says what a folder is, [`beneath`] is one of this machine's: the kernel sees to it that no name leads out of
+//!   it (`openat2`).
 //! * [`pool`] does on threads of its own what may wait for a disk.
-//! * `disk` serves a client by the two.
+//! * [`serving`] serves a client by the two; crates that have a folder elsewhere use it, too.
 
 #![warn(missing_docs)]
 
@@ -11,14 +12,16 @@ include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 
 use drystone_kortex::{Addition, Offer};
 
+use crate::beneath::Beneath;
+
 pub mod beneath;
-#[path = "disk.rs"]
-mod disk_component;
+pub mod folder;
 pub mod pool;
+pub mod serving;
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition {
-    offers: &[Offer { declaration: &disk::DECLARATION, begin: disk_component::begin }],
+    offers: &[Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Beneath> }],
     contexts: &[],
     factories: &[],
 };

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use files::beneath::{Beneath, Status, reason};
+use files::beneath::Beneath;
+use files::folder::{Folder, Status, reason};
 use tempfile::TempDir;
 
 /// A folder `in`, which is what is served, with a secret beside it.
