@@ -8,6 +8,7 @@ mod certificates;
 mod check;
 mod composite;
 mod control;
+mod counted;
 mod domains;
 mod ends;
 mod faults;

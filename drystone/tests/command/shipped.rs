@@ -10,6 +10,7 @@ use drystone_client::Server;
 use drystone_client::composite::VarTable;
 use drystone_client::composite::builder::{Builder, sequence, text};
 
+use crate::counted::Counted;
 use crate::peer::Peer;
 use crate::servers::{file_server, key_value, system};
 use crate::tcp::port;
@@ -126,6 +127,27 @@ fn files_are_worked_on_where_they_are() {
     assert_eq!(work("copy ../x y"), ("not a name within the folder".into(), 1));
     assert_eq!(work("tree a t"), ("File exists".into(), 1));
     assert_eq!(work("tree a").1, 2);
+}
+
+#[test]
+fn a_file_goes_from_server_to_server_and_not_by_way_of_the_client() {
+    let [here, there] = [(); 2].map(|()| tempfile::tempdir().expect("there are temporary folders"));
+    let data: Vec<u8> = (0..4_000_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+    fs::write(here.path().join("old"), &data).expect("there is room");
+    let (second, its_name) = serving(file_server(), there.path(), &["folder=."], "shelf");
+    let options = ["folder=.", &format!("second={its_name}")];
+    let (_first, name) = serving(file_server(), here.path(), &options, "shelf");
+    let port = name.split([':', '/']).nth(4).and_then(|port| port.parse().ok()).expect("a port");
+    let way = Counted::way_to(port);
+    let name = format!("tcp://127.0.0.1:{}/shelf", way.port);
+    let work = |arguments: &str| work("OnTwo.dry", "../files/Shelf.dry", &name, arguments);
+    assert_eq!(work("old new"), (format!("{} bytes", data.len()), 0));
+    assert!(fs::read(there.path().join("new")).expect("it is there") == data);
+    assert!(way.bytes() < 10_000, "{} bytes went by way of the client", way.bytes());
+    assert_eq!(work("none new"), ("No such file or directory".into(), 1));
+    assert_eq!(work("old ../new"), ("not a name within the folder".into(), 1));
+    drop(second);
+    assert_eq!(work("old new"), ("the second server isn't there".into(), 1));
 }
 
 #[test]
