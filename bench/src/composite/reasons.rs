@@ -7,6 +7,19 @@ pub fn of(row: &str) -> Option<&'static str> {
             "some 15 000 instructions of the machine: the loop is gone through twice, because what is known of its variables has \
              to be widened once, and what is known before each branch is copied"
         }
+        "jit" => "building and verifying is most of it, and then making memory executable and giving it back",
+        "break-even" => {
+            "some 100 000 instructions of the machine to make a program ready, of which a third is the verifier's, and the first \
+             call of a run begins a communication"
+        }
+        "dependent calls 100" => {
+            "a call goes through some 3800 instructions of the machine: the program is a client from elsewhere to who serves it, with a \
+             pump of its own, and the key-value server's desk asks its store by three messages"
+        }
+        _ if row.starts_with("file copy") => {
+            "data is copied four times on its way from the file to the file: into a text of the server, the program's, another of \
+             the server, and the file; and seven calls cost more than the rest where the file is short"
+        }
         _ => return None,
     };
     Some(reason)
