@@ -16,9 +16,8 @@ pub mod beneath;
 mod disk_component;
 pub mod pool;
 
+/// The files of one folder.
+pub const DISK: Offer = Offer { declaration: &disk::DECLARATION, begin: disk_component::begin };
+
 /// What `--with` builds in.
-pub static DRYSTONE: Addition = Addition {
-    offers: &[Offer { declaration: &disk::DECLARATION, begin: disk_component::begin }],
-    contexts: &[],
-    factories: &[],
-};
+pub static DRYSTONE: Addition = Addition { offers: &[DISK], contexts: &[], factories: &[] };
