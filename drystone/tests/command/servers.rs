@@ -1,4 +1,4 @@
-//! The servers in `systems/`, as they are used: a key-value server and a file server.
+//! The servers in `systems/`, as they are used: a key-value server and a file server; the network server is in `sockets`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -63,6 +63,11 @@ fn what_the_key_value_server_has_acknowledged_survives_its_end() {
 pub fn file_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     built("files", &BUILT)
+}
+
+pub fn network_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    built("network", &BUILT)
 }
 
 #[test]
