@@ -31,6 +31,7 @@ mod run;
 mod script;
 mod servers;
 mod shipped;
+mod sockets;
 mod specialise;
 mod strangers;
 mod tcp;

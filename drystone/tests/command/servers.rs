@@ -70,6 +70,11 @@ pub fn nfs_gateway() -> &'static Path {
     built("nfs", &BUILT)
 }
 
+pub fn network_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    built("network", &BUILT)
+}
+
 #[test]
 fn the_file_server_gives_what_is_in_its_folder() {
     if script("files", "files.py", &[], file_server()).is_none() {

@@ -96,9 +96,9 @@ fn serving(program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> (Pe
 }
 
 /// What one of `systems/composites` says, and its status.
-fn work(program: &str, interface: &str, name: &str, arguments: &str) -> (String, i32) {
-    let arguments = [program, interface, name].into_iter().chain(arguments.split(' '));
-    let arguments: Vec<_> = ["run"].into_iter().chain(arguments).collect();
+pub fn work(program: &str, interfaces: &[&str], name: &str, arguments: &str) -> (String, i32) {
+    let files = ["run", program].into_iter().chain(interfaces.iter().copied());
+    let arguments: Vec<_> = files.chain([name]).chain(arguments.split(' ')).collect();
     let output = drystone(&system("composites"), &arguments);
     assert_eq!(complaint(&output), "");
     (printed(&output).trim_end().to_string(), status(&output))
@@ -114,7 +114,7 @@ fn files_are_worked_on_where_they_are() {
     fs::write(at("a/b/c/one"), "one").expect("there is room");
     fs::write(at("a/b/none"), "").expect("there is room");
     let (_server, name) = serving(file_server(), folder.path(), &["folder=."], "shelf");
-    let work = |arguments: &str| work("OnFiles.dry", "../files/Shelf.dry", &name, arguments);
+    let work = |arguments: &str| work("OnFiles.dry", &["../files/Shelf.dry"], &name, arguments);
     let size = lines.len();
     assert_eq!(work("count a/lines"), (format!("200000 800000 {size}"), 0));
     assert_eq!(work("copy a/lines copy"), (format!("1 files, {size} bytes"), 0));
@@ -140,7 +140,7 @@ fn a_file_goes_from_server_to_server_and_not_by_way_of_the_client() {
     let port = name.split([':', '/']).nth(4).and_then(|port| port.parse().ok()).expect("a port");
     let way = Counted::way_to(port);
     let name = format!("tcp://127.0.0.1:{}/shelf", way.port);
-    let work = |arguments: &str| work("OnTwo.dry", "../files/Shelf.dry", &name, arguments);
+    let work = |arguments: &str| work("OnTwo.dry", &["../files/Shelf.dry"], &name, arguments);
     assert_eq!(work("old new"), (format!("{} bytes", data.len()), 0));
     assert!(fs::read(there.path().join("new")).expect("it is there") == data);
     assert!(way.bytes() < 10_000, "{} bytes went by way of the client", way.bytes());
@@ -154,7 +154,7 @@ fn a_file_goes_from_server_to_server_and_not_by_way_of_the_client() {
 fn what_is_stored_is_worked_on_where_it_is() {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     let (_server, name) = serving(key_value(), folder.path(), &["redis="], "store");
-    let work = |arguments: &str| work("OnStore.dry", "../keyvalue/Store.dry", &name, arguments);
+    let work = |arguments: &str| work("OnStore.dry", &["../keyvalue/Store.dry"], &name, arguments);
     assert_eq!(work("transfer a b 1"), ("a isn't there".into(), 1));
     // What isn't there is made by what is added to it.
     let mut server = Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");

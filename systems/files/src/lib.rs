@@ -19,9 +19,8 @@ pub mod folder;
 pub mod pool;
 pub mod serving;
 
+/// The files of one folder.
+pub const DISK: Offer = Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Beneath> };
+
 /// What `--with` builds in.
-pub static DRYSTONE: Addition = Addition {
-    offers: &[Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Beneath> }],
-    contexts: &[],
-    factories: &[],
-};
+pub static DRYSTONE: Addition = Addition { offers: &[DISK], contexts: &[], factories: &[] };

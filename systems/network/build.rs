@@ -1,0 +1,5 @@
+//! Makes the Rust side of the crate's interfaces.
+
+fn main() {
+    drystone_stubs::build("interfaces.dry");
+}

@@ -1,0 +1,24 @@
+//! The network server's connections: `Wires`, a native component that connects by TCP to those to whom that is allowed. The rest of the
+//! server is written in the component language, beside this crate. Files of a folder come from the crate `files`.
+//!
+//! * [`allowed`] says who that is.
+//! * [`engine`] waits for sockets on a thread of its own.
+//! * `wires` serves a client by the two.
+
+#![warn(missing_docs)]
+
+include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+
+use drystone_kortex::{Addition, Offer};
+
+pub mod allowed;
+pub mod engine;
+#[path = "wires.rs"]
+mod wires_component;
+
+/// What `--with` builds in.
+pub static DRYSTONE: Addition = Addition {
+    offers: &[Offer { declaration: &wires::DECLARATION, begin: wires_component::begin }, files::DISK],
+    contexts: &[],
+    factories: &[],
+};
