@@ -19,7 +19,9 @@ fn read(store: &Store, operations: &[Operation]) -> Vec<Outcome> {
 }
 
 fn write(store: &Store, operations: Vec<Operation>) -> Vec<Outcome> {
-    store.begin(operations, Box::new(|| ())).recv().expect("its thread answers")
+    let outcomes = store.begin(operations, Box::new(|| ())).recv().expect("its thread answers");
+    store.look_again();
+    outcomes
 }
 
 fn set(key: &str, x: &str, lifetime: i64) -> Operation {
