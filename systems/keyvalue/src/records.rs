@@ -65,9 +65,6 @@ impl Session {
             Err(TryRecvError::Disconnected) => {}
         }
         self.outcomes = None;
-        if let Some(store) = &*self.store.borrow() {
-            store.look_again();
-        }
         true
     }
 }

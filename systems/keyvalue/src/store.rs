@@ -2,10 +2,9 @@
 //! the disk: so an answer means that its operations are there, and how many clients there are costs little. The other one reads what
 //! takes long.
 
-use std::cell::RefCell;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -39,13 +38,32 @@ struct Job {
 /// An open store.
 pub struct Store {
     database: Arc<Database>,
-    /// What is read as it is now; made anew when something has changed. It holds on to what was deleted since it was made.
-    records: RefCell<Option<Records>>,
+    records: Arc<Snapshot>,
     jobs: Sender<Job>,
     reads: Sender<Job>,
 }
 
 type Records = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// The records as they are now, for all that is read until something changes. It holds on to what is deleted meanwhile, so who changes
+/// something gives it up, before anybody is told.
+#[derive(Default)]
+struct Snapshot(Mutex<Option<Records>>);
+
+impl Snapshot {
+    fn look(&self, database: &Database, operations: &[Operation]) -> Result<Outcomes, Error> {
+        let records = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = match records {
+            Some(records) => records,
+            None => records.insert(open(database)?),
+        };
+        look(records, operations, Outcomes::of(QUICK_BYTES))
+    }
+
+    fn give_up(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
 
 impl Store {
     /// Opens the file, which is made if it is missing.
@@ -63,7 +81,8 @@ impl Store {
         };
         let database = Arc::new(open().map_err(|error| format!("{}: {error}", path.display()))?);
         let ((jobs, inbox), (reads, wanted)) = (channel(), channel());
-        let writer = Writer { database: database.clone(), inbox };
+        let records = Arc::<Snapshot>::default();
+        let writer = Writer { database: database.clone(), records: records.clone(), inbox };
         start("writer", || writer.run())?;
         let shared = database.clone();
         start("reader", move || {
@@ -71,7 +90,7 @@ impl Store {
             let _ = rustix::process::nice(10);
             wanted.into_iter().for_each(|job| answer(&shared, job));
         })?;
-        Ok(Store { database, records: RefCell::default(), jobs, reads })
+        Ok(Store { database, records, jobs, reads })
     }
 
     /// Does operations that only read, at once; `None`: that would take long.
@@ -80,28 +99,13 @@ impl Store {
         if work > QUICK_WORK {
             return None;
         }
-        let outcomes = self.look_now(operations);
-        if outcomes.is_err() {
-            self.look_again();
-        }
-        match outcomes {
+        match self.records.look(&self.database, operations) {
             Ok(outcomes) => outcomes.has_room().then(|| outcomes.into_all()),
-            Err(error) => Some(refused(operations, &error)),
+            Err(error) => {
+                self.records.give_up();
+                Some(refused(operations, &error))
+            }
         }
-    }
-
-    fn look_now(&self, operations: &[Operation]) -> Result<Outcomes, Error> {
-        let records = &mut *self.records.borrow_mut();
-        let records = match records {
-            Some(records) => records,
-            None => records.insert(open(&self.database)?),
-        };
-        look(records, operations, Outcomes::of(QUICK_BYTES))
-    }
-
-    /// Something has changed: to be called before anybody is told of that.
-    pub fn look_again(&self) {
-        self.records.take();
     }
 
     /// Has operations done together, on another thread. The outcomes come when what was changed is on the disk, and `ring` is
@@ -150,6 +154,7 @@ fn answer(database: &Database, job: Job) {
 
 struct Writer {
     database: Arc<Database>,
+    records: Arc<Snapshot>,
     inbox: Receiver<Job>,
 }
 
@@ -181,6 +186,7 @@ impl Writer {
 
     fn commit(&self, jobs: Vec<Job>) {
         let outcomes = self.transact(&jobs);
+        self.records.give_up();
         let mut outcomes = outcomes.map(Vec::into_iter);
         for job in jobs {
             let own = match &mut outcomes {
@@ -224,7 +230,8 @@ impl Writer {
         if swept == 0 {
             transaction.abort()?
         } else {
-            transaction.commit()?
+            transaction.commit()?;
+            self.records.give_up();
         }
         Ok(())
     }

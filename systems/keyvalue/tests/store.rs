@@ -19,9 +19,7 @@ fn read(store: &Store, operations: &[Operation]) -> Vec<Outcome> {
 }
 
 fn write(store: &Store, operations: Vec<Operation>) -> Vec<Outcome> {
-    let outcomes = store.begin(operations, Box::new(|| ())).recv().expect("its thread answers");
-    store.look_again();
-    outcomes
+    store.begin(operations, Box::new(|| ())).recv().expect("its thread answers")
 }
 
 fn set(key: &str, x: &str, lifetime: i64) -> Operation {
