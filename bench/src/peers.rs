@@ -230,7 +230,7 @@ fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
 }
 
 /// What a short command says, or why it cannot.
-fn run(command: &mut Command) -> Result<String, String> {
+pub fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),

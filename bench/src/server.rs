@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use crate::execute::last;
+
+/// How long one may take to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// It runs until this is dropped.
 pub struct Server {
@@ -39,6 +43,21 @@ impl Listening {
             true => Ok(process),
             false => Err(format!("{name}: {line}")),
         }
+    }
+
+    /// Starts a command that says nothing, on all processors, and waits until somebody listens at that address.
+    pub fn start_silent(mut command: Command, address: SocketAddr) -> Result<Listening, String> {
+        let name = command.get_program().display().to_string();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = Listening(command.spawn().map_err(|error| format!("{name}: {error}"))?);
+        let start = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if start.elapsed() > PATIENCE {
+                return Err(format!("{name} doesn't answer"));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(process)
     }
 }
 

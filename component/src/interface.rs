@@ -2,6 +2,7 @@
 //! program. Within a program a description is its interface: there is one of each. Across programs, and for components
 //! that are written in Rust, the [`Fingerprint`] tells which interfaces are the same.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::table::{Str, Table};
@@ -70,7 +71,19 @@ pub struct Message {
     pub marshalling: Option<&'static Marshalling>,
 }
 
+impl Parameter {
+    /// As declared.
+    pub const fn new(name: &'static str, ty: Type) -> Parameter {
+        Parameter { name: Str::new(name), ty }
+    }
+}
+
 impl Message {
+    /// One that no compiler has seen.
+    pub const fn new(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
+        Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
+    }
+
     /// The types of its parameters, in order.
     pub fn types(&self) -> impl Iterator<Item = Type> + use<> {
         self.parameters.get().iter().map(|parameter| parameter.ty)
@@ -165,6 +178,29 @@ impl Interface {
     /// Whether it is one of these: no part of what a component is known by.
     pub fn is_for_block(&self) -> bool {
         self.name.get() == Self::FOR_BLOCK
+    }
+
+    /// A state machine as [`Interface::next`] and [`Interface::states`] have it: of whether each state may end, and where its
+    /// messages lead.
+    pub fn automaton<T: IntoIterator<Item = (usize, u16)>>(
+        messages: &[Message],
+        states: impl IntoIterator<Item = (bool, T)>,
+    ) -> (Vec<u16>, Vec<u8>) {
+        let (mut next, mut all) = (Vec::new(), Vec::new());
+        for (may_end, transitions) in states {
+            let begin = next.len();
+            next.resize(begin + messages.len(), Self::NONE);
+            let mut state = if may_end { Self::MAY_END } else { 0 };
+            for (message, to) in transitions {
+                next[begin + message] = to;
+                state |= match messages[message].sender {
+                    Side::Client => Self::CLIENT_SENDS,
+                    Side::Server => Self::SERVER_SENDS,
+                };
+            }
+            all.push(state);
+        }
+        (next, all)
     }
 
     /// Where a message leads from a state.

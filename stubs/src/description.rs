@@ -38,25 +38,19 @@ fn message(message: &program::Message) -> Message {
 pub fn of(program: &Program, id: InterfaceId) -> &'static Interface {
     let program::Interface { name, messages, states, .. } = &program.interfaces[id.index()];
     let described: Vec<Message> = messages.iter().map(message).collect();
-    let mut next = vec![Interface::NONE; states.len() * messages.len()];
-    let mut bits = Vec::new();
-    for (number, state) in states.iter().enumerate() {
-        let mut flags = if state.may_end { Interface::MAY_END } else { 0 };
-        for &(message, to) in &state.transitions {
-            next[number * messages.len() + message] = to as u16;
-            flags |= match described[message].sender {
-                Side::Client => Interface::CLIENT_SENDS,
-                Side::Server => Interface::SERVER_SENDS,
-            };
-        }
-        bits.push(flags);
-    }
+    let (next, states) = Interface::automaton(
+        &described,
+        states.iter().map(|state| {
+            let transitions = state.transitions.iter();
+            (state.may_end, transitions.map(|&(message, to)| (message, to as u16)))
+        }),
+    );
     Box::leak(Box::new(Interface {
         name: text(name),
         fingerprint: Fingerprint::of(&program.identity(id)),
         payload_words: messages.iter().map(|message| message.parameters.len()).max().unwrap_or(0),
         messages: leak(described),
         next: leak(next),
-        states: leak(bits),
+        states: leak(states),
     }))
 }

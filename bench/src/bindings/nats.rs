@@ -1,20 +1,15 @@
 //! The NATS that both Drystone and its peer use: one of the bench's own, on this machine only.
 
 use std::env;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use crate::server::free_address;
-
-/// How long it may take to begin.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::server::{Listening, free_address};
 
 /// It runs until this is dropped.
 pub struct Nats {
-    child: Child,
+    _process: Listening,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -25,19 +20,9 @@ impl Nats {
         let address = free_address()?;
         let mut command = Command::new(executable());
         command.args(["-a", &address.ip().to_string(), "-p", &address.port().to_string()]);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let child = child.map_err(|error| {
-            format!("nats-server (go install github.com/nats-io/nats-server/v2@latest): {error}")
-        })?;
-        let nats = Nats { child, address };
-        let start = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            if start.elapsed() > PATIENCE {
-                return Err("nats-server doesn't answer".into());
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        Ok(nats)
+        let process = Listening::start_silent(command, address)
+            .map_err(|why| format!("{why} (go install github.com/nats-io/nats-server/v2@latest)"))?;
+        Ok(Nats { _process: process, address })
     }
 }
 
@@ -47,12 +32,4 @@ fn executable() -> PathBuf {
     let installed =
         env::var_os("GOPATH").map_or_else(|| home.join("go"), PathBuf::from).join("bin/nats-server");
     if installed.exists() { installed } else { "nats-server".into() }
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        // It can only have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -35,18 +35,14 @@ enum Which {
 }
 
 const fn integer(name: &'static str) -> Parameter {
-    Parameter { name: Str::new(name), ty: Type::Integer }
-}
-
-const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
-    Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
+    Parameter::new(name, Type::Integer)
 }
 
 static MESSAGES: [Message; 4] = [
-    message("Read", Side::Client, &[integer("file"), integer("place"), integer("n")]),
-    message("Data", Side::Server, &[integer("n")]),
-    message("Write", Side::Client, &[integer("file"), integer("place"), integer("n")]),
-    message("Written", Side::Server, &[integer("n")]),
+    Message::new("Read", Side::Client, &[integer("file"), integer("place"), integer("n")]),
+    Message::new("Data", Side::Server, &[integer("n")]),
+    Message::new("Write", Side::Client, &[integer("file"), integer("place"), integer("n")]),
+    Message::new("Written", Side::Server, &[integer("n")]),
 ];
 
 const NO: u16 = Interface::NONE;

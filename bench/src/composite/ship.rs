@@ -40,20 +40,6 @@ pub enum Errand {
     Local,
 }
 
-impl Errand {
-    /// As the command knows it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Errand::Single => "single",
-            Errand::Composite => "composite",
-            Errand::Cached => "cached",
-            Errand::Follow => "follow",
-            Errand::Copy => "copy",
-            Errand::Local => "local",
-        }
-    }
-}
-
 /// Enough rounds for whatever is done here at once.
 const ROUNDS: u64 = 1 << 40;
 /// Bytes that are read and written at a time.

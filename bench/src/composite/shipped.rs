@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use serde::Deserialize;
 use tempfile::TempDir;
 
 use super::ship::Errand;
 use super::{Bench, Tell};
 use crate::execute::{execute, processors};
-use crate::peers::engines;
+use crate::peers::{engines, run};
 use crate::places;
 use crate::row::{Better, Row};
 use crate::server::{Listening, free_address};
@@ -59,8 +59,8 @@ fn microseconds(mut command: Command, result: i64) -> Result<f64, String> {
 
 fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, String> {
     let mut command = Command::new(places::executable());
-    let n = n.to_string();
-    command.args(["ship", errand.word(), &address.to_string(), &size.to_string(), &n]);
+    let (errand, n) = (errand.to_possible_value().expect("all errands have names"), n.to_string());
+    command.args(["ship", errand.get_name(), &address.to_string(), &size.to_string(), &n]);
     microseconds(command, size)
 }
 
@@ -84,11 +84,7 @@ fn system(name: &str) -> Result<PathBuf, String> {
     sources.sort();
     let mut build = Command::new(places::drystone()?);
     build.arg("build").arg("--with").arg(&folder).args(sources).arg("-o").arg(built.join(name));
-    let output = build.output().map_err(|error| format!("drystone build: {error}"))?;
-    match output.status.success() {
-        true => Ok(built.join(name)),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
+    run(&mut build).map(|_| built.join(name))
 }
 
 /// Without quotas: everybody is honest here.
@@ -256,7 +252,7 @@ impl Store {
 
 /// Redis, which puts on the disk what it acknowledges.
 struct Redis {
-    process: Child,
+    _process: Listening,
     address: SocketAddr,
 }
 
@@ -266,17 +262,7 @@ impl Redis {
         let mut command = Command::new("redis-server");
         command.args(["--port", &address.port().to_string(), "--save", ""]);
         command.args(["--appendonly", "yes", "--appendfsync", "always"]).current_dir(folder.path());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let process = command.spawn().map_err(|error| format!("redis-server: {error}"))?;
-        let redis = Redis { process, address };
-        let begin = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            if begin.elapsed() > Duration::from_secs(10) {
-                return Err("redis-server doesn't answer".into());
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        Ok(redis)
+        Ok(Redis { _process: Listening::start_silent(command, address)?, address })
     }
 
     /// Microseconds of a chain of gets, one by one or by a script.
@@ -284,14 +270,6 @@ impl Redis {
         let mut command = Command::new(client);
         command.args([way, &self.address.to_string(), &DEPENDENT.to_string(), &n.max(1).to_string()]);
         microseconds(command, DEPENDENT)
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        // It can only have ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

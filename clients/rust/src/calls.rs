@@ -1,7 +1,7 @@
 //! Calls one by one, as a client makes them that ships nothing: over a communication with what is exported by a name.
 
-use drystone_component::wire::{Description, Handle};
-use drystone_component::{Interface, Message, Parameter, Protocol, Side, Str, Table};
+use drystone_component::wire::{Described, Description, Handle};
+use drystone_component::{Interface, Message, Parameter, Protocol, Str, Table};
 
 use crate::Error;
 use crate::line::Line;
@@ -41,42 +41,25 @@ impl Drop for Calls<'_> {
 
 /// What connections know an interface by, which stays for ever.
 fn interface(description: &Description) -> Interface {
-    let (count, states) = (description.messages(), description.states() as u16);
-    let mut next = vec![Interface::NONE; usize::from(states) * count];
-    let mut bits = Vec::new();
-    for state in 0..states {
-        let mut flags = if description.may_end(state) { Interface::MAY_END } else { 0 };
-        for (message, to) in description.transitions(state) {
-            next[usize::from(state) * count + message] = to;
-            flags |= match description.message(message).0 {
-                Side::Client => Interface::CLIENT_SENDS,
-                Side::Server => Interface::SERVER_SENDS,
-            };
-        }
-        bits.push(flags);
-    }
-    let described = description.described();
+    let messages: Vec<Message> = description.described().iter().map(message).collect();
+    let states = (0..description.states() as u16)
+        .map(|state| (description.may_end(state), description.transitions(state)));
+    let (next, states) = Interface::automaton(&messages, states);
     Interface {
-        name: text(description.name()),
+        name: Str::new(kept(description.name())),
         fingerprint: description.fingerprint(),
-        payload_words: described.iter().map(|message| message.parameters.len()).max().unwrap_or(0),
-        messages: table(described.iter().map(|message| Message {
-            name: text(&message.name),
-            sender: message.sender,
-            parameters: table(
-                message.parameters.iter().map(|(name, ty)| Parameter { name: text(name), ty: *ty }),
-            ),
-            marshalling: None,
-        })),
-        next: table(next),
-        states: table(bits),
+        payload_words: messages.iter().map(|message| message.parameters.length).max().unwrap_or(0),
+        messages: Table::new(messages.leak()),
+        next: Table::new(next.leak()),
+        states: Table::new(states.leak()),
     }
 }
 
-fn text(text: &str) -> Str {
-    Str::new(text.to_string().leak())
+fn message(message: &Described) -> Message {
+    let parameters = message.parameters.iter().map(|(name, ty)| Parameter::new(kept(name), *ty));
+    Message::new(kept(&message.name), message.sender, parameters.collect::<Vec<_>>().leak())
 }
 
-fn table<T>(entries: impl IntoIterator<Item = T>) -> Table<T> {
-    Table::new(entries.into_iter().collect::<Vec<T>>().leak())
+fn kept(text: &str) -> &'static str {
+    text.to_string().leak()
 }

@@ -29,24 +29,24 @@ pub const UNKNOWN: usize = 4;
 pub const REFUSED: usize = 5;
 
 const fn text(name: &'static str) -> Parameter {
-    Parameter { name: Str::new(name), ty: Type::Text }
+    Parameter::new(name, Type::Text)
 }
 
 const fn integer(name: &'static str) -> Parameter {
-    Parameter { name: Str::new(name), ty: Type::Integer }
-}
-
-const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
-    Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
+    Parameter::new(name, Type::Integer)
 }
 
 static MESSAGES: [Message; 6] = [
-    message("Run", Side::Client, &[text("program"), text("names"), text("table"), integer("rounds")]),
-    message("Stopped", Side::Server, &[integer("fault"), integer("location"), text("why"), text("table")]),
-    message("Resume", Side::Client, &[text("table"), integer("rounds")]),
-    message("Ended", Side::Server, &[text("table")]),
-    message("Unknown", Side::Server, &[]),
-    message("Refused", Side::Server, &[text("why")]),
+    Message::new("Run", Side::Client, &[text("program"), text("names"), text("table"), integer("rounds")]),
+    Message::new(
+        "Stopped",
+        Side::Server,
+        &[integer("fault"), integer("location"), text("why"), text("table")],
+    ),
+    Message::new("Resume", Side::Client, &[text("table"), integer("rounds")]),
+    Message::new("Ended", Side::Server, &[text("table")]),
+    Message::new("Unknown", Side::Server, &[]),
+    Message::new("Refused", Side::Server, &[text("why")]),
 ];
 
 const NO: u16 = Interface::NONE;

@@ -7,14 +7,6 @@ use super::service::{Asked, Service};
 use super::x::print;
 use crate::bindings::datum::Datum;
 
-const fn parameter(name: &'static str, ty: Type) -> Parameter {
-    Parameter { name: Str::new(name), ty }
-}
-
-const fn message(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
-    Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
-}
-
 const NONE: u16 = Interface::NONE;
 
 /// `{ IN Divide(a, b: INTEGER) ( OUT Quotient(x: INTEGER) | OUT Failed(long: TEXT) ) | IN Note(x: TEXT) }`
@@ -22,10 +14,14 @@ static CALCULATE: Interface = Interface {
     name: Str::new("Calculate"),
     fingerprint: Fingerprint([0x1234_5678_9abc_def0, 1]),
     messages: Table::new(&[
-        message("Divide", Side::Client, &[parameter("a", Type::Integer), parameter("b", Type::Integer)]),
-        message("Quotient", Side::Server, &[parameter("x", Type::Integer)]),
-        message("Failed", Side::Server, &[parameter("long", Type::Text)]),
-        message("Note", Side::Client, &[parameter("x", Type::Text)]),
+        Message::new(
+            "Divide",
+            Side::Client,
+            &[Parameter::new("a", Type::Integer), Parameter::new("b", Type::Integer)],
+        ),
+        Message::new("Quotient", Side::Server, &[Parameter::new("x", Type::Integer)]),
+        Message::new("Failed", Side::Server, &[Parameter::new("long", Type::Text)]),
+        Message::new("Note", Side::Client, &[Parameter::new("x", Type::Text)]),
     ]),
     next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
     states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
