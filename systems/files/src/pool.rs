@@ -2,14 +2,10 @@
 
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 type Job = Box<dyn FnOnce() + Send>;
-
-/// How long a thread looks for another job before it sleeps.
-const PATIENCE: Duration = Duration::from_micros(50);
 
 /// See the head of this file.
 #[derive(Debug)]
@@ -54,20 +50,5 @@ impl Pool {
 }
 
 fn work(inbox: &Receiver<Job>) {
-    while let Ok(job) = next(inbox) {
-        job();
-    }
-}
-
-/// The next job. Who asks for one thing often asks for another at once: to sleep and to be woken would take longer than most of them.
-fn next(inbox: &Receiver<Job>) -> Result<Job, RecvError> {
-    let end = Instant::now() + PATIENCE;
-    while Instant::now() < end {
-        match inbox.try_recv() {
-            Ok(job) => return Ok(job),
-            Err(TryRecvError::Disconnected) => return Err(RecvError),
-            Err(TryRecvError::Empty) => thread::yield_now(),
-        }
-    }
-    inbox.recv()
+    inbox.iter().for_each(|job| job());
 }
