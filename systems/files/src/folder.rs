@@ -168,10 +168,13 @@ pub fn reason(error: &io::Error) -> String {
         Some(Errno::XDEV) => "not a name within the folder".into(),
         Some(Errno::LOOP) => "symbolic links lead nowhere here".into(),
         Some(Errno::NXIO) => "it is no file".into(),
-        Some(_) => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().into()
-        }
-        None => error.to_string(),
+        _ => sentence(error),
     }
+}
+
+/// What the system says, without its number.
+#[must_use]
+pub fn sentence(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().into()
 }

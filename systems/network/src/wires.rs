@@ -13,6 +13,7 @@ use std::time::Duration;
 use drystone_component::Program;
 use drystone_kortex::Maker;
 use drystone_runtime::native::{Caller, Text};
+use files::folder::sentence;
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
@@ -98,8 +99,7 @@ async fn write(stream: Arc<TcpStream>, data: Vec<u8>) -> io::Result<()> {
 
 /// Why something went wrong, for people.
 fn reason(error: &io::Error) -> Text<'static> {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_string().into_bytes().into()
+    sentence(error).into_bytes().into()
 }
 
 impl Session {
