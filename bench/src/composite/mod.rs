@@ -181,8 +181,14 @@ impl Bench {
             all.iter().map(|party| move || Ok(party.measure(work, self.effort.part)? * scale)).collect();
         let turns: Vec<Turn> =
             all.iter().zip(&measures).map(|(party, measure)| (party.name, measure as _)).collect();
-        let mut figures = by_turns(self.effort.rounds, self.effort.budget, &turns);
-        (figures.remove(drystone).flatten(), figures)
+        self.turns(&turns)
+    }
+
+    /// Asks them all in turns: gives the first one's figure, and those of the others.
+    fn turns(&self, turns: &[Turn]) -> (Option<Figure>, BTreeMap<&'static str, Option<Figure>>) {
+        let mut figures = by_turns(self.effort.rounds, self.effort.budget, turns);
+        let first = turns.first().and_then(|(name, _)| figures.remove(name));
+        (first.flatten(), figures)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::peers::engines;
 use crate::places;
 
 /// For one process.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// What could be built.
 pub struct Parties {
@@ -34,6 +34,17 @@ pub struct Party {
 struct Told {
     ns: f64,
     result: u64,
+}
+
+/// Runs a command that says how many nanoseconds once takes, and what has come out: which must be that.
+pub fn nanoseconds(command: &mut Command, cores: usize, result: u64) -> Result<f64, String> {
+    let output = execute(command, cores, LIMIT)?.output;
+    let told: Told =
+        serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))?;
+    match told.result == result {
+        true => Ok(told.ns),
+        false => Err(format!("{command:?}: {} came out instead of {result}", told.result)),
+    }
 }
 
 impl Parties {
@@ -85,13 +96,7 @@ impl Party {
         let n = work.times() / self.slowness(work) / part;
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg(work.word()).arg(n.to_string());
-        let output = execute(&mut command, 1, LIMIT)?.output;
-        let told: Told =
-            serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))?;
-        match work.result(n) {
-            result if result == told.result => Ok(told.ns),
-            result => Err(format!("{n} times {}: {} came out instead of {result}", work.word(), told.result)),
-        }
+        nanoseconds(&mut command, 1, work.result(n))
     }
 
     /// How many times fewer rounds are enough.

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use serde::Deserialize;
 use tempfile::TempDir;
 
+use super::parties::nanoseconds;
 use super::ship::Errand;
 use super::{Bench, Tell};
 use crate::execute::{execute, processors};
@@ -19,7 +19,7 @@ use crate::places;
 use crate::row::{Better, Row};
 use crate::server::{Listening, free_address};
 use crate::statistics::{Figure, rounded};
-use crate::turns::{Turn, by_turns};
+use crate::turns::Turn;
 
 /// For one process.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -40,21 +40,9 @@ const FILES: [(&str, u64); 5] =
 /// What a copy may take: so many times a local one's time, and so many microseconds.
 const COPY: (f64, f64) = (1.2, 30.0);
 
-#[derive(Deserialize)]
-struct Told {
-    ns: f64,
-    result: i64,
-}
-
-/// Microseconds of once, of a command that says them, and what came out.
+/// Microseconds of once, of a command that says them, and what comes out.
 fn microseconds(mut command: Command, result: i64) -> Result<f64, String> {
-    let output = execute(&mut command, processors(), LIMIT)?.output;
-    let told: Told =
-        serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))?;
-    match told.result {
-        it if it == result => Ok(told.ns * 1e-3),
-        other => Err(format!("{other} came out instead of {result}")),
-    }
+    Ok(nanoseconds(&mut command, processors(), result as u64)? * 1e-3)
 }
 
 fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, String> {
@@ -94,13 +82,7 @@ fn served(system: &Path, options: &[String]) -> Result<Listening, String> {
     Listening::start(command, processors())
 }
 
-type Figures = BTreeMap<&'static str, Option<Figure>>;
-
 impl Bench {
-    fn turns(&self, turns: &[Turn]) -> Figures {
-        by_turns(self.effort.rounds, self.effort.budget, turns)
-    }
-
     /// The paper's Figure 7, and from how many calls on it is better to ship them.
     pub(super) fn break_even(&self, tell: Tell) -> Result<(), String> {
         let (_server, address) = joint()?;
@@ -110,9 +92,8 @@ impl Bench {
             let n = 4000 / self.effort.part / (10 + calls as u64) * 10;
             let of = |errand| move || ship(errand, address, calls, n);
             let (single, composite, cached) = (of(Errand::Single), of(Errand::Composite), of(Errand::Cached));
-            let mut peers =
+            let (drystone, peers) =
                 self.turns(&[("cached", &cached), ("composite", &composite), ("single", &single)]);
-            let drystone = peers.remove("cached").flatten();
             rows.push(Row { drystone, peers, ..Row::new(format!("calls {calls}"), "us") });
         }
         let value = |figure: Option<Figure>| figure.map(|figure| figure.value);
@@ -136,8 +117,7 @@ impl Bench {
         let (_joint, joint) = joint()?;
         let component = move || ship(Errand::Cached, joint, DEPENDENT, n);
         let one_by_one = move || ship(Errand::Single, joint, DEPENDENT, n / 20);
-        let mut peers = self.turns(&[("drystone", &component), ("single", &one_by_one)]);
-        let drystone = peers.remove("drystone").flatten();
+        let (drystone, peers) = self.turns(&[("drystone", &component), ("single", &one_by_one)]);
         tell(Row { drystone, peers, ..Row::new("component dependent calls 100".into(), "us") })?;
 
         let store = Store::start(&folder);
@@ -148,16 +128,15 @@ impl Bench {
             redis.as_ref().map_err(Clone::clone)?.chain(&client, way, n)
         };
         let (get, script) = (|| chain("get", n / 20), || chain("evalsha", n));
-        let mut peers = self.turns(&[("drystone", &follow), ("redis-get", &get), ("redis-evalsha", &script)]);
-        let drystone = peers.remove("drystone").flatten();
+        let (drystone, peers) =
+            self.turns(&[("drystone", &follow), ("redis-get", &get), ("redis-evalsha", &script)]);
         let target = Some(DEPENDENT_TARGET);
         tell(Row { drystone, peers, target, ..Row::new("dependent calls 100".into(), "us") })?;
 
         for command in ["get", "set"] {
             let own = || rate(store.as_ref().map_err(Clone::clone)?.redis, command, self.effort.part);
             let other = || rate(redis.as_ref().map_err(Clone::clone)?.address, command, self.effort.part);
-            let mut peers = self.turns(&[("drystone", &own), ("redis", &other)]);
-            let drystone = peers.remove("drystone").flatten();
+            let (drystone, peers) = self.turns(&[("drystone", &own), ("redis", &other)]);
             let row = Row::new(format!("redis-benchmark {command}"), "requests/s");
             tell(Row { cores: processors(), better: Better::Higher, drystone, peers, ..row })?;
         }
@@ -188,8 +167,7 @@ impl Bench {
                 microseconds(command, size as i64)
             };
             let over_nfs = || Err("NFS isn't measured by this command yet".to_string());
-            let mut peers = self.turns(&[("drystone", &own), ("local", &local), ("nfs", &over_nfs)]);
-            let drystone = peers.remove("drystone").flatten();
+            let (drystone, peers) = self.turns(&[("drystone", &own), ("local", &local), ("nfs", &over_nfs)]);
             let local = peers.get("local").copied().flatten();
             let target = local.map(|local| rounded(COPY.0 * local.value + COPY.1));
             tell(Row { drystone, peers, target, ..Row::new(format!("file copy {name}"), "us") })?;
@@ -214,14 +192,12 @@ impl Bench {
         let (tree, bytecode, compiled) = (round("tree"), round("bytecode"), round("compiled"));
         let turns: [Turn; 3] =
             [("drystone", &tree), ("drystone-bytecode", &bytecode), ("drystone-compiled", &compiled)];
-        let mut peers = self.turns(&turns);
-        let drystone = peers.remove("drystone").flatten();
+        let (drystone, peers) = self.turns(&turns);
         tell(Row { drystone, peers, ..Row::new("tree interpreter".into(), "ns") })?;
 
         let made = form("made", 2000 / self.effort.part, 512 * 7);
         let (javac, cc) = (|| compiler(engines::compile_java), || compiler(engines::compile_c));
-        let mut all = self.turns(&[("drystone", &made), ("javac", &javac), ("cc", &cc)]);
-        let drystone = all.remove("drystone").flatten();
+        let (drystone, all) = self.turns(&[("drystone", &made), ("javac", &javac), ("cc", &cc)]);
         for peer in ["javac", "cc"] {
             let peers = BTreeMap::from([(peer, all.get(peer).copied().flatten())]);
             tell(Row { drystone, peers, ..Row::new(format!("compile against {peer}"), "us") })?;

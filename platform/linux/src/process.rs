@@ -121,9 +121,9 @@ fn settle() {
         }
         // Long texts that come and go needn't be given to the kernel and had again each time, which costs more than to copy them.
         #[cfg(target_env = "gnu")]
-        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
-        #[cfg(target_env = "gnu")]
-        libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT);
+        for threshold in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
+            libc::mallopt(threshold, KEPT);
+        }
     }
 }
 
