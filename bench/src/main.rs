@@ -61,7 +61,7 @@ enum Subject {
     /// What a message costs over each binding, paper on THINK.
     Bindings(Extent),
     /// Programs that somebody sent: making them ready, and running them; paper on composite calls.
-    Composite(Extent),
+    Composite(Composite),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
@@ -114,11 +114,20 @@ struct Extent {
     growth: bool,
 }
 
+#[derive(Args, Clone, Copy)]
+struct Composite {
+    #[command(flatten)]
+    extent: Extent,
+    /// Only these rows, for who works on them.
+    #[arg(long, hide = true)]
+    only: Option<composite::Group>,
+}
+
 fn main() -> ExitCode {
     let done = match Command::parse().subject {
         Subject::Processes(extent) => processes(extent),
         Subject::Bindings(extent) => bindings(extent),
-        Subject::Composite(extent) => composite(extent),
+        Subject::Composite(what) => composite(what),
         Subject::Engine(engine) => engine.run(),
         Subject::Ship(ship) => ship.run(),
         Subject::Form(form) => form.run(),
@@ -171,10 +180,10 @@ fn bindings(extent: Extent) -> Result<(), String> {
     extent.end(&rows)
 }
 
-fn composite(extent: Extent) -> Result<(), String> {
+fn composite(Composite { extent, only }: Composite) -> Result<(), String> {
     let effort = if extent.quick { composite::Effort::QUICK } else { composite::Effort::FULL };
-    let rows = extent.rows(&mut |tell| composite::measure(effort, tell))?;
-    if extent.is_for_page() {
+    let rows = extent.rows(&mut |tell| composite::measure(effort, only, tell))?;
+    if only.is_none() && extent.is_for_page() {
         page::write(&composite::page(&rows), &rows)?;
     }
     extent.end(&rows)

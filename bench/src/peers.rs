@@ -117,6 +117,8 @@ pub mod engines {
     use super::*;
 
     const FOLDER: &str = "composite";
+    /// What there is to do where something is missing.
+    pub const INSTALL: &str = "bench/peers/composite/README.md says what to install";
 
     /// The engines in Rust.
     pub fn rust() -> Result<PathBuf, String> {
@@ -160,6 +162,16 @@ pub mod engines {
         Ok((home.join("bin/java"), classes?))
     }
 
+    /// A client of NFS that copies a file.
+    pub fn nfs() -> Result<PathBuf, String> {
+        let client = told("the NFS client", FOLDER, |sources, built| {
+            let (source, client) = (sources.join("nfs/copy.c"), built.join("nfs-copy"));
+            run(Command::new("cc").args(["-O2", "-o"]).arg(&client).arg(source).arg("-lnfs"))?;
+            Ok(client)
+        });
+        client.map_err(|why| format!("{why}; {INSTALL}"))
+    }
+
     /// javac, for the loops alone.
     pub fn compile_java(to: &Path) -> Result<(), String> {
         let source = places::root().join("bench/peers").join(FOLDER).join("java/Loops.java");
@@ -175,8 +187,7 @@ pub mod engines {
 
     /// What LuaJIT runs.
     pub fn lua() -> Result<PathBuf, String> {
-        let missing = |why| format!("{why}; bench/peers/composite/README.md says how to install it");
-        run(Command::new("luajit").arg("-v")).map_err(missing)?;
+        run(Command::new("luajit").arg("-v")).map_err(|why| format!("{why}; {INSTALL}"))?;
         Ok(places::root().join("bench/peers").join(FOLDER).join("lua/loops.lua"))
     }
 }
@@ -226,7 +237,7 @@ fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
     eprintln!("building {what}");
     let (sources, built) = (places::root().join("bench/peers").join(folder), places::peers().join(folder));
     let made = fs::create_dir_all(&built).map_err(|error| format!("{}: {error}", built.display()));
-    made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} are missing: {why}"))
+    made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} can't be built: {why}"))
 }
 
 /// What a short command says, or why it cannot.

@@ -45,6 +45,11 @@ impl Listening {
         }
     }
 
+    /// Of the process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Starts a command that says nothing, on all processors, and waits until somebody listens at that address.
     pub fn start_silent(mut command: Command, address: SocketAddr) -> Result<Listening, String> {
         let name = command.get_program().display().to_string();

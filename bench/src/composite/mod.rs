@@ -5,6 +5,7 @@
 
 mod engine;
 mod forms;
+mod nfs;
 mod page;
 mod parties;
 mod reasons;
@@ -14,6 +15,8 @@ mod size;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+use clap::ValueEnum;
 
 pub use engine::Engine;
 pub use forms::Form;
@@ -99,17 +102,33 @@ impl Work {
     }
 }
 
-/// Measures row after row.
-pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
-    let bench = Bench { effort, parties: Parties::build() };
-    bench.break_even(tell)?;
-    bench.dependent(tell)?;
-    bench.copies(tell)?;
-    bench.forms(tell)?;
-    bench.loops(tell)?;
-    bench.readiness(tell)?;
-    bench.interpreter(tell)?;
-    tell(size::row())
+/// Rows that are measured together.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Group {
+    BreakEven,
+    Dependent,
+    Copies,
+    Forms,
+    Loops,
+    Readiness,
+    Interpreter,
+    Size,
+}
+
+/// Measures row after row, of one group or of all.
+pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), String> {
+    let bench = Bench { effort, parties: Parties::new() };
+    let all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
+    all.into_iter().try_for_each(|group| match group {
+        Group::BreakEven => bench.break_even(tell),
+        Group::Dependent => bench.dependent(tell),
+        Group::Copies => bench.copies(tell),
+        Group::Forms => bench.forms(tell),
+        Group::Loops => bench.loops(tell),
+        Group::Readiness => bench.readiness(tell),
+        Group::Interpreter => bench.interpreter(tell),
+        Group::Size => tell(size::row()),
+    })
 }
 
 /// What all rows need.

@@ -50,8 +50,9 @@ fn notes() -> String {
          systems/keyvalue, whose store is on a disk, and in Redis (get by get, and a script by EVALSHA); *component dependent calls* \
          are calls of a component in the language that adds 1. *redis-benchmark* has 50 clients and 10 000 keys; Redis puts on \
          the disk what it acknowledges, as the key-value server does. *file copy* is the paper's copy program at systems/files, by \
-         64 KiB at a time, in memory (/dev/shm); *local* is the same loop without any server. NFS isn't measured by this \
-         command yet, nor is a network with delays. *tree interpreter* is a round of the copy program as a composite call, with a server \
+         64 KiB at a time, in memory (/dev/shm); *local* is the same loop without any server, *nfs* a client with \
+         libnfs at a real NFS server (nfs-ganesha, version 3) whose files are in memory too: it reads and writes 1 MiB at a time, one \
+         after the other, and commits what it has written when it closes the file; each of the three is looked at whether the copy is the file. *tree interpreter* is a round of the copy program as a composite call, with a server \
          that does nothing: as a tree, as bytecode and compiled. *compile against* is to write, check, verify and compile that program, \
          beside a run of another compiler for the same loop. \
          Rows of the engines: every one is measured in up to {rounds} rounds. In a round each contender in turn runs in a process of its own, on one \

@@ -1,5 +1,6 @@
 //! Who runs the loops: each in a process of its own, which says how long it took and what came out.
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -14,14 +15,17 @@ use crate::places;
 /// For one process.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What could be built.
+/// What can be built, and is when it is first asked for.
 pub struct Parties {
-    rust: Result<PathBuf, String>,
-    wasm: Result<PathBuf, String>,
-    native: Result<PathBuf, String>,
-    java: Result<(PathBuf, PathBuf), String>,
-    lua: Result<PathBuf, String>,
+    rust: Built<PathBuf>,
+    wasm: Built<PathBuf>,
+    native: Built<PathBuf>,
+    java: Built<(PathBuf, PathBuf)>,
+    lua: Built<PathBuf>,
+    nfs: Built<PathBuf>,
 }
+
+type Built<T> = LazyCell<Result<T, String>>;
 
 /// One that runs them.
 pub struct Party {
@@ -48,13 +52,14 @@ pub fn nanoseconds(command: &mut Command, cores: usize, result: u64) -> Result<f
 }
 
 impl Parties {
-    pub fn build() -> Parties {
+    pub fn new() -> Parties {
         Parties {
-            rust: engines::rust(),
-            wasm: engines::wasm(),
-            native: engines::native(),
-            java: engines::java(),
-            lua: engines::lua(),
+            rust: LazyCell::new(engines::rust),
+            wasm: LazyCell::new(engines::wasm),
+            native: LazyCell::new(engines::native),
+            java: LazyCell::new(engines::java),
+            lua: LazyCell::new(engines::lua),
+            nfs: LazyCell::new(engines::nfs),
         }
     }
 
@@ -63,28 +68,35 @@ impl Parties {
         self.rust.as_ref().map_err(Clone::clone)
     }
 
+    /// The client of NFS.
+    pub fn nfs(&self) -> Result<PathBuf, String> {
+        LazyCell::force(&self.nfs).clone()
+    }
+
     /// By its name.
     pub fn party(&self, name: &'static str) -> Party {
         Party { name, words: self.words(name) }
     }
 
     fn words(&self, name: &str) -> Result<Vec<PathBuf>, String> {
-        let native = self.native.clone();
+        let native = || LazyCell::force(&self.native).clone();
         Ok(match name {
-            "c" => vec![native?.join("loops")],
-            "luajit" => vec!["luajit".into(), self.lua.clone()?, native?.join("libnull.so")],
+            "c" => vec![native()?.join("loops")],
+            "luajit" => {
+                vec!["luajit".into(), LazyCell::force(&self.lua).clone()?, native()?.join("libnull.so")]
+            }
             "java" => {
-                let (java, classes) = self.java.clone()?;
+                let (java, classes) = LazyCell::force(&self.java).clone()?;
                 let mut library: std::ffi::OsString = "-Dlibrary=".into();
-                library.push(native?.join("libnull.so"));
+                library.push(native()?.join("libnull.so"));
                 let access = "--enable-native-access=ALL-UNNAMED".into();
                 vec![java, access, library.into(), "-cp".into(), classes, "Loops".into()]
             }
             _ if name.starts_with("drystone") => {
                 vec![places::executable(), "engine".into(), name.into()]
             }
-            "wasmtime" => vec![self.wasm.clone()?, name.into()],
-            _ => vec![self.rust.clone()?, name.into()],
+            "wasmtime" => vec![LazyCell::force(&self.wasm).clone()?, name.into()],
+            _ => vec![self.rust()?.clone(), name.into()],
         })
     }
 }
