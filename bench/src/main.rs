@@ -89,6 +89,9 @@ enum Subject {
     /// A client of Drystone's servers; `composite` starts it.
     #[command(hide = true)]
     Ship(composite::Ship),
+    /// A network with delay; `composite` starts it.
+    #[command(hide = true)]
+    Relay(composite::Relay),
     /// Runs a composite call in one of its forms; `composite` starts it.
     #[command(hide = true)]
     Form(composite::Form),
@@ -130,6 +133,7 @@ fn main() -> ExitCode {
         Subject::Composite(what) => composite(what),
         Subject::Engine(engine) => engine.run(),
         Subject::Ship(ship) => ship.run(),
+        Subject::Relay(relay) => relay.run(),
         Subject::Form(form) => form.run(),
         Subject::Crossing(crossing) => crossing.run(),
         Subject::Specialise(extent) => specialise(extent),

@@ -9,6 +9,7 @@ mod nfs;
 mod page;
 mod parties;
 mod reasons;
+mod relay;
 mod ship;
 mod shipped;
 mod size;
@@ -22,6 +23,7 @@ pub use engine::Engine;
 pub use forms::Form;
 pub use page::page;
 use parties::{Parties, Party};
+pub use relay::Relay;
 pub use ship::Ship;
 
 use crate::row::Row;
