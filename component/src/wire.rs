@@ -20,4 +20,4 @@ mod xdr;
 pub use connection::{Arrival, Connection, Event, Handle, Role};
 pub use description::{Described, Description, identity};
 pub use limits::Limits;
-pub use xdr::{Reader, Sink, Source, decode, encode, put_opaque, put_u32, put_u64};
+pub use xdr::{Reader, Sink, Source, decode, encode, hand_over, put_opaque, put_u32, put_u64};

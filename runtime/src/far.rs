@@ -5,7 +5,8 @@
 //! A near client's slot is connected to a *proxy*: a component without variables that offers the interface, and whose
 //! service processes are *pumps*. A far client is a component that requires the interface: its main process is a pump,
 //! too. A *listener* is connected to what is exported and makes such components as far clients come. So local
-//! communications, and the code that uses them, know nothing of all this and pay nothing for it.
+//! communications, and the code that uses them, know nothing of all this and pay nothing for it. A *visitor* needs no pump: it is
+//! code of the platform that says and takes messages itself, at a client's place.
 //!
 //! What comes from the far side is not trusted: each message is looked up in the protocol before the near side sees it.
 //! A far side that is lost, or breaks the protocol, ends the communication and nothing else.
@@ -25,7 +26,9 @@ mod listener;
 pub mod marshal;
 mod proxy;
 mod pump;
+mod queued;
 mod traffic;
+mod visitor;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -43,7 +46,9 @@ pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Letters, Outgoing};
 pub use listener::{is_listener, listen};
 pub use proxy::{behind, proxy, stands_before};
+pub use queued::as_far;
 pub use traffic::Traffic;
+pub use visitor::{Next, Said, Seat, Visitor};
 
 use crate::communication::connection::wake_parked;
 use crate::home::home;
@@ -180,6 +185,11 @@ pub trait Exported: 'static {
 
     /// The next client that has come.
     fn accept(&mut self) -> Option<Box<dyn Far>>;
+
+    /// The next one that has come to say and take its messages itself.
+    fn visitor(&mut self) -> Option<Box<dyn Visitor>> {
+        None
+    }
 
     /// Whether none will come any more: the listener is woken when that becomes so.
     fn is_over(&self) -> bool {

@@ -31,10 +31,28 @@ pub trait Sink {
     fn text(&mut self, value: &[u8]) -> Result<(), String>;
 }
 
+/// Hands the values of a message over as they are.
+///
+/// # Errors
+/// Those of the sink; or one of them is a component.
+pub fn hand_over(
+    types: impl IntoIterator<Item = Type>,
+    from: &(impl Source + ?Sized),
+    to: &mut (impl Sink + ?Sized),
+) -> Result<(), String> {
+    types.into_iter().enumerate().try_for_each(|(index, ty)| match ty {
+        Type::Integer => to.integer(from.integer(index)),
+        Type::Real => to.real(from.real(index)),
+        Type::Boolean | Type::Character => to.byte(from.byte(index)),
+        Type::Text => to.text(from.text(index)),
+        Type::Component => Err("a component is handed over to who takes none".to_string()),
+    })
+}
+
 /// Appends the values of a message. An error says what has no form outside the program; then nothing is appended.
 pub fn encode(
     types: impl IntoIterator<Item = Type>,
-    values: &impl Source,
+    values: &(impl Source + ?Sized),
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
     let before = out.len();
@@ -64,7 +82,7 @@ pub fn encode(
 pub fn decode(
     types: impl IntoIterator<Item = Type>,
     bytes: &[u8],
-    values: &mut impl Sink,
+    values: &mut (impl Sink + ?Sized),
 ) -> Result<(), String> {
     let mut reader = Reader::new(bytes);
     for ty in types {

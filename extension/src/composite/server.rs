@@ -264,13 +264,17 @@ impl<S: Services> InterpServer<S> {
         Some((run, self.go_on(run)))
     }
 
-    /// This run goes on for a slice before it is its turn, if it can: because it has only waited, while others compute.
+    /// Something has changed that a run may have waited for: it goes on for a slice before it is its turn, because it has only
+    /// waited, while others compute.
     pub fn turn_of(&mut self, run: RunId) -> Option<Event<S>> {
-        let id = self.runs.get(&run).filter(|active| active.is_ready)?.client;
-        let client = self.clients.get_mut(&id)?;
-        client.ready.retain(|it| *it != run);
-        if client.ready.is_empty() {
-            self.turns.retain(|it| *it != id);
+        let active = self.runs.get_mut(&run)?;
+        if active.is_ready {
+            let id = active.client;
+            let client = self.clients.get_mut(&id)?;
+            client.ready.retain(|it| *it != run);
+            if client.ready.is_empty() {
+                self.turns.retain(|it| *it != id);
+            }
         }
         self.go_on(run)
     }
@@ -290,6 +294,7 @@ impl<S: Services> InterpServer<S> {
             Step::Stopped(Why::Budget) => client.quota.rounds > 0,
             _ => false,
         };
+        active.is_ready = has_more;
         if has_more {
             if client.ready.is_empty() {
                 self.turns.push_back(id);
@@ -300,8 +305,6 @@ impl<S: Services> InterpServer<S> {
                 known.compile(self.settings.key);
                 let _ = active.run.go_on_with(known.prepared.clone());
             }
-        } else {
-            active.is_ready = false;
         }
         match step {
             Step::Waits => None,

@@ -308,13 +308,16 @@ impl Calls {
 
 impl<'a, H> Context<'a, H> {
     /// A run from a state on.
+    #[inline]
     pub fn new(state: State, memory: &'a mut Memory, host: &'a mut H) -> Context<'a, H> {
         Context { state, stack: 0, memory, host, cancelled: None }
     }
 
     /// A run that stops when somebody sets a flag: at one of the next 16384 jumps back that take from the budget.
-    pub fn cancelled_by(self, flag: &'a AtomicBool) -> Context<'a, H> {
-        Context { cancelled: Some(flag), ..self }
+    #[inline]
+    pub fn cancelled_by(mut self, flag: &'a AtomicBool) -> Context<'a, H> {
+        self.cancelled = Some(flag);
+        self
     }
 
     /// Where the program is.

@@ -50,7 +50,8 @@ unsafe fn pump_of(p: *mut Process) -> Option<(*mut Pump, &'static Interface)> {
     if runs(body, &clients::RUN) {
         let client = *own::<Client>((*p).instance);
         let interface = &*(*template_of((*p).instance)).required.get()[0].interface;
-        return (!client.is_null()).then(|| (&raw mut (*client).pump, interface));
+        let pump = if client.is_null() { None } else { (*client).pump() };
+        return pump.map(|pump| (pump, interface));
     }
     None
 }

@@ -1,4 +1,4 @@
-//! Far clients of what is exported here: each is a component of its own, which nobody holds and which ends with its
+//! Clients of what is exported here that come from elsewhere, and visitors: each is a component of its own, which nobody holds and which ends with its
 //! communication.
 //!
 //! # Why this is sound
@@ -10,11 +10,12 @@ use alloc::rc::Rc;
 
 use drystone_component::{Interface, Side};
 
-use super::Far;
 use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
 use super::pump::{Outcome, Pump};
 use super::traffic::Traffic;
+use super::visitor::Visit;
+use super::{Far, Visitor};
 use crate::communication::connection::{Target, decode, ds_reach, is_open, link, resolve};
 use crate::communication::may_close_as;
 use crate::failure;
@@ -23,19 +24,79 @@ use crate::layout::*;
 use crate::life::{self, ending, record};
 use crate::platform::NativeBody;
 
-/// A far client.
+/// A client.
 pub struct Client {
-    /// Moves its messages.
-    pub pump: Pump,
+    comes: Comes,
     /// It waits for a connection, as a component of this domain would.
     waits: bool,
+}
+
+enum Comes {
+    /// From elsewhere: its messages are moved.
+    Far(Pump),
+    Visiting(Visit),
+}
+
+/// Who comes.
+pub enum Coming {
+    /// From elsewhere.
+    Far(Box<dyn Far>),
+    /// To say and take its messages itself.
+    Visiting(Box<dyn Visitor>),
+}
+
+impl Coming {
+    /// At which slot it begins.
+    pub fn slot(&self) -> usize {
+        match self {
+            Coming::Far(far) => far.slot(),
+            Coming::Visiting(visitor) => visitor.slot(),
+        }
+    }
+}
+
+impl Client {
+    /// What moves its messages, if it comes from elsewhere.
+    pub fn pump(&mut self) -> Option<*mut Pump> {
+        match &mut self.comes {
+            Comes::Far(pump) => Some(pump),
+            Comes::Visiting(_) => None,
+        }
+    }
+
+    fn is_gone(&mut self) -> bool {
+        match &mut self.comes {
+            Comes::Far(pump) => pump.is_far_gone(),
+            Comes::Visiting(visit) => visit.has_left(),
+        }
+    }
+
+    fn near_is_gone(&mut self) -> Outcome {
+        match &mut self.comes {
+            Comes::Far(pump) => pump.near_is_gone(),
+            Comes::Visiting(visit) => visit.near_is_gone(),
+        }
+    }
+
+    unsafe fn go_on(
+        &mut self,
+        w: *mut Worker,
+        p: *mut Process,
+        c: *mut Communication,
+        interface: &'static Interface,
+    ) -> Outcome {
+        match &mut self.comes {
+            Comes::Far(pump) => pump.go_on(w, p, c, interface),
+            Comes::Visiting(visit) => visit.go_on(),
+        }
+    }
 }
 
 /// Makes a client that is connected through `to`, and waits where that leads nowhere yet if it `waits`; `false`: no memory.
 pub unsafe fn make(
     w: *mut Worker,
     interface: &'static Interface,
-    far: Box<dyn Far>,
+    coming: Coming,
     to: *mut RequiredSlot,
     waits: bool,
     traffic: &Rc<Traffic>,
@@ -44,14 +105,19 @@ pub unsafe fn make(
     if instance.is_null() {
         return false;
     }
-    link(slot_at(instance, SLOT), to.expose_provenance() | 1);
+    let slot = slot_at(instance, SLOT);
+    link(slot, to.expose_provenance() | 1);
     if !life::start(w, instance) {
         delete_detached(w, instance);
         return false;
     }
     keep_detached(w, instance);
-    let pump = Pump::new(far, Side::Client, w, *main_process(instance), traffic);
-    *own(instance) = Box::into_raw(Box::new(Client { pump, waits }));
+    let p = *main_process(instance);
+    let comes = match coming {
+        Coming::Far(far) => Comes::Far(Pump::new(far, Side::Client, w, p, traffic)),
+        Coming::Visiting(visitor) => Comes::Visiting(Visit::new(visitor, interface, w, p, slot, traffic)),
+    };
+    *own(instance) = Box::into_raw(Box::new(Client { comes, waits }));
     true
 }
 
@@ -90,7 +156,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
         && !is_cut
         && server.is_none()
         && is_exported((*slot).target)
-        && !(**cell).pump.is_far_gone()
+        && !(**cell).is_gone()
     {
         (*p).status = PLATFORM;
         return;
@@ -100,13 +166,13 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
         !is_open(server) || server.is_some_and(|(instance, _)| record::waits_for_services(instance));
     let is_refused = is_refused && (is_cut || !((**cell).waits && (*slot).target != 0));
     let outcome = if is_refused && !has_begun {
-        (**cell).pump.near_is_gone()
+        (**cell).near_is_gone()
     } else {
         let c = ds_reach(w, p, slot, interface, NO_LOCATION);
         if c.is_null() {
             return;
         }
-        (**cell).pump.go_on(w, p, c, interface)
+        (**cell).go_on(w, p, c, interface)
     };
     if outcome == Outcome::Waits {
         return;

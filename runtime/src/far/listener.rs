@@ -13,7 +13,7 @@ use drystone_component::{Interface, Required};
 
 use super::NO_LOCATION;
 use super::cell::{Role, SLOT, own, take, template};
-use super::clients;
+use super::clients::{self, Coming};
 use super::guest::SLOTS;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
@@ -33,6 +33,14 @@ struct Listener {
     waker: Waker,
     name: String,
     traffic: Rc<Traffic>,
+}
+
+impl Listener {
+    /// Who has come next.
+    fn next(&mut self) -> Option<Coming> {
+        let visitor = self.exported.visitor().map(Coming::Visiting);
+        visitor.or_else(|| self.exported.accept().map(Coming::Far))
+    }
 }
 
 impl Drop for Listener {
@@ -107,11 +115,11 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     }
     // It may be going to be connected by a name of this program's own, which nothing has yet: far clients wait.
     if is_connected || (*home(w)).names.awaited(slot).is_some() {
-        while is_connected && let Some(far) = (**cell).exported.accept() {
+        while is_connected && let Some(coming) = (**cell).next() {
             // Whoever can't be connected is lost, and learns that by its half being dropped.
-            if let Some(to) = connection_for(w, (**cell).required, far.slot(), slot) {
+            if let Some(to) = connection_for(w, (**cell).required, coming.slot(), slot) {
                 let waits = (**cell).required.is_some();
-                _ = clients::make(w, interface, far, to, waits, &(**cell).traffic);
+                _ = clients::make(w, interface, coming, to, waits, &(**cell).traffic);
             }
         }
         if !((**cell).exported.is_over() && (*slot).clients.is_null()) {

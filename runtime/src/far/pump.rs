@@ -307,7 +307,7 @@ fn out_of_turn(interface: &Interface, message: usize) -> String {
 
 /// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the other
 /// itself.
-unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
+pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
     let waiter = (*c).waiter;
     if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
         (*c).waiter = p;

@@ -105,7 +105,6 @@ impl Composites {
     fn wake(&self, run: RunId) {
         // Else some run has the turn, and looks itself.
         let Ok(mut server) = self.server.try_borrow_mut() else { return };
-        server.wake(run);
         let event = server.turn_of(run);
         drop(server);
         self.tell(run, event);

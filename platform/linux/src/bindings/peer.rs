@@ -11,7 +11,7 @@ use std::rc::Rc;
 use drystone_component::wire::{self, Connection, Event, Handle, Limits, Role};
 use drystone_component::{Interface, Type};
 use drystone_extension::composite::ClientId;
-use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
+use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Visitor, Waker, as_far};
 
 use super::composite::{self, Composites, Session};
 use crate::reactor::{Expectation, Reactor};
@@ -155,6 +155,11 @@ impl Peer {
             self.client.take().inspect(|client| composites.dismiss(*client));
         }
         self.one_served_less(line);
+    }
+
+    /// Whether the other end takes one more message now; if not, who waits for that is told when it does.
+    pub(super) fn has_room(&self, handle: Handle) -> bool {
+        self.connection.borrow_mut().has_room(handle)
     }
 
     /// Sends a message that the other end has asked for.
@@ -392,9 +397,9 @@ impl Names {
             return Err("this name is taken".to_string());
         }
         let Wanted { interface, capacity, .. } = *wanted;
-        let (come, listener, is_over) = Default::default();
-        let offer =
-            Rc::new(Offer { interface, name: wanted.name.clone(), capacity, come, listener, is_over });
+        let (come, visitors, listener, is_over) = Default::default();
+        let name = wanted.name.clone();
+        let offer = Rc::new(Offer { interface, name, capacity, come, visitors, listener, is_over });
         names.insert(wanted.there.clone(), offer.clone());
         Ok(offer)
     }
@@ -410,6 +415,7 @@ pub(super) struct Offer {
     name: Rc<str>,
     capacity: u32,
     come: RefCell<VecDeque<Box<dyn Far>>>,
+    visitors: RefCell<VecDeque<Box<dyn Visitor>>>,
     listener: RefCell<Option<Waker>>,
     is_over: Cell<bool>,
 }
@@ -430,6 +436,16 @@ impl Offer {
 
     pub(super) fn come(&self, client: Box<dyn Far>) {
         self.come.borrow_mut().push_back(client);
+        self.tell_listener();
+    }
+
+    /// The same for who says and takes messages here.
+    pub(super) fn visit(&self, visitor: Box<dyn Visitor>) {
+        self.visitors.borrow_mut().push_back(visitor);
+        self.tell_listener();
+    }
+
+    fn tell_listener(&self) {
         self.listener.borrow().as_ref().inspect(|listener| listener.wake());
     }
 }
@@ -449,7 +465,12 @@ impl<D: 'static> Exported for Brought<D> {
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
-        self.offer.come.borrow_mut().pop_front()
+        let far = self.offer.come.borrow_mut().pop_front();
+        far.or_else(|| Some(as_far(self.visitor()?, self.offer.interface)))
+    }
+
+    fn visitor(&mut self) -> Option<Box<dyn Visitor>> {
+        self.offer.visitors.borrow_mut().pop_front()
     }
 }
 
@@ -458,7 +479,7 @@ impl<D> Drop for Brought<D> {
         self.names.remove(&self.there);
         self.offer.is_over.set(true);
         // Those that nobody has let in are lost.
-        let come = self.offer.come.take();
+        let come = (self.offer.come.take(), self.offer.visitors.take());
         drop(come);
     }
 }

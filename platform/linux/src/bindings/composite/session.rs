@@ -29,6 +29,8 @@ pub(in crate::bindings) struct Session {
     run: Cell<Option<RunId>>,
     /// What runs waits for the client to resume it.
     is_stopped: Cell<bool>,
+    /// What the client gets as soon as it takes more.
+    owed: RefCell<Option<Reply>>,
     _may_come: Expectation,
 }
 
@@ -57,12 +59,14 @@ impl Session {
             handle,
             run: Cell::new(None),
             is_stopped: Cell::new(false),
+            owed: RefCell::default(),
             _may_come: may_come,
         })
     }
 
     /// The client has said something, or gone. `false`: it is over.
     pub(in crate::bindings) fn hear(&self, connection: &RefCell<Connection>) -> bool {
+        self.owed.take().into_iter().for_each(|reply| self.reply(reply));
         loop {
             let arrival = connection.borrow_mut().arrival(self.handle);
             let message = match arrival {
@@ -73,6 +77,9 @@ impl Session {
                     return false;
                 }
             };
+            if self.owed.borrow().is_some() {
+                return true;
+            }
             let take = |bytes: &[u8]| match message {
                 RUN if self.run.get().is_none() => Request::run(bytes),
                 RESUME if self.is_stopped.get() => Request::resume(bytes),
@@ -182,6 +189,10 @@ impl Session {
 
     fn reply(&self, reply: Reply) {
         let Some(line) = self.line.upgrade() else { return };
+        if !line.peer().has_room(self.handle) {
+            self.owed.replace(Some(reply));
+            return;
+        }
         line.peer().reply(&line, self.handle, reply.number(), |out| {
             reply.encode(out);
             Ok(())
