@@ -152,12 +152,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     // What is exported may not lead to a server yet.
     let has_begun = !(*slot).communication.is_null();
     let is_cut = !has_begun && is_cut((*slot).target);
-    if !has_begun
-        && !is_cut
-        && server.is_none()
-        && is_exported((*slot).target)
-        && !(**cell).is_gone()
-    {
+    if !has_begun && !is_cut && server.is_none() && is_exported((*slot).target) && !(**cell).is_gone() {
         (*p).status = PLATFORM;
         return;
     }

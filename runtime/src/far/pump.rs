@@ -290,9 +290,9 @@ impl Pump {
         if let Err(why) = self.take(w, c, interface, message) {
             return Some(self.lost(why));
         }
-        ds_sent(w, c, interface, message as u32);
-        if self.side == Side::Client && is_pump(c.cast()) {
-            wake_parked(w, c.cast());
+        match self.side {
+            Side::Client => sent_by_client(w, c, interface, message),
+            Side::Server => ds_sent(w, c, interface, message as u32),
         }
         None
     }
@@ -314,6 +314,19 @@ pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
     }
     (*p).status = PLATFORM;
     Outcome::Waits
+}
+
+/// What a client has put into the buffer, who parks or is about to, is sent.
+pub(super) unsafe fn sent_by_client(
+    w: *mut Worker,
+    c: *mut Communication,
+    interface: &'static Interface,
+    message: usize,
+) {
+    ds_sent(w, c, interface, message as u32);
+    if is_pump(c.cast()) {
+        wake_parked(w, c.cast());
+    }
 }
 
 /// Whether a service is a proxy's.

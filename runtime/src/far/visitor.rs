@@ -18,14 +18,14 @@ use core::cell::Cell;
 use core::ptr::null_mut;
 use core::slice;
 
-use drystone_component::Interface;
 use drystone_component::wire::{Sink, Source, hand_over};
+use drystone_component::{Interface, Side};
 
-use super::pump::{Outcome, park};
+use super::pump::{Outcome, park, sent_by_client};
 use super::traffic::{Traffic, count};
 use super::{Filling, NO_LOCATION, Outgoing, Waker};
 use crate::communication::{
-    drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, wait,
+    drop_words, ds_received, ds_send, may_close_as, may_end, next, payload, sender, wait,
 };
 use crate::layout::*;
 use crate::native::Values;
@@ -38,7 +38,7 @@ pub trait Visitor: 'static {
     /// It has the turn: something may have changed.
     fn go_on(&mut self);
 
-    /// What it visits is over before it has left; an error: why that is lost.
+    /// What it visits is over before it has left; an error: why that is lost. It says and takes nothing more there.
     fn over(&mut self, how: Result<(), String>);
 
     /// At which slot it begins, as `Far::slot`.
@@ -104,7 +104,8 @@ fn name(interface: &Interface, message: usize) -> &str {
 
 /// Whether a message can be said in a state; `false`: another communication begins with it.
 pub(super) fn goes_on(interface: &Interface, state: u16, message: usize) -> Result<bool, String> {
-    if next(interface, state, message as u32).is_some() {
+    let is_own = sender(interface, message as u32) == Side::Client;
+    if is_own && next(interface, state, message as u32).is_some() {
         return Ok(true);
     }
     match begins(interface, message) && may_end(interface, state) {
@@ -157,8 +158,17 @@ impl Visit {
         let (has_turn, waits, has_left) = Default::default();
         let (waker, slot, traffic) = (Waker::new(w, p), Cell::new(slot), traffic.clone());
         traffic.begin();
-        let seat =
-            Rc::new(Direct { waker, worker: w, process: p, slot, interface, has_turn, waits, has_left, traffic });
+        let seat = Rc::new(Direct {
+            waker,
+            worker: w,
+            process: p,
+            slot,
+            interface,
+            has_turn,
+            waits,
+            has_left,
+            traffic,
+        });
         visitor.sit(seat.clone());
         Visit { visitor, seat, begun: false }
     }
@@ -270,12 +280,7 @@ impl Direct {
     }
 
     /// Puts a message into the communication; `false`: it has to wait. In its turn, where it may be said.
-    unsafe fn put(
-        &self,
-        c: *mut Communication,
-        message: usize,
-        values: &dyn Source,
-    ) -> Result<bool, String> {
+    unsafe fn put(&self, c: *mut Communication, message: usize, values: &dyn Source) -> Result<bool, String> {
         let (w, interface) = (self.worker, self.interface);
         let words = ds_send(w, self.process, c, interface, message as u32, NO_LOCATION);
         if words.is_null() {
@@ -285,7 +290,7 @@ impl Direct {
         let words = slice::from_raw_parts_mut(words, described.parameters.length);
         hand_over(described.types(), values, &mut Filling::new(w, words, described))?;
         count(&self.traffic.received, &Values::new(payload(c), described.parameters.get()));
-        ds_sent(w, c, interface, message as u32);
+        sent_by_client(w, c, interface, message);
         Ok(true)
     }
 }
