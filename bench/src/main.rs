@@ -187,8 +187,11 @@ fn bindings(extent: Extent) -> Result<(), String> {
 fn composite(Composite { extent, only }: Composite) -> Result<(), String> {
     let effort = if extent.quick { composite::Effort::QUICK } else { composite::Effort::FULL };
     let rows = extent.rows(&mut |tell| composite::measure(effort, only, tell))?;
-    if only.is_none() && extent.is_for_page() {
-        page::write(&composite::page(&rows), &rows)?;
+    let sections = composite::sections(&rows)?;
+    if only.is_some() && !extent.json {
+        print!("{}", page::told(&sections));
+    } else if extent.is_for_page() {
+        page::write(&composite::page(&rows, &sections), &rows)?;
     }
     extent.end(&rows)
 }

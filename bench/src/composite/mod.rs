@@ -3,6 +3,7 @@
 //!
 //! A subject of its own here is a function of [`Bench`] that tells rows; [`measure`] calls all of them.
 
+mod delays;
 mod engine;
 mod forms;
 mod nfs;
@@ -21,7 +22,7 @@ use clap::ValueEnum;
 
 pub use engine::Engine;
 pub use forms::Form;
-pub use page::page;
+pub use page::{page, sections};
 use parties::{Parties, Party};
 pub use relay::Relay;
 pub use ship::Ship;
@@ -108,6 +109,7 @@ impl Work {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Group {
     BreakEven,
+    Delays,
     Dependent,
     Copies,
     Forms,
@@ -123,6 +125,7 @@ pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), St
     let all = Group::value_variants().iter().filter(|&&group| only.is_none_or(|only| only == group));
     all.into_iter().try_for_each(|group| match group {
         Group::BreakEven => bench.break_even(tell),
+        Group::Delays => bench.delays(tell),
         Group::Dependent => bench.dependent(tell),
         Group::Copies => bench.copies(tell),
         Group::Forms => bench.forms(tell),

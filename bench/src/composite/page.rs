@@ -1,11 +1,11 @@
 //! The page of this subject.
 
-use super::{Effort, reasons};
-use crate::page::{Page, Place, Plot};
+use super::{Effort, delays, reasons};
+use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;
 
 /// With a plot for each unit.
-pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
+pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     let plot = |unit, file: &str, title: &str| Plot {
         file: file.into(),
         title: title.into(),
@@ -14,7 +14,7 @@ pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
     let some = |prefix, file: &str, title: &str| Plot {
         file: file.into(),
         title: title.into(),
-        rows: rows.iter().filter(|row| row.row.starts_with(prefix)).collect(),
+        rows: rows.iter().filter(|row| row.row.starts_with(prefix) && !delays::is_delayed(row)).collect(),
     };
     Page {
         subject: "composite",
@@ -27,13 +27,20 @@ pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
             some("calls ", "composite-calls.svg", "so many calls: one by one, shipped, and shipped again"),
             some("file copy ", "composite-copies.svg", "a copy of a file"),
         ],
-        sections: &[],
+        sections,
     }
+}
+
+/// What stands below the tables, as far as there are rows for it.
+pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
+    Ok(delays::section(rows)?.into_iter().collect())
 }
 
 /// Whether it stands in the first table: its name has no prefix.
 fn is_headline(row: &Row) -> bool {
-    !["plain ", "interpreted ", "calls ", "component "].iter().any(|prefix| row.row.starts_with(prefix))
+    !["plain ", "interpreted ", "calls ", "component ", "round trip, "]
+        .iter()
+        .any(|prefix| row.row.starts_with(prefix))
 }
 
 fn place(row: &Row) -> Place {
@@ -46,7 +53,8 @@ fn notes() -> String {
     format!(
         "*break-even* is the smallest number of calls that are done sooner in a block that the server has never seen (it is written, \
          sent, checked, compiled, verified and run) than one by one; *cached* in a block that it knows. *calls N* are the times, over \
-         loopback, by a client in Rust that is the same for all three: the paper's Figure 7. *dependent calls 100* goes from key to key in \
+         loopback, by a client in Rust that is the same for all three: the paper's Figure 7; *calls N, D* are the same over a network whose round trip takes that much longer, \
+         and *round trip, D* is a byte's way there and back over it, without any server of Drystone's. *dependent calls 100* goes from key to key in \
          systems/keyvalue, whose store is on a disk, and in Redis (get by get, and a script by EVALSHA); *component dependent calls* \
          are calls of a component in the language that adds 1. *redis-benchmark* has 50 clients and 10 000 keys; Redis puts on \
          the disk what it acknowledges, as the key-value server does. *file copy* is the paper's copy program at systems/files, by \

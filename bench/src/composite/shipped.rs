@@ -46,7 +46,8 @@ fn microseconds(mut command: Command, result: i64) -> Result<f64, String> {
     Ok(nanoseconds(&mut command, processors(), result as u64)? * 1e-3)
 }
 
-fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, String> {
+/// Microseconds of an errand of that size, which is what has to come out.
+pub fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, String> {
     let mut command = Command::new(places::executable());
     let (errand, n) = (errand.to_possible_value().expect("all errands have names"), n.to_string());
     command.args(["ship", errand.get_name(), &address.to_string(), &size.to_string(), &n]);
@@ -54,7 +55,7 @@ fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, S
 }
 
 /// The program that serves calls of nothing but a sum.
-fn joint() -> Result<(Listening, SocketAddr), String> {
+pub fn joint() -> Result<(Listening, SocketAddr), String> {
     let address = free_address()?;
     let mut command = Command::new(places::executable());
     command.arg("serve").arg(places::root().join("bench/programs/joint.dry"));
