@@ -98,6 +98,39 @@ fn programs_in_rust_run_there_too() {
     assert!(server.run(&program, &["store", "count"], table(), 1000).is_ok());
 }
 
+#[test]
+fn long_programs_of_many_clients_become_ready_beside_each_other() {
+    let port = port();
+    let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let client = |number: i64| {
+        let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
+        let vars = Builder::new();
+        let (n, divisor) = (vars.both::<i64>(), vars.both::<i64>());
+        let mut steps: Vec<_> = (0..500).map(|step| n.set((n * 3 + step * number).modulo(1000))).collect();
+        steps.push(n.set(n.div(divisor)));
+        let program = vars.program(sequence(steps)).unwrap();
+        let sum = (0..500).fold(7, |n, step| (n * 3 + step * number) % 1000);
+        for divisor_now in [1, 0, 1] {
+            let mut table = VarTable::of(&program).unwrap();
+            table.assign(n, 7).unwrap();
+            table.assign(divisor, divisor_now).unwrap();
+            let outcome = server.run(&program, &[], table, 10_000).unwrap();
+            assert_eq!(matches!(outcome, Outcome::Ended(_)), divisor_now == 1, "{outcome:?}");
+            assert_eq!(outcome.table().value(n), Some(sum));
+        }
+        // One that is refused when it has been looked through.
+        let program =
+            vars.program(sequence((0..5000).map(|step| n.set(n + step)).collect::<Vec<_>>())).unwrap();
+        let refused = server.run(&program, &[], VarTable::of(&program).unwrap(), 10_000).unwrap_err();
+        assert!(matches!(&refused, Error::Refused(why) if why.contains("split it")), "{refused}");
+    };
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (1..9).map(|number| scope.spawn(move || client(number))).collect();
+        clients.into_iter().for_each(|client| client.join().unwrap());
+    });
+}
+
 /// The interface is as the book has it.
 const CLIENT: &str = "
 COMPONENT Main;

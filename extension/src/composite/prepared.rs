@@ -53,6 +53,11 @@ pub(super) enum Engine<S> {
 }
 
 impl<S: Services> Prepared<S> {
+    /// Prepares the program that these bytes encode, which may be any, to be interpreted.
+    pub fn of(bytes: &[u8], limits: &Limits) -> Result<Prepared<S>, Refusal> {
+        Prepared::new(Program::decode(bytes, limits)?, limits, Executor::Interpreter)
+    }
+
     /// Prepares a program, whoever sent it. It is refused in a sentence. Whether it fits the interfaces of what it will talk
     /// to is another question: see [`Program::check_interfaces`].
     pub fn new(program: Program, limits: &Limits, by: Executor) -> Result<Prepared<S>, Refusal> {

@@ -112,18 +112,28 @@ impl<S: Services> InterpServer<S> {
     /// Takes a program, out of bytes that may be anything, and remembers it by its hash.
     pub fn remember(&mut self, bytes: &[u8]) -> Result<Hash, Refusal> {
         let hash = Hash::of(bytes);
-        if self.programs.contains_key(&hash) {
-            return Ok(hash);
+        if !self.programs.contains_key(&hash) {
+            self.add(hash, bytes.len(), Prepared::of(bytes, &self.settings.limits)?);
         }
-        let program = Program::decode(bytes, &self.settings.limits)?;
-        let prepared = Arc::new(Prepared::new(program, &self.settings.limits, Executor::Interpreter)?);
+        Ok(hash)
+    }
+
+    /// The same, of what has been prepared of these bytes: elsewhere, where it takes long.
+    pub fn learn(&mut self, bytes: &[u8], prepared: Prepared<S>) -> Hash {
+        let hash = Hash::of(bytes);
+        if !self.programs.contains_key(&hash) {
+            self.add(hash, bytes.len(), prepared);
+        }
+        hash
+    }
+
+    fn add(&mut self, hash: Hash, bytes: usize, prepared: Prepared<S>) {
         self.clock += 1;
-        self.remembered += bytes.len();
-        let known =
-            Known { prepared, bytes: bytes.len(), last_used: self.clock, uses: 0, may_be_compiled: true };
+        self.remembered += bytes;
+        let prepared = Arc::new(prepared);
+        let known = Known { prepared, bytes, last_used: self.clock, uses: 0, may_be_compiled: true };
         self.programs.insert(hash, known);
         self.forget_some(hash);
-        Ok(hash)
     }
 
     /// The program with a hash, if it is remembered; else the client has to send it.

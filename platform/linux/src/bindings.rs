@@ -17,7 +17,7 @@ mod nats;
 pub mod onc;
 pub(crate) mod patience;
 mod peer;
-mod place;
+pub(crate) mod place;
 mod process;
 mod ring;
 pub(crate) mod rings;

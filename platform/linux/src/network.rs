@@ -11,20 +11,19 @@ pub(crate) mod socket;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use std::thread;
 use std::vec;
 
 use drystone_component::Program;
 use drystone_runtime::native::{Caller, Kind, Part};
 use mio::net::{TcpListener, TcpStream};
 
+use crate::bindings::place::Search;
 use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
 use crate::interfaces::{
     input as input_interface, listener as listener_interface, output as output_interface,
 };
-use crate::reactor::{Direction, Reactor};
+use crate::reactor::{Direction, Errand, Reactor};
 use crate::reason::reason;
 use address::Address;
 use listener::Listening;
@@ -69,7 +68,7 @@ enum Step {
     /// Nothing: it can take a request.
     Idle,
     /// A helper thread looks up a name.
-    LookUp { found: Found, source: Lookup, purpose: Purpose },
+    LookUp { search: Search, purpose: Purpose },
     /// The kernel makes a connection; if it fails, there are other addresses.
     Connecting { socket: Rc<Socket>, others: vec::IntoIter<SocketAddr> },
     /// It is done.
@@ -78,26 +77,11 @@ enum Step {
     Failed(io::Error),
 }
 
-/// Where a helper thread leaves what it found.
-type Found = Arc<Mutex<Option<io::Result<Vec<SocketAddr>>>>>;
-
 /// What the addresses are for.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     Listen,
     Dial,
-}
-
-/// A source of the reactor that a helper thread signals.
-struct Lookup {
-    reactor: Rc<Reactor>,
-    source: usize,
-}
-
-impl Drop for Lookup {
-    fn drop(&mut self) {
-        self.reactor.remove(self.source);
-    }
 }
 
 impl NetworkClient {
@@ -112,16 +96,9 @@ impl NetworkClient {
             if let Some(address) = address.numeric() {
                 return self.go(caller, vec![address], purpose);
             }
-            let lookup = Lookup { reactor: self.net.reactor.clone(), source: self.net.reactor.source() };
-            let found = Found::default();
-            let (signal, result) = (self.net.reactor.signal(lookup.source), found.clone());
-            let work = move || {
-                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(address.look_up());
-                signal.done();
-            };
-            thread::Builder::new().name("name lookup".into()).spawn(work)?;
-            self.net.reactor.wait_for(caller.waiter(), Some((lookup.source, Direction::Read)), None);
-            Ok(Step::LookUp { found, source: lookup, purpose })
+            let search = Errand::begin(&self.net.reactor, "name lookup", move || address.look_up())?;
+            self.net.reactor.wait_for(caller.waiter(), Some((search.source(), Direction::Read)), None);
+            Ok(Step::LookUp { search, purpose })
         };
         begun().unwrap_or_else(Step::Failed)
     }
@@ -165,17 +142,14 @@ impl NetworkClient {
 
     fn resume(&self, caller: &Caller, step: Step) -> io::Result<Step> {
         match step {
-            Step::LookUp { found, source, purpose } => {
-                let result = found.lock().unwrap_or_else(PoisonError::into_inner).take();
-                match result {
-                    Some(addresses) => self.go(caller, addresses?, purpose),
-                    None => {
-                        let place = Some((source.source, Direction::Read));
-                        self.net.reactor.wait_for(caller.waiter(), place, None);
-                        Ok(Step::LookUp { found, source, purpose })
-                    }
+            Step::LookUp { search, purpose } => match search.result() {
+                Some(addresses) => self.go(caller, addresses?, purpose),
+                None => {
+                    let place = Some((search.source(), Direction::Read));
+                    self.net.reactor.wait_for(caller.waiter(), place, None);
+                    Ok(Step::LookUp { search, purpose })
                 }
-            }
+            },
             Step::Connecting { socket, others } => match socket.connected() {
                 Some(Ok(())) => Ok(Step::Made(Part::new(self.net.connection, Connection(socket)))),
                 Some(Err(error)) => self.dial(caller, others, error),

@@ -10,6 +10,7 @@
 //!
 //! Everything here belongs to the home worker's thread, except what a [`Signal`](signals::Signal) does.
 
+mod errand;
 mod handlers;
 mod served;
 mod signals;
@@ -27,6 +28,7 @@ use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
+pub(crate) use self::errand::Errand;
 use self::handlers::Times;
 pub(crate) use self::handlers::{Expectation, Handler, Time};
 use self::signals::Signals;

@@ -69,8 +69,10 @@ pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 3] {
     let near = "CONNECT(Echo(guest), host); CONNECT(Twice[1](guest), host); CONNECT(Twice[2](guest), host)";
     let (echo, twice) =
         (format!("\"tcp://127.0.0.1:{port}/echo\""), format!("\"tcp://127.0.0.1:{port}/twice\""));
+    // Behind something, programs come in as other clients do.
+    let by = maker.one(&["", " BY Monitored", " BY Restricted(messages: \"Say, Note, Sum\")"]);
     let far = format!(
-        "EXPORT(Echo(host), {echo}); EXPORT(Twice(host), {twice}); CONNECT(Echo(guest), {echo}); \
+        "EXPORT(Echo(host), {echo}){by}; EXPORT(Twice(host), {twice}); CONNECT(Echo(guest), {echo}); \
          CONNECT(Twice[1](guest), {twice}); CONNECT(Twice[2](guest), {twice})"
     );
     let place = maker.one(&["process:host", "worker:1"]);

@@ -3,6 +3,7 @@
 //! components that serve it the program is a client from elsewhere, so they need know nothing of this.
 
 mod port;
+mod preparing;
 mod session;
 mod ships;
 
@@ -21,6 +22,7 @@ use drystone_extension::composite::{
 };
 
 use self::port::Ports;
+use self::preparing::Preparing;
 pub(super) use self::session::Session;
 pub(super) use self::ships::Ships;
 use super::peer::Wanted;
@@ -35,7 +37,7 @@ const TURNS: usize = 2;
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;
 
-/// Bytes of a program: it is verified in one go, while all others wait.
+/// Bytes of a program.
 const LONGEST: usize = 64 << 10;
 
 /// What a connection may have, besides the rounds for which it asks.
@@ -58,7 +60,9 @@ pub(super) fn taker(program: &str) -> Wanted {
 pub(super) struct Composites {
     me: Weak<Composites>,
     reactor: Rc<Reactor>,
+    limits: Limits,
     server: RefCell<InterpServer<Ports>>,
+    preparing: Preparing,
     sessions: RefCell<BTreeMap<RunId, Weak<Session>>>,
     clients: Cell<ClientId>,
     /// Those that can go on will have their turns.
@@ -74,7 +78,9 @@ impl Composites {
         Rc::new_cyclic(|me| Composites {
             me: me.clone(),
             reactor: reactor.clone(),
+            limits,
             server,
+            preparing: Preparing::default(),
             sessions: RefCell::default(),
             clients: Cell::new(0),
             comes_back: Cell::new(false),

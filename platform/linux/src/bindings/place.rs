@@ -4,10 +4,8 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
-use crate::reactor::{Handler, Reactor};
+use crate::reactor::{Errand, Handler, Reactor};
 
 /// What stands behind a name's scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,43 +66,15 @@ fn number(port: &str) -> Result<u16, String> {
 }
 
 /// Addresses that a helper thread looks for.
-pub(crate) struct Search {
-    reactor: Rc<Reactor>,
-    source: usize,
-    found: Arc<Mutex<Option<Found>>>,
-}
+pub(crate) type Search = Errand<io::Result<Vec<SocketAddr>>>;
 
-type Found = io::Result<Vec<SocketAddr>>;
-
-impl Search {
-    /// Does the work elsewhere; the handler runs when it is done.
-    pub(crate) fn begin(
-        reactor: &Rc<Reactor>,
-        handler: Rc<dyn Handler>,
-        work: impl FnOnce() -> Found + Send + 'static,
-    ) -> io::Result<Search> {
-        let search = Search { reactor: reactor.clone(), source: reactor.source(), found: Arc::default() };
-        reactor.handle(search.source, handler);
-        let (signal, found) = (reactor.signal(search.source), search.found.clone());
-        let work = move || {
-            let result = work();
-            *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-            signal.done();
-        };
-        thread::Builder::new().name("name lookup".into()).spawn(work)?;
-        Ok(search)
-    }
-
-    /// What was found, once.
-    pub(crate) fn found(&self) -> Option<Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl Drop for Search {
-    fn drop(&mut self) {
-        self.reactor.remove(self.source);
-    }
+/// Looks for them; the handler runs when they are found.
+pub(crate) fn search(
+    reactor: &Rc<Reactor>,
+    handler: Rc<dyn Handler>,
+    look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
+) -> io::Result<Search> {
+    Errand::begin_for(reactor, "name lookup", handler, look_up)
 }
 
 #[cfg(test)]

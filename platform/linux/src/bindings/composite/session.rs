@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use drystone_component::wire::{Arrival, Connection, Handle, Reader, put_opaque, put_u64};
-use drystone_extension::composite::{
-    ClientId, Event, Failure, Hash, InterpServer, Quota, Refusal, RunId, VarTable, Why,
-};
+use drystone_extension::composite::{ClientId, Event, Failure, Hash, Quota, Refusal, RunId, VarTable, Why};
 
 use super::port::Ports;
 use super::{Composites, QUOTA};
@@ -21,11 +19,13 @@ const BYTES_OF_HASH: usize = 32;
 
 /// See the head of this file.
 pub(in crate::bindings) struct Session {
-    me: Weak<Session>,
+    pub(super) me: Weak<Session>,
     line: Weak<dyn Line>,
     composites: Rc<Composites>,
     client: ClientId,
     handle: Handle,
+    /// The run that begins when its program is remembered.
+    asked: RefCell<Option<Asked>>,
     run: Cell<Option<RunId>>,
     /// What runs waits for the client to resume it.
     is_stopped: Cell<bool>,
@@ -57,6 +57,7 @@ impl Session {
             composites,
             client,
             handle,
+            asked: RefCell::default(),
             run: Cell::new(None),
             is_stopped: Cell::new(false),
             owed: RefCell::default(),
@@ -81,7 +82,7 @@ impl Session {
                 return true;
             }
             let take = |bytes: &[u8]| match message {
-                RUN if self.run.get().is_none() => Request::run(bytes),
+                RUN if self.run.get().is_none() && self.asked.borrow().is_none() => Request::run(bytes),
                 RESUME if self.is_stopped.get() => Request::resume(bytes),
                 _ => Err("a message has come where the protocol doesn't allow it".to_string()),
             };
@@ -95,16 +96,38 @@ impl Session {
     }
 
     fn begin(&self, request: Request) {
-        let Some(line) = self.line.upgrade() else { return };
-        let begun = match request {
-            Request::Run { program, names, table, rounds } => {
-                self.start(&line, &program, &names, &table, rounds)
+        match request {
+            Request::Run(program, asked) => {
+                self.asked.replace(Some(asked));
+                self.find(&program);
             }
-            Request::Resume { table, rounds } => self.resume(&table, rounds),
+            Request::Resume { table, rounds } => self.answer(self.resume(&table, rounds)),
+        }
+    }
+
+    /// Finds the program that these bytes are, or are the hash of.
+    fn find(&self, program: &[u8]) {
+        let Ok(hash) = <[u8; BYTES_OF_HASH]>::try_from(program) else {
+            return self.composites.remember(self, program);
         };
+        let is_known = self.composites.server.borrow().program(Hash(hash)).is_some();
+        if is_known {
+            return self.remembered(Ok(Hash(hash)));
+        }
+        self.asked.take();
+        self.reply(Reply::Unknown);
+    }
+
+    /// What it has asked for begins: this is its program.
+    pub(super) fn remembered(&self, program: Result<Hash, Refusal>) {
+        let (Some(asked), Some(line)) = (self.asked.take(), self.line.upgrade()) else { return };
+        self.answer(program.and_then(|program| self.start(&line, program, &asked)));
+    }
+
+    /// It goes on, or is refused.
+    fn answer(&self, begun: Result<(), Refusal>) {
         match begun {
-            Ok(true) => self.go_on(),
-            Ok(false) => self.reply(Reply::Unknown),
+            Ok(()) => self.go_on(),
             Err(Refusal(why)) => {
                 self.forget();
                 self.is_stopped.set(false);
@@ -113,36 +136,28 @@ impl Session {
         }
     }
 
-    /// Starts a run of a program; `false`: it isn't known.
-    fn start(
-        &self,
-        line: &Rc<dyn Line>,
-        program: &[u8],
-        names: &[Vec<u8>],
-        table: &[u8],
-        rounds: u64,
-    ) -> Result<bool, Refusal> {
-        let server = &mut *self.composites.server.borrow_mut();
-        let Some(hash) = known(server, program)? else { return Ok(false) };
+    /// Starts a run of a program.
+    fn start(&self, line: &Rc<dyn Line>, program: Hash, asked: &Asked) -> Result<(), Refusal> {
         let find = |name: &Vec<u8>| {
             let missing = || format!("nothing is exported as {}", String::from_utf8_lossy(name)).into();
             line.find(name).ok_or_else(missing)
         };
-        let offers = names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
+        let offers = asked.names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
         let interfaces: Vec<_> = offers.iter().map(|(offer, _)| offer.interface()).collect();
         let ports = Ports::new(self.me.clone(), line.reactor(), offers);
-        server.admit(self.client, Quota { rounds, ..QUOTA });
-        let run = server.start(self.client, hash, table, &interfaces, ports)?;
+        let server = &mut *self.composites.server.borrow_mut();
+        server.admit(self.client, Quota { rounds: asked.rounds, ..QUOTA });
+        let run = server.start(self.client, program, &asked.table, &interfaces, ports)?;
         self.composites.sessions.borrow_mut().insert(run, self.me.clone());
         self.run.set(Some(run));
-        Ok(true)
+        Ok(())
     }
 
     /// What was stopped goes on, with more rounds, and with other values if there are any.
-    fn resume(&self, table: &[u8], rounds: u64) -> Result<bool, Refusal> {
+    fn resume(&self, table: &[u8], rounds: u64) -> Result<(), Refusal> {
         let server = &mut *self.composites.server.borrow_mut();
-        let Some(id) = self.run.get() else { return Ok(true) };
-        let Some(run) = server.run(id) else { return Ok(true) };
+        let Some(id) = self.run.get() else { return Ok(()) };
+        let Some(run) = server.run(id) else { return Ok(()) };
         if !table.is_empty() {
             let layout = run.prepared().layout().clone();
             let mut values = VarTable::new(layout.clone());
@@ -158,7 +173,7 @@ impl Session {
         self.is_stopped.set(false);
         server.admit(self.client, Quota { rounds, ..QUOTA });
         server.resume(id);
-        Ok(true)
+        Ok(())
     }
 
     /// Something has changed for what runs.
@@ -207,14 +222,6 @@ impl Drop for Session {
     }
 }
 
-/// The program that these bytes are, or are the hash of; none: nothing is known by that hash.
-fn known(server: &mut InterpServer<Ports>, program: &[u8]) -> Result<Option<Hash>, Refusal> {
-    match <[u8; BYTES_OF_HASH]>::try_from(program) {
-        Ok(hash) => Ok(Some(Hash(hash)).filter(|hash| server.program(*hash).is_some())),
-        Err(_) => server.remember(program).map(Some),
-    }
-}
-
 fn stopped(why: &Why, table: Vec<u8>) -> Reply {
     let (fault, location) = match why {
         Why::Failed(Failure { fault, location, .. }) => (*fault as i64, i64::from(*location)),
@@ -251,8 +258,19 @@ impl Reply {
 
 /// What a client wants.
 enum Request {
-    Run { program: Vec<u8>, names: Vec<Vec<u8>>, table: Vec<u8>, rounds: u64 },
-    Resume { table: Vec<u8>, rounds: u64 },
+    /// A run of this program, which may be a hash.
+    Run(Vec<u8>, Asked),
+    Resume {
+        table: Vec<u8>,
+        rounds: u64,
+    },
+}
+
+/// A run that is asked for.
+struct Asked {
+    names: Vec<Vec<u8>>,
+    table: Vec<u8>,
+    rounds: u64,
 }
 
 impl Request {
@@ -263,7 +281,7 @@ impl Request {
         let table = reader.opaque("table")?.to_vec();
         let rounds = rounds(&mut reader)?;
         reader.end()?;
-        Ok(Request::Run { program, names, table, rounds })
+        Ok(Request::Run(program, Asked { names, table, rounds }))
     }
 
     fn resume(bytes: &[u8]) -> Result<Request, String> {

@@ -14,7 +14,7 @@ use mio::net::TcpStream;
 use super::io::Io;
 use super::service::Service;
 use crate::bindings::alive::keep_alive;
-use crate::bindings::place::Search;
+use crate::bindings::place::{Search, search};
 use crate::network::socket::Socket;
 use crate::reactor::{Handler, Time};
 use crate::reason::reason;
@@ -98,7 +98,7 @@ impl Dial {
             };
         }
         self.hurry(PATIENCE);
-        match Search::begin(&self.service.reactor, self.clone(), move || place.look_up(port)) {
+        match search(&self.service.reactor, self.clone(), move || place.look_up(port)) {
             Ok(search) => Progress::Waits(Step::Searching(search)),
             Err(error) => Progress::Failed(reason(&error)),
         }
@@ -148,7 +148,7 @@ impl Dial {
             Progress::Waits(step)
         };
         match step {
-            Step::Searching(search) => match search.found() {
+            Step::Searching(search) => match search.result() {
                 None => wait(Step::Searching(search), "its address isn't found in ten seconds"),
                 Some(Ok(addresses)) => {
                     self.next(addresses.into_iter(), format!("{} has no address", self.service.place.host))

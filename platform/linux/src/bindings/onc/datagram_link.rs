@@ -119,7 +119,7 @@ impl DatagramLink {
 
     fn found(&self) -> Option<io::Result<Vec<SocketAddr>>> {
         match &self.state.borrow().phase {
-            Phase::Searching(search) => search.found(),
+            Phase::Searching(search) => search.result(),
             _ => None,
         }
     }

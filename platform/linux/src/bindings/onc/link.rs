@@ -8,7 +8,7 @@ use std::rc::Rc;
 use drystone_runtime::far::Waker;
 
 use super::portmap::{Transport, port_of};
-use crate::bindings::place::{Place, Search};
+use crate::bindings::place::{Place, Search, search};
 use crate::reactor::{Handler, Reactor};
 
 /// How many calls over one way may be unanswered.
@@ -86,7 +86,7 @@ impl Target {
     /// Asks for the addresses, and rpcbind for the port.
     pub(super) fn search(&self, handler: Rc<dyn Handler>) -> std::io::Result<Search> {
         let (place, program, transport) = (self.place.clone(), self.program, self.transport);
-        Search::begin(&self.reactor, handler, move || {
+        search(&self.reactor, handler, move || {
             let mut addresses = place.look_up(place.port.unwrap_or(0))?;
             if place.port.is_none()
                 && let Some(first) = addresses.first()

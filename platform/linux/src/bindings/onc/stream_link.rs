@@ -112,7 +112,7 @@ impl StreamLink {
         let (found, connected) = match &self.state.borrow().phase {
             Phase::Up(socket) => return Some(socket.clone()),
             Phase::Over(_) => return None,
-            Phase::Searching(search) => (search.found(), None),
+            Phase::Searching(search) => (search.result(), None),
             Phase::Connecting(socket, _) => (None, socket.connected()),
         };
         match found {

@@ -147,7 +147,7 @@ impl Link {
     fn go_on(&self) {
         let stage = std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Over);
         match stage {
-            Stage::Searching(place, search) => match search.found() {
+            Stage::Searching(place, search) => match search.result() {
                 None => *self.stage.borrow_mut() = Stage::Searching(place, search),
                 Some(Ok(addresses)) => {
                     self.next_address(addresses.into_iter(), format!("{} has no address", place.host));

@@ -11,7 +11,7 @@ use mio::net::TcpStream;
 
 use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
-use crate::bindings::place::{Place, Search};
+use crate::bindings::place::{Place, search};
 use crate::bindings::tcp::credentials::{Credentials, permit};
 use crate::reactor::Reactor;
 use crate::reason::reason;
@@ -38,7 +38,7 @@ impl Link {
         }
         let looked_up = place.clone();
         let handler = Rc::new(Attention(link.me.clone()));
-        match Search::begin(reactor, handler, move || looked_up.look_up(port)) {
+        match search(reactor, handler, move || looked_up.look_up(port)) {
             Ok(search) => *link.stage.borrow_mut() = Stage::Searching(place, search),
             Err(error) => link.lose(&reason(&error)),
         }

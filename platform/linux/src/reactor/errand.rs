@@ -1,0 +1,64 @@
+//! Work that would hold the home thread up, which a helper thread does.
+
+use std::io;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::{Handler, Reactor};
+
+/// Such work. It is done to the end, also where nobody wants to know any more what comes of it.
+pub(crate) struct Errand<T> {
+    reactor: Rc<Reactor>,
+    source: usize,
+    result: Arc<Mutex<Option<T>>>,
+}
+
+impl<T: Send + 'static> Errand<T> {
+    /// Has it done by a thread with this name.
+    pub(crate) fn begin(
+        reactor: &Rc<Reactor>,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Errand<T>> {
+        let errand = Errand { reactor: reactor.clone(), source: reactor.source(), result: Arc::default() };
+        let (signal, result) = (reactor.signal(errand.source), errand.result.clone());
+        let work = move || {
+            let done = work();
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+            signal.done();
+        };
+        thread::Builder::new().name(name.into()).spawn(work)?;
+        Ok(errand)
+    }
+
+    /// The same; the handler runs when it is done.
+    pub(crate) fn begin_for(
+        reactor: &Rc<Reactor>,
+        name: &str,
+        handler: Rc<dyn Handler>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Errand<T>> {
+        let errand = Errand::begin(reactor, name, work)?;
+        reactor.handle(errand.source, handler);
+        Ok(errand)
+    }
+}
+
+impl<T> Errand<T> {
+    /// What is ready to be read when it is done.
+    pub(crate) fn source(&self) -> usize {
+        self.source
+    }
+
+    /// What has come of it, once.
+    pub(crate) fn result(&self) -> Option<T> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<T> Drop for Errand<T> {
+    fn drop(&mut self) {
+        self.reactor.remove(self.source);
+    }
+}
