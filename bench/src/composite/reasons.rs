@@ -13,8 +13,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              call of a run begins a communication"
         }
         "dependent calls 100" => {
-            "a call goes through some 3800 instructions of the machine: the program is a client from elsewhere to who serves it, with a \
-             pump of its own, and the key-value server's desk asks its store by three messages"
+            "the key-value server's desk asks its store by three messages for each call, between processes that take turns; the \
+             program itself says and takes its values without a process of its own"
         }
         _ if row.starts_with("file copy") => {
             "data is copied four times on its way from the file to the file: into a text of the server, the program's, another of \

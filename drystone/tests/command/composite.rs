@@ -119,9 +119,11 @@ fn long_programs_of_many_clients_become_ready_beside_each_other() {
             assert_eq!(matches!(outcome, Outcome::Ended(_)), divisor_now == 1, "{outcome:?}");
             assert_eq!(outcome.table().value(n), Some(sum));
         }
-        // One that is refused when it has been looked through.
-        let program =
-            vars.program(sequence((0..5000).map(|step| n.set(n + step)).collect::<Vec<_>>())).unwrap();
+        // One that is refused when it is looked through.
+        let vars = Builder::new();
+        let n = vars.both::<i64>();
+        let steps: Vec<_> = (0..5000).map(|step| n.set(n + step)).collect();
+        let program = vars.program(sequence(steps)).unwrap();
         let refused = server.run(&program, &[], VarTable::of(&program).unwrap(), 10_000).unwrap_err();
         assert!(matches!(&refused, Error::Refused(why) if why.contains("split it")), "{refused}");
     };

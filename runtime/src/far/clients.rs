@@ -1,5 +1,5 @@
-//! Clients of what is exported here that come from elsewhere, and visitors: each is a component of its own, which nobody holds and which ends with its
-//! communication.
+//! Clients of what is exported here that come from elsewhere, and visitors: each is a component of its own, which nobody holds and
+//! which ends with its communication.
 //!
 //! # Why this is sound
 //! See the far module, and `cell` for the words.

@@ -14,20 +14,21 @@ use crate::reactor::{Errand, Handler};
 /// Bytes of a program that takes no longer than a turn of a run does.
 const SHORT: usize = 2 << 10;
 
-/// Who waits for one.
+/// Who waits for them.
 #[derive(Default)]
 pub(super) struct Preparing {
-    /// The next ones, whose programs these are.
-    queue: RefCell<VecDeque<(Weak<Session>, Arc<[u8]>)>>,
-    now: RefCell<Option<Now>>,
+    next: RefCell<VecDeque<Sent>>,
+    /// What is being prepared.
+    now: RefCell<Option<(Sent, Work)>>,
 }
 
-/// What is being prepared, and for whom.
-struct Now {
-    session: Weak<Session>,
+/// The bytes of a program, and who has sent it.
+struct Sent {
+    by: Weak<Session>,
     program: Arc<[u8]>,
-    errand: Errand<Result<Prepared<Ports>, Refusal>>,
 }
+
+type Work = Errand<Result<Prepared<Ports>, Refusal>>;
 
 impl Composites {
     /// Remembers a program that a session has sent, which is told its hash: at once, or when it has been prepared.
@@ -40,32 +41,33 @@ impl Composites {
             return session.remembered(hash);
         }
         drop(server);
-        self.preparing.queue.borrow_mut().push_back((session.me.clone(), program.into()));
+        let sent = Sent { by: session.me.clone(), program: program.into() };
+        self.preparing.next.borrow_mut().push_back(sent);
         self.prepare_next();
     }
 
     fn prepare_next(&self) {
         while self.preparing.now.borrow().is_none() {
-            let next = self.preparing.queue.borrow_mut().pop_front();
-            let Some((session, program)) = next else { return };
-            let Some(waits) = session.upgrade() else { continue };
-            let (bytes, limits) = (program.clone(), self.limits);
-            let work = move || Prepared::of(&bytes, &limits);
+            let next = self.preparing.next.borrow_mut().pop_front();
+            let Some(sent) = next else { return };
+            let Some(session) = sent.by.upgrade() else { continue };
+            let (program, limits) = (sent.program.clone(), self.limits);
+            let work = move || Prepared::of(&program, &limits);
             let done = Rc::new(Done(self.me.clone()));
             match Errand::begin_for(&self.reactor, "preparing", done, work) {
-                Ok(errand) => drop(self.preparing.now.replace(Some(Now { session, program, errand }))),
-                Err(error) => waits.remembered(Err(format!("the server has no thread: {error}").into())),
+                Ok(work) => drop(self.preparing.now.replace(Some((sent, work)))),
+                Err(error) => session.remembered(Err(format!("the server has no thread: {error}").into())),
             }
         }
     }
 
     /// The helper thread has done its work.
     fn prepared(&self) {
-        let result = self.preparing.now.borrow().as_ref().and_then(|now| now.errand.result());
+        let result = self.preparing.now.borrow().as_ref().and_then(|(_, work)| work.result());
         let Some(result) = result else { return };
-        let Some(Now { session, program, .. }) = self.preparing.now.take() else { return };
-        let hash = result.map(|prepared| self.server.borrow_mut().learn(&program, prepared));
-        session.upgrade().inspect(|session| session.remembered(hash));
+        let Some((sent, _)) = self.preparing.now.take() else { return };
+        let hash = result.map(|prepared| self.server.borrow_mut().learn(&sent.program, prepared));
+        sent.by.upgrade().inspect(|session| session.remembered(hash));
         self.prepare_next();
     }
 }
