@@ -202,7 +202,8 @@ define! { budget:
     }
     join(context, to, a, b) {
         let texts = &context.host.texts;
-        let copied = texts.get(b).len() + if to == a { 0 } else { texts.get(a).len() };
+        let before = if to == a { texts.copied_by_change(a) } else { texts.get(a).len() };
+        let copied = before + texts.get(b).len();
         let joined = context.host.texts.join(to, a, b);
         pay(context, cost(copied));
         status(joined)
@@ -221,11 +222,8 @@ define! { budget:
         made(context, to, Ok(operate::written(operation, word)))
     }
     set_byte(context, text, index, byte) {
-        let shared = context.host.texts.get(text).is_shared();
-        if shared {
-            let cost = cost(context.host.texts.get(text).len());
-            pay(context, cost);
-        }
+        let cost = cost(context.host.texts.copied_by_change(text));
+        pay(context, cost);
         status(context.host.texts.set_byte(text, index as i64, byte as u8))
     }
     number(context, text, real, address) {

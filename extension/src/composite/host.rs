@@ -59,7 +59,13 @@ impl Texts {
         Ok(())
     }
 
-    /// `to := a + b`; where `to` is `a`, it costs what `b` costs.
+    /// Bytes that a change of a text copies first, because others have them too.
+    pub fn copied_by_change(&self, slot: u64) -> usize {
+        let text = self.get(slot);
+        if text.is_shared() { text.len() } else { 0 }
+    }
+
+    /// `to := a + b`; where `to` is `a`, which nobody shares, it costs what `b` costs.
     pub fn join(&mut self, to: u64, a: u64, b: u64) -> Result<(), Fault> {
         let (a, b) =
             if to == a { (None, self.get(b).clone()) } else { (Some(self.get(a)), self.get(b).clone()) };

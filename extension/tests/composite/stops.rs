@@ -239,3 +239,23 @@ fn long_texts_are_paid_also_where_nothing_loops() {
         assert!((10..=12).contains(&done) && turns >= 150, "{by:?}: {done} in {turns} turns");
     }
 }
+
+/// A change copies a text that another variable has too.
+#[test]
+fn changes_of_texts_that_are_shared_are_paid() {
+    for appends in [true, false] {
+        let vars = Builder::new();
+        let (all, other, done) = (vars.input::<Text>(), vars.local::<Text>(), vars.out::<i64>());
+        let change = if appends { all.set(all + text("x")) } else { all.set_byte(0, b'x') };
+        let program = sequence([other.set(all), change, done.set(done + 1)]);
+        let program = vars.program(while_(true, program)).unwrap();
+        for by in EXECUTORS {
+            let mut run = begin(&program, by, Store::of(&[]), 10_000);
+            run.set(all.number(), 0, Value::Text(vec![0; 30_000].into())).unwrap();
+            while run.resume(64) == Step::Yields {}
+            let Some(Value::Integer(done)) = run.get(done.number(), 0) else { panic!() };
+            // Each costs 470 rounds.
+            assert!((20..=22).contains(&done), "{by:?}, appends: {appends}: {done}");
+        }
+    }
+}

@@ -116,6 +116,7 @@ impl<S: Services> Walk<'_, S> {
             Command::Call(call) => self.call(*call).map(|_| ()),
             Command::Number { text, variable, is } => {
                 let text = self.text(text)?;
+                self.pay(cost(text.len()));
                 let real = self.layout.variable(*variable).ty == Type::Real;
                 let number = operate::number(&text, real);
                 if let Some(word) = number {
@@ -256,14 +257,15 @@ impl<S: Services> Walk<'_, S> {
             self.host.texts.set(slot as u64, value).map_err(|fault| fail(fault, location))?;
         } else {
             let byte = self.word(value)? as u8;
-            let slot = self.layout.place(variable);
-            let set = self.host.texts.set_byte(slot.into(), index as i64, byte);
+            let slot = self.layout.place(variable).into();
+            self.pay(cost(self.host.texts.copied_by_change(slot)));
+            let set = self.host.texts.set_byte(slot, index as i64, byte);
             set.map_err(|fault| fail(fault, location))?;
         }
         Ok(())
     }
 
-    /// What is put together is put together in the variable's slot: appending costs what is appended.
+    /// What is put together is put together in the variable's slot: appending costs what is appended, unless others have the text too.
     fn assign_text(&mut self, variable: u32, value: &Expression) -> Done {
         let slot = u64::from(self.layout.place(variable));
         let location = location_of(value);
@@ -274,7 +276,7 @@ impl<S: Services> Walk<'_, S> {
                 self.make(part.len()).map_err(|fault| fail(fault, location))?;
                 rest = rest.joined(&part);
             }
-            self.pay(cost(rest.len()));
+            self.pay(cost(rest.len() + self.host.texts.copied_by_change(slot)));
             return self.host.texts.append(slot, &rest).map_err(|fault| fail(fault, location));
         }
         let text = self.text(value)?;
