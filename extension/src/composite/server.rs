@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 
 use drystone_component::Protocol;
 
-use super::check::Limits;
+use super::check::{Limits, too_long};
 use super::prepared::{Executor, Prepared};
 use super::program::{Hash, Program, Refusal};
 use super::run::{Allowance, Run, Step, Why};
@@ -111,6 +111,9 @@ impl<S: Services> InterpServer<S> {
 
     /// Takes a program, out of bytes that may be anything, and remembers it by its hash.
     pub fn remember(&mut self, bytes: &[u8]) -> Result<Hash, Refusal> {
+        if let Some(refusal) = too_long(bytes.len(), &self.settings.limits) {
+            return Err(refusal);
+        }
         let hash = Hash::of(bytes);
         if !self.programs.contains_key(&hash) {
             self.add(hash, bytes.len(), Prepared::of(bytes, &self.settings.limits)?);

@@ -35,14 +35,19 @@ impl Composites {
     pub(super) fn remember(&self, session: &Session, program: &[u8]) {
         let mut server = self.server.borrow_mut();
         let is_known = || server.program(Hash::of(program)).is_some();
-        if program.len() <= SHORT || is_known() {
+        // What is too long is refused before it is looked at.
+        if program.len() <= SHORT || program.len() > self.limits.program || is_known() {
             let hash = server.remember(program);
             drop(server);
             return session.remembered(hash);
         }
         drop(server);
         let sent = Sent { by: session.me.clone(), program: program.into() };
-        self.preparing.next.borrow_mut().push_back(sent);
+        let mut next = self.preparing.next.borrow_mut();
+        // Else who begins sessions only to end them could have any number of programs lie here.
+        next.retain(|sent| sent.by.strong_count() > 0);
+        next.push_back(sent);
+        drop(next);
         self.prepare_next();
     }
 
