@@ -69,7 +69,7 @@ fn read(mut from: TcpStream, one_way: Duration, held: &SyncSender<Held>) {
     }
 }
 
-/// The other side is told of the end, too, whichever end that is.
+/// The other side is told of the end; what that side still sends goes on.
 fn write(mut to: TcpStream, held: &Receiver<Held>) {
     // Without that, sleeps end some 50 us later.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -79,7 +79,7 @@ fn write(mut to: TcpStream, held: &Receiver<Held>) {
             break;
         }
     }
-    let _ = to.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Write);
 }
 
 fn sleep_until(due: Instant) {
