@@ -1,8 +1,10 @@
 //! `drystone run`: compiles a program into memory and runs it there.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -51,7 +53,8 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     Ok(drystone_linux::run(compiled, options))
 }
 
-/// Crates are compiled code: the program is made into an executable, which is run.
+/// Crates are compiled code: the program is made into an executable, which takes this process over: signals reach it, and of its
+/// file nothing is left when it ends, however it does.
 fn run_executable(
     loaded: Loaded,
     crates: &[PathBuf],
@@ -62,10 +65,12 @@ fn run_executable(
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::Native);
     drop(loaded);
     executable::link(&object, &path, crates)?;
-    let mut executable = Command::new(&path);
+    let cannot = |error| fail(format_args!("{}: {error}", path.display()));
+    let file = File::open(&path).map_err(cannot)?;
+    drop(folder);
+    let mut executable = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
     set_up(&mut executable);
-    let status = executable.status().map_err(|error| fail(format_args!("{}: {error}", path.display())))?;
-    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+    Err(cannot(executable.exec()))
 }
 
 fn is_source(file: &OsString) -> bool {

@@ -35,6 +35,11 @@ pub fn is_delayed(row: &Row) -> bool {
     row.row.contains(", ")
 }
 
+/// Whether it is what relays take, without any server of Drystone's.
+pub fn is_of_relays(row: &Row) -> bool {
+    row.row.starts_with("round trip, ")
+}
+
 impl Bench {
     /// With every delay.
     pub(super) fn delays(&self, tell: Tell) -> Result<(), String> {

@@ -38,13 +38,17 @@ pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
 
 /// Whether it stands in the first table: its name has no prefix.
 fn is_headline(row: &Row) -> bool {
-    !["plain ", "interpreted ", "calls ", "component ", "round trip, "]
-        .iter()
-        .any(|prefix| row.row.starts_with(prefix))
+    !["plain ", "interpreted ", "calls ", "component "].iter().any(|prefix| row.row.starts_with(prefix))
+        && !delays::is_of_relays(row)
 }
 
 fn place(row: &Row) -> Place {
-    if is_headline(row) { Place::Headline } else { Place::More }
+    match is_headline(row) {
+        true => Place::Headline,
+        // Else it would be taken for a figure of Drystone's.
+        false if delays::is_of_relays(row) => Place::Section,
+        false => Place::More,
+    }
 }
 
 /// How the figures are made.

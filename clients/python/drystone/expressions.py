@@ -83,6 +83,9 @@ class Expression:
             raise TypeError(f"- is for numbers, not for {NAMES[self.ty]}")
         return apply(self.ty, NEGATE[self.ty], self)
 
+    def __iter__(self):
+        raise TypeError("nothing is known of it here: use `with program.for_(..)`, up to len_ of a TEXT or the length of an array")
+
     def __getitem__(self, index):
         if isinstance(index, slice):
             raise TypeError("write slice_(t, first, count)")
@@ -100,6 +103,14 @@ class Variable(Expression):
         """Gives it a value, when the program is there."""
         value = wanted(self.ty, value, "set")
         self.program.command(word(1) + word(self.number) + value.code_in(self.program))
+
+    def is_spelled_by(self, text):
+        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER)."""
+        if self.ty not in (INTEGER, REAL) or self.length is not None:
+            raise TypeError("only an INTEGER or a REAL is spelled")
+        is_one = self.program.boolean()
+        self.program.command(word(8) + word(self.number) + word(is_one.number) + wanted(TEXT, text, "is_spelled_by").code_in(self.program))
+        return is_one
 
     def _changed(self, value):
         self.set(value)

@@ -12,6 +12,8 @@ MAGIC = 0x44727973
 SERVICE = b"drystone:composite"
 # What this end takes: messages, bytes, the largest one, communications.
 TAKES = (64, 1 << 20, 64 << 20, 16)
+# Seconds until what listens has said that it is a Drystone program.
+GREETING = 30
 
 
 class Lost(Exception):
@@ -48,16 +50,21 @@ class Server:
     """See the head of this file."""
 
     def __init__(self, host, port, timeout=None):
-        self.socket = socket.create_connection((host, port), timeout)
+        self.socket = socket.create_connection((host, port), timeout or GREETING)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming = self.socket.makefile("rb")
         self.interfaces, self.known, self.is_open = {}, set(), False
         # What can still be resumed.
         self.stopped = None
         self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
-        kind, _, magic, _ = self.frame()
+        try:
+            kind, _, magic, _ = self.frame()
+        except TimeoutError:
+            kind, magic = None, None
         if (kind, magic) != (HELLO, MAGIC):
+            self.close()
             raise Lost("at the other end is no Drystone program")
+        self.socket.settimeout(timeout)
 
     def __enter__(self):
         return self
@@ -133,10 +140,11 @@ class Server:
             shipped = digest if digest in self.known else code
             body = opaque(shipped) + opaque(names) + opaque(table) + struct.pack(">q", rounds)
             answer, reader = self.ask("Run", body)
-            if answer != "Unknown":
+            if answer != "Unknown" or shipped is code:
                 break
             self.known.discard(digest)
-        self.known.add(digest)
+        if answer not in ("Unknown", "Refused"):
+            self.known.add(digest)
         return self.outcome(program, answer, reader)
 
     def ask(self, message, body):
@@ -156,6 +164,8 @@ class Server:
             return program.results(reader.opaque())
         if answer == "Refused":
             raise Refused(reader.opaque().decode(errors="replace"))
+        if answer == "Unknown":
+            raise Refused("the server doesn't take these bytes for a program")
         fault, line = reader.hyper(), reader.hyper()
         why, results = reader.opaque().decode(errors="replace"), program.results(reader.opaque())
 
@@ -175,6 +185,6 @@ class Server:
 def connect(name, timeout=None):
     """The program at an address: `tcp://host:port`."""
     place = urlsplit(name if "//" in name else "//" + name)
-    if place.scheme not in ("", "tcp") or place.hostname is None or place.port is None:
-        raise ValueError(f"{name!r} is no address like tcp://127.0.0.1:7000")
+    if place.scheme not in ("", "tcp") or place.hostname is None or place.port is None or place.path not in ("", "/"):
+        raise ValueError(f"{name!r} is no address like tcp://127.0.0.1:7000 (what is exported there is named in use)")
     return Server(place.hostname, place.port, timeout)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import socket
 import struct
 import sys
 import threading
@@ -62,6 +63,28 @@ class Composite(unittest.TestCase):
             # It says that it is known, and isn't.
             other.known.add(known.hash())
             self.assertEqual(known.run({m: 6})[m], 7)
+
+    def test_texts_spell_numbers(self):
+        program = self.server.program()
+        n, x = program.integer(7, result=True), program.real(result=True)
+        all = [program.boolean(result=True) for _ in range(3)]
+        for is_one, answer in zip(all, (n.is_spelled_by("42"), x.is_spelled_by("1.5"), n.is_spelled_by("4 2"))):
+            is_one.set(answer)
+        results = program.run()
+        self.assertEqual([results[it] for it in (n, x, *all)], [42, 1.5, True, True, False])
+        self.assertRaises(TypeError, lambda: list(program.text()))
+
+    def test_who_says_nothing_is_no_program(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            port = silent.getsockname()[1]
+            self.assertRaises(Lost, drystone.connect, f"tcp://127.0.0.1:{port}", timeout=0.2)
+            self.assertRaises(ValueError, drystone.connect, f"tcp://127.0.0.1:{port}/store")
+
+    def test_nothing_is_a_program_too(self):
+        empty = self.server.program()
+        self.assertRaises(drystone.Refused, empty.run)
+        empty.stop()
+        empty.run()
 
     def test_communications_are_closed_and_begun_anew_as_often_as_one_likes(self):
         program = self.server.program()

@@ -127,6 +127,15 @@ fn files_are_worked_on_where_they_are() {
     assert_eq!(work("copy ../x y"), ("not a name within the folder".into(), 1));
     assert_eq!(work("tree a t"), ("File exists".into(), 1));
     assert_eq!(work("tree a").1, 2);
+    // What is overwritten while it is read, or grows while it is copied, would never end.
+    for (what, to) in
+        [("copy copy", "./copy"), ("copy t//lines", "t/./lines"), ("tree a", "a/b/new"), ("tree t", "t/")]
+    {
+        let said = format!("{to} is, or is in, what is to be copied");
+        assert_eq!(work(&format!("{what} {to}")), (said, 1));
+    }
+    assert_eq!(fs::read(at("copy")).expect("it is there"), lines.as_bytes());
+    assert_eq!(work("tree a/b a/bb"), ("2 files, 3 bytes".into(), 0));
 }
 
 #[test]

@@ -76,6 +76,9 @@ pub(super) fn of_reals(operation: Operation) -> u32 {
 /// Number of those.
 const REALS_COUNT: u32 = 13;
 
+/// See [`Contract::patience`]. Rounds are what turns are made of, so they have to be short.
+pub(super) const PATIENCE: u64 = 256;
+
 /// Why a helper stops a program.
 pub(super) const WAITS: NonZeroU32 = NonZeroU32::new(1).unwrap();
 /// The other reason: [`Host::failure`] says more.
@@ -332,7 +335,7 @@ pub(super) fn contract(layout: &Layout, calls: usize) -> Contract {
         let numbers = Wanted::Readable(Bytes::Exactly(48));
         put(MOVE, "move", &[up_to(last), up_to(last), numbers], result);
     }
-    Contract { helpers, ..Contract::of_own_memory(layout.memory() as u32) }
+    Contract { helpers, patience: PATIENCE, ..Contract::of_own_memory(layout.memory() as u32) }
 }
 
 /// Which type [`WRITE`] is told.

@@ -103,6 +103,17 @@ impl<S> Prepared<S> {
         matches!(self.body, Body::Bytecode(_, Engine::Interpreter(_)))
     }
 
+    /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written in them.
+    pub(super) fn round(&self) -> u64 {
+        match &self.body {
+            Body::Tree => 1,
+            Body::Bytecode(verified, _) => {
+                // Loops may add that, and calls.
+                verified.program().slots() as u64 + 2 * helpers::PATIENCE
+            }
+        }
+    }
+
     /// Where its variables are, for a [`super::VarTable`].
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout

@@ -16,6 +16,9 @@ use super::run::{Allowance, Run, Step, Why};
 use super::services::Services;
 use super::table::VarTable;
 
+/// Instructions of a turn, at most: some milliseconds, also where they are interpreted, so that nobody waits longer for a turn.
+const LONG: u64 = 1 << 21;
+
 /// How a server goes about.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -23,7 +26,7 @@ pub struct Settings {
     pub limits: Limits,
     /// Bytes of programs that are remembered; those that nobody used for longest are forgotten first.
     pub remembered: usize,
-    /// Rounds of a turn.
+    /// Rounds of a turn; fewer of programs in which rounds can be long ([`LONG`]).
     pub slice: u64,
     /// A number that nobody can guess: see [`Executor::Jit`].
     pub key: u64,
@@ -297,7 +300,7 @@ impl<S: Services> InterpServer<S> {
         let active = self.runs.get_mut(&run)?;
         let id = active.client;
         let client = self.clients.get_mut(&id)?;
-        let slice = self.settings.slice.max(1);
+        let slice = self.settings.slice.min(LONG / active.run.prepared().round()).max(1);
         let given = client.quota.rounds.min(slice);
         active.run.allow(given);
         let step = active.run.resume(slice);

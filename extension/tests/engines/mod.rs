@@ -100,9 +100,13 @@ pub struct End {
 
 /// Runs from the beginning, with r1 = memory and r2 = its length.
 pub fn run(engine: &dyn Engine, memory: &[u8], budget: u64) -> End {
-    let mut own = memory_with(memory);
+    run_in(engine, memory_with(memory), start(memory, budget))
+}
+
+/// Runs in this memory.
+pub fn run_in(engine: &dyn Engine, mut own: Memory, state: State) -> End {
     let mut host = Host::default();
-    let mut context = Context::new(start(memory, budget), &mut own, &mut host);
+    let mut context = Context::new(state, &mut own, &mut host);
     let result = engine.run(&mut context);
     let budget = context.state().budget();
     End { result, memory: own.own().to_vec(), budget, host }
