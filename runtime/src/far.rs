@@ -164,7 +164,7 @@ pub struct Harbour<'a> {
     pub number: usize,
     /// As what it knows what is reached.
     pub name: &'a str,
-    /// It may take blocks: it hasn't refused this one.
+    /// It may take this block now: it hasn't just refused it. Asked once each time.
     pub is_open: bool,
 }
 

@@ -124,9 +124,7 @@ class KeyValue:
     def endless(self):
         with self.composites() as server:
             program = server.program()
-            x = program.integer(1)
-            with program.while_(x > 0):
-                x.set(x % 1000 + 1)
+            wind(program, program.integer(1))
             while True:
                 try:
                     program.run()
@@ -289,6 +287,14 @@ class Files:
 def loop(program, x):
     with program.while_(x > 0):
         x.set(x % 1000 + 1)
+
+
+def wind(program, x):
+    """Rounds as long as a program can have them."""
+    text = program.text(b"ab")
+    with program.while_(x > 0):
+        for _ in range(600):
+            x.set(drystone.find(text, b"b"))
 
 
 def be_hostile(act):

@@ -26,6 +26,7 @@ pub(super) struct Preparing {
 struct Sent {
     by: Weak<Session>,
     program: Arc<[u8]>,
+    hash: Hash,
 }
 
 type Work = Errand<Result<Prepared<Ports>, Refusal>>;
@@ -34,15 +35,19 @@ impl Composites {
     /// Remembers a program that a session has sent, which is told its hash: at once, or when it has been prepared.
     pub(super) fn remember(&self, session: &Session, program: &[u8]) {
         let mut server = self.server.borrow_mut();
-        let is_known = || server.program(Hash::of(program)).is_some();
         // What is too long is refused before it is looked at.
-        if program.len() <= SHORT || program.len() > self.limits.program || is_known() {
+        if program.len() <= SHORT || program.len() > self.limits.program {
             let hash = server.remember(program);
             drop(server);
             return session.remembered(hash);
         }
+        let hash = Hash::of(program);
+        let is_known = server.program(hash).is_some();
         drop(server);
-        let sent = Sent { by: session.me.clone(), program: program.into() };
+        if is_known {
+            return session.remembered(Ok(hash));
+        }
+        let sent = Sent { by: session.me.clone(), program: program.into(), hash };
         let mut next = self.preparing.next.borrow_mut();
         // Else who begins sessions only to end them could have any number of programs lie here.
         next.retain(|sent| sent.by.strong_count() > 0);
@@ -56,6 +61,11 @@ impl Composites {
             let next = self.preparing.next.borrow_mut().pop_front();
             let Some(sent) = next else { return };
             let Some(session) = sent.by.upgrade() else { continue };
+            // Somebody else may have sent it, too.
+            if self.server.borrow().program(sent.hash).is_some() {
+                session.remembered(Ok(sent.hash));
+                continue;
+            }
             let (program, limits) = (sent.program.clone(), self.limits);
             let work = move || Prepared::of(&program, &limits);
             let done = Rc::new(Done(self.me.clone()));

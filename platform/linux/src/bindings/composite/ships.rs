@@ -35,8 +35,34 @@ struct Block {
     names: Vec<u8>,
     /// The other side has had it once.
     is_known: Cell<bool>,
-    /// It has been refused, and isn't shipped any more.
-    is_refused: Cell<bool>,
+    refusals: Refusals,
+}
+
+/// A block that was refused is done here instead: once, and then twice as often each time, because what it was refused for may pass.
+#[derive(Default)]
+struct Refusals {
+    in_a_row: Cell<u32>,
+    /// So many times more.
+    here: Cell<u64>,
+}
+
+impl Refusals {
+    fn add(&self) {
+        let before = self.in_a_row.replace(self.in_a_row.get() + 1);
+        self.here.set(1 << before.min(32));
+    }
+
+    /// It was taken.
+    fn end(&self) {
+        self.in_a_row.set(0);
+    }
+
+    /// Whether it may be shipped this time.
+    fn may_be_shipped(&self) -> bool {
+        let here = self.here.get();
+        self.here.set(here.saturating_sub(1));
+        here == 0
+    }
 }
 
 impl Ships {
@@ -50,8 +76,8 @@ impl Ships {
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));
         let program = shipment.program.to_vec();
-        let (is_known, is_refused) = Default::default();
-        let block = Block { hash: Hash::of(&program), program, names, is_known, is_refused };
+        let (is_known, refusals) = Default::default();
+        let block = Block { hash: Hash::of(&program), program, names, is_known, refusals };
         Ships {
             reach: Rc::new(RefCell::new(reach)),
             block: Rc::new(block),
@@ -76,7 +102,7 @@ impl Reach for Ships {
 
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Ships { program, number, list, .. } = self;
-        Some(Harbour { program, number: *number, name: list, is_open: !self.block.is_refused.get() })
+        Some(Harbour { program, number: *number, name: list, is_open: self.block.refusals.may_be_shipped() })
     }
 }
 
@@ -141,7 +167,7 @@ impl Shipped {
     }
 
     fn refused(&self) -> Answer {
-        self.block.is_refused.set(true);
+        self.block.refusals.add();
         Answer::Refused
     }
 
@@ -152,7 +178,10 @@ impl Shipped {
         let values = letter.as_outgoing();
         self.block.is_known.set(number != shipping::UNKNOWN);
         Ok(Some(match number {
-            shipping::ENDED => Answer::Ended(values.text(0).to_vec()),
+            shipping::ENDED => {
+                self.block.refusals.end();
+                Answer::Ended(values.text(0).to_vec())
+            }
             shipping::UNKNOWN => {
                 self.run(false)?;
                 return Ok(None);
@@ -256,5 +285,27 @@ impl Far for Shipped {
         if let Some(far) = &mut self.far {
             far.close();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_is_shipped_ever_more_seldom() {
+        let refusals = Refusals::default();
+        let mut shipped = Vec::new();
+        for time in 0..100 {
+            if refusals.may_be_shipped() {
+                shipped.push(time);
+                refusals.add();
+            }
+        }
+        assert_eq!(shipped, [0, 2, 5, 10, 19, 36, 69]);
+        refusals.end();
+        (0..64).for_each(|_| drop(refusals.may_be_shipped()));
+        refusals.add();
+        assert_eq!([refusals.may_be_shipped(), refusals.may_be_shipped()], [false, true]);
     }
 }
