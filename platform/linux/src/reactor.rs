@@ -267,16 +267,20 @@ impl Reactor {
                 self.drain(source);
             }
             let served = self.rings.serve();
-            let over = timeout == Some(Duration::ZERO) || (pending > 0 && self.pending() == 0);
-            let limit = if over || served || resumed || !self.state.borrow().woken.is_empty() {
+            let is_busy = timeout == Some(Duration::ZERO);
+            let over = is_busy || (pending > 0 && self.pending() == 0);
+            let limit = if over || served || resumed || self.state.borrow().has_more() {
                 Some(Duration::ZERO)
             } else {
                 let limit = self.state.borrow().next_deadline(end);
                 limit.map(|limit| limit.saturating_duration_since(Instant::now()))
             };
             let left_alone = served && !over && self.rings.have_priority();
-            let notified = served | resumed | (!left_alone && self.rest(limit)) | self.run_due();
+            let mut notified = served | resumed | (!left_alone && self.rest(limit)) | self.run_due();
             self.expire();
+            if !is_busy && !notified && self.state.borrow().woken.is_empty() {
+                notified = self.run_early();
+            }
             let woken = take(&mut self.state.borrow_mut().woken);
             for &process in &woken {
                 wake(process);
@@ -432,6 +436,11 @@ impl State {
         if let Some(deadline) = wait.deadline {
             self.deadlines.remove(&(deadline, process));
         }
+    }
+
+    /// Whether there is something to do at once.
+    fn has_more(&self) -> bool {
+        !self.woken.is_empty() || self.times.has_early()
     }
 
     fn next_deadline(&self, end: Option<Instant>) -> Option<Instant> {

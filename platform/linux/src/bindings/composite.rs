@@ -13,7 +13,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::{Rc, Weak};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use drystone_component::Interface;
 pub(super) use drystone_extension::composite::shipping::SERVICE;
@@ -33,6 +33,9 @@ const SLICE: u64 = 4000;
 
 /// So many turns are taken at once before the program's own processes have theirs.
 const TURNS: usize = 2;
+
+/// Who takes longer leaves as much time to the program's own processes, if they have something to do.
+const SHORT: Duration = Duration::from_micros(200);
 
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;
@@ -67,6 +70,10 @@ pub(super) struct Composites {
     clients: Cell<ClientId>,
     /// Those that can go on will have their turns.
     comes_back: Cell<bool>,
+    /// When they may, unless nobody else has something to do.
+    next: Cell<Instant>,
+    /// Those for which something has changed during another one's turn.
+    woken: RefCell<Vec<RunId>>,
 }
 
 impl Composites {
@@ -84,6 +91,8 @@ impl Composites {
             sessions: RefCell::default(),
             clients: Cell::new(0),
             comes_back: Cell::new(false),
+            next: Cell::new(Instant::now()),
+            woken: RefCell::default(),
         })
     }
 
@@ -109,22 +118,41 @@ impl Composites {
 
     /// Something has changed for a run: it goes on at once, before those that only compute.
     fn wake(&self, run: RunId) {
-        // Else some run has the turn, and looks itself.
-        let Ok(mut server) = self.server.try_borrow_mut() else { return };
-        let event = server.turn_of(run);
-        drop(server);
-        self.tell(run, event);
+        let Ok(mut server) = self.server.try_borrow_mut() else {
+            return self.woken.borrow_mut().push(run);
+        };
+        if Instant::now() < self.next.get() {
+            server.wake(run);
+            drop(server);
+        } else {
+            drop(server);
+            let event = self.timed(|server| server.turn_of(run));
+            self.tell(run, event);
+        }
         self.come_back();
     }
 
     /// Those that can go on do, one after the other, for a while.
     fn take_turns(&self) {
         for _ in 0..TURNS {
-            let turn = self.server.borrow_mut().turn();
-            let Some((run, event)) = turn else { return };
+            let Some((run, event)) = self.timed(InterpServer::turn) else { break };
             self.tell(run, event);
+            if Instant::now() < self.next.get() {
+                break;
+            }
         }
         self.come_back();
+    }
+
+    fn timed<T>(&self, turn: impl FnOnce(&mut InterpServer<Ports>) -> T) -> T {
+        let begin = Instant::now();
+        let done = turn(&mut self.server.borrow_mut());
+        let end = Instant::now();
+        let took = end - begin;
+        if took > SHORT {
+            self.next.set(end + took);
+        }
+        done
     }
 
     fn tell(&self, run: RunId, event: Option<Event<Ports>>) {
@@ -136,8 +164,11 @@ impl Composites {
 
     /// Goes on when the program's processes, and what comes from outside, have had their turns.
     fn come_back(&self) {
+        for run in self.woken.take() {
+            self.server.borrow_mut().wake(run);
+        }
         if !self.server.borrow().is_idle() && !self.comes_back.replace(true) {
-            self.reactor.at(Instant::now(), Rc::new(Turns(self.me.clone())));
+            self.reactor.at_the_latest(self.next.get(), Rc::new(Turns(self.me.clone())));
         }
     }
 }

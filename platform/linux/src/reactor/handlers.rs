@@ -2,7 +2,7 @@
 //! What bindings receive goes to those for whom it is in this way, without a process that would read it.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -18,6 +18,8 @@ pub(crate) trait Handler {
 #[derive(Default)]
 pub(super) struct Times {
     handlers: BTreeMap<(Instant, u64), Rc<dyn Handler>>,
+    /// Those that needn't wait for it while nothing else is to be done.
+    early: VecDeque<Time>,
     made: u64,
 }
 
@@ -30,6 +32,16 @@ impl Times {
     fn due(&mut self, now: Instant) -> Vec<Rc<dyn Handler>> {
         let later = self.handlers.split_off(&(now, u64::MAX));
         std::mem::replace(&mut self.handlers, later).into_values().collect()
+    }
+
+    /// Whether there is something to do while there is nothing else.
+    pub(super) fn has_early(&self) -> bool {
+        !self.early.is_empty()
+    }
+
+    fn take_early(&mut self) -> Option<Rc<dyn Handler>> {
+        let Time(time, number) = self.early.pop_front()?;
+        self.handlers.remove(&(time, number))
     }
 }
 
@@ -67,6 +79,14 @@ impl Reactor {
         Time(time, times.made)
     }
 
+    /// The handler runs at that time, or sooner if nothing else is to be done.
+    pub(crate) fn at_the_latest(&self, time: Instant, handler: Rc<dyn Handler>) {
+        let time = self.at(time, handler);
+        let Times { handlers, early, .. } = &mut self.state.borrow_mut().times;
+        early.retain(|Time(time, number)| handlers.contains_key(&(*time, *number)));
+        early.push_back(time);
+    }
+
     /// A handler doesn't wait for its time any more.
     pub(crate) fn cancel(&self, Time(time, number): Time) {
         self.state.borrow_mut().times.handlers.remove(&(time, number));
@@ -92,5 +112,11 @@ impl Reactor {
         let due = self.state.borrow_mut().times.due(Instant::now());
         due.iter().for_each(|handler| handler.ready());
         !due.is_empty()
+    }
+
+    /// Runs one of those that needn't wait for their times; whether there was one.
+    pub(super) fn run_early(&self) -> bool {
+        let early = self.state.borrow_mut().times.take_early();
+        early.inspect(|handler| handler.ready()).is_some()
     }
 }
