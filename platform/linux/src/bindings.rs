@@ -37,6 +37,7 @@ use drystone_runtime::binding::{
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use self::clock::Clock;
+pub(crate) use self::composite::Composites;
 use self::process::Processes;
 use self::worker::Workers;
 use crate::Options;
@@ -48,6 +49,7 @@ pub(crate) struct Bindings {
     contexts: HashMap<&'static str, Box<dyn NamingContext>>,
     managers: HashMap<&'static str, Box<dyn ResourceManager>>,
     services: Services,
+    composites: Rc<Composites>,
 }
 
 impl Bindings {
@@ -63,19 +65,25 @@ impl Bindings {
         contexts.insert("event", Box::new(Events::default()));
         contexts.insert("http", Box::new(http::Context::plain(reactor)));
         contexts.insert("https", Box::new(http::Context::secure(reactor)));
-        let nats = nats::Sessions::new(reactor);
+        let composites = Composites::new(reactor);
+        let nats = nats::Sessions::new(reactor, &composites);
         contexts.insert("event+nats", Box::new(nats::Events::new(&nats)));
         contexts.insert("nats", Box::new(nats::Nats::new(&nats)));
         contexts.insert("onc", Box::new(onc::Context::tcp(reactor)));
         contexts.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
-        contexts.insert("tcp", Box::new(tcp::Tcp::new(reactor)));
+        contexts.insert("tcp", Box::new(tcp::Tcp::new(reactor, &composites)));
         for context in additions.flat_map(|addition| addition.contexts) {
             contexts.insert(context.scheme, (context.begin)());
         }
         let mut managers: HashMap<_, Box<dyn ResourceManager>> = HashMap::new();
         managers.insert("process", Box::new(Processes::new(program, options, reactor)));
         managers.insert("worker", Box::new(Workers::new(program, options, reactor)));
-        Bindings { contexts, managers, services }
+        Bindings { contexts, managers, services, composites }
+    }
+
+    /// What runs composite calls that others ship here, however they come.
+    pub(crate) fn composites(&self) -> &Rc<Composites> {
+        &self.composites
     }
 
     /// What is monitored.

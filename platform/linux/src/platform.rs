@@ -13,7 +13,7 @@ use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 
 use crate::Options;
-use crate::bindings::Bindings;
+use crate::bindings::{Bindings, Composites};
 use crate::control::Control;
 use crate::process::write_all;
 use crate::questions::Questions;
@@ -61,6 +61,11 @@ impl Linux {
     /// For who asks something of the program.
     pub(crate) fn questions(&self) -> &Rc<Questions> {
         &self.questions
+    }
+
+    /// What runs composite calls that others ship here.
+    pub(crate) fn composites(&self) -> &Rc<Composites> {
+        self.bindings.composites()
     }
 
     /// The program has ended; gives where its output went.

@@ -60,7 +60,7 @@ pub(super) fn taker(program: &str) -> Wanted {
 }
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
-pub(super) struct Composites {
+pub(crate) struct Composites {
     me: Weak<Composites>,
     reactor: Rc<Reactor>,
     limits: Limits,

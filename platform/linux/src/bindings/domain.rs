@@ -9,7 +9,6 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use drystone_component::wire::Role;
 use drystone_component::{Interface, Program, Template};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, Wish};
@@ -73,7 +72,7 @@ impl<P: Place> Remote<P> {
         reactor: &Rc<Reactor>,
         capacity: u32,
     ) -> io::Result<Remote<P>> {
-        let begin = |end| Link::new(name, end, Role::Dialer, reactor, capacity);
+        let begin = |end| Link::new(name, end, None, reactor, capacity);
         let link = match offer.open(trust).and_then(begin) {
             Ok(link) => link,
             Err(error) => {
@@ -173,7 +172,8 @@ pub(crate) fn run(
     let mut platform =
         Linux::new(Instant::now(), Output::Standard, program, options).map_err(io::Error::other)?;
     let reactor = platform.reactor.clone();
-    let link = Link::new("the program", offer.open(trust)?, Role::Acceptor, &reactor, capacity)?;
+    let composites = Some(platform.composites().clone());
+    let link = Link::new("the program", offer.open(trust)?, composites, &reactor, capacity)?;
     let host = Outside { template, link: link.clone() };
     let runtime_options = drystone_runtime::Options {
         cores: options.cores.max(1),

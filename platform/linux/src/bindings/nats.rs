@@ -3,8 +3,8 @@
 //! stays with, over two private subjects, until that is lost.
 //!
 //! `access` is what a name and its BY say of the way to NATS, `engine` is what runs `async-nats` while the program waits, and `session`
-//! what a program has at one NATS. There, `link` is a line between two programs, made of `envelope`s, `partner` how each
-//! knows that the other is still there, `export` what is offered, and
+//! what a program has at one NATS. There, `link` is a line between two programs, made of `envelope`s, `stay` how a client keeps to one of
+//! them, `partner` how each knows that the other is still there, `export` what is offered, and
 //! `register` the key-value store in which that is listed. `event` is what comes to all, as `saying`s.
 
 mod access;
@@ -18,22 +18,24 @@ mod partner;
 mod register;
 mod saying;
 mod session;
+mod stay;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Name};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
-use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
+use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::access::Access;
 use self::engine::Engines;
 pub(super) use self::event::Events;
 use self::export::Export;
-use self::link::Link;
 use self::session::Session;
-use super::peer::{Brought, Line, Wanted, check};
+use self::stay::Stay;
+use super::composite::{Composites, Ships, taker};
+use super::peer::{Brought, Wanted, check};
 use crate::reactor::Reactor;
 
 /// A message of NATS or an entry in its store from a stranger.
@@ -73,23 +75,26 @@ impl Nats {
 pub(super) struct Sessions {
     reactor: Rc<Reactor>,
     engines: Engines,
+    composites: Rc<Composites>,
     sessions: RefCell<HashMap<Access, Rc<Session>>>,
 }
 
 impl Sessions {
-    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Sessions> {
+    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<Composites>) -> Rc<Sessions> {
         Rc::new(Sessions {
             reactor: reactor.clone(),
             engines: Engines::default(),
+            composites: composites.clone(),
             sessions: RefCell::default(),
         })
     }
 
     fn get(&self, access: Access) -> Rc<Session> {
-        let sessions = &mut *self.sessions.borrow_mut();
+        let Sessions { reactor, engines, composites, sessions } = self;
+        let sessions = &mut *sessions.borrow_mut();
         let session = sessions
             .entry(access)
-            .or_insert_with_key(|access| Session::new(&self.reactor, &self.engines, access.clone()));
+            .or_insert_with_key(|access| Session::new(reactor, engines, composites, access.clone()));
         session.clone()
     }
 }
@@ -111,8 +116,8 @@ impl BindingFactory for Nats {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let (access, wanted) = wanted(interface, name, hints)?;
-        let session = self.sessions.get(access);
-        Ok(Box::new(Bound { session, wanted, link: None, in_doubt: Rc::default() }))
+        let stay = Stay::new(self.sessions.get(access), &wanted.there);
+        Ok(Box::new(Bound { stay, wanted }))
     }
 }
 
@@ -150,59 +155,24 @@ fn wanted(
 
 /// A name as a client has it.
 struct Bound {
-    session: Rc<Session>,
+    stay: Rc<Stay>,
     wanted: Wanted,
-    /// The line to the server with which it has begun.
-    link: Option<Rc<Link>>,
-    /// The last communication over it was lost: perhaps another server has what this one hasn't any more.
-    in_doubt: Rc<Cell<bool>>,
 }
 
 impl Reach for Bound {
     fn begin(&mut self) -> Box<dyn Far> {
-        let in_doubt = self.in_doubt.take();
-        let link = match self.link.take().filter(|link| !in_doubt && !link.is_over()) {
-            Some(link) => link,
-            None => Link::dial(&self.session, &self.wanted.there),
-        };
-        let line: Rc<dyn Line> = link.clone();
-        self.link = Some(link);
-        Box::new(Staying { far: self.wanted.begin(&line), in_doubt: self.in_doubt.clone() })
-    }
-}
-
-/// A communication with the server with which its client stays, until one is lost.
-struct Staying {
-    far: Box<dyn Far>,
-    in_doubt: Rc<Cell<bool>>,
-}
-
-impl Far for Staying {
-    fn attach(&mut self, pump: Waker) {
-        self.far.attach(pump);
+        Box::new(self.stay.begin(&self.wanted))
     }
 
-    fn has_room(&mut self) -> bool {
-        self.far.has_room()
+    fn harbour(&self) -> Option<Harbour<'_>> {
+        let Wanted { name, there, .. } = &self.wanted;
+        let program = name.strip_suffix(&**there)?.strip_suffix('/')?;
+        // Others that use the same name may stay with another server.
+        Some(Harbour { program, number: Rc::as_ptr(&self.stay).addr(), name: there, is_open: true })
     }
 
-    fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        self.far.send(message, values);
-    }
-
-    fn receive(&mut self) -> Arrival {
-        let arrival = self.far.receive();
-        if matches!(arrival, Arrival::Lost(_)) {
-            self.in_doubt.set(true);
-        }
-        arrival
-    }
-
-    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        self.far.take(values)
-    }
-
-    fn close(&mut self) {
-        self.far.close();
+    fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
+        let taker = Bound { stay: self.stay.clone(), wanted: taker(&self.wanted.name) };
+        Some(Box::new(Ships::new(Box::new(taker), self.harbour()?, shipment)))
     }
 }

@@ -9,7 +9,7 @@ mod credentials;
 mod door;
 mod link;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
@@ -33,19 +33,18 @@ pub(super) struct Tcp {
     links: Rc<Links>,
     doors: HashMap<SocketAddr, Weak<Door>>,
     known: HashMap<Files, Rc<Credentials>>,
-    /// Made when something is exported.
-    composites: OnceCell<Rc<Composites>>,
+    composites: Rc<Composites>,
 }
 
 impl Tcp {
-    pub(super) fn new(reactor: &Rc<Reactor>) -> Tcp {
+    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<Composites>) -> Tcp {
         let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
         Tcp {
             reactor: reactor.clone(),
             links,
             doors: HashMap::new(),
             known: HashMap::new(),
-            composites: OnceCell::new(),
+            composites: composites.clone(),
         }
     }
 
@@ -95,8 +94,7 @@ impl NamingContext for Tcp {
             permit(address.ip())?;
         }
         let door = self.doors.get(&address).and_then(Weak::upgrade);
-        let composites = self.composites.get_or_init(|| Composites::new(&self.reactor));
-        let open = || Door::open(&self.reactor, address, credentials.clone(), composites.clone());
+        let open = || Door::open(&self.reactor, address, credentials.clone(), self.composites.clone());
         let door = door.map_or_else(open, Ok)?;
         if !same(&door.credentials, &credentials) {
             return Err("something is exported at this port with other certificates".to_string());

@@ -1,6 +1,6 @@
 //! A channel with the communications that go over it: what two domains have between them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::rc::{Rc, Weak};
 
@@ -60,7 +60,7 @@ pub(crate) struct Link {
     /// Why.
     why: RefCell<String>,
     /// What runs composite calls, in a domain that its program may ship some to. It doesn't trust the domain as far.
-    composites: Option<OnceCell<Rc<Composites>>>,
+    composites: Option<Rc<Composites>>,
     /// What was made there, if that is to be missed.
     component: Cell<Option<&'static str>>,
     /// Whom to wake when these change.
@@ -68,15 +68,16 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. It is
-    /// served until [`hang_up`](Link::hang_up).
+    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side; with what runs
+    /// composite calls at the end where the component is. It is served until [`hang_up`](Link::hang_up).
     pub(crate) fn new(
         name: &str,
         end: End,
-        role: Role,
+        composites: Option<Rc<Composites>>,
         reactor: &Rc<Reactor>,
         capacity: u32,
     ) -> io::Result<Rc<Link>> {
+        let role = if composites.is_some() { Role::Acceptor } else { Role::Dialer };
         let link = Rc::new_cyclic(|me| Link {
             me: me.clone(),
             name: name.into(),
@@ -90,7 +91,7 @@ impl Link {
             sign: Cell::new(0),
             lost: Cell::new(false),
             why: RefCell::default(),
-            composites: (role == Role::Acceptor).then(OnceCell::new),
+            composites,
             component: Cell::default(),
             watcher: RefCell::default(),
         });
@@ -275,8 +276,7 @@ impl Line for Link {
     }
 
     fn composites(&self) -> Option<&Rc<Composites>> {
-        let composites = self.composites.as_ref()?;
-        Some(composites.get_or_init(|| Composites::new(&self.reactor)))
+        self.composites.as_ref()
     }
 
     fn reactor(&self) -> &Rc<Reactor> {

@@ -10,7 +10,7 @@ use crate::bindings::channel::{Trust, pair};
 fn a_domain_that_writes_nonsense_without_a_pause_is_lost() {
     let reactor = Reactor::new().unwrap();
     let (here, there) = pair().unwrap();
-    let line = Link::new("process:x", here.open(Trust::None).unwrap(), Role::Dialer, &reactor, 256).unwrap();
+    let line = Link::new("process:x", here.open(Trust::None).unwrap(), None, &reactor, 256).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let flood = {
         let stop = stop.clone();

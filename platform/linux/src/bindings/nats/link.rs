@@ -13,6 +13,7 @@ use drystone_component::wire::{Limits, Role};
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
+use crate::bindings::composite::Composites;
 use crate::bindings::peer::{Line, Names, Offer, Peer};
 use crate::reactor::{Handler, Reactor, Time};
 
@@ -317,6 +318,10 @@ impl Line for Link {
 
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
         Some((self.names.as_deref()?.find(name)?, 1))
+    }
+
+    fn composites(&self) -> Option<&Rc<Composites>> {
+        self.names.as_ref().map(|_| &self.session.composites)
     }
 
     fn reactor(&self) -> &Rc<Reactor> {

@@ -26,6 +26,7 @@ use super::export::Export;
 use super::link::Link;
 use super::partner::Partners;
 use super::register::Found;
+use crate::bindings::composite::Composites;
 use crate::reactor::{Handler, Reactor};
 
 /// Most bytes in a message.
@@ -41,6 +42,7 @@ pub(super) struct Session {
     pub(super) reactor: Rc<Reactor>,
     engines: Engines,
     access: Access,
+    pub(super) composites: Rc<Composites>,
     /// Where the bell is heard.
     source: usize,
     /// Stands for what can't be sent yet.
@@ -101,12 +103,18 @@ impl Open {
 }
 
 impl Session {
-    pub(super) fn new(reactor: &Rc<Reactor>, engines: &Engines, access: Access) -> Rc<Session> {
+    pub(super) fn new(
+        reactor: &Rc<Reactor>,
+        engines: &Engines,
+        composites: &Rc<Composites>,
+        access: Access,
+    ) -> Rc<Session> {
         let session = Rc::new_cyclic(|me| Session {
             me: me.clone(),
             reactor: reactor.clone(),
             engines: engines.clone(),
             access,
+            composites: composites.clone(),
             source: reactor.source(),
             rest: reactor.source(),
             stage: RefCell::new(Stage::Idle),
