@@ -1,6 +1,7 @@
 //! `nats:` names, with a real nats-server for each test: what all factories have in common, servers that share their clients,
 //! and what happens when a server, NATS itself, or sense is lost. Where there is no nats-server these are skipped, and say so.
 
+mod blocks;
 mod faults;
 
 use std::collections::HashSet;
@@ -44,7 +45,7 @@ impl Nats {
         Some(Nats { process, folder, port, arguments })
     }
 
-    fn name(&self, subject: &str) -> String {
+    pub fn name(&self, subject: &str) -> String {
         format!("nats://127.0.0.1:{}/{subject}", self.port)
     }
 

@@ -11,6 +11,7 @@ use drystone_client::composite::VarTable;
 use drystone_client::composite::builder::{Builder, sequence, text};
 
 use crate::counted::Counted;
+use crate::nats::Nats;
 use crate::peer::Peer;
 use crate::servers::{file_server, key_value, system};
 use crate::tcp::port;
@@ -21,15 +22,20 @@ fn a_block_does_the_same_wherever_it_runs() {
     let count = std::env::var("BLOCKS").map_or(40, |count| count.parse().expect("a number"));
     let mut random = random(std::env::var("SEED").map_or(0x5a1b, |seed| seed.parse().expect("a number")));
     let (mut ended_well, mut refused) = (0, 0);
-    for _ in 0..count {
-        let programs = blocks::programs(&mut random, port());
-        let [here, there, apart] = programs.each_ref().map(|program| {
+    let nats = Nats::start(false);
+    for round in 0..count {
+        // Where there is no NATS it is TCP once more.
+        let other = nats.as_ref().map(|nats| nats.name(&format!("round{round}.")));
+        let tcp = || format!("tcp://127.0.0.1:{}/", port());
+        let programs = blocks::programs(&mut random, [tcp(), other.unwrap_or_else(tcp)]);
+        let [here, there, over_nats, apart] = programs.each_ref().map(|program| {
             let output = drystone(folder_with(program).path(), &["run", "program.dry"]);
             let error = complaint(&output).lines().find(|line| line.starts_with("error")).map(str::to_string);
             (printed(&output), error, status(&output))
         });
         assert_eq!(here, there, "{}", programs[1]);
-        assert_eq!(here, apart, "{}", programs[2]);
+        assert_eq!(here, over_nats, "{}", programs[2]);
+        assert_eq!(here, apart, "{}", programs[3]);
         ended_well += usize::from(here.2 == 0);
         // The compiler sees some divisions by zero.
         refused += usize::from(here.2 == 2);
@@ -37,7 +43,7 @@ fn a_block_does_the_same_wherever_it_runs() {
     assert!(ended_well > count / 4 && refused < count / 4, "{ended_well}, {refused} of {count}");
 }
 
-const TELLER: &str = "
+pub const TELLER: &str = "
 COMPONENT Main;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
 COMPONENT Host OFFERS Count;
@@ -59,9 +65,9 @@ BEGIN
 END Main;
 ";
 
-/// What `inspect` says of the requirements of a guest that has done its work.
-fn requirements(connected: &str) -> Vec<String> {
-    let folder = folder_with(&TELLER.replace("CONNECTED", connected));
+/// What `inspect` says of the requirements of a guest that has done its work; the program is a [`TELLER`].
+pub fn requirements(program: &str, connected: &str) -> Vec<String> {
+    let folder = folder_with(&program.replace("CONNECTED", connected));
     let mut program = Peer::start(folder.path(), DRYSTONE, &["run", "--control", "socket", "program.dry"]);
     assert_eq!(program.line(), "300");
     let shown = printed(&drystone(folder.path(), &["inspect", "socket"]));
@@ -73,26 +79,32 @@ fn a_block_is_shipped_where_that_is_possible() {
     let port = port();
     let name = format!("tcp://127.0.0.1:{port}/count");
     let far = format!("EXPORT(Count(host), \"{name}\"); CONNECT(Count(guest), \"{name}\")");
-    let is_shipped =
-        |connected: &str| requirements(connected).iter().any(|it| it.starts_with("COMPOSITE of tcp:"));
-    assert!(is_shipped(&far), "{:?}", requirements(&far));
+    let is_shipped = |connected: &str| {
+        requirements(TELLER, connected).iter().any(|it| it.starts_with("COMPOSITE of tcp:"))
+    };
+    assert!(is_shipped(&far), "{:?}", requirements(TELLER, &far));
     for kept in [
         "CONNECT(Count(guest), host)".to_string(),
         far.clone() + " BY Monitored()",
         far.clone() + " BY Retried(messages: \"Next\")",
     ] {
-        assert!(!is_shipped(&kept), "{kept}: {:?}", requirements(&kept));
+        assert!(!is_shipped(&kept), "{kept}: {:?}", requirements(TELLER, &kept));
     }
 }
 
 /// A server of `systems/` that runs at a name of this kind.
 fn serving(program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> (Peer, String) {
     let name = format!("tcp://127.0.0.1:{}/{kind}", port());
+    (serving_at(&name, program, folder, arguments, kind), name)
+}
+
+/// The same at a name that is given.
+pub fn serving_at(name: &str, program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> Peer {
     let named = format!("{kind}={name}");
     let arguments = [arguments, &[&named]].concat();
     let mut server = Peer::start(folder, program.to_str().expect("a plain path"), &arguments);
     assert_eq!(server.line(), "ready");
-    (server, name)
+    server
 }
 
 /// What one of `systems/composites` says, and its status.

@@ -42,9 +42,11 @@ const VARIABLES: &str =
 const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" \
      + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
 
-/// A program whose blocks are ordinary ones, and the same where they are shipped over this port, and to a domain.
-pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 3] {
-    let mut maker = Maker { random, loops: 0, talks: false };
+/// A program whose blocks are ordinary ones, and the same where they are shipped by names that begin so, and to a domain.
+pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [String; 4] {
+    let mut maker = Maker { random, loops: 0, talks: false, has_two: true };
+    // Not all names can be talked to in one block.
+    maker.has_two = maker.below(3) > 0;
     // What has begun to talk before isn't shipped.
     maker.talks = maker.below(4) == 0;
     let first = maker.statements(3, 2);
@@ -67,17 +69,19 @@ pub fn programs(random: &mut dyn FnMut() -> u64, port: u16) -> [String; 3] {
     };
     let program = PROGRAM.replace("BODY", &body);
     let near = "CONNECT(Echo(guest), host); CONNECT(Twice[1](guest), host); CONNECT(Twice[2](guest), host)";
-    let (echo, twice) =
-        (format!("\"tcp://127.0.0.1:{port}/echo\""), format!("\"tcp://127.0.0.1:{port}/twice\""));
     // Behind something, programs come in as other clients do.
     let by = maker.one(&["", " BY Monitored", " BY Restricted(messages: \"Say, Note, Sum\")"]);
-    let far = format!(
-        "EXPORT(Echo(host), {echo}){by}; EXPORT(Twice(host), {twice}); CONNECT(Echo(guest), {echo}); \
-         CONNECT(Twice[1](guest), {twice}); CONNECT(Twice[2](guest), {twice})"
-    );
+    let [there, over_nats] = prefixes.map(|prefix| {
+        let (echo, twice) = (format!("\"{prefix}echo\""), format!("\"{prefix}twice\""));
+        let far = format!(
+            "EXPORT(Echo(host), {echo}){by}; EXPORT(Twice(host), {twice}); CONNECT(Echo(guest), {echo}); \
+             CONNECT(Twice[1](guest), {twice}); CONNECT(Twice[2](guest), {twice})"
+        );
+        program.replace("NAMES", &far)
+    });
     let place = maker.one(&["process:host", "worker:1"]);
     let apart = program.replace("NEW(host);", &format!("NEW(host) AT \"{place}\";"));
-    [program.replace("NAMES", near), program.replace("NAMES", &far), apart.replace("NAMES", near)]
+    [program.replace("NAMES", near), there, over_nats, apart.replace("NAMES", near)]
 }
 
 struct Maker<'a> {
@@ -86,6 +90,8 @@ struct Maker<'a> {
     loops: usize,
     /// Whether statements may talk.
     talks: bool,
+    /// Whether they may do so by both interfaces.
+    has_two: bool,
 }
 
 impl Maker<'_> {
@@ -131,14 +137,14 @@ impl Maker<'_> {
                     "Echo!Say({values}); IF Echo?Both THEN Echo?Both({i}, {t}, {r}, {b}, {c}) ELSE Echo?Number(i2) END"
                 )
             }
-            10 => match self.below(2) {
-                0 => format!("Echo!Note({})", self.integer(2)),
-                _ => "Echo!Sum; b0 := Echo?ANY; Echo?Number(i1)".into(),
-            },
-            11 => {
+            11 if self.has_two => {
                 let which = self.one(&["Twice[1]", "Twice[2]"]);
                 format!("{which}!Double({}); {which}?Is({})", self.integer(2), self.one(&["i0", "i2"]))
             }
+            10 | 11 => match self.below(2) {
+                0 => format!("Echo!Note({})", self.integer(2)),
+                _ => "Echo!Sum; b0 := Echo?ANY; Echo?Number(i1)".into(),
+            },
             12 | 13 => {
                 let (condition, yes, no) =
                     (self.whole(), self.statements(3, depth - 1), self.statements(2, depth - 1));
