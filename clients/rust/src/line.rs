@@ -28,9 +28,15 @@ impl Line {
 
     pub(crate) fn describe(&mut self, name: &str) -> Result<Description, Error> {
         let asked = self.connection.describe(name.as_bytes());
-        self.until(|line| match line.connection.poll()? {
-            Event::Answered { request, description } if request == asked => Some(description),
-            _ => None,
+        self.until(|line| {
+            // What was said before may have left other events.
+            loop {
+                if let Event::Answered { request, description } = line.connection.poll()?
+                    && request == asked
+                {
+                    return Some(description);
+                }
+            }
         })?
         .map_err(|why| Error::Refused(format!("{name}: {why}")))
     }
