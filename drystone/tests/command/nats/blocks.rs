@@ -160,7 +160,7 @@ fn a_block_goes_on_with_another_server_when_its_own_has_gone_between() {
     let folder = client(&name, 6, 2);
     let mut client = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
     assert_eq!(client.line(), "7");
-    // It knows nothing of the program, which comes by its hash.
+    // It knows nothing of the program.
     let (_second, _folder) = server(&text, &name);
     drop(first);
     assert_eq!(client.line(), "8");

@@ -167,8 +167,7 @@ impl Reach for Bound {
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Wanted { name, there, .. } = &self.wanted;
         let program = name.strip_suffix(&**there)?.strip_suffix('/')?;
-        // Others that use the same name may stay with another server.
-        Some(Harbour { program, number: Rc::as_ptr(&self.stay).addr(), name: there, is_open: true })
+        Some(Harbour { program, number: self.stay.number(), name: there, is_open: true })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {

@@ -32,6 +32,11 @@ impl Stay {
         Staying { far: wanted.begin(&line), stay: self.clone(), link, is_for_name }
     }
 
+    /// Tells this server from those of others that use the same name, and from that with which it stayed before.
+    pub(super) fn number(&self) -> usize {
+        Rc::as_ptr(&self.link()).addr()
+    }
+
     fn link(&self) -> Rc<Link> {
         let link = &mut *self.link.borrow_mut();
         link.take_if(|link| link.is_over());
