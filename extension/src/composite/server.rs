@@ -16,7 +16,10 @@ use super::run::{Allowance, Run, Step, Why};
 use super::services::Services;
 use super::table::VarTable;
 
-/// Instructions of a turn, at most: some milliseconds, also where they are interpreted, so that nobody waits longer for a turn.
+/// Instructions of a run's first turn, about.
+const FIRST: u64 = 1 << 16;
+
+/// Instructions of a turn, at most, about.
 const LONG: u64 = 1 << 21;
 
 /// How a server goes about.
@@ -26,7 +29,7 @@ pub struct Settings {
     pub limits: Limits,
     /// Bytes of programs that are remembered; those that nobody used for longest are forgotten first.
     pub remembered: usize,
-    /// Rounds of a turn; fewer of programs in which rounds can be long ([`LONG`]).
+    /// Rounds of a turn, at most: see [`InterpServer::lengthen`].
     pub slice: u64,
     /// A number that nobody can guess: see [`Executor::Jit`].
     pub key: u64,
@@ -92,6 +95,8 @@ struct Active<S> {
     hash: Hash,
     run: Run<S>,
     is_ready: bool,
+    /// Rounds of its next turn.
+    slice: u64,
 }
 
 /// A program that is used so often is compiled to the machine's code.
@@ -208,7 +213,8 @@ impl<S: Services> InterpServer<S> {
         owner.runs += 1;
         let id = self.next;
         self.next += 1;
-        self.runs.insert(id, Active { client, hash, run, is_ready: false });
+        let slice = self.settings.slice.min(FIRST / known.prepared.round()).max(1);
+        self.runs.insert(id, Active { client, hash, run, is_ready: false, slice });
         self.wake(id);
         Ok(id)
     }
@@ -295,12 +301,27 @@ impl<S: Services> InterpServer<S> {
         self.go_on(run)
     }
 
+    /// A run's last turn took too long by the host's clock: the next ones are shorter.
+    pub fn shorten(&mut self, run: RunId) {
+        if let Some(active) = self.runs.get_mut(&run) {
+            active.slice = (active.slice / 2).max(1);
+        }
+    }
+
+    /// A run's turns may be longer. Only one that has used the last one up shows how long they take.
+    pub fn lengthen(&mut self, run: RunId) {
+        if let Some(active) = self.runs.get_mut(&run).filter(|active| active.is_ready) {
+            let most = self.settings.slice.min(LONG / active.run.prepared().round()).max(1);
+            active.slice = (active.slice * 2).min(most);
+        }
+    }
+
     /// A slice for a run that isn't among those which are ready.
     fn go_on(&mut self, run: RunId) -> Option<Event<S>> {
         let active = self.runs.get_mut(&run)?;
         let id = active.client;
         let client = self.clients.get_mut(&id)?;
-        let slice = self.settings.slice.min(LONG / active.run.prepared().round()).max(1);
+        let slice = active.slice;
         let given = client.quota.rounds.min(slice);
         active.run.allow(given);
         let step = active.run.resume(slice);

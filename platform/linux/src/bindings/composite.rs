@@ -28,14 +28,14 @@ pub(super) use self::ships::Ships;
 use super::peer::Wanted;
 use crate::reactor::{Handler, Reactor};
 
-/// Rounds of a turn.
+/// Rounds of a turn, at most.
 const SLICE: u64 = 4000;
 
-/// So many turns are taken at once before the program's own processes have theirs.
-const TURNS: usize = 2;
+/// Turns become longer until they take so much.
+const SHORT: Duration = Duration::from_micros(50);
 
-/// Who takes longer leaves as much time to the program's own processes, if they have something to do.
-const SHORT: Duration = Duration::from_micros(200);
+/// Turns become shorter until they take no more than that: it is what others wait for.
+const LONG: Duration = Duration::from_micros(200);
 
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 16 << 20;
@@ -70,7 +70,7 @@ pub(crate) struct Composites {
     clients: Cell<ClientId>,
     /// Those that can go on will have their turns.
     comes_back: Cell<bool>,
-    /// When they may, unless nobody else has something to do.
+    /// When they may, unless nobody else has something to do: the program's processes have as much time as they.
     next: Cell<Instant>,
     /// Those for which something has changed during another one's turn.
     woken: RefCell<Vec<RunId>>,
@@ -118,41 +118,31 @@ impl Composites {
 
     /// Something has changed for a run: it goes on at once, before those that only compute.
     fn wake(&self, run: RunId) {
-        let Ok(mut server) = self.server.try_borrow_mut() else {
+        if self.server.try_borrow().is_err() {
+            // Another one has the turn.
             return self.woken.borrow_mut().push(run);
-        };
-        if Instant::now() < self.next.get() {
-            server.wake(run);
-            drop(server);
-        } else {
-            drop(server);
-            let event = self.timed(|server| server.turn_of(run));
-            self.tell(run, event);
         }
-        self.come_back();
+        self.take_turn(|server| Some((run, server.turn_of(run))));
     }
 
-    /// Those that can go on do, one after the other, for a while.
-    fn take_turns(&self) {
-        for _ in 0..TURNS {
-            let Some((run, event)) = self.timed(InterpServer::turn) else { break };
-            self.tell(run, event);
-            if Instant::now() < self.next.get() {
-                break;
-            }
-        }
-        self.come_back();
-    }
-
-    fn timed<T>(&self, turn: impl FnOnce(&mut InterpServer<Ports>) -> T) -> T {
+    /// Some run has a turn.
+    fn take_turn(
+        &self,
+        turn: impl FnOnce(&mut InterpServer<Ports>) -> Option<(RunId, Option<Event<Ports>>)>,
+    ) {
         let begin = Instant::now();
-        let done = turn(&mut self.server.borrow_mut());
-        let end = Instant::now();
-        let took = end - begin;
-        if took > SHORT {
-            self.next.set(end + took);
+        let turn = turn(&mut self.server.borrow_mut());
+        let took = begin.elapsed();
+        self.next.set(begin + 2 * took);
+        if let Some((run, event)) = turn {
+            if took > LONG {
+                self.server.borrow_mut().shorten(run);
+            } else if took < SHORT {
+                self.server.borrow_mut().lengthen(run);
+            }
+            self.tell(run, event);
         }
-        done
+        self.come_back();
     }
 
     fn tell(&self, run: RunId, event: Option<Event<Ports>>) {
@@ -180,7 +170,7 @@ impl Handler for Turns {
     fn ready(&self) {
         if let Some(composites) = self.0.upgrade() {
             composites.comes_back.set(false);
-            composites.take_turns();
+            composites.take_turn(InterpServer::turn);
         }
     }
 }
