@@ -195,4 +195,9 @@ fn what_is_stored_is_worked_on_where_it_is() {
     assert_eq!(work("follow w"), ("70 after 2 steps".into(), 0));
     assert_eq!(work("follow n:2"), ("12 after 1 steps".into(), 0));
     assert_eq!(work("follow b"), ("30 after 1 steps".into(), 0));
+    let program = vars.program(sequence([put("12", "w"), put("w", "n:2")])).unwrap();
+    server.run(&program, &["store"], VarTable::of(&program).unwrap(), 1000).unwrap();
+    let (said, status) = work("follow n:2");
+    assert!(said.ends_with(" leads back to itself"), "{said}");
+    assert_eq!(status, 1);
 }

@@ -65,6 +65,8 @@ pub enum Event<S> {
 pub struct InterpServer<S> {
     settings: Settings,
     programs: BTreeMap<Hash, Known<S>>,
+    /// Those, by when they were used last.
+    by_use: BTreeMap<u64, Hash>,
     /// Bytes of all of them.
     remembered: usize,
     clock: u64,
@@ -108,6 +110,7 @@ impl<S: Services> InterpServer<S> {
         InterpServer {
             settings,
             programs: BTreeMap::new(),
+            by_use: BTreeMap::new(),
             remembered: 0,
             clock: 0,
             clients: BTreeMap::new(),
@@ -144,7 +147,8 @@ impl<S: Services> InterpServer<S> {
         let prepared = Arc::new(prepared);
         let known = Known { prepared, bytes, last_used: self.clock, uses: 0, may_be_compiled: true };
         self.programs.insert(hash, known);
-        self.forget_some(hash);
+        self.by_use.insert(self.clock, hash);
+        self.forget_some();
     }
 
     /// The program with a hash, if it is remembered; else the client has to send it.
@@ -152,10 +156,10 @@ impl<S: Services> InterpServer<S> {
         self.programs.get(&hash).map(|known| known.prepared.program())
     }
 
-    fn forget_some(&mut self, last: Hash) {
+    /// But the last one stays.
+    fn forget_some(&mut self) {
         while self.remembered > self.settings.remembered && self.programs.len() > 1 {
-            let others = self.programs.iter().filter(|(hash, _)| **hash != last);
-            let Some((&oldest, _)) = others.min_by_key(|(_, known)| known.last_used) else { return };
+            let Some((_, oldest)) = self.by_use.pop_first() else { return };
             if let Some(known) = self.programs.remove(&oldest) {
                 self.remembered -= known.bytes;
             }
@@ -202,6 +206,8 @@ impl<S: Services> InterpServer<S> {
             known.ok_or_else(|| format!("the program {hash} isn't known here any more; send it again"))?;
         known.prepared.program().check_interfaces(interfaces)?;
         self.clock += 1;
+        self.by_use.remove(&known.last_used);
+        self.by_use.insert(self.clock, hash);
         (known.last_used, known.uses) = (self.clock, known.uses.saturating_add(1));
         if known.uses == OFTEN {
             known.compile(self.settings.key);

@@ -38,7 +38,7 @@ const SHORT: Duration = Duration::from_micros(50);
 const LONG: Duration = Duration::from_micros(200);
 
 /// Bytes of programs that are remembered.
-const REMEMBERED: usize = 16 << 20;
+const REMEMBERED: usize = 4 << 20;
 
 /// Bytes of a program.
 const LONGEST: usize = 64 << 10;
