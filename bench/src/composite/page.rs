@@ -9,7 +9,7 @@ pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     let plot = |unit, file: &str, title: &str| Plot {
         file: file.into(),
         title: title.into(),
-        rows: rows.iter().filter(|row| row.unit == unit && is_headline(row)).collect(),
+        rows: rows.iter().filter(|row| row.unit == unit && place(row) == Place::Headline).collect(),
     };
     let some = |prefix, file: &str, title: &str| Plot {
         file: file.into(),
@@ -36,18 +36,16 @@ pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
     Ok(delays::section(rows)?.into_iter().collect())
 }
 
-/// Whether it stands in the first table: its name has no prefix.
-fn is_headline(row: &Row) -> bool {
-    !["plain ", "interpreted ", "calls ", "component "].iter().any(|prefix| row.row.starts_with(prefix))
-        && !delays::is_of_relays(row)
-}
-
+/// In the first table is what has no prefix.
 fn place(row: &Row) -> Place {
-    match is_headline(row) {
-        true => Place::Headline,
-        // Else it would be taken for a figure of Drystone's.
-        false if delays::is_of_relays(row) => Place::Section,
-        false => Place::More,
+    let has_prefix = |prefix: &&str| row.row.starts_with(prefix);
+    if delays::is_of_relays(row) {
+        // It would be taken for a figure of Drystone's.
+        Place::Section
+    } else if ["plain ", "interpreted ", "calls ", "component "].iter().any(has_prefix) {
+        Place::More
+    } else {
+        Place::Headline
     }
 }
 

@@ -132,13 +132,11 @@ impl<S: Services> InterpServer<S> {
         Ok(hash)
     }
 
-    /// The same, of what has been prepared of these bytes: elsewhere, where it takes long.
-    pub fn learn(&mut self, bytes: &[u8], prepared: Prepared<S>) -> Hash {
-        let hash = Hash::of(bytes);
+    /// The same, of what has been prepared of so many bytes with this hash: elsewhere, where it takes long.
+    pub fn learn(&mut self, hash: Hash, bytes: usize, prepared: Prepared<S>) {
         if !self.programs.contains_key(&hash) {
-            self.add(hash, bytes.len(), prepared);
+            self.add(hash, bytes, prepared);
         }
-        hash
     }
 
     fn add(&mut self, hash: Hash, bytes: usize, prepared: Prepared<S>) {

@@ -81,8 +81,9 @@ impl Composites {
         let result = self.preparing.now.borrow().as_ref().and_then(|(_, work)| work.result());
         let Some(result) = result else { return };
         let Some((sent, _)) = self.preparing.now.take() else { return };
-        let hash = result.map(|prepared| self.server.borrow_mut().learn(&sent.program, prepared));
-        sent.by.upgrade().inspect(|session| session.remembered(hash));
+        let Sent { by, program, hash } = sent;
+        let learnt = result.map(|prepared| self.server.borrow_mut().learn(hash, program.len(), prepared));
+        by.upgrade().inspect(|session| session.remembered(learnt.map(|()| hash)));
         self.prepare_next();
     }
 }
