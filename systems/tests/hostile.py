@@ -290,11 +290,15 @@ def loop(program, x):
 
 
 def wind(program, x):
-    """Rounds as long as a program can have them."""
-    text = program.text(b"ab")
+    """Rounds as long as a program can have them, and searches in a long text."""
+    text, i = program.text(b"ab"), program.integer()
+    with program.for_(i, 1, 20):
+        text.set(text + text)
+    short = program.text(b"ab")
     with program.while_(x > 0):
+        x.set(drystone.find(text, b"bb"))
         for _ in range(600):
-            x.set(drystone.find(text, b"b"))
+            x.set(drystone.find(short, b"b"))
 
 
 def be_hostile(act):

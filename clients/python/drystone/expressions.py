@@ -105,7 +105,7 @@ class Variable(Expression):
         self.program.command(word(1) + word(self.number) + value.code_in(self.program))
 
     def is_spelled_by(self, text):
-        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER)."""
+        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER): a command, done once, where it stands."""
         if self.ty not in (INTEGER, REAL) or self.length is not None:
             raise TypeError("only an INTEGER or a REAL is spelled")
         is_one = self.program.boolean()

@@ -177,7 +177,9 @@ impl Server {
             if number == UNKNOWN && self.known.remove(&hash) {
                 continue;
             }
-            self.known.insert(hash);
+            if number != REFUSED {
+                self.known.insert(hash);
+            }
             return self.outcome(number, &answer, table);
         }
     }

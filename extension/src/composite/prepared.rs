@@ -14,12 +14,12 @@ use super::host::{Calls, Host};
 use super::program::{Code, Program, Refusal};
 use super::services::Services;
 use super::table::Layout;
-use crate::Verified;
 use crate::bytecode;
 #[cfg(all(unix, target_arch = "x86_64"))]
 use crate::engine::jit::{Constants, Jit, Pages, pages};
 use crate::engine::{Context, Interpreter, Platform, Stop};
 use crate::verifier::verify;
+use crate::{DEPTH, Verified};
 
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,16 @@ impl<S> Prepared<S> {
         match &self.body {
             Body::Tree => 1,
             Body::Bytecode(verified, _) => {
-                // Loops may add that, and calls.
-                verified.program().slots() as u64 + 2 * helpers::PATIENCE
+                // Loops may add that, and calls; and each function that is under way may do as much.
+                let calls = |it| {
+                    matches!(
+                        it,
+                        bytecode::Instruction::CallLocal { .. } | bytecode::Instruction::CallRegister { .. }
+                    )
+                };
+                let depth =
+                    if verified.program().instructions().any(|(_, it)| calls(it)) { DEPTH } else { 1 };
+                depth as u64 * (verified.program().slots() as u64 + 2 * helpers::PATIENCE)
             }
         }
     }

@@ -114,7 +114,7 @@ impl<S: Services> Run<S> {
         Ok(Run { prepared, memory, host, place, rounds, cancelled, has_ended: false })
     }
 
-    /// Goes on, for so many rounds at most, and at least one.
+    /// Goes on, for so many rounds at most, and at least one; what it owes is paid before, since the time for that is over.
     pub fn resume(&mut self, slice: u64) -> Step {
         if self.has_ended {
             return Step::Ended;
@@ -122,17 +122,13 @@ impl<S: Services> Run<S> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Step::Stopped(Why::Cancelled);
         }
-        let slice = slice.max(1);
-        let paid = self.host.debt.min(self.rounds).min(slice);
+        let paid = self.host.debt.min(self.rounds);
         self.rounds -= paid;
         self.host.debt -= paid;
         if self.rounds == 0 {
             return Step::Stopped(Why::Budget);
         }
-        if paid == slice {
-            return Step::Yields;
-        }
-        let given = self.rounds.min(slice - paid);
+        let given = self.rounds.min(slice.max(1));
         let (left, halt) = self.go_on(given);
         self.rounds -= given - left;
         match halt {
@@ -210,6 +206,11 @@ impl<S> Run<S> {
     /// What is left of its allowance.
     pub fn rounds(&self) -> u64 {
         self.rounds.saturating_sub(self.host.debt)
+    }
+
+    /// What it has used beyond what it was allowed.
+    pub(super) fn debt(&self) -> u64 {
+        self.host.debt
     }
 
     /// Takes from it what is left of its allowance. What it used beyond, it still owes.

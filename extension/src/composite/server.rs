@@ -326,7 +326,7 @@ impl<S: Services> InterpServer<S> {
         let id = active.client;
         let client = self.clients.get_mut(&id)?;
         let slice = active.slice;
-        let given = client.quota.rounds.min(slice);
+        let given = client.quota.rounds.min(slice.saturating_add(active.run.debt()));
         active.run.allow(given);
         let step = active.run.resume(slice);
         client.quota.rounds -= given - active.run.take_rounds();

@@ -152,3 +152,55 @@ fn what_nobody_uses_is_forgotten_first() {
     // The run has its program as long as it needs it.
     assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
 }
+
+/// How many rounds a run of [`endless`] has done.
+fn rounds_of(server: &mut InterpServer<Store>, run: RunId) -> i64 {
+    match server.run(run).unwrap().get(0, 0) {
+        Some(Value::Integer(rounds)) => rounds,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn turns_are_as_long_as_the_host_says_within_limits() {
+    let mut server = InterpServer::new(SETTINGS);
+    let hash = server.remember(&endless()).unwrap();
+    server.admit(1, Quota { rounds: u64::MAX, ..QUOTA });
+    let run = server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap();
+    let turn = |server: &mut InterpServer<Store>| {
+        let before = rounds_of(server, run);
+        assert!(matches!(server.turn(), Some((it, None)) if it == run));
+        rounds_of(server, run) - before
+    };
+    let first = turn(&mut server);
+    assert!((90..=100).contains(&first), "{first} rounds");
+    server.shorten(run);
+    let shorter = turn(&mut server);
+    assert!((40..=50).contains(&shorter), "{shorter} rounds");
+    (0..99).for_each(|_| server.shorten(run));
+    assert!((0..=1).contains(&turn(&mut server)));
+    (0..99).for_each(|_| server.lengthen(run));
+    let longest = turn(&mut server);
+    assert!((90..=100).contains(&longest), "{longest} rounds");
+}
+
+#[test]
+fn who_only_waited_shows_nothing_of_how_long_its_turns_take() {
+    let mut server = InterpServer::new(SETTINGS);
+    let hash = server.remember(&endless()).unwrap();
+    server.admit(1, Quota { rounds: 50, ..QUOTA });
+    let run = server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap();
+    server.shorten(run);
+    assert!(matches!(server.turn(), Some((_, Some(Event::Stopped(Why::Budget, _)))) | Some((_, None))));
+    while !server.is_idle() {
+        server.turn();
+    }
+    // It isn't ready now.
+    server.lengthen(run);
+    server.allow(1, 1000);
+    server.resume(run);
+    let before = rounds_of(&mut server, run);
+    server.turn();
+    let done = rounds_of(&mut server, run) - before;
+    assert!(done <= 50, "{done} rounds");
+}

@@ -235,8 +235,8 @@ fn long_texts_are_paid_also_where_nothing_loops() {
         }
         assert_eq!(run.resume(64), Step::Stopped(Why::Budget), "{by:?}");
         let Some(Value::Integer(done)) = run.get(done.number(), 0) else { panic!() };
-        // Each costs 938 rounds, and is paid in 15 turns.
-        assert!((10..=12).contains(&done) && turns >= 150, "{by:?}: {done} in {turns} turns");
+        // Each costs 938 rounds, more than a turn has: another one's turn is after each.
+        assert!((10..=12).contains(&done) && turns >= 10, "{by:?}: {done} in {turns} turns");
     }
 }
 

@@ -154,6 +154,8 @@ fn a_block_that_a_server_refuses_is_an_ordinary_one() {
 fn a_block_goes_on_with_another_server_when_its_own_has_gone_between() {
     let Some(nats) = Nats::start(true) else { return };
     let name = nats.name("count");
+    let connected = format!("EXPORT(Count(host), \"{name}\"); CONNECT(Count(guest), \"{name}\")");
+    assert!(is_shipped(TELLER, &connected));
     let text = SERVER.replace("MORE", "");
     let (first, _folder) = server(&text, &name);
     let folder = client(&name, 6, 2);

@@ -37,6 +37,9 @@ const SHORT: Duration = Duration::from_micros(50);
 /// Turns become shorter until they take no more than that: it is what others wait for.
 const LONG: Duration = Duration::from_micros(200);
 
+/// Who has had turns at arrival rests for as long as they took, but no longer than this.
+const REST: Duration = Duration::from_millis(1);
+
 /// Bytes of programs that are remembered.
 const REMEMBERED: usize = 4 << 20;
 
@@ -116,7 +119,12 @@ impl Composites {
         drop(discarded);
     }
 
-    /// Something has changed for a run: it goes on at once, before those that only compute.
+    /// A run begins, or is resumed: at once, unless so many did that the program's processes have had too little time.
+    fn begin(&self, run: RunId) {
+        if self.next.get() <= Instant::now() + LONG { self.wake(run) } else { self.come_back() }
+    }
+
+    /// Something has changed for a run that waited for it: it goes on at once, before those that only compute.
     fn wake(&self, run: RunId) {
         if self.server.try_borrow().is_err() {
             // Another one has the turn.
@@ -133,7 +141,8 @@ impl Composites {
         let begin = Instant::now();
         let turn = turn(&mut self.server.borrow_mut());
         let took = begin.elapsed();
-        self.next.set(begin + 2 * took);
+        let rest = self.next.get().max(begin) + 2 * took;
+        self.next.set(rest.min(begin + took + REST));
         if let Some((run, event)) = turn {
             if took > LONG {
                 self.server.borrow_mut().shorten(run);
@@ -147,15 +156,19 @@ impl Composites {
 
     fn tell(&self, run: RunId, event: Option<Event<Ports>>) {
         if let Some(event) = event {
-            let session = self.sessions.borrow().get(&run).and_then(Weak::upgrade);
-            session.inspect(|session| session.tell(event));
+            self.session(run).inspect(|session| session.tell(event));
         }
+    }
+
+    fn session(&self, run: RunId) -> Option<Rc<Session>> {
+        self.sessions.borrow().get(&run).and_then(Weak::upgrade)
     }
 
     /// Goes on when the program's processes, and what comes from outside, have had their turns.
     fn come_back(&self) {
         for run in self.woken.take() {
-            self.server.borrow_mut().wake(run);
+            let session = self.session(run).filter(|session| session.goes_on());
+            session.inspect(|_| self.server.borrow_mut().wake(run));
         }
         if !self.server.borrow().is_idle() && !self.comes_back.replace(true) {
             self.reactor.at_the_latest(self.next.get(), Rc::new(Turns(self.me.clone())));

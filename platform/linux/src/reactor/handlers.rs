@@ -2,7 +2,7 @@
 //! What bindings receive goes to those for whom it is in this way, without a process that would read it.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -18,8 +18,8 @@ pub(crate) trait Handler {
 #[derive(Default)]
 pub(super) struct Times {
     handlers: BTreeMap<(Instant, u64), Rc<dyn Handler>>,
-    /// Those that needn't wait for it while nothing else is to be done.
-    early: VecDeque<Time>,
+    /// The one that needn't be waited for while nothing else is to be done.
+    early: Option<Time>,
     made: u64,
 }
 
@@ -31,16 +31,17 @@ impl Times {
     /// Those whose time has come.
     fn due(&mut self, now: Instant) -> Vec<Rc<dyn Handler>> {
         let later = self.handlers.split_off(&(now, u64::MAX));
+        self.early.take_if(|Time(time, _)| *time <= now);
         std::mem::replace(&mut self.handlers, later).into_values().collect()
     }
 
     /// Whether there is something to do while there is nothing else.
     pub(super) fn has_early(&self) -> bool {
-        !self.early.is_empty()
+        self.early.is_some()
     }
 
     fn take_early(&mut self) -> Option<Rc<dyn Handler>> {
-        let Time(time, number) = self.early.pop_front()?;
+        let Time(time, number) = self.early.take()?;
         self.handlers.remove(&(time, number))
     }
 }
@@ -79,12 +80,10 @@ impl Reactor {
         Time(time, times.made)
     }
 
-    /// The handler runs at that time, or sooner if nothing else is to be done.
+    /// The handler runs at that time, or sooner if nothing else is to be done: one handler at once waits so.
     pub(crate) fn at_the_latest(&self, time: Instant, handler: Rc<dyn Handler>) {
         let time = self.at(time, handler);
-        let Times { handlers, early, .. } = &mut self.state.borrow_mut().times;
-        early.retain(|Time(time, number)| handlers.contains_key(&(*time, *number)));
-        early.push_back(time);
+        self.state.borrow_mut().times.early = Some(time);
     }
 
     /// A handler doesn't wait for its time any more.
@@ -114,9 +113,40 @@ impl Reactor {
         !due.is_empty()
     }
 
-    /// Runs one of those that needn't wait for their times; whether there was one.
+    /// Runs the one that needn't wait for its time; whether there was one.
     pub(super) fn run_early(&self) -> bool {
         let early = self.state.borrow_mut().times.take_early();
         early.inspect(|handler| handler.ready()).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Counts(Cell<usize>);
+
+    impl Handler for Counts {
+        fn ready(&self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    #[test]
+    fn who_waits_at_the_latest_runs_once_either_early_or_in_time() {
+        let reactor = Reactor::new().expect("there is epoll");
+        let counts = Rc::new(Counts(Cell::new(0)));
+        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        reactor.at_the_latest(now + hour, counts.clone());
+        assert!(!reactor.run_due());
+        assert!(reactor.run_early());
+        assert_eq!(counts.0.get(), 1);
+        assert!(!reactor.run_early() && !reactor.run_due());
+        reactor.at_the_latest(now, counts.clone());
+        assert!(reactor.run_due());
+        assert!(!reactor.run_early());
+        assert_eq!(counts.0.get(), 2);
     }
 }

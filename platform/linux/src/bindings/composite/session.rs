@@ -127,7 +127,7 @@ impl Session {
     /// It goes on, or is refused.
     fn answer(&self, begun: Result<(), Refusal>) {
         match begun {
-            Ok(()) => self.go_on(),
+            Ok(()) => self.run.get().into_iter().for_each(|run| self.composites.begin(run)),
             Err(Refusal(why)) => {
                 self.forget();
                 self.is_stopped.set(false);
@@ -178,9 +178,14 @@ impl Session {
 
     /// Something has changed for what runs.
     pub(super) fn go_on(&self) {
-        if let (Some(run), false) = (self.run.get(), self.is_stopped.get()) {
-            self.composites.wake(run);
+        if self.goes_on() {
+            self.run.get().into_iter().for_each(|run| self.composites.wake(run));
         }
+    }
+
+    /// Nothing has stopped that only the client can resume.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.is_stopped.get()
     }
 
     /// What became of the run.

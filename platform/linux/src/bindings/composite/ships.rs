@@ -176,7 +176,7 @@ impl Shipped {
         let (Some(far), Some(sent)) = (&mut self.far, &self.sent) else { return Ok(None) };
         let mut letter = sent.letters.filled(message(number), |values| far.take(values))?;
         let values = letter.as_outgoing();
-        self.block.is_known.set(number != shipping::UNKNOWN);
+        self.block.is_known.set(!matches!(number, shipping::UNKNOWN | shipping::REFUSED));
         Ok(Some(match number {
             shipping::ENDED => {
                 self.block.refusals.end();
