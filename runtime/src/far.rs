@@ -88,7 +88,8 @@ pub trait Far: 'static {
     /// The near side has come to an end where the protocol allows it.
     fn close(&mut self);
 
-    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, and heard nothing of what was sent.
+    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, or was never there, and so has heard
+    /// nothing of what was sent.
     fn was_refused(&self) -> bool {
         false
     }

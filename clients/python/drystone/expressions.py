@@ -52,6 +52,15 @@ class Expression:
     def __bool__(self):
         raise TypeError("a condition is decided at the server: use `with program.if_(..)`, and & | ~ for and, or, not")
 
+    def __str__(self):
+        raise TypeError("its value is known at the server only: put texts together with +, and numbers into them with text(x)")
+
+    def __format__(self, spec):
+        return str(self)
+
+    def __repr__(self):
+        return f"<{NAMES[self.ty]} at the server>"
+
     def __add__(self, other): return binary("+", self, other)
     def __radd__(self, other): return binary("+", other, self)
     def __sub__(self, other): return binary("-", self, other)

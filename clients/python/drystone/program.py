@@ -1,6 +1,7 @@
 """A composite call that is being written: variables, calls, and commands around them."""
 
 import contextlib
+import functools
 import hashlib
 
 from .expressions import Array, Element, Expression, ProgramError, Variable, line, literal, wanted
@@ -12,6 +13,25 @@ SEND, RECEIVE, TEST, INPUT, CLOSE = range(5)
 FAULT_OF_ASSERT = 3
 
 
+def scope(method):
+    """A context manager that a program knows of before it is entered: what isn't, is a mistake."""
+    manager = contextlib.contextmanager(method)
+
+    @contextlib.contextmanager
+    def entered(self, where, made):
+        self.unentered.remove(where)
+        with made:
+            yield
+
+    @functools.wraps(method)
+    def noted(self, *arguments):
+        where = line()
+        self.unentered.append(where)
+        return entered(self, where, manager(self, *arguments))
+
+    return noted
+
+
 class Program:
     """What is shipped. `describe` gives the interface of a name."""
 
@@ -20,6 +40,8 @@ class Program:
         self.communications, self.variables, self.calls = [], [], []
         self.blocks = [[]]
         self.pending_else = None
+        # Lines of blocks that no `with` has entered.
+        self.unentered = []
 
     # Variables.
 
@@ -70,7 +92,7 @@ class Program:
         self.pending_else = None
         self.blocks[-1].append(code)
 
-    @contextlib.contextmanager
+    @scope
     def block(self, make):
         self.blocks.append([])
         try:
@@ -87,7 +109,7 @@ class Program:
         condition = self.condition(condition)
         return self.block(lambda body: word(4) + condition + body)
 
-    @contextlib.contextmanager
+    @scope
     def if_(self, condition):
         """`with program.if_(condition):`, behind which `with program.else_():` may stand."""
         condition = self.condition(condition)
@@ -96,7 +118,7 @@ class Program:
         made = self.blocks[-1][-1]
         self.pending_else = made[:len(made) - len(sequence([]))]
 
-    @contextlib.contextmanager
+    @scope
     def else_(self):
         """What is done where the condition of the `if_` before it doesn't hold."""
         begun = self.pending_else if self.blocks[-1] else None
@@ -129,6 +151,8 @@ class Program:
 
     def on_error(self, what):
         """What a call that fails does from now on: "abort" the program, or "continue" it."""
+        if what not in ("abort", "continue"):
+            raise ProgramError(f'on_error is "abort" or "continue", not {what!r}')
         self.command(word(10) + word(["abort", "continue"].index(what)))
 
     def failed(self):
@@ -139,6 +163,8 @@ class Program:
 
     def encode(self):
         """Its bytes."""
+        if self.unentered:
+            raise ProgramError(f"line {self.unentered[0]}: a block does nothing without `with`")
         if len(self.blocks) > 1:
             raise ProgramError("a block is still open")
         code = word(MAGIC) + word(VERSION) + word(len(self.communications))
@@ -156,6 +182,8 @@ class Program:
 
     def table(self, values):
         """The values that go with it."""
+        if any(not isinstance(it, Variable) for it in values):
+            raise ProgramError("values are given for variables: {variable: value}")
         if any(it.program is not self for it in values):
             raise ProgramError("a value was given for a variable of another program")
         values = {it.number: value for it, value in values.items()}
@@ -183,7 +211,7 @@ class Program:
 
     def run(self, values=None, rounds=100_000_000):
         """Ships it, and waits for its results; `rounds` of loops at most."""
-        if not 0 <= rounds < 2**63:
+        if not isinstance(rounds, int) or not 0 <= rounds < 2**63:
             raise ProgramError(f"a program can't have {rounds} rounds")
         return self.execute(self, values or {}, rounds)
 
@@ -195,6 +223,8 @@ class Results:
         self.program, self.values = program, values
 
     def __getitem__(self, variable):
+        if not isinstance(variable, Variable):
+            raise KeyError("results are asked for by their variables: results[variable]")
         if variable.program is not self.program:
             raise KeyError("the variable is another program's")
         if variable.number not in self.values:

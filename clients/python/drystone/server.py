@@ -1,9 +1,12 @@
 """A connection to a Drystone program, by docs/src/wire.md, and composite calls over it, by docs/src/composite.md."""
 
+import contextlib
 import socket
 import struct
+import threading
 from urllib.parse import urlsplit
 
+from .expressions import ProgramError
 from .program import Program
 from .xdr import Reader, as_bytes, opaque, word
 
@@ -54,6 +57,7 @@ class Server:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming = self.socket.makefile("rb")
         self.interfaces, self.known, self.is_open = {}, set(), False
+        self.lock = threading.RLock()
         # What can still be resumed.
         self.stopped = None
         self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
@@ -97,11 +101,22 @@ class Server:
             elif kind <= FAREWELL and kind not in (CREDIT, PONG):
                 return kind, number, communication, body
 
+    @contextlib.contextmanager
+    def alone(self):
+        """Answers come in the order of what was asked, so that only one thread may ask."""
+        if not self.lock.acquire(blocking=False):
+            raise ProgramError("another thread is using this connection: connect once for each")
+        try:
+            yield
+        finally:
+            self.lock.release()
+
     def interface(self, name):
         """The interface of what is exported by a name."""
         if name not in self.interfaces:
-            self.send(DESCRIBE, 0, 1, as_bytes(name))
-            _, failed, _, body = self.frame()
+            with self.alone():
+                self.send(DESCRIBE, 0, 1, as_bytes(name))
+                _, failed, _, body = self.frame()
             if failed:
                 raise Refused(f"{name}: {body.decode(errors='replace')}")
             self.interfaces[name] = Interface(body)
@@ -132,6 +147,10 @@ class Server:
             pass
 
     def execute(self, program, values, rounds):
+        with self.alone():
+            return self.ship(program, values, rounds)
+
+    def ship(self, program, values, rounds):
         self.begin()
         names = word(len(program.communications))
         names += b"".join(opaque(as_bytes(name)) for name, _ in program.communications)
@@ -177,7 +196,8 @@ class Server:
                 raise Lost("it was resumed before, or another program has been run since")
             table = program.table(values) if values else b""
             self.stopped = None
-            return self.outcome(program, *self.ask("Resume", opaque(table) + struct.pack(">q", rounds)))
+            with self.alone():
+                return self.outcome(program, *self.ask("Resume", opaque(table) + struct.pack(">q", rounds)))
 
         raise Stopped(why, fault, line, results, resume)
 

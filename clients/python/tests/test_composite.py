@@ -52,6 +52,33 @@ class Composite(unittest.TestCase):
         store.Missing()
         self.assertEqual([program.run({key: str(first)})[steps] for first in (1, 20, 50, 51)], [50, 31, 1, 0])
 
+    def test_what_python_would_do_wrongly_by_itself_is_refused(self):
+        program, n = self.counting(1)
+        for wrong in (lambda: f"key {n}", lambda: "n=" + str(n), lambda: "{}".format(n)):
+            self.assertRaisesRegex(TypeError, "known at the server only", wrong)
+        self.assertEqual(repr(n), "<INTEGER at the server>")
+        self.assertRaisesRegex(drystone.ProgramError, "values are given for variables", program.run, {"n": 1})
+        self.assertRaisesRegex(drystone.ProgramError, "rounds", program.run, {}, 5.5)
+        self.assertRaisesRegex(drystone.ProgramError, "abort", program.on_error, "stop")
+        self.assertRaisesRegex(KeyError, "by their variables", lambda: program.run({n: 1})["n"])
+        program.while_(n < 5)
+        n.set(n + 1)
+        self.assertRaisesRegex(drystone.ProgramError, "line [0-9]+: a block does nothing without `with`", program.run, {n: 1})
+
+    def test_a_connection_is_one_threads_at_a_time(self):
+        endless, _ = self.endless()
+        waits = threading.Thread(target=lambda: self.assertRaises(drystone.Stopped, endless.run, {}, 300_000_000))
+        waits.start()
+        said = ""
+        while waits.is_alive() and not said:
+            try:
+                program, n = self.counting(1)
+                program.run({n: 1})
+            except drystone.ProgramError as error:
+                said = str(error)
+        waits.join()
+        self.assertIn("another thread", said)
+
     def test_a_program_is_a_value_that_is_run_again(self):
         program, n = self.counting(100)
         self.assertEqual([program.run({n: first})[n] for first in range(10)], list(range(100, 110)))

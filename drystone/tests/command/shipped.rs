@@ -1,5 +1,6 @@
 //! Blocks that are shipped do what they do where they aren't.
 
+mod absent;
 mod blocks;
 
 use crate::faults::random;

@@ -50,13 +50,15 @@ pub(super) struct Peer {
     client: Cell<Option<ClientId>>,
     /// Communications that the other end has begun and that aren't over here.
     served: Cell<usize>,
+    /// The other end may have heard something.
+    has_spoken: Cell<bool>,
 }
 
 impl Peer {
     pub(super) fn new(role: Role, limits: Limits) -> Peer {
         let connection = RefCell::new(Connection::new(role, limits));
-        let (pumps, sessions, client) = Default::default();
-        Peer { connection, pumps, sessions, client, served: Cell::new(0) }
+        let (pumps, sessions, client, served, has_spoken) = Default::default();
+        Peer { connection, pumps, sessions, client, served, has_spoken }
     }
 
     /// Whether all that the other end has begun is over here: what it has said last has been taken.
@@ -89,7 +91,13 @@ impl Peer {
             }
             let count = write(output)?;
             connection.sent(count);
+            self.has_spoken.set(true);
         }
+    }
+
+    /// Nobody has heard what was sent so far.
+    pub(super) fn was_unheard(&self) {
+        self.has_spoken.set(false);
     }
 
     /// The other end is not there any more.
@@ -365,7 +373,7 @@ impl Far for Half {
     }
 
     fn was_refused(&self) -> bool {
-        !self.is_over && self.connection().was_refused(self.handle)
+        !self.is_over && (!self.line.peer().has_spoken.get() || self.connection().was_refused(self.handle))
     }
 }
 

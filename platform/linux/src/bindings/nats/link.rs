@@ -149,6 +149,7 @@ impl Link {
         if message.status == Some(StatusCode::NO_RESPONDERS) {
             let why = match &*self.stage.borrow() {
                 Stage::Asked { name, is_listed, .. } => {
+                    self.peer.was_unheard();
                     self.session.misplaced(name);
                     match is_listed {
                         true => format!("nobody is there for {name}"),
