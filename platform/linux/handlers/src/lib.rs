@@ -1,0 +1,3 @@
+//! Where handlers (`drystone_extension::handler`) run on Linux.
+
+mod bpf;
