@@ -47,14 +47,12 @@ INLINE void *end_of(struct message *message) { return (void *)(u64)message->data
 /* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a file is 64
    pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer to one. */
 #define SHARED __attribute__((address_space(1)))
-#define REGION_AT(address, pages)                                                                                                  \
+#define REGION(pages)                                                                                                              \
     struct {                                                                                                                       \
         int (*type)[33];                                                                                                           \
         int (*map_flags)[1 << 10];                                                                                                 \
         int (*max_entries)[pages];                                                                                                 \
-        enum { region_address = address } map_extra;                                                                              \
     } region SECTION(".maps")
-#define REGION(pages) REGION_AT(0x40000000, pages)
 
 /* Tables: `TABLE(sessions, HASH, u32, struct session, 1000);`. */
 enum { HASH_KIND = 1, ARRAY_KIND = 2, LRU_HASH_KIND = 9 };
@@ -95,9 +93,9 @@ INLINE u64 swapped64(u64 x) { return __builtin_bswap64(x); }
 
 /* Headers, in the network's byte order. */
 struct ethernet {
-    u8 to[6], from[6];
+    u16 to[3], from[3];
     u16 type;
-} __attribute__((packed));
+} __attribute__((packed, aligned(2)));
 
 struct ipv4 {
     u8 version_and_words, service;
@@ -105,18 +103,18 @@ struct ipv4 {
     u8 hops, protocol;
     u16 checksum;
     u32 from, to;
-} __attribute__((packed));
+} __attribute__((packed, aligned(2)));
 
 struct udp {
     u16 from, to, length, checksum;
-} __attribute__((packed));
+} __attribute__((packed, aligned(2)));
 
 struct tcp {
     u16 from, to;
     u32 sequence, acknowledged;
     u8 words, flags;
     u16 window, checksum, urgent;
-} __attribute__((packed));
+} __attribute__((packed, aligned(2)));
 
 enum { TYPE_IPV4 = 0x0008, TYPE_ARP = 0x0608, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17 };
 
@@ -126,7 +124,7 @@ struct datagram {
     struct ipv4 ip;
     struct udp udp;
     u8 data[];
-} __attribute__((packed));
+} __attribute__((packed, aligned(2)));
 
 /* The message as a datagram with at least so many bytes in it; or 0, if it isn't one. */
 INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
@@ -139,10 +137,11 @@ INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
 
 /* Turns a datagram round: it goes back to who sent it. Over IPv4 a checksum of 0 says that there is none. */
 INLINE int answered(struct datagram *datagram) {
-    u8 to[6];
-    __builtin_memcpy(to, datagram->ethernet.to, 6);
-    __builtin_memcpy(datagram->ethernet.to, datagram->ethernet.from, 6);
-    __builtin_memcpy(datagram->ethernet.from, to, 6);
+    for (u32 i = 0; i < 3; i++) {
+        u16 part = datagram->ethernet.to[i];
+        datagram->ethernet.to[i] = datagram->ethernet.from[i];
+        datagram->ethernet.from[i] = part;
+    }
     u32 ip = datagram->ip.to;
     datagram->ip.to = datagram->ip.from;
     datagram->ip.from = ip;
@@ -157,6 +156,9 @@ INLINE int answered(struct datagram *datagram) {
    are made once. Whether they were all there. */
 __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
     u32 done = 0;
+    if (length > 65536 || from + length > end) return -22;
+    /* Linux wants to see it for each part, and the compiler mustn't know that it is so. */
+    asm volatile("" : "+r"(end));
     for (; done + 8 <= length && done < 65536; done += 8) {
         if (from + done + 8 > end) return -22;
         *(u64 SHARED *)(to + done) = *(const u64 *)(from + done);

@@ -10,6 +10,15 @@ pub const LARGEST_REGION: u64 = 1 << 30;
 
 const PAGE: u64 = 4096;
 
+/// Where a handler will run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// In an engine of Drystone, which has helpers that Linux hasn't.
+    Drystone,
+    /// In Linux's kernel: what a helper would do there the handler does itself.
+    Linux,
+}
+
 /// A program with the maps that it refers to, as every engine takes it.
 #[derive(Clone, Debug)]
 pub struct Image {
@@ -27,21 +36,12 @@ impl Image {
     ///
     /// # Errors
     /// What is wrong with the file, for people.
-    pub fn read(bytes: &[u8], entry: Option<&str>) -> Result<Image, String> {
-        Image::load(bytes, entry, &|_| None)
-    }
-
-    /// The same for Drystone's engine, which has helpers that Linux hasn't.
-    pub(super) fn read_with_helpers(bytes: &[u8], entry: Option<&str>) -> Result<Image, String> {
-        Image::load(bytes, entry, &super::helpers::number)
-    }
-
-    fn load(
-        bytes: &[u8],
-        entry: Option<&str>,
-        helper: &dyn Fn(&str) -> Option<u32>,
-    ) -> Result<Image, String> {
-        let Object { slots, functions, maps } = bytecode::load(bytes, entry, helper)?;
+    pub fn read(bytes: &[u8], entry: Option<&str>, machine: Machine) -> Result<Image, String> {
+        let helper = |name: &str| match machine {
+            Machine::Drystone => super::helpers::number(name),
+            Machine::Linux => None,
+        };
+        let Object { slots, functions, maps } = bytecode::load(bytes, entry, &helper)?;
         for map in &maps {
             if map.definition.is_none() && matches!(map.name.as_bytes(), [first, ..] if *first != b'.') {
                 let name = &map.name;

@@ -14,6 +14,6 @@ mod terms;
 
 pub use arrival::Sent;
 pub use frame::Frame;
-pub use image::{Image, LARGEST_REGION};
+pub use image::{Image, LARGEST_REGION, Machine};
 pub use run::{Ended, Handler, Settings, Verdict};
 pub use terms::LONGEST;

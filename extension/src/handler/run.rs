@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::arrival::{Arrival, Sent};
 use super::frame::Frame;
-use super::image::Image;
+use super::image::{Image, Machine};
 use super::tables::Table;
 use super::{helpers, terms};
 use crate::Guard;
@@ -95,22 +95,27 @@ impl Handler {
     /// # Errors
     /// What is wrong with the file, or what the verifier says against the program, for people.
     pub fn new(bytes: &[u8], entry: Option<&str>, settings: Settings) -> Result<Handler, String> {
-        let image = Image::read_with_helpers(bytes, entry)?;
+        let image = Image::read(bytes, entry, Machine::Drystone)?;
         let memory = Memory::new(image.region_bytes() as usize);
-        Handler::with_region(&image, memory, settings)
+        Handler::with_region(&image, memory, Memory::BEGIN, settings)
     }
 
-    /// The same, with memory that may be shared with the application. That must be the image's [`Image::region_bytes`] long.
+    /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its length, which is
+    /// the image's [`Image::region_bytes`], below 4 GiB. So pointers to it are the same for both.
     ///
     /// # Errors
     /// As for [`Handler::new`].
-    pub fn with_region(image: &Image, mut memory: Memory, settings: Settings) -> Result<Handler, String> {
+    pub fn with_region(
+        image: &Image,
+        mut memory: Memory,
+        address: u64,
+        settings: Settings,
+    ) -> Result<Handler, String> {
         let bytes = image.region_bytes();
         if bytes as usize > memory.size() {
             return Err(format!("its region needs {bytes} bytes, and {} were given", memory.size()));
         }
-        let region = image.region_address().unwrap_or(Memory::BEGIN);
-        let slots = image.lowered(region);
+        let slots = image.lowered(address);
         let program = bytecode::Program::decode(&slots).map_err(|error| error.what)?;
         let mut tables = tables(image, settings.key)?;
         let contract = terms::contract(&image.maps, &mut tables, bytes)?;

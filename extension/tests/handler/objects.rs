@@ -5,7 +5,9 @@ use std::process::Command;
 
 /// None, and says so, where there is no clang for it.
 pub fn compiled(name: &str) -> Option<Vec<u8>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().map(|folder| folder.join("extension")).find(|it| it.exists());
+    let root = root.as_deref().unwrap_or(here);
     let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.o", std::process::id()));
     let clang = ["clang-19", "clang-20", "clang-21"];
     for clang in clang {

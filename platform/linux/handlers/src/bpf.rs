@@ -23,6 +23,7 @@ enum Command {
     Pin = 6,
     Get = 7,
     Run = 10,
+    Freeze = 22,
     LinkCreate = 28,
     LinkDetach = 34,
 }
@@ -181,6 +182,13 @@ impl Map {
             }
         }
     }
+}
+
+/// Lets nobody change a map any more from outside the kernel.
+pub fn freeze(map: &OwnedFd) -> Result<()> {
+    let mut attributes = Element { map: map.as_raw_fd() as u32, ..Default::default() };
+    // SAFETY: there are no addresses in it that are looked at.
+    unsafe { bpf(Command::Freeze, &mut attributes).map(drop) }
 }
 
 #[repr(C)]
