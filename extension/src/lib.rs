@@ -12,5 +12,6 @@ pub use verified::{DEPTH, FRAME, Guard, Verified};
 
 pub mod bytecode;
 pub mod composite;
+pub mod demux;
 pub mod engine;
 pub mod verifier;
