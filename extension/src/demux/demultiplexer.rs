@@ -91,6 +91,11 @@ impl<T, M> Demultiplexer<T, M> {
         self.filters.len()
     }
 
+    /// How many shapes filters have: the time for a packet depends on that.
+    pub fn families(&self) -> usize {
+        self.families.len()
+    }
+
     /// Whether there is no filter.
     pub fn is_empty(&self) -> bool {
         self.filters.is_empty()

@@ -105,6 +105,10 @@ impl Families {
         number
     }
 
+    pub fn len(&self) -> usize {
+        self.by_looks.len()
+    }
+
     pub fn get(&self, number: usize) -> &Family {
         self.all[number].as_ref().expect("who has its number is a member")
     }

@@ -83,8 +83,12 @@ impl Cell {
             }
             Cell::Length => return u32::try_from(packet.len()).ok(),
         };
-        let bytes = packet.get(offset..offset + size.bytes() as usize)?;
-        Some(bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+        let from = packet.get(offset..)?;
+        Some(match size {
+            Size::Byte => u32::from(*from.first()?),
+            Size::Half => u32::from(u16::from_be_bytes(*from.first_chunk()?)),
+            Size::Word => u32::from_be_bytes(*from.first_chunk()?),
+        })
     }
 
     /// A value of it as the machine (little-endian) loads it from a packet, so that nothing has to be swapped there.
