@@ -5,6 +5,7 @@
 //! such that each filter wants as many. Beside it `bench/peers/demux/filter.c`, for libpcap.
 
 use std::hint::black_box;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use drystone_extension::demux::{Demultiplexer, Filter};
@@ -14,70 +15,107 @@ use drystone_extension::engine::jit::Pages;
 type Kind = fn(u16) -> (Filter, [u8; 64]);
 
 const COUNTS: [u16; 4] = [1, 10, 100, 1000];
+const PACKETS: u32 = 1000;
+const ROUNDS: usize = 101;
+
+/// What finds out whose a packet is.
+type Classify = Box<dyn Fn(&[[u8; 64]])>;
 
 fn main() {
     let kinds: [(&str, Kind); 2] = [("port", port), ("address and port", address_and_port)];
     println!("ns for a packet, and how many times as long 1000 filters take as 1");
     println!("{:34}{:>9}{:>9}{:>9}{:>9}{:>11}", "filters", 1, 10, 100, 1000, "1000 : 1");
     for (name, kind) in kinds {
-        row(&format!("{name}, compiled"), |count| {
+        row(&format!("{name}, compiled"), kind, |count| {
             let demultiplexer = filled(Demultiplexer::compiled(1), kind, count);
-            time(kind, count, |packet| demultiplexer.classify(packet).copied())
+            all(kind, count, move |packet| demultiplexer.classify(packet).copied())
         });
-        row(&format!("{name}, walked"), |count| {
+        row(&format!("{name}, walked"), kind, |count| {
             let demultiplexer = filled(Demultiplexer::walking(1), kind, count);
-            time(kind, count, |packet| demultiplexer.classify(packet).copied())
+            all(kind, count, move |packet| demultiplexer.classify(packet).copied())
         });
-        row(&format!("{name}, one after the other"), |count| {
-            let chain: Vec<Demultiplexer<u16, Pages>> = (0..count)
-                .map(|number| {
-                    let mut one = Demultiplexer::compiled(1);
-                    one.insert(kind(number).0, number).expect("it can be");
-                    one
-                })
-                .collect();
-            time(kind, count, |packet| chain.iter().find_map(|one| one.classify(packet).copied()))
+        row(&format!("{name}, one after the other"), kind, |count| {
+            let one = |number| {
+                let mut one = Demultiplexer::compiled(1);
+                one.insert(kind(number).0, number).expect("it can be");
+                one
+            };
+            let chain: Vec<Demultiplexer<u16, Pages>> = (0..count).map(one).collect();
+            all(kind, count, move |packet| chain.iter().find_map(|one| one.classify(packet).copied()))
         });
     }
     println!();
     for (name, kind) in kinds {
-        let all = best(|| {
-            let begin = Instant::now();
-            black_box(filled(Demultiplexer::compiled(1), kind, 1000));
-            begin.elapsed()
-        });
-        let mut demultiplexer = filled(Demultiplexer::compiled(1), kind, 1000);
-        let (filter, _) = kind(1000);
-        let one = best(|| {
+        changes(name, kind);
+    }
+}
+
+/// How long insertions take.
+fn changes(name: &str, kind: Kind) {
+    let all = best(|| {
+        let begin = Instant::now();
+        black_box(filled(Demultiplexer::compiled(1), kind, 1000));
+        begin.elapsed()
+    });
+    let mut demultiplexer = filled(Demultiplexer::compiled(1), kind, 1000);
+    let (filter, _) = kind(1000);
+    let mut one_more = |is_looked_at: bool| {
+        best(|| {
+            let others = is_looked_at.then(|| demultiplexer.classifier());
             let filter = filter.clone();
             let begin = Instant::now();
             let id = demultiplexer.insert(filter, 1000).expect("it can be");
             let took = begin.elapsed();
             demultiplexer.remove(id);
-            took
-        });
-        println!("{name}: 1000 insertions {:.3} ms, one more {:.2} us", micros(all) / 1e3, micros(one));
-        let once = best(|| {
-            let others = demultiplexer.classifier();
-            let begin = Instant::now();
-            let id = demultiplexer.insert(filter.clone(), 1000).expect("it can be");
-            let took = begin.elapsed();
-            demultiplexer.remove(id);
             drop(others);
             took
-        });
-        println!("{name}: one more while others look: {:.2} us", micros(once));
+        })
+    };
+    let (alone, looked_at) = (one_more(false), one_more(true));
+    let millis = all.as_nanos() as f64 / 1e6;
+    println!(
+        "{name}: 1000 insertions {millis:.2} ms, one more {alone:.2?}, while others look {looked_at:.2?}"
+    );
+}
+
+/// The medians of some rounds, in turns, so that what else the machine does meets all.
+fn row(name: &str, kind: Kind, contender: impl Fn(u16) -> Classify) {
+    let contenders = COUNTS.map(|count| (packets(kind, count), contender(count)));
+    let mut times = [const { Vec::new() }; COUNTS.len()];
+    for _ in 0..ROUNDS {
+        for ((packets, classify), times) in contenders.iter().zip(&mut times) {
+            let begin = Instant::now();
+            classify(packets);
+            times.push(begin.elapsed());
+        }
     }
-}
-
-fn row(name: &str, time: impl Fn(u16) -> f64) {
-    let times = COUNTS.map(time);
+    let medians = times.map(|mut times| {
+        times.sort_unstable();
+        times[ROUNDS / 2].as_nanos() as f64 / f64::from(PACKETS)
+    });
     print!("{name:34}");
-    times.iter().for_each(|time| print!("{time:>9.2}"));
-    println!("{:>11.2}", times[3] / times[0]);
+    medians.iter().for_each(|median| print!("{median:>9.2}"));
+    println!("{:>11.2}", medians[3] / medians[0]);
 }
 
-fn filled<M: std::ops::Deref<Target = [u8]>>(
+/// Each of these packets belongs to whom it should; then it is only asked.
+fn all(kind: Kind, count: u16, classify: impl Fn(&[u8]) -> Option<u16> + 'static) -> Classify {
+    for number in 0..count {
+        assert_eq!(classify(&kind(number).1), Some(number));
+    }
+    Box::new(move |packets| {
+        for packet in packets {
+            black_box(classify(black_box(packet)));
+        }
+    })
+}
+
+fn packets(kind: Kind, count: u16) -> Vec<[u8; 64]> {
+    let numbers = (0..PACKETS).map(|index| (index * 617 % PACKETS % u32::from(count)) as u16);
+    numbers.map(|number| kind(number).1).collect()
+}
+
+fn filled<M: Deref<Target = [u8]>>(
     mut demultiplexer: Demultiplexer<u16, M>,
     kind: Kind,
     count: u16,
@@ -88,32 +126,8 @@ fn filled<M: std::ops::Deref<Target = [u8]>>(
     demultiplexer
 }
 
-/// The median of some rounds, in ns for each packet.
-fn time(kind: Kind, count: u16, classify: impl Fn(&[u8]) -> Option<u16>) -> f64 {
-    let order = (0..1000u32).map(|index| (index * 617 % 1000 % u32::from(count)) as u16);
-    let packets: Vec<(u16, [u8; 64])> = order.map(|number| (number, kind(number).1)).collect();
-    for (number, packet) in &packets {
-        assert_eq!(classify(packet), Some(*number));
-    }
-    let mut times: Vec<Duration> = (0..101)
-        .map(|_| {
-            let begin = Instant::now();
-            for (_, packet) in &packets {
-                black_box(classify(black_box(packet)));
-            }
-            begin.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    times[times.len() / 2].as_nanos() as f64 / packets.len() as f64
-}
-
 fn best(once: impl FnMut() -> Duration) -> Duration {
     std::iter::repeat_with(once).take(200).min().expect("it was timed")
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e3
 }
 
 fn port(number: u16) -> (Filter, [u8; 64]) {

@@ -36,6 +36,8 @@ struct Known {
     header: Option<u32>,
     /// and the packet has so many bytes more.
     behind: u64,
+    /// Somebody may have been found.
+    found: bool,
 }
 
 /// Jumps to where something isn't the case.
@@ -107,6 +109,7 @@ impl Compiler {
             }
             let before = self.headers;
             self.node(node, known);
+            known.found = true;
             if self.headers != before {
                 (known.header, known.behind) = (None, 0);
             }
@@ -287,7 +290,10 @@ impl Compiler {
                 others.push(self.code.jump_if(If::Above));
             }
         }
-        self.take_if_higher(misses);
+        if known.found {
+            self.skip_unless_higher(misses);
+        }
+        self.code.mov(Width::W64, BEST, PLACE);
         if !others.is_empty() {
             misses.push(self.code.jump());
             self.land(others);
@@ -355,7 +361,7 @@ impl Compiler {
         self.code.shift(Width::W64, Shift::Shr, HASH, 32);
     }
 
-    fn take_if_higher(&mut self, misses: &mut Misses) {
+    fn skip_unless_higher(&mut self, misses: &mut Misses) {
         self.code.load(VALUE, weight(PLACE));
         self.code.memory(Width::W64, COMPARE, VALUE, weight(BEST));
         misses.push(self.code.jump_if(If::Below));
@@ -364,7 +370,6 @@ impl Compiler {
         self.code.memory(Width::W64, COMPARE, VALUE, Place::new(BEST, 8 * row::AGE as i32));
         misses.push(self.code.jump_if(If::BelowOrEqual));
         self.code.land(higher);
-        self.code.mov(Width::W64, BEST, PLACE);
     }
 }
 

@@ -14,6 +14,9 @@ pub struct Filter {
     programs: Vec<Arc<classic::Program>>,
 }
 
+/// Alternatives, in their simplest form, and programs.
+pub(super) type Parts<'a> = (Vec<Vec<Test>>, &'a [Arc<classic::Program>]);
+
 impl Filter {
     /// An alternative has at most so many tests,
     pub const TESTS: usize = 64;
@@ -74,8 +77,8 @@ impl Filter {
         self.alternatives.iter().any(fulfils) || self.programs.iter().any(|program| program.run(packet) != 0)
     }
 
-    /// Each alternative that a packet can fulfil, in its simplest form, and the programs; or why it is refused.
-    pub(super) fn parts(&self) -> Result<(Vec<Vec<Test>>, &[Arc<classic::Program>]), String> {
+    /// What it consists of, without alternatives that no packet can fulfil; or why it is refused.
+    pub(super) fn parts(&self) -> Result<Parts<'_>, String> {
         let count = self.alternatives.len() + self.programs.len();
         if count > Self::ALTERNATIVES {
             return Err(format!("a filter of {count} alternatives: there can be {}", Self::ALTERNATIVES));

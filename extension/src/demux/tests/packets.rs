@@ -57,11 +57,12 @@ fn real() -> impl Strategy<Value = Vec<u8>> {
 
 fn ipv4() -> impl Strategy<Value = (u16, Vec<u8>)> {
     let fragment = prop_oneof![5 => Just(0u16), 1 => Just(0x2000), 1 => 1..3u16];
-    (5..8u8, address(), address(), protocol(), fragment, ports()).prop_map(
-        |(words, from, to, protocol, fragment, ports)| {
+    (5..8u8, 56..80u8, (address(), address()), protocol(), fragment, ports()).prop_map(
+        |(words, lives, (from, to), protocol, fragment, ports)| {
             let mut packet = alloc::vec![0; usize::from(words) * 4];
             packet[0] = 0x40 | words;
             packet[6..8].copy_from_slice(&fragment.to_be_bytes());
+            packet[8] = lives;
             packet[9] = protocol;
             packet[12..16].copy_from_slice(&from);
             packet[16..20].copy_from_slice(&to);
