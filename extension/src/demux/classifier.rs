@@ -4,8 +4,9 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::Deref;
 
 use super::classic::Program;
+use super::rank::Rank;
 use super::structure::Structure;
-use super::table::Rank;
+use super::tree::Found;
 
 /// A filter that was inserted. No other ever has the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +16,8 @@ pub struct Id(pub(super) u64);
 /// asked by many threads while filters come and go there.
 pub struct Classifier<T, M> {
     pub(super) structure: Structure<M>,
-    pub(super) targets: Arc<Vec<Option<(Id, T)>>>,
+    /// By their numbers, which begin at 1.
+    pub(super) targets: Arc<Vec<Option<T>>>,
     /// The highest rank first.
     pub(super) programs: Arc<Vec<Interpreted>>,
 }
@@ -33,6 +35,10 @@ impl Id {
     pub(super) fn age(self) -> u64 {
         !self.0
     }
+
+    fn of_age(age: u64) -> Id {
+        Id(!age)
+    }
 }
 
 impl<T, M> Clone for Classifier<T, M> {
@@ -49,31 +55,33 @@ impl<T, M: Deref<Target = [u8]>> Classifier<T, M> {
     /// What belongs to the filter with the highest rank of those that want a packet.
     #[inline]
     pub fn classify(&self, packet: &[u8]) -> Option<&T> {
-        self.find(packet).map(|(_, target)| target)
+        self.target(self.number(packet))
     }
 
     /// The same, and which filter it is.
     #[inline]
     pub fn find(&self, packet: &[u8]) -> Option<(Id, &T)> {
+        let number = self.number(packet);
+        self.target(number).map(|target| (Id::of_age(self.structure.age(number)), target))
+    }
+
+    #[inline]
+    fn target(&self, number: u32) -> Option<&T> {
+        self.targets.get(number as usize)?.as_ref()
+    }
+
+    #[inline]
+    fn number(&self, packet: &[u8]) -> u32 {
         let packet = &packet[..packet.len().min(u32::MAX as usize)];
-        let (number, weight) = self.structure.find(packet);
-        let found = number.checked_sub(1).and_then(|index| self.target(index));
-        if self.programs.is_empty() {
-            return found;
-        }
-        let rank = found.map(|(id, _)| Rank { weight, age: id.age() });
-        self.ask_programs(packet, rank).or(found)
+        let found = self.structure.find(packet);
+        if self.programs.is_empty() { found.target } else { self.ask_programs(packet, found) }
     }
 
-    /// Who wants it with a higher rank.
-    fn ask_programs(&self, packet: &[u8], rank: Option<Rank>) -> Option<(Id, &T)> {
-        let higher = self.programs.iter().take_while(|it| rank.is_none_or(|rank| it.rank > rank));
-        let wants = higher.into_iter().find(|it| it.program.run(packet) != 0)?;
-        self.target(wants.target)
-    }
-
-    fn target(&self, index: u32) -> Option<(Id, &T)> {
-        self.targets.get(index as usize)?.as_ref().map(|(id, target)| (*id, target))
+    /// Who wants it, and wins over who was found.
+    fn ask_programs(&self, packet: &[u8], found: Found) -> u32 {
+        let rank = Rank { weight: found.weight, age: self.structure.age(found.target) };
+        let mut higher = self.programs.iter().take_while(|it| it.rank > rank);
+        higher.find(|it| it.program.run(packet) != 0).map_or(found.target, |it| it.target)
     }
 
     /// Whether it is code of the machine: else a tree is walked, with the same result.

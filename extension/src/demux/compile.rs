@@ -16,6 +16,8 @@ use crate::engine::jit::x86::*;
 const PACKET: Reg = RDI;
 const LENGTH: Reg = RSI;
 const TABLES: Reg = RDX;
+/// Of each target its age. It is on the stack from the beginning on.
+const AGES: Reg = RCX;
 /// What was loaded last.
 const VALUE: Reg = RAX;
 const SCRATCH: Reg = RCX;
@@ -55,11 +57,13 @@ struct Compiler {
 pub(super) fn compile(tree: &Tree, shapes: Vec<Option<TableShape>>) -> Option<Vec<u8>> {
     let first = tree.table()?;
     let mut this = Compiler { code: Code::default(), shapes, headers: 0 };
-    // Every table begins with the row that is nothing.
+    this.code.push(AGES);
+    // Every table begins with the row that is nobody's.
     this.code.load(BEST, rows_of(first));
     this.tree(tree, Known::default());
     this.code.memory(Width::W32, LOAD, RAX, target(BEST));
     this.code.load(RDX, weight(BEST));
+    this.code.pop(AGES);
     this.code.ret();
     Some(this.code.bytes)
 }
@@ -366,8 +370,12 @@ impl Compiler {
         self.code.memory(Width::W64, COMPARE, VALUE, weight(BEST));
         misses.push(self.code.jump_if(If::Below));
         let higher = self.code.jump_if(If::Above);
-        self.code.load(VALUE, Place::new(PLACE, 8 * row::AGE as i32));
-        self.code.memory(Width::W64, COMPARE, VALUE, Place::new(BEST, 8 * row::AGE as i32));
+        self.code.load(HASH, Place::new(RSP, 0));
+        self.code.memory(Width::W32, LOAD, VALUE, target(PLACE));
+        self.code.memory(Width::W32, LOAD, SCRATCH, target(BEST));
+        let age = |target| Place { base: HASH, index: Some((target, 3)), displacement: 0 };
+        self.code.load(VALUE, age(VALUE));
+        self.code.memory(Width::W64, COMPARE, VALUE, age(SCRATCH));
         misses.push(self.code.jump_if(If::BelowOrEqual));
         self.code.land(higher);
     }

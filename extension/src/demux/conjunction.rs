@@ -150,6 +150,10 @@ fn reaches(one: Cell, other: Cell) -> bool {
 fn simplified(test: Test) -> Result<Test, Contradiction> {
     let Test { cell, condition, .. } = test;
     let mask = test.mask & cell.mask();
+    let condition = match condition {
+        Condition::Between(low, high) => Condition::Between(low, high.min(mask)),
+        condition => condition,
+    };
     let is = |mask, value| Ok(Test { cell, mask, condition: Condition::Is(value) });
     match condition {
         Condition::Is(value) if value & !mask != 0 => Err(Contradiction),
@@ -158,13 +162,12 @@ fn simplified(test: Test) -> Result<Test, Contradiction> {
         Condition::IsNot(_) if mask == 0 => Err(Contradiction),
         Condition::IsNot(value) if mask.is_power_of_two() => is(mask, value ^ mask),
         Condition::IsNot(_) => Ok(Test { cell, mask, condition }),
-        Condition::Between(low, high) if low > high || low > mask => Err(Contradiction),
-        Condition::Between(0, high) if high >= mask => is(0, 0),
+        Condition::Between(low, high) if low > high => Err(Contradiction),
+        Condition::Between(0, high) if high == mask => is(0, 0),
         Condition::Between(low, high) if low == high => {
             simplified(Test { cell, mask, condition: Condition::Is(low) })
         }
         Condition::Between(low, high) => {
-            let high = high.min(mask);
             let below = high - low;
             // The low bits may be anything, and those above are the same.
             let is_block =

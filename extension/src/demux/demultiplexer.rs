@@ -6,8 +6,8 @@ use core::ops::Deref;
 use super::classifier::{Classifier, Id, Interpreted};
 use super::family::{Change, Families};
 use super::filter::Filter;
+use super::rank::{Rank, weight};
 use super::structure::{Place, Structure};
-use super::table::{Rank, Table};
 use super::test::{Condition, Test};
 #[cfg(all(unix, target_arch = "x86_64"))]
 use crate::engine::jit::{Pages, pages};
@@ -121,7 +121,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
         self.next += 1;
         let target = self.new_target(id, target);
         if !programs.is_empty() {
-            let rank = Rank { weight: Rank::weight(priority, 0, 0), age: id.age() };
+            let rank = Rank { weight: weight(priority, 0, 0), age: id.age() };
             let all = Arc::make_mut(&mut self.now.programs);
             let at = all.partition_point(|it| it.rank > rank);
             let interpreted =
@@ -141,7 +141,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
                 continue;
             }
             let (key, _) = self.families.get(*family).split(conditions);
-            self.now.structure.change(*family, |table| table.remove(&key, id.age()));
+            self.now.structure.remove(*family, &key, held.target);
             if self.now.structure.is_empty(*family) {
                 self.families.dissolve(*family);
                 self.now.structure.replace(*family, None);
@@ -155,7 +155,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
             Arc::make_mut(&mut self.now.programs).retain(|it| it.target != held.target);
         }
         self.free.push(held.target);
-        Arc::make_mut(&mut self.now.targets)[held.target as usize].take().map(|(_, target)| target)
+        Arc::make_mut(&mut self.now.targets)[held.target as usize].take()
     }
 
     /// What belongs to the filter with the highest rank of those that want a packet.
@@ -178,10 +178,12 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
     fn new_target(&mut self, id: Id, target: T) -> u32 {
         let targets = Arc::make_mut(&mut self.now.targets);
         let number = self.free.pop().unwrap_or_else(|| {
-            targets.push(None);
+            // Number 0 is nobody's.
+            targets.resize_with(targets.len().max(1) + 1, || None);
             u32::try_from(targets.len() - 1).expect("as many targets have no place in memory")
         });
-        targets[number as usize] = Some((id, target));
+        targets[number as usize] = Some(target);
+        self.now.structure.set_age(number, id.age());
         number
     }
 
@@ -192,15 +194,15 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
             let known = changes.entry(family).or_insert(change);
             *known = change.max(*known);
             let bits = tests.iter().map(Test::bits).sum();
-            let weight = Rank::weight(held.priority, bits, tests.len() as u32);
+            let weight = weight(held.priority, bits, tests.len() as u32);
             let conditions = tests.iter().map(|test| test.condition).collect();
             held.parts.push(Part { family, conditions, weight });
         }
         self.filters.insert(id, held);
         for (&family, &change) in &changes {
             if change >= Change::New {
-                let table = Table::new(self.families.get(family).table(self.seed));
-                self.now.structure.replace(family, Some(table));
+                let shape = self.families.get(family).table(self.seed);
+                self.now.structure.replace(family, Some(shape));
             }
             let first = if change == Change::Split { Id(0) } else { id };
             self.fill(family, first);
@@ -214,15 +216,12 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
     fn fill(&mut self, number: usize, first: Id) {
         let Demultiplexer { now, filters, families, .. } = self;
         let family = families.get(number);
-        now.structure.change(number, |table| {
-            for (id, held) in filters.range(first..) {
-                for part in held.parts.iter().filter(|part| part.family == number) {
-                    let (key, pairs) = family.split(&part.conditions);
-                    let rank = Rank { weight: part.weight, age: id.age() };
-                    table.insert(&key, &pairs, rank, held.target);
-                }
+        for held in filters.range(first..).map(|(_, held)| held) {
+            for part in held.parts.iter().filter(|part| part.family == number) {
+                let (key, pairs) = family.split(&part.conditions);
+                now.structure.insert(number, &key, &pairs, part.weight, held.target);
             }
-        });
+        }
     }
 
     fn lead(&mut self) {

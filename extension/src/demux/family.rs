@@ -2,7 +2,8 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::table::{Pair, Rank, TableShape};
+use super::rank::weight;
+use super::table::{Pair, TableShape};
 use super::test::{Condition, Test};
 use super::tree::{Kind, Leaf, Look, Way};
 
@@ -129,7 +130,7 @@ impl Families {
 /// What members with this priority can weigh at most.
 fn bound(looks: &[Look], priority: i32) -> u64 {
     let bits = |look: &Look| if look.kind == Kind::IsNot { 0 } else { look.mask.count_ones() };
-    Rank::weight(priority, looks.iter().map(bits).sum(), looks.len() as u32)
+    weight(priority, looks.iter().map(bits).sum(), looks.len() as u32)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod demultiplexer;
 mod family;
 mod filter;
 mod protocols;
+mod rank;
 mod structure;
 mod table;
 mod test;

@@ -5,11 +5,11 @@
 //! the table may have changed, while nobody else has this `Structure`; because the numbers of buckets and rows that it takes from there
 //! are such of the same table; and because the code is of the same tree. Each of them is changed here only.
 
-use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Deref;
 
-use super::table::Table;
-use super::tree::{Found, Tree};
+use super::table::{Pair, Table, TableShape};
+use super::tree::{Found, Tables, Tree};
 
 /// Makes memory of code, executable and (from then on) not writable.
 pub(super) type Place<M> = Box<dyn Fn(&[u8]) -> Result<M, String> + Send + Sync>;
@@ -19,12 +19,14 @@ pub(super) struct Structure<M> {
     tree: Arc<Tree>,
     tables: Vec<Option<Arc<Table>>>,
     references: Vec<Reference>,
+    /// Of each target, whose numbers begin at 1; the greater the older. Nobody's is 0.
+    ages: Arc<Vec<u64>>,
     code: Option<Arc<M>>,
 }
 
-/// What code is called with: the packet, how many bytes it has, and the tables.
+/// What code is called with: the packet, how many bytes it has, the tables, and the ages of targets.
 #[cfg(target_arch = "x86_64")]
-type Entry = unsafe extern "sysv64" fn(*const u8, usize, *const Reference) -> Answer;
+type Entry = unsafe extern "sysv64" fn(*const u8, usize, *const Reference, *const u64) -> Answer;
 
 /// What code answers: a target's number, from 1 on, or 0; and the weight with which it was found.
 #[cfg(target_arch = "x86_64")]
@@ -69,6 +71,7 @@ impl<M> Clone for Structure<M> {
             tree: self.tree.clone(),
             tables: self.tables.clone(),
             references: self.references.clone(),
+            ages: self.ages.clone(),
             code: self.code.clone(),
         }
     }
@@ -76,40 +79,58 @@ impl<M> Clone for Structure<M> {
 
 impl<M> Default for Structure<M> {
     fn default() -> Self {
-        Structure { tree: Arc::default(), tables: Vec::new(), references: Vec::new(), code: None }
+        let (tables, references) = (Vec::new(), Vec::new());
+        Structure { tree: Arc::default(), tables, references, ages: Arc::new(vec![0]), code: None }
     }
 }
 
 impl<M> Structure<M> {
-    /// Changes a table; its shape stays.
-    pub fn change(&mut self, table: usize, change: impl FnOnce(&mut Table)) {
+    /// Another row in a table, as [`Table::insert`] says. The target must have an age.
+    pub fn insert(&mut self, table: usize, key: &[u32], pairs: &[Pair], weight: u64, target: u32) {
+        assert!((target as usize) < self.ages.len(), "generated code looks for the age there");
+        self.change(table, |table| table.insert(key, pairs, weight, target));
+    }
+
+    /// Fewer rows in a table, as [`Table::remove`] says.
+    pub fn remove(&mut self, table: usize, key: &[u32], target: u32) {
+        self.change(table, |table| table.remove(key, target));
+    }
+
+    fn change(&mut self, table: usize, change: impl FnOnce(&mut Table)) {
         let Some(shared) = &mut self.tables[table] else { return };
         let own = Arc::make_mut(shared);
-        let shape = own.shape();
         change(own);
-        assert_eq!(own.shape(), shape, "generated code relies on it");
         self.references[table] = Reference::of(own);
+    }
+
+    /// A target has another age from now on.
+    pub fn set_age(&mut self, target: u32, age: u64) {
+        let ages = Arc::make_mut(&mut self.ages);
+        let target = target as usize;
+        if target >= ages.len() {
+            ages.resize(target + 1, 0);
+        }
+        ages[target] = age;
+    }
+
+    pub fn age(&self, target: u32) -> u64 {
+        self.ages[target as usize]
     }
 
     pub fn is_empty(&self, table: usize) -> bool {
         self.tables[table].as_ref().is_none_or(|table| table.is_empty())
     }
 
-    /// A table in place of another one, or none. The tree must be given anew before anybody looks for something.
-    pub fn replace(&mut self, index: usize, table: Option<Table>) {
-        self.forget();
+    /// A table without rows in place of another one, or none. Nothing is found until a tree is given anew.
+    pub fn replace(&mut self, index: usize, shape: Option<TableShape>) {
+        (self.tree, self.code) = (Arc::default(), None);
+        let table = shape.map(Table::new);
         if index >= self.tables.len() {
             self.tables.resize(index + 1, None);
             self.references.resize(index + 1, Reference::NONE);
         }
         self.references[index] = table.as_ref().map_or(Reference::NONE, Reference::of);
         self.tables[index] = table.map(Arc::new);
-    }
-
-    /// Nothing is found.
-    fn forget(&mut self) {
-        self.tree = Arc::default();
-        self.code = None;
     }
 
     pub fn is_compiled(&self) -> bool {
@@ -136,24 +157,25 @@ impl<M: Deref<Target = [u8]>> Structure<M> {
         None
     }
 
-    /// The target's number, from 1 on, and the weight with which it wants a packet.
+    /// Who wants a packet.
     #[inline]
-    pub fn find(&self, packet: &[u8]) -> (u32, u64) {
+    pub fn find(&self, packet: &[u8]) -> Found {
         #[cfg(target_arch = "x86_64")]
         if let Some(code) = &self.code {
             // SAFETY: at its beginning stands an entry, and its tables are as they were when it was compiled, or as they became.
             let answer = unsafe {
                 let entry = core::mem::transmute::<*const u8, Entry>(code.as_ptr());
-                entry(packet.as_ptr(), packet.len(), self.references.as_ptr())
+                entry(packet.as_ptr(), packet.len(), self.references.as_ptr(), self.ages.as_ptr())
             };
-            return (answer.target as u32, answer.weight);
+            return Found { target: answer.target as u32, weight: answer.weight };
         }
         self.walk(packet)
     }
 
-    fn walk(&self, packet: &[u8]) -> (u32, u64) {
+    fn walk(&self, packet: &[u8]) -> Found {
         let mut found = Found::default();
-        self.tree.walk(packet, &self.tables, &mut found);
-        (found.target, found.rank.weight)
+        let tables = Tables { tables: &self.tables, ages: &self.ages };
+        self.tree.walk(packet, tables, &mut found);
+        found
     }
 }

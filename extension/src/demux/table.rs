@@ -1,24 +1,8 @@
-//! A table of what alternatives of one shape want: by the values of the fields in which they differ, a chain of rows, the one with the
-//! highest rank first. It is plain numbers in two arrays, so that generated code reads it, and only it changes when a filter comes that
+//! A table of what alternatives of one shape want: by the values of the fields in which they differ, a chain of rows, the
+//! heaviest first. It is plain numbers in two arrays, so that generated code reads it, and only it changes when a filter comes that
 //! looks at the same fields as others.
 
 use alloc::{vec, vec::Vec};
-
-/// Which of two matches wins: the greater one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank {
-    /// Priority, how many bits are fixed, how many tests there are.
-    pub weight: u64,
-    /// The greater the older.
-    pub age: u64,
-}
-
-impl Rank {
-    pub fn weight(priority: i32, bits: u32, tests: u32) -> u64 {
-        let priority = priority.cast_unsigned() ^ 1 << 31;
-        u64::from(priority) << 32 | u64::from(bits.min(0xffff)) << 16 | u64::from(tests.min(0xffff))
-    }
-}
 
 /// Of two numbers that a row's check compares a field with. What they mean is said by who checks.
 pub(super) type Pair = (u32, u32);
@@ -30,7 +14,7 @@ pub(super) struct Table {
     /// the words of the key, and then the first row of its chain.
     buckets: Vec<u32>,
     keys: usize,
-    /// A row is known by the word that it begins at. The first one is nothing: its rank is the lowest.
+    /// A row is known by the word that it begins at. The first one is nobody's.
     rows: Vec<u64>,
     /// A chain of rows that aren't in use.
     free: u32,
@@ -48,13 +32,12 @@ pub(super) struct TableShape {
     pub seed: u64,
 }
 
-/// A row's words: weight, age, target and next row, pairs.
+/// A row's words: target and next row, weight, pairs.
 pub(super) mod row {
-    pub const WEIGHT: usize = 0;
-    pub const AGE: usize = 1;
     /// The target's number, from 1 on, in the lower half; the next row in the upper half.
-    pub const TARGET_AND_NEXT: usize = 2;
-    pub const PAIRS: usize = 3;
+    pub const TARGET_AND_NEXT: usize = 0;
+    pub const WEIGHT: usize = 1;
+    pub const PAIRS: usize = 2;
 }
 
 impl TableShape {
@@ -116,15 +99,15 @@ impl Table {
         (self.buckets.len() / self.shape.bucket()) as u32 - 1
     }
 
-    /// Another row with a key, whose target's number is given from 0 on.
-    pub fn insert(&mut self, key: &[u32], pairs: &[Pair], rank: Rank, target: u32) {
+    /// Another row with a key. Of those that weigh the same, it is behind those that were there before.
+    pub fn insert(&mut self, key: &[u32], pairs: &[Pair], weight: u64, target: u32) {
         let bucket = match self.find(key) {
             Ok(bucket) => bucket,
             Err(_) => self.begin(key),
         };
-        let row = self.new_row(pairs, rank, target);
+        let row = self.new_row(pairs, weight, target);
         let (mut before, mut next) = (None, self.head(bucket));
-        while next != 0 && self.rank(next) > rank {
+        while next != 0 && self.weight(next) >= weight {
             (before, next) = (Some(next), self.next(next));
         }
         self.set_next(row, next);
@@ -135,13 +118,13 @@ impl Table {
         self.members += 1;
     }
 
-    /// Takes out all rows with a key and an age.
-    pub fn remove(&mut self, key: &[u32], age: u64) {
+    /// Takes out all rows with a key and a target.
+    pub fn remove(&mut self, key: &[u32], target: u32) {
         let Ok(bucket) = self.find(key) else { return };
         let (mut before, mut row) = (None, self.head(bucket));
         while row != 0 {
             let next = self.next(row);
-            if self.rank(row).age != age {
+            if self.target(row) != target {
                 before = Some(row);
             } else {
                 match before {
@@ -159,7 +142,7 @@ impl Table {
         }
     }
 
-    /// The rows with a key, the highest rank first.
+    /// The rows with a key, the heaviest first.
     pub fn chain(&self, key: &[u32]) -> impl Iterator<Item = Row<'_>> {
         let first = self.find(key).map_or(0, |bucket| self.head(bucket));
         let rows = core::iter::successors(Some(first), |&row| Some(self.next(row)));
@@ -219,7 +202,7 @@ impl Table {
         }
     }
 
-    fn new_row(&mut self, pairs: &[Pair], rank: Rank, target: u32) -> u32 {
+    fn new_row(&mut self, pairs: &[Pair], weight: u64, target: u32) -> u32 {
         let row = if self.free == 0 {
             self.rows.resize(self.rows.len() + self.shape.row(), 0);
             self.rows.len() - self.shape.row()
@@ -228,9 +211,8 @@ impl Table {
             self.free = self.next(row);
             row as usize
         };
-        self.rows[row + row::WEIGHT] = rank.weight;
-        self.rows[row + row::AGE] = rank.age;
-        self.rows[row + row::TARGET_AND_NEXT] = u64::from(target + 1);
+        self.rows[row + row::TARGET_AND_NEXT] = target.into();
+        self.rows[row + row::WEIGHT] = weight;
         for (word, (low, high)) in self.rows[row + row::PAIRS..].iter_mut().zip(pairs) {
             *word = u64::from(*low) | u64::from(*high) << 32;
         }
@@ -265,9 +247,12 @@ impl Table {
         *word = u64::from(next) << 32 | *word & 0xffff_ffff;
     }
 
-    fn rank(&self, row: u32) -> Rank {
-        let row = row as usize;
-        Rank { weight: self.rows[row + row::WEIGHT], age: self.rows[row + row::AGE] }
+    fn target(&self, row: u32) -> u32 {
+        self.rows[row as usize + row::TARGET_AND_NEXT] as u32
+    }
+
+    fn weight(&self, row: u32) -> u64 {
+        self.rows[row as usize + row::WEIGHT]
     }
 }
 
@@ -279,12 +264,12 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    pub fn rank(self) -> Rank {
-        self.table.rank(self.row)
+    pub fn weight(self) -> u64 {
+        self.table.weight(self.row)
     }
 
     pub fn target(self) -> u32 {
-        self.table.rows[self.row as usize + row::TARGET_AND_NEXT] as u32 - 1
+        self.table.target(self.row)
     }
 
     pub fn pair(self, index: usize) -> Pair {
@@ -308,53 +293,37 @@ mod tests {
             let key_of =
                 |number: u32| (0..key as u32).map(|index| number << (8 * index)).collect::<Vec<u32>>();
             for number in 0..1000 {
-                table.insert(&key_of(number), &[], Rank { weight: 1, age: number.into() }, number);
+                table.insert(&key_of(number), &[], 1, number + 1);
             }
             for number in (0..1000).step_by(3) {
-                table.remove(&key_of(number), number.into());
+                table.remove(&key_of(number), number + 1);
             }
             for number in 0..1000 {
-                let expected: &[u32] = if number % 3 == 0 { &[] } else { &[number] };
+                let expected: &[u32] = if number % 3 == 0 { &[] } else { &[number + 1] };
                 assert_eq!(found(&table, &key_of(number)), expected);
             }
             let rows = table.rows.len();
             for number in 0..334 {
-                table.insert(&key_of(number * 3), &[], Rank::default(), number * 3);
+                table.insert(&key_of(number * 3), &[], 1, number * 3 + 1);
             }
-            assert_eq!((found(&table, &key_of(999)), table.rows.len()), ([999].into(), rows));
+            assert_eq!((found(&table, &key_of(999)), table.rows.len()), ([1000].into(), rows));
             for number in 0..1000 {
-                table.remove(&key_of(number), number.into());
-                table.remove(&key_of(number), 0);
+                table.remove(&key_of(number), number + 1);
             }
             assert!(table.is_empty() && table.keys == 0);
         }
     }
 
     #[test]
-    fn a_chain_begins_with_the_highest_rank() {
+    fn a_chain_begins_with_the_heaviest_and_of_these_the_oldest() {
         let mut table = Table::new(TableShape { key: 0, pairs: 1, seed: 0 });
-        for (target, weight) in [5, 9, 1, 7].into_iter().enumerate() {
-            let rank = Rank { weight, age: weight };
-            table.insert(&[], &[(weight as u32, 100)], rank, target as u32);
+        for (target, weight) in (1..).zip([5, 9, 1, 5]) {
+            table.insert(&[], &[(weight as u32, 100)], weight, target);
         }
-        assert_eq!(found(&table, &[]), [1, 3, 0, 2]);
+        assert_eq!(found(&table, &[]), [2, 1, 4, 3]);
         assert_eq!(table.chain(&[]).next().unwrap().pair(0), (9, 100));
-        table.remove(&[], 9);
-        table.remove(&[], 1);
-        assert_eq!(found(&table, &[]), [3, 0]);
-    }
-
-    #[test]
-    fn priority_goes_before_all_and_age_behind_all() {
-        let rank = |priority, bits, tests, age| Rank { weight: Rank::weight(priority, bits, tests), age };
-        let ranks = [
-            rank(-1, 900, 9, 9),
-            rank(0, 8, 9, 9),
-            rank(0, 9, 1, 9),
-            rank(0, 9, 2, 1),
-            rank(0, 9, 2, 2),
-            rank(1, 0, 0, 0),
-        ];
-        assert!(ranks.is_sorted());
+        table.remove(&[], 2);
+        table.remove(&[], 4);
+        assert_eq!(found(&table, &[]), [1, 3]);
     }
 }

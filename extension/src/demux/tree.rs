@@ -3,7 +3,7 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use super::table::{Pair, Rank, Table};
+use super::table::{Pair, Row, Table};
 use super::test::{Cell, Condition, Test};
 
 /// What a test looks at, without what it wants to find.
@@ -67,12 +67,20 @@ pub(super) struct Way {
     pub leaf: Leaf,
 }
 
+/// What leaves lead to.
+#[derive(Clone, Copy)]
+pub(super) struct Tables<'a> {
+    pub tables: &'a [Option<Arc<Table>>],
+    /// Of each target; the greater the older.
+    pub ages: &'a [u64],
+}
+
 /// Who wants a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    pub rank: Rank,
     /// From 1 on; 0 if nobody does.
     pub target: u32,
+    pub weight: u64,
 }
 
 impl Look {
@@ -129,10 +137,10 @@ impl Tree {
         }
     }
 
-    /// Looks for who wants a packet with a higher rank than who was found.
-    pub fn walk(&self, packet: &[u8], tables: &[Option<Arc<Table>>], found: &mut Found) {
+    /// Looks for who wants a packet, and wins over who was found.
+    pub fn walk(&self, packet: &[u8], tables: Tables, found: &mut Found) {
         for Branch { bound, node } in &self.branches {
-            if found.rank.weight > *bound {
+            if found.weight > *bound {
                 return;
             }
             match node {
@@ -171,9 +179,9 @@ impl Node {
 }
 
 impl Leaf {
-    fn walk(&self, packet: &[u8], tables: &[Option<Arc<Table>>], found: &mut Found) {
+    fn walk(&self, packet: &[u8], tables: Tables, found: &mut Found) {
         const SHORT: usize = 4;
-        let Some(table) = &tables[self.table] else { return };
+        let Some(table) = &tables.tables[self.table] else { return };
         let word = |look: &Look| look.read(packet).map(|value| look.cell.as_loaded(value));
         let mut short = [0; SHORT];
         let long: Vec<u32>;
@@ -188,13 +196,15 @@ impl Leaf {
             long = key;
             &long
         };
-        let fits = |row: &super::table::Row| {
+        let fits = |row: &Row| {
             self.checks.iter().enumerate().all(|(index, look)| look.holds(row.pair(index), packet))
         };
-        if let Some(row) = table.chain(key).find(fits)
-            && row.rank() > found.rank
-        {
-            *found = Found { rank: row.rank(), target: row.target() + 1 };
+        if let Some(row) = table.chain(key).find(fits) {
+            let other = Found { target: row.target(), weight: row.weight() };
+            let rank = |found: &Found| (found.weight, tables.ages[found.target as usize]);
+            if rank(&other) > rank(found) {
+                *found = other;
+            }
         }
     }
 }

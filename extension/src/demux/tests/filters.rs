@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-use super::super::table::Rank;
+use super::super::rank::weight;
 use super::super::*;
 use super::packets::*;
 use crate::engine::jit::Pages;
@@ -22,10 +22,10 @@ impl Linear {
             let rank_of = |tests: Vec<Test>| {
                 let bits = tests.iter().map(Test::bits).sum();
                 let holds = tests.iter().all(|test| test.holds(packet));
-                holds.then(|| Rank::weight(*priority, bits, tests.len() as u32))
+                holds.then(|| weight(*priority, bits, tests.len() as u32))
             };
             let by_program = programs.iter().any(|program| program.run(packet) != 0);
-            let by_program = by_program.then(|| Rank::weight(*priority, 0, 0));
+            let by_program = by_program.then(|| weight(*priority, 0, 0));
             let weights: Vec<u64> = alternatives.into_iter().filter_map(rank_of).chain(by_program).collect();
             weights.into_iter().map(|weight| (weight, !id.0))
         });
