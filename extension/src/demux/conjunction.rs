@@ -57,6 +57,11 @@ impl Conjunction {
         }
     }
 
+    /// How much is known.
+    pub fn size(&self) -> usize {
+        self.exact.len() + self.others.len()
+    }
+
     /// Whether a test holds, if that follows.
     pub fn decides(&self, test: &Test) -> Option<bool> {
         let bits = self.exact.get(&test.cell)?;

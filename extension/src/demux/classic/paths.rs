@@ -11,9 +11,8 @@ use crate::demux::conjunction::Conjunction;
 use crate::demux::filter::Filter;
 use crate::demux::test::{Cell, Condition, Test};
 
-/// Steps on all ways together.
-const PATIENCE: usize = 1 << 15;
-const ALTERNATIVES: usize = 256;
+/// Facts that are looked at in all steps on all ways together, or copied.
+const PATIENCE: usize = 1 << 18;
 
 /// What is known of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ pub(in crate::demux) fn alternatives(program: &Program) -> Option<Vec<Vec<Test>>
     let mut left = PATIENCE;
     while let Some(mut way) = ways.pop() {
         while let Some(step) = program.steps.get(way.at) {
-            left = left.checked_sub(1)?;
+            left = left.checked_sub(1 + way.known.size())?;
             way.at += 1;
             match way.take(*step, &mut ways) {
                 Ok(Next::On) => continue,
@@ -68,11 +67,11 @@ pub(in crate::demux) fn alternatives(program: &Program) -> Option<Vec<Vec<Test>>
             }
             break;
         }
-        if found.len() > ALTERNATIVES {
+        if found.len() > Filter::ALTERNATIVES {
             return None;
         }
     }
-    let found = simplified(found);
+    let found = simplified(&found);
     found.iter().all(|tests| tests.len() <= Filter::TESTS).then_some(found)
 }
 
@@ -244,38 +243,34 @@ fn opposite(test: Test) -> Option<Test> {
 }
 
 /// Leaves out tests that only keep alternatives apart: a packet that doesn't fulfil one is wanted by another alternative anyway.
-fn simplified(mut found: Vec<Conjunction>) -> Vec<Vec<Test>> {
-    const MANY: usize = 64;
+fn simplified(found: &[Conjunction]) -> Vec<Vec<Test>> {
+    const MANY: usize = 512;
     let mut all: Vec<Vec<Test>> = found.iter().map(Conjunction::tests).collect();
-    if all.len() > MANY {
+    if all.iter().map(Vec::len).sum::<usize>() > MANY {
         return all;
     }
     for index in 0..all.len() {
         let mut at = 0;
-        while let Some(test) = all[index].get(at).copied() {
-            let mut rest = all[index].clone();
-            rest.remove(at);
-            rest.push(Test::has(test.cell));
-            let is_choice = test.mask.is_power_of_two() || !matches!(test.condition, Condition::Is(_));
-            let is_needless = is_choice && {
-                let others: Option<Conjunction> = opposite(test).and_then(|opposite| {
-                    let mut tests = rest.clone();
-                    tests.push(opposite);
-                    Conjunction::of(&tests)
-                });
-                others.is_some_and(|others| {
-                    (0..all.len()).any(|other| other != index && others.implies(&all[other]))
-                })
-            };
-            match Conjunction::of(&rest) {
-                Some(shorter) if is_needless => {
-                    all[index] = shorter.tests();
-                    found[index] = shorter;
-                    at = 0;
-                }
-                _ => at += 1,
+        while at < all[index].len() {
+            match without(&all, index, at) {
+                Some(shorter) => all[index] = shorter,
+                None => at += 1,
             }
         }
     }
     all
+}
+
+/// An alternative without one of its tests, if what it wants then is wanted by another one anyway.
+fn without(all: &[Vec<Test>], index: usize, at: usize) -> Option<Vec<Test>> {
+    let test = all[index][at];
+    let is_choice = test.mask.is_power_of_two() || !matches!(test.condition, Condition::Is(_));
+    let opposite = opposite(test).filter(|_| is_choice)?;
+    let mut rest = all[index].clone();
+    rest[at] = Test::has(test.cell);
+    let shorter = Conjunction::of(&rest)?;
+    let mut more = shorter.clone();
+    more.add(opposite).ok()?;
+    let covers = |(other, tests): (usize, &Vec<Test>)| other != index && more.implies(tests);
+    all.iter().enumerate().any(covers).then(|| shorter.tests())
 }

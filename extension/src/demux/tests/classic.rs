@@ -148,3 +148,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_hostile_program_is_understood_soon_or_not_at_all() {
+    let at = |code, jt, jf, k| Instruction { code, jt, jf, k };
+    let end = [at(6, 0, 0, 1), at(6, 0, 0, 0)];
+    let fork = |k: u32| [at(0x30, 0, 0, k % 200), at(0x15, 0, 1, k % 7), at(0x00, 0, 0, 1)];
+    let load_and_fork = (0..1300).flat_map(fork).chain(end).collect::<Vec<_>>();
+    let chain = (0..4000).map(|k| at(0x15, 0, 0, k)).map(|it| Instruction { jf: 1, ..it }).chain(end);
+    let chain: Vec<Instruction> = [at(0x28, 0, 0, 12)].into_iter().chain(chain).collect();
+    let ports = (0..200u32).map(|k| at(0x15, (200 - k) as u8, 0, k)).chain([end[1], end[0]]);
+    let ports: Vec<Instruction> = [at(0x28, 0, 0, 12)].into_iter().chain(ports).collect();
+    for (program, programs) in [(load_and_fork, 1), (chain, 1), (ports, 0)] {
+        let begin = std::time::Instant::now();
+        let filter = Filter::from_classic(&program).unwrap();
+        assert_eq!(filter.programs(), programs);
+        assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+    }
+}

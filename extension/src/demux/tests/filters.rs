@@ -7,6 +7,7 @@ use proptest::test_runner::TestCaseResult;
 
 use super::super::rank::weight;
 use super::super::*;
+use super::guarded::Guarded;
 use super::packets::*;
 use crate::engine::jit::Pages;
 
@@ -155,6 +156,7 @@ struct All {
     walking: Demultiplexer<u32, NoCode>,
     compiled: Demultiplexer<u32, Pages>,
     inserted: u32,
+    guarded: Guarded,
 }
 
 impl All {
@@ -164,6 +166,7 @@ impl All {
             walking: Demultiplexer::walking(1),
             compiled: Demultiplexer::compiled(2),
             inserted: 0,
+            guarded: Guarded::new(),
         }
     }
 
@@ -187,9 +190,10 @@ impl All {
         assert_eq!(self.compiled.len(), self.linear.0.len());
     }
 
-    fn agree_on(&self, packet: &[u8]) -> TestCaseResult {
+    fn agree_on(&mut self, packet: &[u8]) -> TestCaseResult {
         let expected = self.linear.find(packet);
         prop_assert_eq!(self.walking.find(packet).map(|(id, _)| id), expected, "walked, {:?}", packet);
+        let packet = self.guarded.place(packet);
         prop_assert_eq!(self.compiled.find(packet).map(|(id, _)| id), expected, "compiled, {:?}", packet);
         prop_assert_eq!(self.compiled.classify(packet).copied(), expected.map(|id| id.0 as u32));
         Ok(())

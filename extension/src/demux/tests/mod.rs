@@ -2,6 +2,7 @@
 
 mod classic;
 mod filters;
+mod guarded;
 mod packets;
 mod pcap;
 mod threads;
