@@ -270,7 +270,8 @@ impl Compiler {
     }
 
     fn leaf(&mut self, leaf: &Leaf, mut known: Known, misses: &mut Misses) {
-        let Some(shape) = self.shapes[leaf.table] else { return };
+        let shape = self.shapes[leaf.table].expect("a leaf has a table");
+        assert_eq!((shape.key, shape.pairs), (leaf.keys.len(), leaf.checks.len()), "the table is another's");
         let is_mixed = headers(leaf) > 1;
         for look in leaf.keys.iter().chain(&leaf.checks) {
             self.reach(look.cell, &mut known, misses);

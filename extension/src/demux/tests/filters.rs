@@ -36,7 +36,7 @@ impl Linear {
 
 /// What is done with filters.
 #[derive(Clone, Debug)]
-enum Action {
+pub(super) enum Action {
     Insert(i32, Filter),
     Remove(usize),
 }
@@ -151,7 +151,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..40)
 }
 
-struct All {
+pub(super) struct All {
     linear: Linear,
     walking: Demultiplexer<u32, NoCode>,
     compiled: Demultiplexer<u32, Pages>,
@@ -160,7 +160,7 @@ struct All {
 }
 
 impl All {
-    fn new() -> All {
+    pub fn new() -> All {
         All {
             linear: Linear::default(),
             walking: Demultiplexer::walking(1),
@@ -170,7 +170,7 @@ impl All {
         }
     }
 
-    fn act(&mut self, action: &Action) {
+    pub fn act(&mut self, action: &Action) {
         match action {
             Action::Insert(priority, filter) => {
                 let id = self.walking.insert_with_priority(*priority, filter.clone(), self.inserted).unwrap();
@@ -190,7 +190,7 @@ impl All {
         assert_eq!(self.compiled.len(), self.linear.0.len());
     }
 
-    fn agree_on(&mut self, packet: &[u8]) -> TestCaseResult {
+    pub fn agree_on(&mut self, packet: &[u8]) -> TestCaseResult {
         let expected = self.linear.find(packet);
         prop_assert_eq!(self.walking.find(packet).map(|(id, _)| id), expected, "walked, {:?}", packet);
         let packet = self.guarded.place(packet);

@@ -5,6 +5,7 @@ mod filters;
 mod guarded;
 mod packets;
 mod pcap;
+mod small;
 mod threads;
 
 /// `PROPTEST_CASES` says how many.
