@@ -1,5 +1,6 @@
 //! Code that crosses a boundary: a client's block of calls, a handler that runs where a message arrives. It comes as
-//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of calls.
+//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of calls,
+//! [`demux`] says whose a message is.
 #![no_std]
 
 extern crate alloc;
