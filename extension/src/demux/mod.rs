@@ -7,9 +7,9 @@
 //! * A [`Demultiplexer`] holds any number of them, each with a target; they can come and go at any time.
 //! * A [`Classifier`] is what it knows at one time, for those who look while others change it.
 //!
-//! What filters have in common is looked at once for all: those that look at the same fields are a [`family`], in which they agree is
-//! a way through a [`tree`], and in what they differ is the key of a [`table`] at its end. The tree becomes code of the machine
-//! ([`compile`]); the tables are data. So one more filter of a family is one more row, and the time for a packet depends on
+//! What filters have in common is looked at once for all: those that look at the same fields are a `family`, in which they agree is
+//! a way through a `tree`, and in what they differ is the key of a `table` at its end. The tree becomes code of the machine
+//! (`compile`); the tables are data. So one more filter of a family is one more row, and the time for a packet depends on
 //! how many families there are, not on how many filters. It also depends on how many filters of a family want packets that differ in
 //! nothing but what is no equality: of these, one after the other is asked.
 //!

@@ -82,6 +82,7 @@ impl Table {
         self.members == 0
     }
 
+    #[cfg(target_arch = "x86_64")]
     pub fn shape(&self) -> TableShape {
         self.shape
     }

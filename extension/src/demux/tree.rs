@@ -129,6 +129,7 @@ impl Tree {
     }
 
     /// The first leaf's table.
+    #[cfg(target_arch = "x86_64")]
     pub fn table(&self) -> Option<usize> {
         match &self.branches.first()?.node {
             Node::Switch { cases, .. } => cases.first()?.1.table(),
