@@ -1,6 +1,6 @@
 //! Code that crosses a boundary: a client's block of calls, a handler that runs where a message arrives. It comes as
 //! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of calls,
-//! [`handler`] what runs at arrival.
+//! [`handler`] what runs where a message arrives, and [`demux`] says whose a message is.
 #![no_std]
 
 extern crate alloc;
@@ -13,6 +13,7 @@ pub use verified::{DEPTH, FRAME, Guard, Verified};
 
 pub mod bytecode;
 pub mod composite;
+pub mod demux;
 pub mod engine;
 pub mod handler;
 pub mod verifier;

@@ -5,6 +5,7 @@
 //! application. It gives a [`Verdict`] on each [`Frame`].
 
 mod arrival;
+mod flows;
 mod frame;
 mod helpers;
 mod image;
@@ -13,6 +14,7 @@ pub mod tables;
 mod terms;
 
 pub use arrival::Sent;
+pub use flows::{Counts, FlowId, Flows, Outcome, OwnerId, Share};
 pub use frame::Frame;
 pub use image::{Image, LARGEST_REGION, Machine};
 pub use run::{Ended, Handler, Settings, Verdict};

@@ -85,6 +85,8 @@ pub struct Handler {
     arrival: Arrival,
     memory: Memory,
     budget: u64,
+    /// What the last run has left of it.
+    left: u64,
     /// The message as it came, if the handler may be stopped.
     kept: Option<Vec<u8>>,
 }
@@ -143,6 +145,7 @@ impl Handler {
             arrival: Arrival::new(tables, settings.key),
             memory,
             budget: settings.budget,
+            left: settings.budget,
             kept: may_stop.then(Vec::new),
         })
     }
@@ -154,7 +157,7 @@ impl Handler {
 
     /// Runs it for a message that has arrived at a device's queue, at a time of the machine's clock in nanoseconds.
     pub fn run(&mut self, frame: &mut Frame<'_>, (interface, queue): (u32, u32), now: u64) -> Ended {
-        let Handler { engine, arrival, memory, budget, kept, .. } = self;
+        let Handler { engine, arrival, memory, budget, left, kept, .. } = self;
         arrival.sent.clear();
         (arrival.seen.interface, arrival.seen.queue, arrival.now) = (interface, queue, now);
         let before = frame.range();
@@ -171,6 +174,7 @@ impl Handler {
             #[cfg(all(unix, target_arch = "x86_64"))]
             Engine::Jit(jit) => jit.run(&mut context),
         };
+        *left = context.state().budget();
         arrival.leave();
         match result {
             Ok(number) => Ended::With(Verdict::from_number(number)),
@@ -185,13 +189,13 @@ impl Handler {
     }
 
     /// What it sent at the last arrival, in order.
-    pub fn take_sent(&mut self) -> Vec<Sent> {
-        core::mem::take(&mut self.arrival.sent)
+    pub fn sent(&self) -> &[Sent] {
+        &self.arrival.sent
     }
 
-    /// Whether it sent anything at the last arrival.
-    pub fn has_sent(&self) -> bool {
-        !self.arrival.sent.is_empty()
+    /// How many rounds of loops the last run has taken from the budget.
+    pub fn rounds(&self) -> u64 {
+        self.budget - self.left
     }
 
     /// A table, by its name in the file.

@@ -1,8 +1,10 @@
 //! Handlers that clang compiled, in the engines of this crate. What Linux does with the same objects is compared elsewhere
 //! (`platform/linux/handlers`).
 
+mod flows;
 mod objects;
 
+use drystone_extension::engine::Stop;
 use drystone_extension::handler::{Ended, Frame, Handler, Settings, Verdict};
 use objects::{compiled, datagram, payload};
 
@@ -97,5 +99,21 @@ fn tables_hold_what_handlers_and_applications_put_there() {
             panic!()
         };
         assert_eq!((missed.hear(), missed.hear()), (Some(b"absent..".to_vec()), None));
+    }
+}
+
+#[test]
+fn who_goes_round_for_too_long_is_stopped_and_leaves_the_message_as_it_was() {
+    let Some(handlers) = handlers("spin") else { return };
+    for mut handler in handlers {
+        let message = datagram(9, &1000u64.to_be_bytes());
+        let (ended, after) = arrives(&mut handler, &message);
+        assert_eq!((ended, handler.sent().len()), (Ended::With(Verdict::Drop), 1));
+        assert_eq!(payload(&after), 499_500u64.to_le_bytes());
+        assert_eq!(handler.sent()[0][..42], message[..42]);
+        let message = datagram(9, &u64::MAX.to_be_bytes());
+        let (ended, after) = arrives(&mut handler, &message);
+        assert_eq!(ended, Ended::Stopped(Stop::Budget));
+        assert_eq!((after, handler.sent().len()), (message, 0));
     }
 }

@@ -7,28 +7,28 @@ use crate::bytecode::Width;
 
 /// A register of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reg(pub u8);
+pub(crate) struct Reg(pub u8);
 
-pub(super) const RAX: Reg = Reg(0);
-pub(super) const RCX: Reg = Reg(1);
-pub(super) const RDX: Reg = Reg(2);
-pub(super) const RBX: Reg = Reg(3);
-pub(super) const RSP: Reg = Reg(4);
-pub(super) const RBP: Reg = Reg(5);
-pub(super) const RSI: Reg = Reg(6);
-pub(super) const RDI: Reg = Reg(7);
-pub(super) const R8: Reg = Reg(8);
-pub(super) const R9: Reg = Reg(9);
-pub(super) const R10: Reg = Reg(10);
-pub(super) const R11: Reg = Reg(11);
-pub(super) const R12: Reg = Reg(12);
-pub(super) const R13: Reg = Reg(13);
-pub(super) const R14: Reg = Reg(14);
-pub(super) const R15: Reg = Reg(15);
+pub(crate) const RAX: Reg = Reg(0);
+pub(crate) const RCX: Reg = Reg(1);
+pub(crate) const RDX: Reg = Reg(2);
+pub(crate) const RBX: Reg = Reg(3);
+pub(crate) const RSP: Reg = Reg(4);
+pub(crate) const RBP: Reg = Reg(5);
+pub(crate) const RSI: Reg = Reg(6);
+pub(crate) const RDI: Reg = Reg(7);
+pub(crate) const R8: Reg = Reg(8);
+pub(crate) const R9: Reg = Reg(9);
+pub(crate) const R10: Reg = Reg(10);
+pub(crate) const R11: Reg = Reg(11);
+pub(crate) const R12: Reg = Reg(12);
+pub(crate) const R13: Reg = Reg(13);
+pub(crate) const R14: Reg = Reg(14);
+pub(crate) const R15: Reg = Reg(15);
 
 /// `[base + index * scale + displacement]`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub base: Reg,
     /// With the power of two that it is multiplied with.
     pub index: Option<(Reg, u8)>,
@@ -48,7 +48,7 @@ impl Place {
 /// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which the other
 /// forms follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Add = 0x01,
     Or = 0x09,
     And = 0x21,
@@ -59,7 +59,7 @@ pub(super) enum Op {
 
 /// Shifts and rotations, by their number in opcodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shift {
+pub(crate) enum Shift {
     Rol = 0,
     Shl = 4,
     Shr = 5,
@@ -68,7 +68,7 @@ pub(super) enum Shift {
 
 /// Conditions of jumps, as opcodes number them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum If {
+pub(crate) enum If {
     Below = 2,
     AboveOrEqual = 3,
     Equal = 4,
@@ -83,7 +83,7 @@ pub(super) enum If {
 
 /// Code that grows.
 #[derive(Debug, Default)]
-pub(super) struct Code {
+pub(crate) struct Code {
     pub bytes: Vec<u8>,
 }
 
