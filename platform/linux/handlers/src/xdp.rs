@@ -86,9 +86,7 @@ impl Xdp {
     /// There is no such interface, it has a handler already, or it can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
         let number = interface_number(interface)?;
-        let link = bpf::attach_xdp(&self.program, number, mode.flags())
-            .map_err(|error| cant("attach a handler to", interface, &error))?;
-        Ok(Attached { link })
+        Attached::new(&self.program, interface, number, mode)
     }
 
     /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so often.
@@ -133,6 +131,17 @@ pub struct Attached {
 }
 
 impl Attached {
+    pub(crate) fn new(
+        program: &OwnedFd,
+        interface: &str,
+        number: u32,
+        mode: Mode,
+    ) -> Result<Attached, String> {
+        let link = bpf::attach_xdp(program, number, mode.flags())
+            .map_err(|error| cant("attach a handler to", interface, &error))?;
+        Ok(Attached { link })
+    }
+
     /// Lets it stay there, under a name in a BPF file system, when this process has ended.
     pub fn pin(&self, path: &Path) -> io::Result<()> {
         bpf::pin(&self.link, path)
@@ -171,7 +180,7 @@ pub(crate) fn interface_number(name: &str) -> Result<u32, String> {
     .map_err(|error| format!("there is no network interface `{}`: {error}", c_name.to_string_lossy()))
 }
 
-fn cant(what: &str, name: &str, error: &io::Error) -> String {
+pub(crate) fn cant(what: &str, name: &str, error: &io::Error) -> String {
     let hint = match error.raw_os_error() {
         Some(libc::EPERM) => "; it takes root, or the capabilities BPF, PERFMON and NET_ADMIN",
         Some(libc::EBUSY) => "; it has one already",
