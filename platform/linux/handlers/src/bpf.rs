@@ -23,8 +23,10 @@ enum Command {
     Pin = 6,
     Get = 7,
     Run = 10,
+    Info = 15,
     Freeze = 22,
     LinkCreate = 28,
+    EnableStatistics = 32,
     LinkDetach = 34,
 }
 
@@ -351,4 +353,50 @@ pub fn pinned(path: &Path) -> Result<OwnedFd> {
 
 fn c_path(path: &Path) -> Result<CString> {
     CString::new(path.as_os_str().as_encoded_bytes()).map_err(Error::other)
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Info {
+    fd: u32,
+    length: u32,
+    info: u64,
+}
+impl Attributes for Info {}
+
+/// What the kernel says of a program, link or map: its `struct bpf_..._info`, or as much of it as there is.
+fn info<const LENGTH: usize>(fd: &OwnedFd) -> Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    let mut attributes =
+        Info { fd: fd.as_raw_fd() as u32, length: LENGTH as u32, info: bytes.as_mut_ptr() as u64 };
+    // SAFETY: there is as much room as is said.
+    unsafe { bpf(Command::Info, &mut attributes)? };
+    Ok(bytes)
+}
+
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> [u8; BYTES] {
+    *bytes[at..].first_chunk().expect("all of the structure")
+}
+
+/// How long runs of a program took, and how many there were, while that was counted ([`count_runs`]): nanoseconds, runs.
+pub fn runs(program: &OwnedFd) -> Result<(u64, u64)> {
+    let info = info::<208>(program)?;
+    Ok((u64::from_ne_bytes(number(&info, 192)), u64::from_ne_bytes(number(&info, 200))))
+}
+
+/// Runs of programs are counted as long as the result is kept.
+pub fn count_runs() -> Result<OwnedFd> {
+    #[repr(C)]
+    #[derive(Default)]
+    struct Enable {
+        kind: u32,
+    }
+    impl Attributes for Enable {}
+    // SAFETY: there are no addresses in it.
+    unsafe { descriptor(Command::EnableStatistics, &mut Enable::default()) }
+}
+
+/// The network interface that a handler is attached to, by its number; 0 if that has gone.
+pub fn interface_of(link: &OwnedFd) -> Result<u32> {
+    Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))
 }

@@ -4,6 +4,7 @@
 mod af_xdp;
 pub mod bpf;
 mod device;
+mod pinned;
 mod region;
 mod ring;
 mod station;
@@ -13,6 +14,7 @@ mod xdp;
 
 pub use af_xdp::AfXdp;
 pub use device::{Decision, Device};
+pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
 pub use station::Station;

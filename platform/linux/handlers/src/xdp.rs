@@ -103,6 +103,11 @@ impl Xdp {
         self.maps.get(name)
     }
 
+    /// All its maps, with their names.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = (&str, &Map)> {
+        self.maps.iter().map(|(name, map)| (name.as_str(), map))
+    }
+
     /// The reader of a ring, by its name in the file. There may be only one.
     ///
     /// # Errors
