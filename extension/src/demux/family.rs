@@ -53,9 +53,8 @@ impl Family {
     }
 
     pub fn table(&self, seed: u64) -> TableShape {
-        let differing =
-            |kind: Kind| self.differing().filter(move |look| (look.kind == Kind::Is) == (kind == Kind::Is));
-        TableShape { key: differing(Kind::Is).count(), pairs: differing(Kind::IsNot).count(), seed }
+        let key = self.differing().filter(|look| look.kind == Kind::Is).count();
+        TableShape { key, pairs: self.differing().count() - key, seed }
     }
 
     fn differing(&self) -> impl Iterator<Item = &Look> {

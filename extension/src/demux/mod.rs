@@ -13,6 +13,25 @@
 //! how many families there are, not on how many filters. It also depends on how many filters of a family want packets that differ in
 //! nothing but what is no equality: of these, one after the other is asked.
 //!
+//! ```
+//! use drystone_extension::demux::{Demultiplexer, Filter};
+//!
+//! let mut demultiplexer = Demultiplexer::walking(7);
+//! let names = Filter::ethernet().ipv4().udp().destination_port(53);
+//! let id = demultiplexer.insert(names, "names").unwrap();
+//! let mut packet = [0; 60];
+//! packet[12..15].copy_from_slice(&[8, 0, 0x45]);
+//! packet[23] = 17;
+//! packet[36..38].copy_from_slice(&[0, 53]);
+//! assert_eq!(demultiplexer.classify(&packet), Some(&"names"));
+//! assert_eq!(demultiplexer.classify(&packet[..37]), None);
+//! demultiplexer.remove(id);
+//! assert_eq!(demultiplexer.classify(&packet), None);
+//! ```
+//!
+//! A filter of a shape that is new makes the tree and its code anew, in a time that grows with the number of families; so does
+//! the second filter of a family, in which they differ for the first time.
+//!
 //! Packets are hostile, and filters may be: nothing here panics, computes without end, or reads what isn't the packet's, whatever they
 //! are. Filters that an adversary can choose freely, without a limit of their number, still take time and memory for each.
 

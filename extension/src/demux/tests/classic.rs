@@ -166,3 +166,14 @@ fn a_hostile_program_is_understood_soon_or_not_at_all() {
         assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
     }
 }
+
+#[test]
+fn what_may_divide_by_zero_is_interpreted() {
+    let at = |code, k| Instruction { code, jt: 0, jf: 0, k };
+    for divide in [0x3c, 0x9c] {
+        let program = [at(0x30, 0), at(0x07, 0), at(0x00, 7), at(divide, 0), at(0x06, 1)];
+        let filter = Filter::from_classic(&program).unwrap();
+        assert_eq!(filter.programs(), 1);
+        assert!(filter.wants(&[1]) && !filter.wants(&[0]) && !filter.wants(&[]));
+    }
+}

@@ -4,6 +4,8 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use super::super::*;
 use super::filters::{Action, All};
@@ -75,5 +77,25 @@ proptest! {
         for packet in &packets {
             all.agree_on(packet)?;
         }
+    }
+}
+
+#[test]
+fn one_shape_may_have_fields_behind_several_headers() {
+    let byte = |header, offset| Cell::Behind { header, offset, size: Size::Byte };
+    let mut all = All::new();
+    for number in 0..81 {
+        let digit = |place| number / 3u32.pow(place) % 3;
+        let tests = [
+            Test::is(byte(0, 1), digit(0)),
+            Test::is(byte(1, 2), digit(1)),
+            Test::is_not(byte(0, 2), digit(2)),
+            Test::between(byte(1, 1), digit(3) / 2, digit(3)),
+        ];
+        all.act(&Action::Insert(0, Filter::all_of(tests)));
+    }
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..10_000 {
+        all.agree_on(&packet().new_tree(&mut runner).unwrap().current()).unwrap();
     }
 }
