@@ -1,0 +1,7 @@
+//! Lists of pipes do what the pipes do one after the other.
+
+mod generate;
+mod lists;
+mod naive;
+mod ready;
+mod refused;

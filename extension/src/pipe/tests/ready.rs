@@ -1,0 +1,1 @@
+//! Pipes that are there, with what others say they give.
