@@ -2,6 +2,7 @@
 
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
+use core::ptr;
 
 use super::evaluate::Homes;
 use super::registers::Layout;
@@ -68,6 +69,13 @@ impl Pass {
         registers: &mut Registers,
     ) -> Result<usize, Fault> {
         self.begin(Mode::Write, registers)?;
+        if self.is_plain {
+            let bytes = source.len();
+            self.has_room(destination.len(), bytes)?;
+            // SAFETY: both have so many bytes, and they are apart.
+            unsafe { self.plain(source.as_ptr(), destination.as_mut_ptr(), bytes, &mut registers.cells) };
+            return Ok(bytes);
+        }
         let data = self.source.map_or(source.len(), |stride| stride.data(source.len()));
         let written = self.length(data);
         self.has_room(destination.len(), written)?;
@@ -80,6 +88,11 @@ impl Pass {
     /// Takes all data of a source.
     pub fn read(&self, source: &[u8], registers: &mut Registers) -> Result<(), Fault> {
         self.begin(Mode::Read, registers)?;
+        if self.is_plain {
+            // SAFETY: there are so many bytes; nothing is written.
+            unsafe { self.plain(source.as_ptr(), ptr::null_mut(), source.len(), &mut registers.cells) };
+            return Ok(());
+        }
         let data = self.source.map_or(source.len(), |stride| stride.data(source.len()));
         // SAFETY: the source has the data; nothing is written.
         unsafe { self.forwards(Place::of(source, self.source), Place::none(), data, &mut registers.cells) };
@@ -88,7 +101,14 @@ impl Pass {
 
     /// Takes data, and writes it over itself.
     pub fn run_in_place(&self, data: &mut [u8], registers: &mut Registers) -> Result<(), Fault> {
-        self.run_within(data, 0..data.len(), 0, registers)
+        if !self.is_plain {
+            return self.run_within(data, 0..data.len(), 0, registers);
+        }
+        self.begin(Mode::Write, registers)?;
+        let place = data.as_mut_ptr();
+        // SAFETY: there are so many bytes, and it begins where they do.
+        unsafe { self.plain(place, place, data.len(), &mut registers.cells) };
+        Ok(())
     }
 
     /// Takes a part of memory as source, and writes to another part of it, which begins at `to`. Gives how many bytes of data it has

@@ -24,8 +24,9 @@ impl Handle {
 #[derive(Debug)]
 pub(super) struct Layout {
     pub homes: Vec<Homes>,
-    registers: Vec<Vec<Register>>,
-    /// Of each pipe's tables, how many entries.
+    /// The registers of all pipes, which come first.
+    registers: Vec<Register>,
+    /// Of each pipe, its tables' entries.
     tables: Vec<Vec<usize>>,
     cells: usize,
     /// Cells that each run begins with, and their values.
@@ -35,22 +36,21 @@ pub(super) struct Layout {
 impl Layout {
     pub fn new(pipes: &[Pipe]) -> Layout {
         let mut homes = Vec::with_capacity(pipes.len());
-        let mut cells = 0;
-        let mut fresh = Vec::new();
+        let mut registers = Vec::new();
         for pipe in pipes {
-            homes.push(Homes { registers: cells, tables: 0 });
-            for (at, register) in pipe.body.registers.iter().enumerate().filter(|(_, it)| !it.persists) {
-                fresh.push((cells + at, register.initial));
-            }
-            cells += pipe.body.registers.len();
+            let count = pipe.body.registers.len();
+            homes.push(Homes { registers: registers.len(), count, tables: 0 });
+            registers.extend_from_slice(&pipe.body.registers);
         }
+        let mut cells = registers.len();
         let entries = |pipe: &Pipe| pipe.body.tables.iter().map(|it| it.entries as usize).collect();
         let tables: Vec<Vec<usize>> = pipes.iter().map(entries).collect();
         for (home, tables) in homes.iter_mut().zip(&tables) {
             home.tables = cells;
             cells += tables.iter().sum::<usize>();
         }
-        let registers = pipes.iter().map(|pipe| pipe.body.registers.clone()).collect();
+        let fresh = registers.iter().enumerate().filter(|(_, it)| !it.persists);
+        let fresh = fresh.map(|(cell, it)| (cell, it.initial)).collect();
         Layout { homes, registers, tables, cells, fresh }
     }
 }
@@ -65,10 +65,8 @@ pub struct Registers {
 impl Registers {
     pub(super) fn new(layout: &Arc<Layout>) -> Registers {
         let mut cells = vec![0; layout.cells];
-        for (home, registers) in layout.homes.iter().zip(&layout.registers) {
-            for (cell, register) in cells[home.registers..].iter_mut().zip(registers) {
-                *cell = register.initial;
-            }
+        for (cell, register) in cells.iter_mut().zip(&layout.registers) {
+            *cell = register.initial;
         }
         Registers { layout: layout.clone(), cells }
     }
@@ -80,16 +78,17 @@ impl Registers {
         }
     }
 
-    fn find(&self, handle: Handle) -> Result<(usize, Register), Fault> {
-        let registers = self.layout.registers.get(handle.pipe).ok_or(Fault::Missing)?;
-        let register = registers.get(handle.number).ok_or(Fault::Missing)?;
-        Ok((self.layout.homes[handle.pipe].registers + handle.number, *register))
+    #[inline]
+    fn find(&self, handle: Handle) -> Result<usize, Fault> {
+        let home = self.layout.homes.get(handle.pipe).ok_or(Fault::Missing)?;
+        if handle.number < home.count { Ok(home.registers + handle.number) } else { Err(Fault::Missing) }
     }
 
     /// Brings a value into a register.
+    #[inline]
     pub fn import(&mut self, register: Handle, value: u64) -> Result<(), Fault> {
-        let (cell, it) = self.find(register)?;
-        if value > it.width.most() {
+        let cell = self.find(register)?;
+        if value > self.layout.registers[cell].width.most() {
             return Err(Fault::Wide);
         }
         self.cells[cell] = value;
@@ -97,9 +96,9 @@ impl Registers {
     }
 
     /// What a register holds.
+    #[inline]
     pub fn export(&self, register: Handle) -> Result<u64, Fault> {
-        let (cell, _) = self.find(register)?;
-        Ok(self.cells[cell])
+        Ok(self.cells[self.find(register)?])
     }
 
     /// Where a table is.

@@ -27,7 +27,7 @@ const MOST_GROWTH: usize = 8;
 const ROOM: usize = 8;
 /// Bytes that go through a buffer at once.
 const PORTION: usize = MOST_UNIT * MOST_GROWTH;
-/// 64-bit words that most code needs on the stack, and that any may.
+/// 64-bit words that most code needs on the stack, and that any may: besides room to begin at a line of the cache.
 const SMALL_FRAME: usize = 64;
 pub(super) const FRAME: usize = 1024;
 
@@ -143,8 +143,8 @@ impl fmt::Debug for Compiled {
 /// Cells, source, destination, how many units or bytes, constants, frame.
 type Entry = unsafe extern "sysv64" fn(*mut u64, *const u8, *mut u8, usize, *const u64, *mut u64);
 
-#[repr(align(64))]
-struct Frame<const WORDS: usize>(MaybeUninit<[u64; WORDS]>);
+/// A line of the cache, at which frames begin.
+const LINE: usize = 64;
 
 impl Compiled {
     /// # Safety
@@ -162,20 +162,36 @@ impl Compiled {
         self.place.len()
     }
 
+    /// How many units so many bytes of the source are.
+    #[inline(always)]
+    fn units(&self, bytes: usize) -> usize {
+        debug_assert!(self.code.unit.is_power_of_two());
+        bytes >> self.code.unit.trailing_zeros()
+    }
+
     /// # Safety
     /// As the module says.
-    unsafe fn call(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        if self.code.frame <= SMALL_FRAME {
+    #[inline(always)]
+    unsafe fn call_units(&self, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
+        if self.code.frame <= SMALL_FRAME && self.code.adlers.is_empty() {
             // SAFETY: as above.
-            unsafe { self.call_with::<SMALL_FRAME>(begin, cells, from, to, count) };
+            unsafe { self.call::<{ SMALL_FRAME + LINE / 8 }>(self.code.units, cells, from, to, count) };
         } else {
             // SAFETY: as above.
-            unsafe { self.call_with::<FRAME>(begin, cells, from, to, count) };
+            unsafe { self.call_large(self.code.units, cells, from, to, count) };
         }
     }
 
+    /// # Safety
+    /// As the module says.
+    #[inline(never)]
+    unsafe fn call_large(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
+        // SAFETY: as above.
+        unsafe { self.call::<{ FRAME + LINE / 8 }>(begin, cells, from, to, count) };
+    }
+
     #[inline(always)]
-    unsafe fn call_with<const WORDS: usize>(
+    unsafe fn call<const WORDS: usize>(
         &self,
         begin: usize,
         cells: &mut [u64],
@@ -183,17 +199,19 @@ impl Compiled {
         to: *mut u8,
         count: usize,
     ) {
-        let mut frame = Frame::<WORDS>(MaybeUninit::uninit());
-        let words: *mut u64 = frame.0.as_mut_ptr().cast();
+        let mut frame = MaybeUninit::<[u64; WORDS]>::uninit();
+        let frame = frame.as_mut_ptr().cast::<u8>();
+        // Less is left of it then, which there is more of.
+        let frame = frame.wrapping_add(frame.addr().wrapping_neg() % LINE).cast::<u64>();
         // SAFETY: an entry begins there, and what it is called with is what it was compiled for.
         unsafe {
             let entry = transmute::<*const u8, Entry>(self.place.as_ptr().add(begin));
-            entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), words);
+            entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), frame);
         }
         if begin == self.code.units {
             for adler in &self.code.adlers {
                 // SAFETY: the loop has left its sums there.
-                unsafe { adler.gather(cells, words, count) };
+                unsafe { adler.gather(cells, frame, count) };
             }
         }
     }
@@ -221,24 +239,48 @@ impl Adler {
 }
 
 impl Pass {
+    /// As [`Pass::forwards`] of a plain pass: the short way for short data.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub(super) unsafe fn plain(&self, from: *const u8, to: *mut u8, bytes: usize, cells: &mut [u64]) {
+        let mut done = 0;
+        if let Some(compiled) = &self.compiled {
+            let count = compiled.units(bytes);
+            if 0 < count && count <= compiled.code.most {
+                // SAFETY: there are so many units.
+                unsafe { compiled.call_units(cells, from, to, count) };
+                done = count << compiled.code.unit.trailing_zeros();
+            }
+        }
+        if done < bytes {
+            let from = Place { pointer: from.wrapping_add(done).cast_mut(), stride: None };
+            let to = Place { pointer: to.wrapping_add(done), stride: None };
+            // SAFETY: as above, of what is left.
+            unsafe { self.forwards(from, to, bytes - done, cells) };
+        }
+    }
+
     /// # Safety
     /// The source has so many bytes of data, and the destination room for what comes out of them, if the pass writes. They are
     /// apart; or the pass is plain, and the destination doesn't begin within the source.
+    #[inline(never)]
     pub(super) unsafe fn forwards(&self, from: Place, to: Place, data: usize, cells: &mut [u64]) {
         let mut done = 0;
         if let Some(compiled) = &self.compiled {
             let code = &compiled.code;
             let is_direct = from.stride.is_none() && to.stride.is_none() || code.is_strided;
             while is_direct && data - done >= code.unit {
-                let count = ((data - done) / code.unit).min(code.most);
+                let count = compiled.units(data - done).min(code.most);
                 let (source, destination) = (from.at(done), to.at(self.length(done)));
                 // SAFETY: there are so many units.
-                unsafe { compiled.call(code.units, cells, source, destination, count) };
+                unsafe { compiled.call_units(cells, source, destination, count) };
                 done += count * code.unit;
             }
             while !is_direct && data - done >= code.unit {
                 let units = PORTION / code.unit.max(self.length(code.unit));
-                let count = ((data - done) / code.unit).min(units);
+                let count = compiled.units(data - done).min(units);
                 // SAFETY: there are so many units, and they fit into the buffers.
                 unsafe { self.through_buffers(compiled, from, to, done, count, cells) };
                 done += count * code.unit;
@@ -295,7 +337,7 @@ impl Pass {
                 from.at(at)
             };
             let destination = if to_buffer { given.as_mut_ptr() } else { to.at(begin) };
-            compiled.call(code.units, cells, source, destination, count);
+            compiled.call_units(cells, source, destination, count);
             if to_buffer {
                 to.scatter(begin, given.as_ptr(), out);
             }
@@ -330,7 +372,12 @@ impl Pass {
         if let Some(compiled) = &self.compiled {
             // SAFETY: as above.
             unsafe {
-                compiled.call(compiled.code.rest, cells, buffer.as_ptr(), other.as_mut_ptr(), bytes);
+                let (from, to) = (buffer.as_ptr(), other.as_mut_ptr());
+                if compiled.code.frame <= SMALL_FRAME {
+                    compiled.call::<{ SMALL_FRAME + LINE / 8 }>(compiled.code.rest, cells, from, to, bytes);
+                } else {
+                    compiled.call_large(compiled.code.rest, cells, from, to, bytes);
+                }
             }
             return;
         }

@@ -24,43 +24,45 @@ impl Stream<'_> {
 
     /// Takes in what one vector gives.
     pub fn gather(&self, compiler: &mut Compiler, lanes: &Lanes, kind: Gathers, homes: [At; 3], value: Value) {
-        let simd = self.simd;
+        // By turns, so that one doesn't wait for the other.
+        let home = homes[self.turn % 2];
         match kind {
-            Gathers::Beside(Binary::EndAroundAdd) => {
-                let [first, second, _] = SCRATCH;
-                let old = self.old(compiler, homes[0], first);
-                let new = lanes.fetch(&mut compiler.code, value, second);
-                let to = if let At::Register(it) = homes[0] { it } else { first };
-                simd.end_around_add(compiler, lanes.body.width(value), to, old, new);
-                self.keep(compiler, homes[0], to);
-            }
-            Gathers::Beside(Binary::Min | Binary::Max) if lanes.body.width(value) == Gauge::Bits64 => {
-                let [first, second, _] = SCRATCH;
-                let old = self.old(compiler, homes[0], first);
-                let new = lanes.fetch(&mut compiler.code, value, second);
-                let to = if let At::Register(it) = homes[0] { it } else { first };
-                lanes.extreme64(compiler, to, old, new, kind == Gathers::Beside(Binary::Max));
-                self.keep(compiler, homes[0], to);
-            }
             Gathers::Beside(operation) => {
                 let width = lanes.body.width(value);
-                let form = match operation {
-                    Binary::And => AND,
-                    Binary::Or => OR,
-                    Binary::Xor => XOR,
-                    Binary::Min => min(width),
-                    Binary::Max => max(width),
-                    _ => add(width),
-                };
-                self.add(compiler, form, homes[0], lanes.home(value));
+                self.combine(compiler, operation, width, home, lanes.home(value));
             }
             Gathers::Sums(width, _) => {
                 let value = lanes.fetch(&mut compiler.code, value, SCRATCH[0]);
                 self.sums(compiler, width, value);
-                self.add(compiler, add(Gauge::Bits64), homes[0], At::Register(SCRATCH[0]));
+                self.add(compiler, add(Gauge::Bits64), home, At::Register(SCRATCH[0]));
             }
             Gathers::Adler32 => self.adler(compiler, lanes, homes, value),
         }
+    }
+
+    /// `home = home OPERATION value`
+    fn combine(&self, compiler: &mut Compiler, operation: Binary, width: Gauge, home: At, value: At) {
+        let [first, second, _] = SCRATCH;
+        let form = match operation {
+            Binary::EndAroundAdd | Binary::Min | Binary::Max
+                if width == Gauge::Bits64 || operation == Binary::EndAroundAdd =>
+            {
+                let old = self.old(compiler, home, first);
+                let new = self.old(compiler, value, second);
+                match operation {
+                    Binary::EndAroundAdd => self.simd.end_around_add(compiler, width, old, old, new),
+                    _ => self.simd.extreme64(compiler, old, old, new, operation == Binary::Max),
+                }
+                return self.keep(compiler, home, old);
+            }
+            Binary::And => AND,
+            Binary::Or => OR,
+            Binary::Xor => XOR,
+            Binary::Min => min(width),
+            Binary::Max => max(width),
+            _ => add(width),
+        };
+        self.add(compiler, form, home, value);
     }
 
     fn old(&self, compiler: &mut Compiler, home: At, or: Vector) -> Vector {
@@ -158,6 +160,15 @@ impl Stream<'_> {
                 continue;
             }
             let taken = compiler.taken;
+            if let (At::Register(first), At::Register(second)) = (homes[0], homes[1])
+                && first != second
+            {
+                let (operation, width) = match kind {
+                    Gathers::Beside(operation) => (operation, it.width),
+                    _ => (Binary::Add, Gauge::Bits64),
+                };
+                self.combine(compiler, operation, width, homes[0], homes[1]);
+            }
             let place = match homes[0] {
                 At::Register(vector) => {
                     let place = compiler.take(4);
@@ -180,11 +191,9 @@ impl Compiler<'_> {
         match kind {
             Gathers::Sums(_, operation) => {
                 self.code.load(RAX, place);
+                // None of them overflows: the code isn't called for so many units at once.
                 for word in 1..words {
                     self.code.memory(Width::W64, &[0x03], RAX, place.plus(8 * word as i32));
-                    if operation == Binary::EndAroundAdd {
-                        self.carry(Width::W64);
-                    }
                 }
                 if operation == Binary::Add {
                     self.code.memory(Width::W64, &[0x03], RAX, cell_at(cell));

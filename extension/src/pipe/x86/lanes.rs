@@ -81,8 +81,8 @@ impl Lanes<'_> {
             Mul if width == Gauge::Bits8 => self.mul8(compiler, to, a, b),
             Mul => self.mul64(compiler, to, a, b),
             EndAroundAdd => self.simd.end_around_add(compiler, width, to, a, b),
-            Min => self.extreme64(compiler, to, a, b, false),
-            _ => self.extreme64(compiler, to, a, b, true),
+            Min => self.simd.extreme64(compiler, to, a, b, false),
+            _ => self.simd.extreme64(compiler, to, a, b, true),
         }
     }
 
@@ -126,35 +126,6 @@ impl Lanes<'_> {
     fn cross(&self, code: &mut Code, to: Vector, a: Vector, b: Vector) {
         self.simd.shift(code, ShiftAll::Right, Gauge::Bits64, to, b, 32);
         self.simd.op(code, MUL_LOW, to, to, a);
-    }
-
-    /// The smaller one, or the larger one, of 64 bits without signs.
-    pub fn extreme64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector, is_max: bool) {
-        let above = SCRATCH[2];
-        let frame = self.above64(compiler, above, a, b);
-        let code = &mut compiler.code;
-        if is_max {
-            self.simd.blend(code, to, b, a, above);
-        } else {
-            self.simd.blend(code, to, a, b, above);
-        }
-        compiler.taken = frame;
-    }
-
-    /// Whether a is above b, without signs: that is so if it is with signs, of the numbers with the highest bit the other way round.
-    /// Gives how much of the frame was taken before.
-    fn above64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector) -> usize {
-        let taken = compiler.taken;
-        let bias = compiler.constant(splat(Gauge::Bits64, Gauge::Bits64.sign()));
-        let other = compiler.take(4);
-        let (simd, code) = (self.simd, &mut compiler.code);
-        simd.load(code, to, bias);
-        simd.op(code, XOR, to, to, b);
-        simd.store(code, other, to);
-        simd.load(code, to, bias);
-        simd.op(code, XOR, to, to, a);
-        simd.op(code, greater(Gauge::Bits64), to, to, other);
-        taken
     }
 
     fn shift(&self, compiler: &mut Compiler, kind: Binary, width: Gauge, to: Vector, a: Value, count: u8) {
@@ -252,11 +223,11 @@ impl Lanes<'_> {
                 true
             }
             Below if width == Gauge::Bits64 => {
-                self.above64(compiler, mask, y, x);
+                simd.above64(compiler, mask, y, x);
                 false
             }
             BelowOrEqual if width == Gauge::Bits64 => {
-                self.above64(compiler, mask, x, y);
+                simd.above64(compiler, mask, x, y);
                 true
             }
             Below | BelowOrEqual => {
@@ -295,6 +266,35 @@ impl Lanes<'_> {
 }
 
 impl Simd {
+    /// The smaller one, or the larger one, of 64 bits without signs.
+    pub fn extreme64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector, is_max: bool) {
+        let above = SCRATCH[2];
+        let frame = self.above64(compiler, above, a, b);
+        let code = &mut compiler.code;
+        if is_max {
+            self.blend(code, to, b, a, above);
+        } else {
+            self.blend(code, to, a, b, above);
+        }
+        compiler.taken = frame;
+    }
+
+    /// Whether a is above b, without signs: that is so if it is with signs, of the numbers with the highest bit the other way round.
+    /// Gives how much of the frame was taken before.
+    pub fn above64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector) -> usize {
+        let taken = compiler.taken;
+        let bias = compiler.constant(splat(Gauge::Bits64, Gauge::Bits64.sign()));
+        let other = compiler.take(4);
+        let code = &mut compiler.code;
+        self.load(code, to, bias);
+        self.op(code, XOR, to, to, b);
+        self.store(code, other, to);
+        self.load(code, to, bias);
+        self.op(code, XOR, to, to, a);
+        self.op(code, greater(Gauge::Bits64), to, to, other);
+        taken
+    }
+
     /// Adds 1 to the sums that carried. The operands may be the first two scratch registers.
     pub fn end_around_add(&self, compiler: &mut Compiler, width: Gauge, to: Vector, a: Vector, b: Vector) {
         let [_, second, sum] = SCRATCH;

@@ -46,6 +46,8 @@ pub(super) struct Stream<'s> {
     /// Registers that pipes only read.
     read: Vec<(usize, Value, At)>,
     free_places: Vec<Place>,
+    /// Which vector it is of those at once.
+    pub turn: usize,
 }
 
 /// Values of one pipe while its steps are compiled.
@@ -64,11 +66,14 @@ impl<'s> Stream<'s> {
             compiler.spare = (LASTING..16).map(Vector).collect();
         }
         let plan = compiler.plan;
+        let is_alone = vectors(plan).map(|(_, form)| form.accumulators.len()).sum::<usize>() == 1;
         for (at, form) in vectors(plan) {
             for it in &form.accumulators {
                 let mut homes = [lasting_home(compiler); 3];
                 if it.kind == Gathers::Adler32 {
                     homes[1..].fill_with(|| lasting_home(compiler));
+                } else if is_alone {
+                    homes[1] = lasting_home(compiler);
                 }
                 gathers.push((at, it.register, it.kind, homes));
             }
@@ -80,13 +85,13 @@ impl<'s> Stream<'s> {
                 }
             }
         }
-        Stream { simd, free, gathers, read, free_places: Vec::new() }
+        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0 }
     }
 
     /// Before the loop.
     pub fn begin(&self, compiler: &mut Compiler) {
         for (_, _, kind, homes) in &self.gathers {
-            for home in &homes[..if *kind == Gathers::Adler32 { 3 } else { 1 }] {
+            for home in &homes[..if *kind == Gathers::Adler32 { 3 } else { 2 }] {
                 self.clear(compiler, *kind, *home);
             }
         }
@@ -124,7 +129,8 @@ impl<'s> Stream<'s> {
             load(compiler, self.simd, stage.from, unit, at, register);
             currents.push(vec![register]);
         }
-        for current in &mut currents {
+        for (turn, current) in currents.iter_mut().enumerate() {
+            self.turn = turn;
             for &pipe in pipes {
                 self.pipe(compiler, pipe, current);
             }
