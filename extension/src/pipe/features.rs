@@ -3,6 +3,9 @@
 //! `unsafe` here: the processor is asked what the operating system saves of it. That is sound because it has first said that it can
 //! answer.
 
+#[cfg(target_arch = "x86_64")]
+use core::sync::atomic::{AtomicU8, Ordering};
+
 /// Vector registers that code may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vectors {
@@ -35,6 +38,21 @@ impl Features {
     /// What this machine has, and its operating system allows.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Features {
+        // A virtual machine is left for each question, so they are asked once.
+        static KNOWN: AtomicU8 = AtomicU8::new(0);
+        const IS_KNOWN: u8 = 1 << 7;
+        let known = KNOWN.load(Ordering::Relaxed);
+        if known & IS_KNOWN != 0 {
+            let vectors = [Vectors::None, Vectors::Bits128, Vectors::Bits256][usize::from(known >> 1 & 3) % 3];
+            return Features { vectors, crc32c: known & 1 != 0 };
+        }
+        let asked = Features::ask();
+        KNOWN.store(IS_KNOWN | (asked.vectors as u8) << 1 | u8::from(asked.crc32c), Ordering::Relaxed);
+        asked
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn ask() -> Features {
         use core::arch::x86_64::{__cpuid, __cpuid_count};
         const CRC: u32 = 1 << 20;
         const SAVED: u32 = 1 << 27;

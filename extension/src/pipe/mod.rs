@@ -22,9 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! However a pipe is written ([`Writer`], [`of_program`]), it is made a [`body`] by [`compose`]. What that does is said by
-//! [`evaluate`]; [`plan`] decides how it is done by the machine, and [`x86`] compiles that. [`transfer`] brings the data to what was
-//! compiled.
+//! However a pipe is written ([`Pipe::new`], [`Pipe::of_program`]), `compose` makes a `body` of it. What that does is said by
+//! `evaluate`, and `x86` compiles it. `transfer` brings the data to what was compiled.
 
 mod body;
 mod compose;
@@ -34,6 +33,7 @@ mod features;
 mod gauge;
 mod list;
 mod pass;
+mod program;
 pub mod ready;
 mod registers;
 mod stage;

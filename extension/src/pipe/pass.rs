@@ -62,6 +62,7 @@ impl Pass {
     }
 
     /// Takes all data of a source, and writes to a destination. Gives how many bytes of data it has written.
+    #[inline]
     pub fn run(
         &self,
         source: &[u8],
@@ -86,6 +87,7 @@ impl Pass {
     }
 
     /// Takes all data of a source.
+    #[inline]
     pub fn read(&self, source: &[u8], registers: &mut Registers) -> Result<(), Fault> {
         self.begin(Mode::Read, registers)?;
         if self.is_plain {
@@ -100,6 +102,7 @@ impl Pass {
     }
 
     /// Takes data, and writes it over itself.
+    #[inline]
     pub fn run_in_place(&self, data: &mut [u8], registers: &mut Registers) -> Result<(), Fault> {
         if !self.is_plain {
             return self.run_within(data, 0..data.len(), 0, registers);
@@ -152,11 +155,13 @@ impl Pass {
         Ok(())
     }
 
+    #[inline]
     fn has_room(&self, there: usize, needed: usize) -> Result<(), Fault> {
         let needed = self.destination.map_or(needed, |stride| stride.span(needed));
         if needed > there { Err(Fault::Room { there, needed }) } else { Ok(()) }
     }
 
+    #[inline]
     fn begin(&self, mode: Mode, registers: &mut Registers) -> Result<(), Fault> {
         if mode != self.mode {
             return Err(Fault::Mode);

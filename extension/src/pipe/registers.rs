@@ -72,6 +72,7 @@ impl Registers {
     }
 
     /// Gives those that don't persist their initial values.
+    #[inline]
     pub(super) fn begin(&mut self) {
         for &(cell, initial) in &self.layout.fresh {
             self.cells[cell] = initial;

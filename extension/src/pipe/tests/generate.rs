@@ -90,10 +90,10 @@ fn number() -> impl Strategy<Value = u64> {
 type Seed = (u8, [Index; 4], u64, Gauge);
 
 fn recipe(input: Gauge, output: Gauge) -> impl Strategy<Value = Recipe> {
-    let seed = (any::<u8>(), any::<[Index; 4]>(), number(), gauge());
+    let seed = || (any::<u8>(), any::<[Index; 4]>(), number(), gauge());
     let register = (prop_oneof![3 => Just(input), 1 => gauge()], number(), any::<bool>());
     let update = (any::<u8>(), any::<Index>(), select(&GATHERS[..]));
-    let all = (prop_oneof![4 => vec(seed.clone(), 0..12), 1 => vec(seed, 12..40)], vec((register, update), 0..4), any::<Index>(), any::<[bool; 3]>());
+    let all = (prop_oneof![4 => vec(seed(), 0..12), 1 => vec(seed(), 12..40)], vec((register, update), 0..4), any::<Index>(), any::<[bool; 3]>());
     all.prop_map(move |(seeds, held, result, [is_simple, modifies, has_table])| {
         let mut recipe = Recipe {
             input,

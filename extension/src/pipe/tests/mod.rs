@@ -3,5 +3,6 @@
 mod generate;
 mod lists;
 mod naive;
+mod programs;
 mod ready;
 mod refused;

@@ -44,6 +44,8 @@ pub(super) enum Gathers {
     Beside(Binary),
     /// The exact sum, in places of 64 bits, of numbers of some bits; added in the end by this operation.
     Sums(Gauge, Binary),
+    /// The sum in places of 32 bits, and how often each has carried; added in the end with what they carry.
+    Carries,
     Adler32,
 }
 
@@ -103,8 +105,8 @@ fn accumulator(body: &Body, gauge: Gauge, register: u8, value: Value) -> Option<
     let width = body.width(value);
     if width == gauge {
         let kind = match operation {
-            // Sums of 32 bits are right for what is shorter, too: 2^32 - 1 is a multiple.
-            Binary::EndAroundAdd if width < Gauge::Bits64 => Gathers::Sums(Gauge::Bits32, operation),
+            // 32 bits are right for what is shorter, too: 2^32 - 1 is a multiple.
+            Binary::EndAroundAdd if width < Gauge::Bits64 => Gathers::Carries,
             _ => Gathers::Beside(operation),
         };
         return Some(Accumulator { register, kind, value });

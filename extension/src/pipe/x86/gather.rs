@@ -12,14 +12,25 @@ use crate::pipe::transfer::Adler;
 
 impl Stream<'_> {
     /// Begins with what changes nothing.
-    pub fn clear(&self, compiler: &mut Compiler, kind: Gathers, home: At) {
-        let to = if let At::Register(it) = home { it } else { SCRATCH[0] };
-        let form = match kind {
-            Gathers::Beside(Binary::And | Binary::Min) => equal(Gauge::Bits32),
-            _ => XOR,
-        };
-        self.simd.op(&mut compiler.code, form, to, to, to);
-        self.keep(compiler, home, to);
+    pub fn clear(&self, compiler: &mut Compiler, kind: Gathers, homes: [At; 3]) {
+        for (index, home) in homes.into_iter().enumerate() {
+            let to = if let At::Register(it) = home { it } else { SCRATCH[0] };
+            let form = match kind {
+                Gathers::Beside(Binary::And | Binary::Min) => equal(Gauge::Bits32),
+                _ => XOR,
+            };
+            if kind == Gathers::Carries && index == 0 {
+                let place = compiler.constant_in_memory(BIAS);
+                self.simd.load(&mut compiler.code, to, place);
+            } else {
+                self.simd.op(&mut compiler.code, form, to, to, to);
+            }
+            self.keep(compiler, home, to);
+            let is_one = !matches!(kind, Gathers::Adler32 | Gathers::Carries);
+            if is_one && matches!(homes[1], At::Place(_)) {
+                break;
+            }
+        }
     }
 
     /// Takes in what one vector gives.
@@ -36,7 +47,48 @@ impl Stream<'_> {
                 self.sums(compiler, width, value);
                 self.add(compiler, add(Gauge::Bits64), home, At::Register(SCRATCH[0]));
             }
+            Gathers::Carries => self.carries(compiler, homes, lanes.home(value)),
             Gathers::Adler32 => self.adler(compiler, lanes, homes, value),
+        }
+    }
+
+    /// Adds, and counts what has carried: where the sum is less than it was. Signed comparisons see that, because the sums are
+    /// those with the highest bit the other way round. They are in the first home and in the third by turns, so that the
+    /// former sum needn't be moved out of the way.
+    fn carries(&self, compiler: &mut Compiler, homes: [At; 3], value: At) {
+        let [first, second, third] = SCRATCH;
+        let simd = self.simd;
+        let width = Gauge::Bits32;
+        let (from, to) = if self.is_third { (homes[2], homes[0]) } else { (homes[0], homes[2]) };
+        let old = self.old(compiler, from, first);
+        let new = if let At::Register(it) = to { it } else { second };
+        let code = &mut compiler.code;
+        simd.op(code, add(width), new, old, value);
+        simd.op(code, greater(width), third, old, new);
+        self.keep(compiler, to, new);
+        self.count(compiler, homes[1], third);
+    }
+
+    /// `home = home - mask`, which is -1 where there is something to count.
+    fn count(&self, compiler: &mut Compiler, home: At, mask: Vector) {
+        let old = self.old(compiler, home, SCRATCH[0]);
+        self.simd.op(&mut compiler.code, sub(Gauge::Bits32), old, old, mask);
+        self.keep(compiler, home, old);
+    }
+
+    /// After some vectors at once: what carries is in its first home again.
+    pub fn settle(&self, compiler: &mut Compiler, pipes: &[usize], vectors: usize) {
+        if vectors.is_multiple_of(2) {
+            return;
+        }
+        for (pipe, _, kind, homes) in &self.gathers {
+            if *kind == Gathers::Carries && pipes.contains(pipe) {
+                let from = self.old(compiler, homes[2], SCRATCH[0]);
+                if let At::Register(to) = homes[0] {
+                    self.simd.load(&mut compiler.code, to, from);
+                }
+                self.keep(compiler, homes[0], from);
+            }
         }
     }
 
@@ -140,6 +192,19 @@ impl Stream<'_> {
         self.add(compiler, add(Gauge::Bits32), homes[2], At::Register(first));
     }
 
+    /// Sums and what they carried, in the first home as sums of 64 bits.
+    fn together(&self, compiler: &mut Compiler, homes: [At; 3]) {
+        let sums = self.old(compiler, homes[0], SCRATCH[2]);
+        let bias = compiler.constant_in_memory(BIAS);
+        self.simd.op(&mut compiler.code, XOR, sums, sums, bias);
+        self.pairs(compiler, Gauge::Bits64, sums);
+        self.simd.load(&mut compiler.code, sums, SCRATCH[0]);
+        let carried = self.old(compiler, homes[1], SCRATCH[0]);
+        self.pairs(compiler, Gauge::Bits64, carried);
+        self.simd.op(&mut compiler.code, add(Gauge::Bits64), sums, sums, SCRATCH[0]);
+        self.keep(compiler, homes[0], sums);
+    }
+
     /// After the loop: what was gathered comes into registers.
     pub fn end(&mut self, compiler: &mut Compiler) {
         let words = compiler.plan.vector / 8;
@@ -160,7 +225,9 @@ impl Stream<'_> {
                 continue;
             }
             let taken = compiler.taken;
-            if let (At::Register(first), At::Register(second)) = (homes[0], homes[1])
+            if kind == Gathers::Carries {
+                self.together(compiler, homes);
+            } else if let (At::Register(first), At::Register(second)) = (homes[0], homes[1])
                 && first != second
             {
                 let (operation, width) = match kind {
@@ -183,19 +250,23 @@ impl Stream<'_> {
     }
 }
 
+/// With this, signed comparisons of 32 bits are those without signs.
+const BIAS: [u64; 4] = splat(Gauge::Bits32, Gauge::Bits32.sign());
+
 impl Compiler<'_> {
     /// Adds what a vector in memory has gathered to a cell.
     fn collect(&mut self, kind: Gathers, of_register: Gauge, place: Place, cell: usize) {
         let words = self.plan.vector / 8;
         let bits = of_register.bits() as i32;
         match kind {
-            Gathers::Sums(_, operation) => {
+            Gathers::Sums(..) | Gathers::Carries => {
+                let is_sum = matches!(kind, Gathers::Sums(_, Binary::Add));
                 self.code.load(RAX, place);
                 // None of them overflows: the code isn't called for so many units at once.
                 for word in 1..words {
                     self.code.memory(Width::W64, &[0x03], RAX, place.plus(8 * word as i32));
                 }
-                if operation == Binary::Add {
+                if is_sum {
                     self.code.memory(Width::W64, &[0x03], RAX, cell_at(cell));
                     self.store_cell(of_register, cell);
                     return;

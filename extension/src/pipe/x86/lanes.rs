@@ -340,11 +340,7 @@ fn reversal(width: Gauge) -> [u64; 4] {
 impl Compiler<'_> {
     /// Where a vector is among the constants: in a register, as long as there are any for it.
     pub fn constant(&mut self, words: [u64; 4]) -> At {
-        let found = self.constants.chunks_exact(4).position(|it| it == words);
-        let at = found.unwrap_or_else(|| {
-            self.constants.extend(words);
-            self.constants.len() / 4 - 1
-        });
+        let at = self.number_of(words);
         if let Some((_, register)) = self.hoisted.iter().find(|(it, _)| *it == at) {
             return At::Register(*register);
         }
@@ -355,6 +351,19 @@ impl Compiler<'_> {
             }
             None => At::Place(constant_at(at)),
         }
+    }
+
+    /// Where a vector is among the constants that are needed once.
+    pub fn constant_in_memory(&mut self, words: [u64; 4]) -> Place {
+        constant_at(self.number_of(words))
+    }
+
+    fn number_of(&mut self, words: [u64; 4]) -> usize {
+        let found = self.constants.chunks_exact(4).position(|it| it == words);
+        found.unwrap_or_else(|| {
+            self.constants.extend(words);
+            self.constants.len() / 4 - 1
+        })
     }
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Stream<'s> {
     free_places: Vec<Place>,
     /// Which vector it is of those at once.
     pub turn: usize,
+    /// Whether what carries is in its third home, and not in its first.
+    pub is_third: bool,
 }
 
 /// Values of one pipe while its steps are compiled.
@@ -70,7 +72,7 @@ impl<'s> Stream<'s> {
         for (at, form) in vectors(plan) {
             for it in &form.accumulators {
                 let mut homes = [lasting_home(compiler); 3];
-                if it.kind == Gathers::Adler32 {
+                if matches!(it.kind, Gathers::Adler32 | Gathers::Carries) {
                     homes[1..].fill_with(|| lasting_home(compiler));
                 } else if is_alone {
                     homes[1] = lasting_home(compiler);
@@ -85,15 +87,13 @@ impl<'s> Stream<'s> {
                 }
             }
         }
-        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0 }
+        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0, is_third: false }
     }
 
     /// Before the loop.
     pub fn begin(&self, compiler: &mut Compiler) {
         for (_, _, kind, homes) in &self.gathers {
-            for home in &homes[..if *kind == Gathers::Adler32 { 3 } else { 2 }] {
-                self.clear(compiler, *kind, *home);
-            }
+            self.clear(compiler, *kind, *homes);
         }
         for &(at, value, home) in &self.read {
             let step = compiler.pipes[at].body.step(value);
@@ -131,10 +131,12 @@ impl<'s> Stream<'s> {
         }
         for (turn, current) in currents.iter_mut().enumerate() {
             self.turn = turn;
+            self.is_third = turn % 2 == 1;
             for &pipe in pipes {
                 self.pipe(compiler, pipe, current);
             }
         }
+        self.settle(compiler, pipes, all.len());
         for (current, &(unit, at)) in currents.into_iter().zip(all) {
             for (index, &vector) in current.iter().enumerate() {
                 if let Some(to) = stage.to {
@@ -291,7 +293,7 @@ fn last_uses(body: &Body, form: &Form) -> Vec<usize> {
 }
 
 /// A word in each place of 64 bits.
-pub(super) fn splat(width: Gauge, number: u64) -> [u64; 4] {
+pub(super) const fn splat(width: Gauge, number: u64) -> [u64; 4] {
     [number.wrapping_mul(u64::MAX / width.most()); 4]
 }
 
