@@ -242,7 +242,9 @@ impl Composer {
             Gauge::Bits8 => Gauge::Bits16,
             Gauge::Bits16 => Gauge::Bits32,
             Gauge::Bits32 => Gauge::Bits64,
-            Gauge::Bits64 => return Err(Refusal::new("two values of 64 bits can't be joined: 128 are too many")),
+            Gauge::Bits64 => {
+                return Err(Refusal::new("two values of 64 bits can't be joined: 128 are too many"));
+            }
         };
         self.push(Operation::Join(low, high), wide)
     }

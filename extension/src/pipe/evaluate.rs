@@ -37,7 +37,9 @@ fn word(body: &Body, homes: Homes, input: u64, cells: &mut [u64], values: &mut V
         values[at] = match step.operation {
             Operation::Input => input,
             Operation::Constant(number) => number,
-            Operation::Register(register) => cells[homes.registers + usize::from(register)] & step.width.most(),
+            Operation::Register(register) => {
+                cells[homes.registers + usize::from(register)] & step.width.most()
+            }
             Operation::Binary(operation, a, b) => operation.of(step.width, of(a), of(b)),
             Operation::Not(a) => !of(a) & step.width.most(),
             Operation::Swap(a) => of(a).swap_bytes() >> (64 - step.width.bits()),

@@ -43,7 +43,8 @@ impl Features {
         const IS_KNOWN: u8 = 1 << 7;
         let known = KNOWN.load(Ordering::Relaxed);
         if known & IS_KNOWN != 0 {
-            let vectors = [Vectors::None, Vectors::Bits128, Vectors::Bits256][usize::from(known >> 1 & 3) % 3];
+            let vectors =
+                [Vectors::None, Vectors::Bits128, Vectors::Bits256][usize::from(known >> 1 & 3) % 3];
             return Features { vectors, crc32c: known & 1 != 0 };
         }
         let asked = Features::ask();

@@ -72,7 +72,9 @@ impl Pass {
         self.begin(Mode::Write, registers)?;
         if self.is_plain {
             let bytes = source.len();
-            self.has_room(destination.len(), bytes)?;
+            if bytes > destination.len() {
+                return Err(Fault::Room { there: destination.len(), needed: bytes });
+            }
             // SAFETY: both have so many bytes, and they are apart.
             unsafe { self.plain(source.as_ptr(), destination.as_mut_ptr(), bytes, &mut registers.cells) };
             return Ok(bytes);

@@ -179,7 +179,9 @@ impl Reader {
                 return Ok(());
             }
             Instruction::Load { .. } | Instruction::Store { .. } => {
-                return Err(Refusal::new("registers of pipes, and the stack, are read and written 8 bytes at once"));
+                return Err(Refusal::new(
+                    "registers of pipes, and the stack, are read and written 8 bytes at once",
+                ));
             }
             Instruction::Jump { .. } | Instruction::JumpIf { .. } => {
                 let what = "a pipe goes straight to its end: compute both, and take one by `and` with a mask";
@@ -199,7 +201,9 @@ impl Reader {
             };
             match (operation, old, constant(self)) {
                 (Alu::Mov, ..) => return Ok(source),
-                (Alu::Add, Held::Own(at), Some(number)) => return Ok(Held::Own(at.wrapping_add(number as i64))),
+                (Alu::Add, Held::Own(at), Some(number)) => {
+                    return Ok(Held::Own(at.wrapping_add(number as i64)));
+                }
                 (Alu::Add, Held::Stack(at), Some(number)) => {
                     return Ok(Held::Stack(at.wrapping_add(number as i64)));
                 }
@@ -245,8 +249,12 @@ impl Reader {
 
     fn cell(&self, at: i64) -> Read<usize> {
         let cell = usize::try_from(at / CELL).ok().filter(|cell| *cell < self.cells.len() && at % CELL == 0);
-        let missing =
-            || Refusal::new(format!("no register begins {at} bytes into its memory; there are {}", self.cells.len()));
+        let missing = || {
+            Refusal::new(format!(
+                "no register begins {at} bytes into its memory; there are {}",
+                self.cells.len()
+            ))
+        };
         cell.ok_or_else(missing)
     }
 

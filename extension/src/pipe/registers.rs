@@ -106,8 +106,7 @@ impl Registers {
     fn place(&self, table: Handle) -> Result<core::ops::Range<usize>, Fault> {
         let tables = self.layout.tables.get(table.pipe).ok_or(Fault::Missing)?;
         let &entries = tables.get(table.number).ok_or(Fault::Missing)?;
-        let begin =
-            self.layout.homes[table.pipe].tables + tables[..table.number].iter().sum::<usize>();
+        let begin = self.layout.homes[table.pipe].tables + tables[..table.number].iter().sum::<usize>();
         Ok(begin..begin + entries)
     }
 

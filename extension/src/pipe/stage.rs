@@ -71,8 +71,9 @@ impl Pipe {
             _ => {}
         }
         if attributes.keeps && body.output.is_some() {
-            let what =
-                format!("{name}: it is said to keep the words, and its output isn't its input: leave out one");
+            let what = format!(
+                "{name}: it is said to keep the words, and its output isn't its input: leave out one"
+            );
             return Err(Refusal::new(what));
         }
         let is_commutative = attributes.commutative || is_commutative(&body);

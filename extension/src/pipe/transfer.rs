@@ -27,7 +27,7 @@ const MOST_GROWTH: usize = 8;
 const ROOM: usize = 8;
 /// Bytes that go through a buffer at once.
 const PORTION: usize = MOST_UNIT * MOST_GROWTH;
-/// 64-bit words that most code needs on the stack, and that any may: besides room to begin at a line of the cache.
+/// 64-bit words that most code needs on the stack, and that any may.
 const SMALL_FRAME: usize = 64;
 pub(super) const FRAME: usize = 1024;
 
@@ -131,6 +131,10 @@ pub(super) struct Adler {
 /// Code in its place.
 pub(super) struct Compiled {
     place: Box<dyn Deref<Target = [u8]> + Send + Sync>,
+    /// Bits of a unit's length.
+    shift: u32,
+    /// As many units can be taken at once the short way: 0 if there is none.
+    quick: usize,
     code: Code,
 }
 
@@ -143,8 +147,8 @@ impl fmt::Debug for Compiled {
 /// Cells, source, destination, how many units or bytes, constants, frame.
 type Entry = unsafe extern "sysv64" fn(*mut u64, *const u8, *mut u8, usize, *const u64, *mut u64);
 
-/// A line of the cache, at which frames begin.
-const LINE: usize = 64;
+/// What code has of the stack. Its vectors may lie across two lines of the cache: to begin at one would take longer than that.
+struct Frame<const WORDS: usize>([MaybeUninit<u64>; WORDS]);
 
 impl Compiled {
     /// # Safety
@@ -155,27 +159,22 @@ impl Compiled {
     ) -> Result<Compiled, String> {
         let place = Box::new(place(&code.bytes)?);
         code.bytes = Vec::new();
-        Ok(Compiled { place, code })
+        debug_assert!(code.unit.is_power_of_two());
+        let is_quick = code.frame <= SMALL_FRAME && code.adlers.is_empty();
+        let (shift, quick) = (code.unit.trailing_zeros(), if is_quick { code.most } else { 0 });
+        Ok(Compiled { place, shift, quick, code })
     }
 
     pub fn size(&self) -> usize {
         self.place.len()
     }
 
-    /// How many units so many bytes of the source are.
-    #[inline(always)]
-    fn units(&self, bytes: usize) -> usize {
-        debug_assert!(self.code.unit.is_power_of_two());
-        bytes >> self.code.unit.trailing_zeros()
-    }
-
     /// # Safety
     /// As the module says.
-    #[inline(always)]
     unsafe fn call_units(&self, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        if self.code.frame <= SMALL_FRAME && self.code.adlers.is_empty() {
+        if count <= self.quick {
             // SAFETY: as above.
-            unsafe { self.call::<{ SMALL_FRAME + LINE / 8 }>(self.code.units, cells, from, to, count) };
+            unsafe { self.call::<SMALL_FRAME>(self.code.units, cells, from, to, count) };
         } else {
             // SAFETY: as above.
             unsafe { self.call_large(self.code.units, cells, from, to, count) };
@@ -187,9 +186,15 @@ impl Compiled {
     #[inline(never)]
     unsafe fn call_large(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
         // SAFETY: as above.
-        unsafe { self.call::<{ FRAME + LINE / 8 }>(begin, cells, from, to, count) };
+        let frame = unsafe { self.call::<FRAME>(begin, cells, from, to, count) };
+        if begin == self.code.units {
+            for adler in &self.code.adlers {
+                adler.gather(cells, &frame, count);
+            }
+        }
     }
 
+    /// Gives what is in the frame then.
     #[inline(always)]
     unsafe fn call<const WORDS: usize>(
         &self,
@@ -198,32 +203,24 @@ impl Compiled {
         from: *const u8,
         to: *mut u8,
         count: usize,
-    ) {
-        let mut frame = MaybeUninit::<[u64; WORDS]>::uninit();
-        let frame = frame.as_mut_ptr().cast::<u8>();
-        // Less is left of it then, which there is more of.
-        let frame = frame.wrapping_add(frame.addr().wrapping_neg() % LINE).cast::<u64>();
+    ) -> Frame<WORDS> {
+        let mut frame = Frame([MaybeUninit::uninit(); WORDS]);
+        let words: *mut u64 = frame.0.as_mut_ptr().cast();
         // SAFETY: an entry begins there, and what it is called with is what it was compiled for.
         unsafe {
             let entry = transmute::<*const u8, Entry>(self.place.as_ptr().add(begin));
-            entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), frame);
+            entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), words);
         }
-        if begin == self.code.units {
-            for adler in &self.code.adlers {
-                // SAFETY: the loop has left its sums there.
-                unsafe { adler.gather(cells, frame, count) };
-            }
-        }
+        frame
     }
 }
 
 impl Adler {
-    /// # Safety
-    /// The frame has the sums.
-    unsafe fn gather(self, cells: &mut [u64], frame: *const u64, units: usize) {
+    /// The code has left sums in the frame.
+    fn gather(self, cells: &mut [u64], frame: &Frame<FRAME>, units: usize) {
         const MODULUS: u64 = super::evaluate::ADLER;
-        // SAFETY: as above.
-        let at = |index: usize| unsafe { *frame.add(self.sums + index) };
+        // SAFETY: the code has written these words.
+        let at = |index: usize| unsafe { frame.0[self.sums + index].assume_init() };
         let vector = 8 * self.words as u64;
         let (mut bytes, mut weighted) = (0, 0);
         for index in 0..self.words {
@@ -247,11 +244,11 @@ impl Pass {
     pub(super) unsafe fn plain(&self, from: *const u8, to: *mut u8, bytes: usize, cells: &mut [u64]) {
         let mut done = 0;
         if let Some(compiled) = &self.compiled {
-            let count = compiled.units(bytes);
-            if 0 < count && count <= compiled.code.most {
+            let count = bytes >> compiled.shift;
+            if 0 < count && count <= compiled.quick {
                 // SAFETY: there are so many units.
-                unsafe { compiled.call_units(cells, from, to, count) };
-                done = count << compiled.code.unit.trailing_zeros();
+                unsafe { compiled.call::<SMALL_FRAME>(compiled.code.units, cells, from, to, count) };
+                done = count << compiled.shift;
             }
         }
         if done < bytes {
@@ -272,7 +269,7 @@ impl Pass {
             let code = &compiled.code;
             let is_direct = from.stride.is_none() && to.stride.is_none() || code.is_strided;
             while is_direct && data - done >= code.unit {
-                let count = compiled.units(data - done).min(code.most);
+                let count = ((data - done) >> compiled.shift).min(code.most);
                 let (source, destination) = (from.at(done), to.at(self.length(done)));
                 // SAFETY: there are so many units.
                 unsafe { compiled.call_units(cells, source, destination, count) };
@@ -280,7 +277,7 @@ impl Pass {
             }
             while !is_direct && data - done >= code.unit {
                 let units = PORTION / code.unit.max(self.length(code.unit));
-                let count = compiled.units(data - done).min(units);
+                let count = ((data - done) >> compiled.shift).min(units);
                 // SAFETY: there are so many units, and they fit into the buffers.
                 unsafe { self.through_buffers(compiled, from, to, done, count, cells) };
                 done += count * code.unit;
@@ -374,7 +371,7 @@ impl Pass {
             unsafe {
                 let (from, to) = (buffer.as_ptr(), other.as_mut_ptr());
                 if compiled.code.frame <= SMALL_FRAME {
-                    compiled.call::<{ SMALL_FRAME + LINE / 8 }>(compiled.code.rest, cells, from, to, bytes);
+                    compiled.call::<SMALL_FRAME>(compiled.code.rest, cells, from, to, bytes);
                 } else {
                     compiled.call_large(compiled.code.rest, cells, from, to, bytes);
                 }

@@ -23,15 +23,8 @@ const BINARY: [Binary; 13] = [
     Binary::ShiftRightSigned,
     Binary::RotateLeft,
 ];
-const GATHERS: [Binary; 7] = [
-    Binary::Add,
-    Binary::And,
-    Binary::Or,
-    Binary::Xor,
-    Binary::Min,
-    Binary::Max,
-    Binary::EndAroundAdd,
-];
+const GATHERS: [Binary; 7] =
+    [Binary::Add, Binary::And, Binary::Or, Binary::Xor, Binary::Min, Binary::Max, Binary::EndAroundAdd];
 const COMPARISONS: [Comparison; 6] = [
     Comparison::Equal,
     Comparison::NotEqual,
@@ -93,7 +86,12 @@ fn recipe(input: Gauge, output: Gauge) -> impl Strategy<Value = Recipe> {
     let seed = || (any::<u8>(), any::<[Index; 4]>(), number(), gauge());
     let register = (prop_oneof![3 => Just(input), 1 => gauge()], number(), any::<bool>());
     let update = (any::<u8>(), any::<Index>(), select(&GATHERS[..]));
-    let all = (prop_oneof![4 => vec(seed(), 0..12), 1 => vec(seed(), 12..40)], vec((register, update), 0..4), any::<Index>(), any::<[bool; 3]>());
+    let all = (
+        prop_oneof![4 => vec(seed(), 0..12), 1 => vec(seed(), 12..40)],
+        vec((register, update), 0..4),
+        any::<Index>(),
+        any::<[bool; 3]>(),
+    );
     all.prop_map(move |(seeds, held, result, [is_simple, modifies, has_table])| {
         let mut recipe = Recipe {
             input,
@@ -153,7 +151,8 @@ fn add(recipe: &mut Recipe, (kind, at, number, gauge): Seed, is_simple: bool, ga
         6 | 7 => {
             // Most shifts are by a number.
             recipe.nodes.push(Node::Number(width, number));
-            let shifts = [Binary::ShiftLeft, Binary::ShiftRight, Binary::ShiftRightSigned, Binary::RotateLeft];
+            let shifts =
+                [Binary::ShiftLeft, Binary::ShiftRight, Binary::ShiftRightSigned, Binary::RotateLeft];
             Node::Binary(shifts[usize::from(kind / 16) % 4], a, recipe.nodes.len() - 1)
         }
         8 if !is_simple => Node::Convert(a, gauge),

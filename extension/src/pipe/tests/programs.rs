@@ -19,7 +19,8 @@ fn made(gauge: Gauge, registers: &[Register], text: &str) -> Pipe {
 #[test]
 fn a_program_is_the_same_as_what_is_there() {
     let sum = Register { width: Gauge::Bits32, initial: 0, persists: true };
-    let checksum = "mov %r6, %r2\nmov %r7, %r1\nldxdw %r2, [%r2]\ncall 1\nstxdw [%r6], %r0\nmov %r0, %r7\nexit";
+    let checksum =
+        "mov %r6, %r2\nmov %r7, %r1\nldxdw %r2, [%r2]\ncall 1\nstxdw [%r6], %r0\nmov %r0, %r7\nexit";
     let program = made(Gauge::Bits32, &[sum], checksum);
     assert!(!program.modifies() && program.is_commutative());
     let swap = made(Gauge::Bits32, &[], "mov %r0, %r1\nbswap32 %r0\nexit");
@@ -47,7 +48,9 @@ fn line() -> impl Strategy<Value = std::string::String> {
     let operation = prop_oneof![operation, more];
     let register = || prop::sample::select(&["%r0", "%r3", "%r4", "%r5"][..]);
     let number = prop_oneof![-3..70i32, any::<i32>()];
-    let one = prop::sample::select(&["neg", "neg32", "be16", "be32", "be64", "le16", "le32", "bswap16", "bswap64"][..]);
+    let one = prop::sample::select(
+        &["neg", "neg32", "be16", "be32", "be64", "le16", "le32", "bswap16", "bswap64"][..],
+    );
     prop_oneof![
         4 => (operation.clone(), register(), register()).prop_map(|(it, a, b)| std::format!("{it} {a}, {b}")),
         4 => (operation, register(), number).prop_map(|(it, a, b)| {

@@ -61,7 +61,8 @@ fn the_checksum_is_that_of_rfc_1071() {
     let folded = ready::folded(sum(&ready::internet_checksum(), &data));
     assert_eq!((!folded).to_le_bytes(), [0xdd, 0xf2]);
     // A header of IPv4 that has its checksum gives 0.
-    let header = [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
+    let header =
+        [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
     assert_eq!(ready::folded(sum(&ready::internet_checksum(), &header)), 0);
     assert_eq!(sum(&ready::internet_checksum(), &[0xff; 65536]), 0xffff_ffff);
 }

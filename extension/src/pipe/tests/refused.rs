@@ -77,10 +77,7 @@ fn pipes_have_limits() {
 fn attributes_must_be_true() {
     let keeps = Attributes { keeps: true, ..Attributes::default() };
     let modifies = refused(BITS32, keeps, |it| it.output(it.input() + 1));
-    assert_eq!(
-        modifies,
-        "p: it is said to keep the words, and its output isn't its input: leave out one"
-    );
+    assert_eq!(modifies, "p: it is said to keep the words, and its output isn't its input: leave out one");
     let nothing = refused((Gauge::Bits8, Gauge::Bits16), Attributes::default(), |_| {});
     assert_eq!(nothing, "p: words of 8 bits come in, 16 bits have to go out: say what (output)");
 }
@@ -129,10 +126,7 @@ fn runs_that_make_no_sense_do_nothing() {
     let mut memory = [7; 8];
     let room = write.run(&[1; 9], &mut memory, &mut registers).unwrap_err();
     assert_eq!(room, Fault::Room { there: 8, needed: 9 });
-    assert_eq!(
-        room.to_string(),
-        "the destination has 8 bytes, and 9 would be written: make it larger"
-    );
+    assert_eq!(room.to_string(), "the destination has 8 bytes, and 9 would be written: make it larger");
     assert_eq!(write.read(&memory, &mut registers), Err(Fault::Mode));
     assert_eq!(read.run(&[1], &mut memory, &mut read.registers()), Err(Fault::Mode));
     assert_eq!(read.read(&memory, &mut registers), Err(Fault::Registers));

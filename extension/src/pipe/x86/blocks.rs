@@ -97,7 +97,8 @@ impl Compiler<'_> {
                 }
             }
         }
-        let advance = |stride: Option<Stride>, bytes: usize| stride.map_or(bytes, |it| it.place(bytes)) as i32;
+        let advance =
+            |stride: Option<Stride>, bytes: usize| stride.map_or(bytes, |it| it.place(bytes)) as i32;
         let (from, to) =
             (advance(plan.source, units * plan.unit), advance(plan.destination, units * plan.out));
         self.code.op_number(Width::W64, Op::Add, SOURCE, from);

@@ -3,7 +3,7 @@
 use super::forms::Gathers;
 use super::frame::{Compiler, cell_at, width};
 use super::simd::*;
-use super::vector::{At, Lanes, SCRATCH, Stream, splat};
+use super::vector::{At, Gathering, Lanes, SCRATCH, Stream, splat};
 use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
 use crate::pipe::Gauge;
@@ -34,7 +34,8 @@ impl Stream<'_> {
     }
 
     /// Takes in what one vector gives.
-    pub fn gather(&self, compiler: &mut Compiler, lanes: &Lanes, kind: Gathers, homes: [At; 3], value: Value) {
+    pub fn gather(&self, compiler: &mut Compiler, lanes: &Lanes, into: Gathering, value: Value) {
+        let Gathering { kind, homes, is_third, .. } = into;
         // By turns, so that one doesn't wait for the other.
         let home = homes[self.turn % 2];
         match kind {
@@ -47,7 +48,10 @@ impl Stream<'_> {
                 self.sums(compiler, width, value);
                 self.add(compiler, add(Gauge::Bits64), home, At::Register(SCRATCH[0]));
             }
-            Gathers::Carries => self.carries(compiler, homes, lanes.home(value)),
+            Gathers::Carries => {
+                let (from, to) = if is_third { (homes[2], homes[0]) } else { (homes[0], homes[2]) };
+                self.carries(compiler, from, to, homes[1], lanes.home(value));
+            }
             Gathers::Adler32 => self.adler(compiler, lanes, homes, value),
         }
     }
@@ -55,18 +59,17 @@ impl Stream<'_> {
     /// Adds, and counts what has carried: where the sum is less than it was. Signed comparisons see that, because the sums are
     /// those with the highest bit the other way round. They are in the first home and in the third by turns, so that the
     /// former sum needn't be moved out of the way.
-    fn carries(&self, compiler: &mut Compiler, homes: [At; 3], value: At) {
+    fn carries(&self, compiler: &mut Compiler, from: At, to: At, count: At, value: At) {
         let [first, second, third] = SCRATCH;
         let simd = self.simd;
         let width = Gauge::Bits32;
-        let (from, to) = if self.is_third { (homes[2], homes[0]) } else { (homes[0], homes[2]) };
         let old = self.old(compiler, from, first);
         let new = if let At::Register(it) = to { it } else { second };
         let code = &mut compiler.code;
         simd.op(code, add(width), new, old, value);
         simd.op(code, greater(width), third, old, new);
         self.keep(compiler, to, new);
-        self.count(compiler, homes[1], third);
+        self.count(compiler, count, third);
     }
 
     /// `home = home - mask`, which is -1 where there is something to count.
@@ -77,18 +80,17 @@ impl Stream<'_> {
     }
 
     /// After some vectors at once: what carries is in its first home again.
-    pub fn settle(&self, compiler: &mut Compiler, pipes: &[usize], vectors: usize) {
-        if vectors.is_multiple_of(2) {
-            return;
-        }
-        for (pipe, _, kind, homes) in &self.gathers {
-            if *kind == Gathers::Carries && pipes.contains(pipe) {
+    pub fn settle(&mut self, compiler: &mut Compiler) {
+        for index in 0..self.gathers.len() {
+            let Gathering { kind, homes, is_third, .. } = self.gathers[index];
+            if kind == Gathers::Carries && is_third {
                 let from = self.old(compiler, homes[2], SCRATCH[0]);
                 if let At::Register(to) = homes[0] {
                     self.simd.load(&mut compiler.code, to, from);
                 }
                 self.keep(compiler, homes[0], from);
             }
+            self.gathers[index].is_third = false;
         }
     }
 
@@ -192,24 +194,11 @@ impl Stream<'_> {
         self.add(compiler, add(Gauge::Bits32), homes[2], At::Register(first));
     }
 
-    /// Sums and what they carried, in the first home as sums of 64 bits.
-    fn together(&self, compiler: &mut Compiler, homes: [At; 3]) {
-        let sums = self.old(compiler, homes[0], SCRATCH[2]);
-        let bias = compiler.constant_in_memory(BIAS);
-        self.simd.op(&mut compiler.code, XOR, sums, sums, bias);
-        self.pairs(compiler, Gauge::Bits64, sums);
-        self.simd.load(&mut compiler.code, sums, SCRATCH[0]);
-        let carried = self.old(compiler, homes[1], SCRATCH[0]);
-        self.pairs(compiler, Gauge::Bits64, carried);
-        self.simd.op(&mut compiler.code, add(Gauge::Bits64), sums, sums, SCRATCH[0]);
-        self.keep(compiler, homes[0], sums);
-    }
-
     /// After the loop: what was gathered comes into registers.
     pub fn end(&mut self, compiler: &mut Compiler) {
         let words = compiler.plan.vector / 8;
         for index in 0..self.gathers.len() {
-            let (pipe, register, kind, homes) = self.gathers[index];
+            let Gathering { pipe, register, kind, homes, .. } = self.gathers[index];
             let it = compiler.pipes[pipe].body.registers[usize::from(register)];
             let cell = compiler.homes[pipe].registers + usize::from(register);
             if kind == Gathers::Adler32 {
@@ -226,8 +215,11 @@ impl Stream<'_> {
             }
             let taken = compiler.taken;
             if kind == Gathers::Carries {
-                self.together(compiler, homes);
-            } else if let (At::Register(first), At::Register(second)) = (homes[0], homes[1])
+                self.end_carries(compiler, homes, it.width, cell);
+                compiler.taken = taken;
+                continue;
+            }
+            if let (At::Register(first), At::Register(second)) = (homes[0], homes[1])
                 && first != second
             {
                 let (operation, width) = match kind {
@@ -250,6 +242,33 @@ impl Stream<'_> {
     }
 }
 
+impl Stream<'_> {
+    /// All places of sums, and of what they carried, are added as numbers of 64 bits, with what these carry: 2^64 - 1 is a multiple
+    /// of 2^32 - 1.
+    fn end_carries(&self, compiler: &mut Compiler, homes: [At; 3], of_register: Gauge, cell: usize) {
+        let sums = self.old(compiler, homes[0], SCRATCH[0]);
+        let bias = compiler.constant_in_memory(BIAS);
+        self.simd.op(&mut compiler.code, XOR, sums, sums, bias);
+        let carried = self.old(compiler, homes[1], SCRATCH[1]);
+        let places = [sums, carried].map(|vector| {
+            let place = compiler.take(4);
+            self.simd.store(&mut compiler.code, place, vector);
+            place
+        });
+        let words = compiler.plan.vector / 8;
+        let code = &mut compiler.code;
+        for (at, place) in places.into_iter().enumerate() {
+            for word in 0..words {
+                // mov, add, and adc from then on.
+                let opcode = [0x8b, 0x03, 0x13][(at * words + word).min(2)];
+                code.memory(Width::W64, &[opcode], RAX, place.plus(8 * word as i32));
+            }
+        }
+        compiler.carry(Width::W64);
+        compiler.fold(of_register, cell);
+    }
+}
+
 /// With this, signed comparisons of 32 bits are those without signs.
 const BIAS: [u64; 4] = splat(Gauge::Bits32, Gauge::Bits32.sign());
 
@@ -257,39 +276,19 @@ impl Compiler<'_> {
     /// Adds what a vector in memory has gathered to a cell.
     fn collect(&mut self, kind: Gathers, of_register: Gauge, place: Place, cell: usize) {
         let words = self.plan.vector / 8;
-        let bits = of_register.bits() as i32;
         match kind {
-            Gathers::Sums(..) | Gathers::Carries => {
-                let is_sum = matches!(kind, Gathers::Sums(_, Binary::Add));
+            Gathers::Sums(_, operation) => {
                 self.code.load(RAX, place);
                 // None of them overflows: the code isn't called for so many units at once.
                 for word in 1..words {
                     self.code.memory(Width::W64, &[0x03], RAX, place.plus(8 * word as i32));
                 }
-                if is_sum {
+                if operation == Binary::Add {
                     self.code.memory(Width::W64, &[0x03], RAX, cell_at(cell));
                     self.store_cell(of_register, cell);
                     return;
                 }
-                // Halves are added until they are as wide as the register.
-                let mut half = 32;
-                while half >= bits {
-                    let code = &mut self.code;
-                    code.mov(Width::W64, RCX, RAX);
-                    code.shift(Width::W64, Shift::Shr, RCX, half as u8);
-                    if half == 32 {
-                        code.op(Width::W32, Op::Add, RAX, RCX);
-                        self.carry(Width::W32);
-                    } else {
-                        code.op_number(Width::W32, Op::And, RAX, (1 << half) - 1);
-                        code.op(Width::W32, Op::Add, RAX, RCX);
-                        self.end_around_rax(half as u8);
-                    }
-                    half /= 2;
-                }
-                self.load_word(of_register, RCX, cell_at(cell));
-                self.combine(Binary::EndAroundAdd, of_register);
-                self.store_cell(of_register, cell);
+                self.fold(of_register, cell);
             }
             Gathers::Beside(operation) => {
                 self.load_word(of_register, RAX, cell_at(cell));
@@ -299,8 +298,37 @@ impl Compiler<'_> {
                 }
                 self.store_cell(of_register, cell);
             }
-            Gathers::Adler32 => {}
+            Gathers::Carries | Gathers::Adler32 => {}
         }
+    }
+
+    /// Adds the halves of RAX until they are as wide as a cell, and adds that to it; with what is carried.
+    fn fold(&mut self, of_register: Gauge, cell: usize) {
+        let bits = of_register.bits() as i32;
+        let mut half = 32;
+        while half >= bits {
+            let code = &mut self.code;
+            code.mov(Width::W64, RCX, RAX);
+            code.shift(Width::W64, Shift::Shr, RCX, half as u8);
+            if half == 32 {
+                code.op(Width::W32, Op::Add, RAX, RCX);
+                self.carry(Width::W32);
+            } else {
+                code.op_number(Width::W32, Op::And, RAX, (1 << half) - 1);
+                code.op(Width::W32, Op::Add, RAX, RCX);
+                self.end_around_rax(half as u8);
+            }
+            half /= 2;
+        }
+        if of_register == Gauge::Bits32 {
+            self.code.memory(Width::W32, &[0x03], RAX, cell_at(cell));
+            self.carry(Width::W32);
+            self.code.store(cell_at(cell), RAX);
+            return;
+        }
+        self.load_word(of_register, RCX, cell_at(cell));
+        self.combine(Binary::EndAroundAdd, of_register);
+        self.store_cell(of_register, cell);
     }
 
     fn carry(&mut self, width: Width) {

@@ -48,7 +48,15 @@ impl Lanes<'_> {
         }
     }
 
-    fn binary(&self, compiler: &mut Compiler, operation: Binary, width: Gauge, to: Vector, a: Value, b: Value) {
+    fn binary(
+        &self,
+        compiler: &mut Compiler,
+        operation: Binary,
+        width: Gauge,
+        to: Vector,
+        a: Value,
+        b: Value,
+    ) {
         use Binary::*;
         let simple = match operation {
             Add => Some(add(width)),
@@ -176,7 +184,15 @@ impl Lanes<'_> {
     }
 
     /// Each element by as much as another one says.
-    fn shift_each(&self, compiler: &mut Compiler, kind: Binary, width: Gauge, to: Vector, a: Value, by: Value) {
+    fn shift_each(
+        &self,
+        compiler: &mut Compiler,
+        kind: Binary,
+        width: Gauge,
+        to: Vector,
+        a: Value,
+        by: Value,
+    ) {
         let [first, second, third] = SCRATCH;
         let bits = u64::from(width.bits());
         let mask = compiler.constant(splat(width, bits - 1));
@@ -200,7 +216,14 @@ impl Lanes<'_> {
         }
     }
 
-    fn select(&self, compiler: &mut Compiler, comparison: Comparison, width: Gauge, to: Vector, all: [Value; 4]) {
+    fn select(
+        &self,
+        compiler: &mut Compiler,
+        comparison: Comparison,
+        width: Gauge,
+        to: Vector,
+        all: [Value; 4],
+    ) {
         use Comparison::*;
         let [a, b, then, or] = all;
         let [first, second, mask] = SCRATCH;

@@ -92,7 +92,7 @@ impl Plan {
         plan.lay(pipes, mode, does);
         let steps: usize = pipes.iter().map(|pipe| pipe.body.steps.len()).sum();
         if !has_words {
-            plan.units = ((4 * vector / unit).max(1)).min(48 / (steps + 1)).max(1);
+            plan.units = ((8 * vector / unit).max(1)).min(64 / (steps + 1)).max(1);
         }
         plan
     }
@@ -104,7 +104,8 @@ impl Plan {
                 (Some(_), Some(Kind::Vectors(all))) => all.push(at),
                 (Some(_), _) => kinds.push(Kind::Vectors(vec![at])),
                 (None, _) => {
-                    let (gauge, body) = wide_crc(pipe).map_or((pipe.input, None), |it| (Gauge::Bits64, Some(it)));
+                    let (gauge, body) =
+                        wide_crc(pipe).map_or((pipe.input, None), |it| (Gauge::Bits64, Some(it)));
                     kinds.push(Kind::Words(at, gauge, body));
                 }
             }
@@ -183,7 +184,8 @@ impl Plan {
         let has = |it: &&Stage| matches!(&it.kind, Kind::Vectors(all) if all.contains(&pipe));
         let Some(stage) = self.stages.iter().find(has) else { return 0 };
         let Kind::Vectors(all) = &stage.kind else { return 0 };
-        let joined = |&at: &usize| matches!(&self.forms[at], Some(it) if matches!(it.output, Output::Joined(..)));
+        let joined =
+            |&at: &usize| matches!(&self.forms[at], Some(it) if matches!(it.output, Output::Joined(..)));
         let before = all.iter().take_while(|at| **at != pipe);
         stage.bytes << before.filter(|at| joined(at)).count()
     }

@@ -33,8 +33,7 @@ impl Compiler<'_> {
             }
             self.code.op(Width::W32, Op::Xor, INDEX, INDEX);
             let again = self.code.here();
-            let place =
-                |base, scale| Place { base, index: Some((INDEX, scale)), displacement: 0 };
+            let place = |base, scale| Place { base, index: Some((INDEX, scale)), displacement: 0 };
             let words = Words {
                 pipe: at,
                 body: &pipe.body,

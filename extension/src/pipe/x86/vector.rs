@@ -37,19 +37,27 @@ impl From<At> for Rm {
     }
 }
 
+/// A register of a pipe that gathers.
+#[derive(Clone, Copy)]
+pub(super) struct Gathering {
+    pub pipe: usize,
+    pub register: u8,
+    pub kind: Gathers,
+    pub homes: [At; 3],
+    /// Whether what carries is in its third home, and not in its first.
+    pub is_third: bool,
+}
+
 /// What lasts while the loop runs, and which registers are free.
 pub(super) struct Stream<'s> {
     pub simd: &'s Simd,
     free: Vec<Vector>,
-    /// By pipe and register.
-    pub gathers: Vec<(usize, u8, Gathers, [At; 3])>,
+    pub gathers: Vec<Gathering>,
     /// Registers that pipes only read.
     read: Vec<(usize, Value, At)>,
     free_places: Vec<Place>,
     /// Which vector it is of those at once.
     pub turn: usize,
-    /// Whether what carries is in its third home, and not in its first.
-    pub is_third: bool,
 }
 
 /// Values of one pipe while its steps are compiled.
@@ -77,7 +85,13 @@ impl<'s> Stream<'s> {
                 } else if is_alone {
                     homes[1] = lasting_home(compiler);
                 }
-                gathers.push((at, it.register, it.kind, homes));
+                gathers.push(Gathering {
+                    pipe: at,
+                    register: it.register,
+                    kind: it.kind,
+                    homes,
+                    is_third: false,
+                });
             }
         }
         for (at, form) in vectors(plan) {
@@ -87,13 +101,13 @@ impl<'s> Stream<'s> {
                 }
             }
         }
-        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0, is_third: false }
+        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0 }
     }
 
     /// Before the loop.
     pub fn begin(&self, compiler: &mut Compiler) {
-        for (_, _, kind, homes) in &self.gathers {
-            self.clear(compiler, *kind, *homes);
+        for it in &self.gathers {
+            self.clear(compiler, it.kind, it.homes);
         }
         for &(at, value, home) in &self.read {
             let step = compiler.pipes[at].body.step(value);
@@ -119,7 +133,13 @@ impl<'s> Stream<'s> {
     }
 
     /// Takes vectors through the pipes of a stage: by units of a round, and bytes of those. All are read before any is written.
-    pub fn vectors(&mut self, compiler: &mut Compiler, stage: &Stage, pipes: &[usize], all: &[(usize, usize)]) {
+    pub fn vectors(
+        &mut self,
+        compiler: &mut Compiler,
+        stage: &Stage,
+        pipes: &[usize],
+        all: &[(usize, usize)],
+    ) {
         if compiler.plan.vector == 8 {
             return all.iter().for_each(|&(unit, at)| move_word(compiler, stage, unit, at));
         }
@@ -131,12 +151,11 @@ impl<'s> Stream<'s> {
         }
         for (turn, current) in currents.iter_mut().enumerate() {
             self.turn = turn;
-            self.is_third = turn % 2 == 1;
             for &pipe in pipes {
                 self.pipe(compiler, pipe, current);
             }
         }
-        self.settle(compiler, pipes, all.len());
+        self.settle(compiler);
         for (current, &(unit, at)) in currents.into_iter().zip(all) {
             for (index, &vector) in current.iter().enumerate() {
                 if let Some(to) = stage.to {
@@ -158,7 +177,14 @@ impl<'s> Stream<'s> {
     }
 
     /// Does a pipe's steps for a vector, and adds what goes out.
-    fn body(&mut self, compiler: &mut Compiler, at: usize, form: &Form, input: Vector, out: &mut Vec<Vector>) {
+    fn body(
+        &mut self,
+        compiler: &mut Compiler,
+        at: usize,
+        form: &Form,
+        input: Vector,
+        out: &mut Vec<Vector>,
+    ) {
         let body = &compiler.pipes[at].body;
         let taken = compiler.taken;
         // There are some registers for values here; later, all may be taken.
@@ -181,11 +207,12 @@ impl<'s> Stream<'s> {
             }
         }
         for index in 0..self.gathers.len() {
-            let (pipe, register, kind, homes) = self.gathers[index];
-            if pipe == at
-                && let Some(it) = form.accumulators.iter().find(|it| it.register == register)
+            let gathering = self.gathers[index];
+            if gathering.pipe == at
+                && let Some(it) = form.accumulators.iter().find(|it| it.register == gathering.register)
             {
-                self.gather(compiler, &lanes, kind, homes, it.value);
+                self.gather(compiler, &lanes, gathering, it.value);
+                self.gathers[index].is_third ^= true;
             }
         }
         match form.output {
@@ -218,14 +245,7 @@ impl<'s> Stream<'s> {
         self.free_places.clear();
     }
 
-    fn step(
-        &mut self,
-        compiler: &mut Compiler,
-        lanes: &mut Lanes,
-        last: &[usize],
-        index: usize,
-        step: Step,
-    ) {
+    fn step(&mut self, compiler: &mut Compiler, lanes: &mut Lanes, last: &[usize], index: usize, step: Step) {
         // Results are written by a step's last instruction, so that they can go where an operand was.
         let operands: Vec<(usize, Option<At>)> = {
             let mut all = Vec::new();
@@ -270,10 +290,7 @@ impl<'s> Stream<'s> {
 
 /// Whether it is neither what comes in nor lasting.
 fn is_computed(body: &Body, value: Value) -> bool {
-    !matches!(
-        body.step(value).operation,
-        Operation::Input | Operation::Constant(_) | Operation::Register(_)
-    )
+    !matches!(body.step(value).operation, Operation::Input | Operation::Constant(_) | Operation::Register(_))
 }
 
 /// Of each value, the last step that needs it; `MAX` if it is needed behind them.
