@@ -180,6 +180,16 @@ impl Operation {
         }
     }
 
+    /// The values that it needs: the first ones of four.
+    pub fn all_operands(self) -> ([Value; 4], usize) {
+        let (mut all, mut count) = ([Value(0); 4], 0);
+        self.operands(|value| {
+            all[count] = value;
+            count += 1;
+        });
+        (all, count)
+    }
+
     /// The same of other values.
     pub fn renamed(self, name: impl Fn(Value) -> Value) -> Operation {
         use Operation::*;

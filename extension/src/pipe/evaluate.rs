@@ -119,5 +119,6 @@ pub(super) const ADLER: u64 = 65521;
 
 fn adler32(sum: u64, byte: u64) -> u64 {
     let low = ((sum & 0xffff) + byte) % ADLER;
-    ((sum >> 16) + low) % ADLER << 16 | low
+    let high = ((sum >> 16) + low) % ADLER;
+    high << 16 | low
 }

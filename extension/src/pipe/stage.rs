@@ -1,7 +1,6 @@
 //! One pipe: its gauges, its attributes, and what it does.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::{format, sync::Arc};
 
 use super::body::{Binary, Body, Operation, Value};
 use super::{Gauge, Refusal, Writer};
@@ -9,11 +8,11 @@ use super::{Gauge, Refusal, Writer};
 /// A computation on a stream of words.
 #[derive(Clone, Debug)]
 pub struct Pipe {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) input: Gauge,
     pub(super) output: Gauge,
     pub(super) is_commutative: bool,
-    pub(super) body: Body,
+    pub(super) body: Arc<Body>,
 }
 
 /// What the owner of a pipe says of it.
@@ -77,7 +76,7 @@ impl Pipe {
             return Err(Refusal::new(what));
         }
         let is_commutative = attributes.commutative || is_commutative(&body);
-        Ok(Pipe { name: name.to_string(), input, output, is_commutative, body })
+        Ok(Pipe { name: name.into(), input, output, is_commutative, body: Arc::new(body) })
     }
 
     /// What it is called in refusals.

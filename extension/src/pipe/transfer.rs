@@ -231,7 +231,8 @@ impl Adler {
         let sum = cells[self.cell];
         let (low, high) = (sum & 0xffff, sum >> 16 & 0xffff);
         let high = (high + (units * self.bytes) as u64 * low + weighted) % MODULUS;
-        cells[self.cell] = high << 16 | (low + bytes) % MODULUS;
+        let low = (low + bytes) % MODULUS;
+        cells[self.cell] = high << 16 | low;
     }
 }
 

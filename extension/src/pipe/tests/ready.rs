@@ -2,8 +2,10 @@
 
 use std::vec::Vec;
 
+use crate::bytecode::{Program, assemble};
 use crate::pipe::{
-    Attributes, Features, Gauge, Handle, Mode, Pipe, Pipes, Register, Registers, Stride, Vectors, ready,
+    Attributes, Comparison, Features, Gauge, Handle, Mode, Pipe, Pipes, Register, Registers, Stride, Vectors,
+    ready,
 };
 
 const VECTORS: [Vectors; 3] = [Vectors::None, Vectors::Bits128, Vectors::Bits256];
@@ -130,4 +132,24 @@ fn rows_of_the_ethernet_become_one_piece() {
     let data: Vec<u8> = (0..=255).flat_map(|row| [row; 16]).collect();
     assert_eq!(destination, data);
     assert_eq!(registers.export(sum).unwrap(), self::sum(&ready::internet_checksum(), &data));
+}
+
+#[test]
+fn the_book_is_right() {
+    let sum = Register { width: Gauge::Bits64, initial: 0, persists: true };
+    let brighter = Pipe::new("brighter", Gauge::Bits8, Gauge::Bits8, Attributes::default(), |it| {
+        let total = it.register(sum);
+        total.becomes(total.value() + it.input().widened(Gauge::Bits64));
+        it.output(it.input().select(Comparison::Below, 236, it.input() + 20, 255));
+    })
+    .unwrap();
+    let (out, registers) = through(&brighter, &[0, 100, 235, 236, 255].repeat(20));
+    assert_eq!(out, [20, 120, 255, 255, 255].repeat(20));
+    assert_eq!(registers.export(FIRST), Ok(20 * (100 + 235 + 236 + 255)));
+
+    let program = "mov %r0, %r1\nxor %r0, 0x5a5a5a5a\nexit";
+    let program = Program::decode(&assemble(program).unwrap()).unwrap();
+    let both = (Gauge::Bits32, Gauge::Bits32);
+    let xor = Pipe::of_program("xor", both, Attributes::default(), &[], program).unwrap();
+    assert_eq!(through(&xor, &[0x5a; 70]).0, [0; 70]);
 }

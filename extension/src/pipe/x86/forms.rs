@@ -16,6 +16,8 @@ use crate::pipe::{Gauge, Pipe};
 pub(super) struct Form {
     /// Of each step, whether it is done for each vector.
     pub is_needed: Vec<bool>,
+    /// Of each value, the last step that needs it; `MAX` if it is needed behind them.
+    pub last: Vec<usize>,
     pub accumulators: Vec<Accumulator>,
     pub output: Output,
 }
@@ -90,7 +92,13 @@ pub(super) fn form(pipe: &Pipe, vectors: Vectors) -> Option<Form> {
         }
         step.operation.operands(|value| is_needed[usize::from(value.0)] = true);
     }
-    Some(Form { is_needed, accumulators, output })
+    let mut last = alloc::vec![0; body.steps.len()];
+    for (at, step) in body.steps.iter().enumerate().filter(|(at, _)| is_needed[*at]) {
+        step.operation.operands(|value| last[usize::from(value.0)] = at);
+    }
+    let roots = accumulators.iter().map(|it| it.value).chain(results.into_iter().flatten());
+    roots.for_each(|root| last[usize::from(root.0)] = usize::MAX);
+    Some(Form { is_needed, last, accumulators, output })
 }
 
 fn accumulator(body: &Body, gauge: Gauge, register: u8, value: Value) -> Option<Accumulator> {

@@ -226,7 +226,7 @@ fn wide_crc(pipe: &Pipe) -> Option<Body> {
     if !is {
         return None;
     }
-    let mut wide = body.clone();
+    let mut wide = Body::clone(body);
     wide.steps[usize::from(word.0)].width = Gauge::Bits64;
     Some(wide)
 }

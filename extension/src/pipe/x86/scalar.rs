@@ -114,11 +114,10 @@ impl Steps<'_, '_, '_> {
                 self.end(value, to);
             }
         }
-        let mut done = Vec::new();
-        step.operation.operands(|operand| done.push(operand));
-        for operand in done {
+        let (operands, count) = step.operation.all_operands();
+        for operand in &operands[..count] {
             if self.last[usize::from(operand.0)] == self.now {
-                self.give_up(operand);
+                self.give_up(*operand);
             }
         }
         if self.last[usize::from(value.0)] == 0 && self.now != 0 {

@@ -56,6 +56,8 @@ pub(super) struct Stream<'s> {
     /// Registers that pipes only read.
     read: Vec<(usize, Value, At)>,
     free_places: Vec<Place>,
+    /// Of values, where they are: to be used again.
+    homes: Vec<Option<At>>,
     /// Which vector it is of those at once.
     pub turn: usize,
 }
@@ -101,7 +103,7 @@ impl<'s> Stream<'s> {
                 }
             }
         }
-        Stream { simd, free, gathers, read, free_places: Vec::new(), turn: 0 }
+        Stream { simd, free, gathers, read, free_places: Vec::new(), homes: Vec::new(), turn: 0 }
     }
 
     /// Before the loop.
@@ -189,11 +191,12 @@ impl<'s> Stream<'s> {
         let taken = compiler.taken;
         // There are some registers for values here; later, all may be taken.
         let second = if matches!(form.output, Output::Joined(..)) { self.free.pop() } else { None };
-        let mut lanes = Lanes { simd: self.simd, body, homes: vec![None; body.steps.len()] };
+        let mut lanes = Lanes { simd: self.simd, body, homes: core::mem::take(&mut self.homes) };
+        lanes.homes.resize(body.steps.len(), None);
         for (_, value, home) in self.read.iter().filter(|(pipe, ..)| *pipe == at) {
             lanes.homes[usize::from(value.0)] = Some(*home);
         }
-        let last = last_uses(body, form);
+        let last = &form.last;
         for (index, step) in body.steps.iter().enumerate().filter(|(index, _)| form.is_needed[*index]) {
             if lanes.homes[index].is_some() {
                 continue;
@@ -203,7 +206,7 @@ impl<'s> Stream<'s> {
                 Operation::Constant(number) => {
                     lanes.homes[index] = Some(compiler.constant(splat(step.width, number)));
                 }
-                _ => self.step(compiler, &mut lanes, &last, index, *step),
+                _ => self.step(compiler, &mut lanes, last, index, *step),
             }
         }
         for index in 0..self.gathers.len() {
@@ -243,25 +246,25 @@ impl<'s> Stream<'s> {
         }
         compiler.taken = taken;
         self.free_places.clear();
+        lanes.homes.clear();
+        self.homes = lanes.homes;
     }
 
     fn step(&mut self, compiler: &mut Compiler, lanes: &mut Lanes, last: &[usize], index: usize, step: Step) {
         // Results are written by a step's last instruction, so that they can go where an operand was.
-        let operands: Vec<(usize, Option<At>)> = {
-            let mut all = Vec::new();
-            step.operation.operands(|it| all.push((usize::from(it.0), lanes.homes[usize::from(it.0)])));
-            all
-        };
+        let (all, count) = step.operation.all_operands();
+        let operands = all.map(|it| (usize::from(it.0), lanes.homes[usize::from(it.0)]));
+        let operands = &operands[..count];
         for (operand, _) in operands.iter().filter(|(operand, _)| last[*operand] == index) {
             self.give_up(lanes, *operand);
         }
         let register = self.free.pop();
-        for &(operand, home) in &operands {
+        for &(operand, home) in operands {
             lanes.homes[operand] = home;
         }
         let to = register.unwrap_or(SCRATCH[0]);
         lanes.operation(compiler, step, to);
-        for (operand, _) in operands {
+        for &(operand, _) in operands {
             if last[operand] == index && is_computed(lanes.body, Value(operand as u16)) {
                 lanes.homes[operand] = None;
             }
@@ -291,22 +294,6 @@ impl<'s> Stream<'s> {
 /// Whether it is neither what comes in nor lasting.
 fn is_computed(body: &Body, value: Value) -> bool {
     !matches!(body.step(value).operation, Operation::Input | Operation::Constant(_) | Operation::Register(_))
-}
-
-/// Of each value, the last step that needs it; `MAX` if it is needed behind them.
-fn last_uses(body: &Body, form: &Form) -> Vec<usize> {
-    let mut last = vec![0; body.steps.len()];
-    for (at, step) in body.steps.iter().enumerate().filter(|(at, _)| form.is_needed[*at]) {
-        step.operation.operands(|value| last[usize::from(value.0)] = at);
-    }
-    let mut keep = |value: Value| last[usize::from(value.0)] = usize::MAX;
-    form.accumulators.iter().for_each(|it| keep(it.value));
-    match form.output {
-        Output::Same => {}
-        Output::Word(value) => keep(value),
-        Output::Joined(low, high) => [low, high].into_iter().for_each(keep),
-    }
-    last
 }
 
 /// A word in each place of 64 bits.
