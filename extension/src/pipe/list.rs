@@ -4,7 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 use core::ops::Deref;
 
 #[cfg(target_arch = "x86_64")]
-use super::transfer::Compiled;
+use super::code::Compiled;
 use super::{Features, Handle, Pass, Pipe, Refusal};
 
 const MOST_PIPES: usize = 32;
@@ -81,7 +81,7 @@ impl Pipes {
     /// A pass that does the steps one by one, for machines for which nothing compiles.
     pub fn evaluated(&self, mode: Mode) -> Result<Pass, Refusal> {
         self.check()?;
-        Ok(Pass::new(self, mode, None))
+        Ok(Pass::new(self, mode))
     }
 
     /// Compiles the list to one loop. `place` makes memory of its code, executable and (from then on) not writable. It fails if that
@@ -99,16 +99,16 @@ impl Pipes {
         self.check()?;
         #[cfg(target_arch = "x86_64")]
         {
-            let pass = Pass::new(self, mode, None);
+            let pass = Pass::new(self, mode);
             let Some(code) = super::x86::compile(self, pass.homes(), mode, features) else { return Ok(pass) };
             // SAFETY: it was compiled for these pipes, their homes and a machine like this one.
             let compiled = unsafe { Compiled::new(code, place) }.map_err(Refusal::new)?;
-            Ok(Pass { compiled: Some(compiled), ..pass })
+            Ok(pass.compiled(compiled))
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
             let _ = (features, place);
-            Ok(Pass::new(self, mode, None))
+            Ok(Pass::new(self, mode))
         }
     }
 

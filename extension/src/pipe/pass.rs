@@ -4,9 +4,10 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 use core::ptr;
 
+use super::code::Compiled;
 use super::evaluate::Homes;
 use super::registers::Layout;
-use super::transfer::{Compiled, Place};
+use super::transfer::Place;
 use super::{Fault, Mode, Pipe, Pipes, Registers, Stride};
 
 /// A list of pipes as one loop. Several threads may run it at once, each with registers of its own.
@@ -19,12 +20,14 @@ pub struct Pass {
     pub(super) destination: Option<Stride>,
     pub(super) changes_length: bool,
     /// Whether nothing but the data's own bytes is touched, from the first to the last.
-    pub(super) is_plain: bool,
+    is_plain: bool,
+    /// The mode, if besides that nothing has to be done before what was compiled is called.
+    short: Option<Mode>,
     pub(super) compiled: Option<Compiled>,
 }
 
 impl Pass {
-    pub(super) fn new(list: &Pipes, mode: Mode, compiled: Option<Compiled>) -> Pass {
+    pub(super) fn new(list: &Pipes, mode: Mode) -> Pass {
         let Pipes { pipes, source, destination } = list;
         let changes_length = pipes.iter().any(Pipe::changes_length);
         Pass {
@@ -35,8 +38,15 @@ impl Pass {
             destination: destination.filter(|it| it.gap != 0),
             changes_length,
             is_plain: !changes_length && source.is_none() && destination.is_none(),
-            compiled,
+            short: None,
+            compiled: None,
         }
+    }
+
+    pub(super) fn compiled(mut self, compiled: Compiled) -> Pass {
+        self.short = (self.is_plain && self.layout.fresh.is_empty()).then_some(self.mode);
+        self.compiled = Some(compiled);
+        self
     }
 
     pub(super) fn homes(&self) -> &[Homes] {
@@ -69,16 +79,23 @@ impl Pass {
         destination: &mut [u8],
         registers: &mut Registers,
     ) -> Result<usize, Fault> {
-        self.begin(Mode::Write, registers)?;
-        if self.is_plain {
-            let bytes = source.len();
-            if bytes > destination.len() {
-                return Err(Fault::Room { there: destination.len(), needed: bytes });
-            }
+        let bytes = source.len();
+        if self.is_short(Mode::Write, registers) && bytes <= destination.len() {
             // SAFETY: both have so many bytes, and they are apart.
             unsafe { self.plain(source.as_ptr(), destination.as_mut_ptr(), bytes, &mut registers.cells) };
             return Ok(bytes);
         }
+        self.run_any(source, destination, registers)
+    }
+
+    #[inline(never)]
+    fn run_any(
+        &self,
+        source: &[u8],
+        destination: &mut [u8],
+        registers: &mut Registers,
+    ) -> Result<usize, Fault> {
+        self.begin(Mode::Write, registers)?;
         let data = self.source.map_or(source.len(), |stride| stride.data(source.len()));
         let written = self.length(data);
         self.has_room(destination.len(), written)?;
@@ -91,12 +108,17 @@ impl Pass {
     /// Takes all data of a source.
     #[inline]
     pub fn read(&self, source: &[u8], registers: &mut Registers) -> Result<(), Fault> {
-        self.begin(Mode::Read, registers)?;
-        if self.is_plain {
+        if self.is_short(Mode::Read, registers) {
             // SAFETY: there are so many bytes; nothing is written.
             unsafe { self.plain(source.as_ptr(), ptr::null_mut(), source.len(), &mut registers.cells) };
             return Ok(());
         }
+        self.read_any(source, registers)
+    }
+
+    #[inline(never)]
+    fn read_any(&self, source: &[u8], registers: &mut Registers) -> Result<(), Fault> {
+        self.begin(Mode::Read, registers)?;
         let data = self.source.map_or(source.len(), |stride| stride.data(source.len()));
         // SAFETY: the source has the data; nothing is written.
         unsafe { self.forwards(Place::of(source, self.source), Place::none(), data, &mut registers.cells) };
@@ -106,10 +128,9 @@ impl Pass {
     /// Takes data, and writes it over itself.
     #[inline]
     pub fn run_in_place(&self, data: &mut [u8], registers: &mut Registers) -> Result<(), Fault> {
-        if !self.is_plain {
+        if !self.is_short(Mode::Write, registers) {
             return self.run_within(data, 0..data.len(), 0, registers);
         }
-        self.begin(Mode::Write, registers)?;
         let place = data.as_mut_ptr();
         // SAFETY: there are so many bytes, and it begins where they do.
         unsafe { self.plain(place, place, data.len(), &mut registers.cells) };
@@ -157,13 +178,16 @@ impl Pass {
         Ok(())
     }
 
-    #[inline]
     fn has_room(&self, there: usize, needed: usize) -> Result<(), Fault> {
         let needed = self.destination.map_or(needed, |stride| stride.span(needed));
         if needed > there { Err(Fault::Room { there, needed }) } else { Ok(()) }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn is_short(&self, mode: Mode, registers: &Registers) -> bool {
+        self.short == Some(mode) && Arc::ptr_eq(&self.layout, &registers.layout)
+    }
+
     fn begin(&self, mode: Mode, registers: &mut Registers) -> Result<(), Fault> {
         if mode != self.mode {
             return Err(Fault::Mode);

@@ -30,7 +30,7 @@ pub(super) struct Layout {
     tables: Vec<Vec<usize>>,
     cells: usize,
     /// Cells that each run begins with, and their values.
-    fresh: Vec<(usize, u64)>,
+    pub fresh: Vec<(usize, u64)>,
 }
 
 impl Layout {
@@ -72,7 +72,6 @@ impl Registers {
     }
 
     /// Gives those that don't persist their initial values.
-    #[inline]
     pub(super) fn begin(&mut self) {
         for &(cell, initial) in &self.layout.fresh {
             self.cells[cell] = initial;

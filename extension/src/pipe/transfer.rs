@@ -3,19 +3,16 @@
 //!
 //! `unsafe` here: data is had by its address, because source and destination may overlap, and compiled code is called. That is sound
 //! because who calls [`Pass::forwards`] or [`Pass::backwards`] has both for as long, with as many bytes as they promise (a
-//! [`Place`] alone does nothing); because code reads and writes only within the unit or the buffer that it is at, in its frame,
-//! its constants, and cells of its pipes, of which [`Pass`] has seen that they are there; and because what was compiled keeps
-//! the calling convention of System V (`x86::frame`).
+//! [`Place`] alone does nothing); and because code reads and writes only within the units or the buffers that it is given, and cells
+//! of its pipes, of which [`Pass`] has seen that they are there.
 //!
 //! Overlapping, the destination begins at the source or before it: what is written there never is data that is read later,
 //! because code reads a unit's source before, or as far as, it writes it (`x86::blocks`). Backwards, each portion is
 //! read whole into a buffer, the last one first.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
-use core::mem::{MaybeUninit, transmute};
-use core::ops::Deref;
-use core::{fmt, ptr};
+use core::ptr;
 
+use super::code::Compiled;
 use super::evaluate::over;
 use super::{Mode, Pass, Stride};
 
@@ -27,10 +24,6 @@ const MOST_GROWTH: usize = 8;
 const ROOM: usize = 8;
 /// Bytes that go through a buffer at once.
 const PORTION: usize = MOST_UNIT * MOST_GROWTH;
-/// 64-bit words that most code needs on the stack, and that any may.
-const SMALL_FRAME: usize = 64;
-pub(super) const FRAME: usize = 1024;
-
 /// Where data begins, or where it is to go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
@@ -94,148 +87,6 @@ impl Place {
     }
 }
 
-/// What was compiled.
-#[derive(Debug, Default)]
-pub(super) struct Code {
-    pub bytes: Vec<u8>,
-    /// Where the loop over units begins.
-    pub units: usize,
-    /// Where that begins which takes what is less than a unit.
-    pub rest: usize,
-    /// Bytes of the source that the loop takes at once.
-    pub unit: usize,
-    /// More units at once don't fit into what the code counts with.
-    pub most: usize,
-    /// What the code finds at its constants' address.
-    pub constants: Vec<u64>,
-    /// 64-bit words that it needs of the stack.
-    pub frame: usize,
-    /// Whether it knows the gaps.
-    pub is_strided: bool,
-    pub adlers: Vec<Adler>,
-}
-
-/// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with their weights.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Adler {
-    /// Its register.
-    pub cell: usize,
-    /// The word of the frame where the sums begin.
-    pub sums: usize,
-    /// Words of each.
-    pub words: usize,
-    /// Bytes that it sees of each unit.
-    pub bytes: usize,
-}
-
-/// Code in its place.
-pub(super) struct Compiled {
-    place: Box<dyn Deref<Target = [u8]> + Send + Sync>,
-    /// Bits of a unit's length.
-    shift: u32,
-    /// As many units can be taken at once the short way: 0 if there is none.
-    quick: usize,
-    code: Code,
-}
-
-impl fmt::Debug for Compiled {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.debug_struct("Compiled").field("code", &self.code).finish_non_exhaustive()
-    }
-}
-
-/// Cells, source, destination, how many units or bytes, constants, frame.
-type Entry = unsafe extern "sysv64" fn(*mut u64, *const u8, *mut u8, usize, *const u64, *mut u64);
-
-/// What code has of the stack. Its vectors may lie across two lines of the cache: to begin at one would take longer than that.
-struct Frame<const WORDS: usize>([MaybeUninit<u64>; WORDS]);
-
-impl Compiled {
-    /// # Safety
-    /// The place gives the same bytes, executable, and the machine can run them.
-    pub unsafe fn new<M: Deref<Target = [u8]> + Send + Sync + 'static>(
-        mut code: Code,
-        place: impl FnOnce(&[u8]) -> Result<M, String>,
-    ) -> Result<Compiled, String> {
-        let place = Box::new(place(&code.bytes)?);
-        code.bytes = Vec::new();
-        debug_assert!(code.unit.is_power_of_two());
-        let is_quick = code.frame <= SMALL_FRAME && code.adlers.is_empty();
-        let (shift, quick) = (code.unit.trailing_zeros(), if is_quick { code.most } else { 0 });
-        Ok(Compiled { place, shift, quick, code })
-    }
-
-    pub fn size(&self) -> usize {
-        self.place.len()
-    }
-
-    /// # Safety
-    /// As the module says.
-    unsafe fn call_units(&self, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        if count <= self.quick {
-            // SAFETY: as above.
-            unsafe { self.call::<SMALL_FRAME>(self.code.units, cells, from, to, count) };
-        } else {
-            // SAFETY: as above.
-            unsafe { self.call_large(self.code.units, cells, from, to, count) };
-        }
-    }
-
-    /// # Safety
-    /// As the module says.
-    #[inline(never)]
-    unsafe fn call_large(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        // SAFETY: as above.
-        let frame = unsafe { self.call::<FRAME>(begin, cells, from, to, count) };
-        if begin == self.code.units {
-            for adler in &self.code.adlers {
-                adler.gather(cells, &frame, count);
-            }
-        }
-    }
-
-    /// Gives what is in the frame then.
-    #[inline(always)]
-    unsafe fn call<const WORDS: usize>(
-        &self,
-        begin: usize,
-        cells: &mut [u64],
-        from: *const u8,
-        to: *mut u8,
-        count: usize,
-    ) -> Frame<WORDS> {
-        let mut frame = Frame([MaybeUninit::uninit(); WORDS]);
-        let words: *mut u64 = frame.0.as_mut_ptr().cast();
-        // SAFETY: an entry begins there, and what it is called with is what it was compiled for.
-        unsafe {
-            let entry = transmute::<*const u8, Entry>(self.place.as_ptr().add(begin));
-            entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), words);
-        }
-        frame
-    }
-}
-
-impl Adler {
-    /// The code has left sums in the frame.
-    fn gather(self, cells: &mut [u64], frame: &Frame<FRAME>, units: usize) {
-        const MODULUS: u64 = super::evaluate::ADLER;
-        // SAFETY: the code has written these words.
-        let at = |index: usize| unsafe { frame.0[self.sums + index].assume_init() };
-        let vector = 8 * self.words as u64;
-        let (mut bytes, mut weighted) = (0, 0);
-        for index in 0..self.words {
-            let halves = at(2 * self.words + index);
-            bytes += at(index);
-            weighted += vector * at(self.words + index) + (halves & 0xffff_ffff) + (halves >> 32);
-        }
-        let sum = cells[self.cell];
-        let (low, high) = (sum & 0xffff, sum >> 16 & 0xffff);
-        let high = (high + (units * self.bytes) as u64 * low + weighted) % MODULUS;
-        let low = (low + bytes) % MODULUS;
-        cells[self.cell] = high << 16 | low;
-    }
-}
-
 impl Pass {
     /// As [`Pass::forwards`] of a plain pass: the short way for short data.
     ///
@@ -248,7 +99,7 @@ impl Pass {
             let count = bytes >> compiled.shift;
             if 0 < count && count <= compiled.quick {
                 // SAFETY: there are so many units.
-                unsafe { compiled.call::<SMALL_FRAME>(compiled.code.units, cells, from, to, count) };
+                unsafe { compiled.call_small(compiled.code.units, cells, from, to, count) };
                 done = count << compiled.shift;
             }
         }
@@ -369,14 +220,7 @@ impl Pass {
     unsafe fn in_buffers(&self, buffer: &mut [u8], other: &mut [u8], bytes: usize, cells: &mut [u64]) {
         if let Some(compiled) = &self.compiled {
             // SAFETY: as above.
-            unsafe {
-                let (from, to) = (buffer.as_ptr(), other.as_mut_ptr());
-                if compiled.code.frame <= SMALL_FRAME {
-                    compiled.call::<SMALL_FRAME>(compiled.code.rest, cells, from, to, bytes);
-                } else {
-                    compiled.call_large(compiled.code.rest, cells, from, to, bytes);
-                }
-            }
+            unsafe { compiled.call_rest(cells, buffer.as_ptr(), other.as_mut_ptr(), bytes) };
             return;
         }
         let (mut current, mut next, mut bytes) = (buffer, other, bytes);

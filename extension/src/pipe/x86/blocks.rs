@@ -32,7 +32,7 @@ impl Compiler<'_> {
         }
         let simd = Simd { is_wide: plan.vector == 32 };
         let mut stream = Stream::new(self, &simd);
-        let loops = self.code.here();
+        let begin = self.code.here();
         if plan.units > 1 {
             self.code.op_number(Width::W64, Op::Sub, COUNT, plan.units as i32);
             let few = self.code.jump_if(If::Below);
@@ -55,7 +55,8 @@ impl Compiler<'_> {
             self.leave();
         }
         self.code.ret();
-        let begin = self.code.here();
+        self.code.align();
+        let end = self.code.here();
         if has_words {
             self.pins = pins;
             self.enter();
@@ -64,8 +65,9 @@ impl Compiler<'_> {
         }
         self.code.mov(Width::W64, COUNT, RCX);
         stream.begin(self);
-        let back = self.code.jump();
-        self.code.patch(back, loops);
+        self.code.align();
+        // It is put before the loops, which stay aligned: jumps there don't lead out of them.
+        self.code.bytes[begin..].rotate_left(end - begin);
         self.taken = 0;
         begin
     }

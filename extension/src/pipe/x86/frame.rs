@@ -11,8 +11,8 @@ use super::plan::{Kind, Plan};
 use super::simd::Vector;
 use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
+use crate::pipe::code::{Adler, Code as Compiled};
 use crate::pipe::evaluate::Homes;
-use crate::pipe::transfer::{Adler, Code as Compiled};
 use crate::pipe::{Gauge, Pipe, Pipes};
 
 pub(super) const CELLS: Reg = RDI;

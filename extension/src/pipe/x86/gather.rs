@@ -8,7 +8,7 @@ use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
 use crate::pipe::Gauge;
 use crate::pipe::body::{Binary, Value};
-use crate::pipe::transfer::Adler;
+use crate::pipe::code::Adler;
 
 impl Stream<'_> {
     /// Begins with what changes nothing.

@@ -14,8 +14,8 @@ mod simd;
 mod vector;
 
 use super::body::Operation;
+use super::code::{Code, FRAME};
 use super::evaluate::Homes;
-use super::transfer::{Code, FRAME};
 use super::{Features, Mode, Pipes};
 
 /// Code for a list, unless it needs what the machine hasn't, or more room on the stack than there is.

@@ -1,8 +1,8 @@
 //! Pipes on vectors: each goes through all pipes of a stage in its register.
 //!
 //! Vector registers 0 to 2 are for what lasts within a step, the next ones for values of steps. The last ones hold what gathers and
-//! what doesn't change; if there are too few, the rest is in memory. The code that brings it there stands behind the
-//! loop, when it is known what that needs.
+//! what doesn't change; if there are too few, the rest is in memory. The code that brings it there is written after the loop, when it
+//! is known what that needs.
 
 use alloc::{vec, vec::Vec};
 
