@@ -12,8 +12,6 @@ pub(super) type Values = [u64; super::compose::MOST_STEPS];
 pub(super) struct Homes {
     /// The first register; the others follow.
     pub registers: usize,
-    /// How many registers.
-    pub count: usize,
     /// The first table's first entry; the others follow.
     pub tables: usize,
 }

@@ -64,8 +64,10 @@ impl Pipes {
 
     /// Adds a pipe behind those that are there. Its registers and tables are then found by what this gives.
     pub fn add(&mut self, pipe: Pipe) -> Handle {
+        let registers = |pipe: &Pipe| pipe.body.registers.len();
+        let (first, count) = (self.pipes.iter().map(registers).sum(), registers(&pipe));
         self.pipes.push(pipe);
-        Handle { pipe: self.pipes.len() - 1, number: 0 }
+        Handle { pipe: self.pipes.len() - 1, number: 0, first, count }
     }
 
     /// From now on, the source has gaps.

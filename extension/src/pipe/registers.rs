@@ -11,6 +11,9 @@ use super::{Fault, Pipe};
 pub struct Handle {
     pub(super) pipe: usize,
     pub(super) number: usize,
+    /// The pipe's first register among those of all, and how many it has.
+    pub(super) first: usize,
+    pub(super) count: usize,
 }
 
 impl Handle {
@@ -38,8 +41,7 @@ impl Layout {
         let mut homes = Vec::with_capacity(pipes.len());
         let mut registers = Vec::new();
         for pipe in pipes {
-            let count = pipe.body.registers.len();
-            homes.push(Homes { registers: registers.len(), count, tables: 0 });
+            homes.push(Homes { registers: registers.len(), tables: 0 });
             registers.extend_from_slice(&pipe.body.registers);
         }
         let mut cells = registers.len();
@@ -80,8 +82,12 @@ impl Registers {
 
     #[inline]
     fn find(&self, handle: Handle) -> Result<usize, Fault> {
-        let home = self.layout.homes.get(handle.pipe).ok_or(Fault::Missing)?;
-        if handle.number < home.count { Ok(home.registers + handle.number) } else { Err(Fault::Missing) }
+        let cell = handle.first + handle.number;
+        if handle.number < handle.count && cell < self.layout.registers.len() {
+            Ok(cell)
+        } else {
+            Err(Fault::Missing)
+        }
     }
 
     /// Brings a value into a register.

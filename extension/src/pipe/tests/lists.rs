@@ -62,9 +62,11 @@ fn passes(kinds: &[Kind], mode: Mode, features: Features, from: Lies, to: Lies) 
 
 /// What all registers and tables hold.
 fn held(kinds: &[Kind], registers: &Registers) -> Vec<Held> {
+    let mut first = 0;
     let of = |(pipe, kind): (usize, &Kind)| {
         let Held { registers: all, table } = kind.held();
-        let handle = Handle { pipe, number: 0 };
+        let handle = Handle { pipe, number: 0, first, count: all.len() };
+        first += all.len();
         let each = (0..all.len()).map(|number| registers.export(handle.number(number)).unwrap());
         let table = if table.is_empty() { Vec::new() } else { registers.table(handle).unwrap().to_vec() };
         Held { registers: each.collect(), table }

@@ -28,7 +28,7 @@ fn through(pipe: &Pipe, data: &[u8]) -> (Vec<u8>, Registers) {
     std::mem::replace(&mut all[0], (Vec::new(), Pipes::new().evaluated(Mode::Read).unwrap().registers()))
 }
 
-const FIRST: Handle = Handle { pipe: 0, number: 0 };
+const FIRST: Handle = Handle { pipe: 0, number: 0, first: 0, count: 1 };
 
 fn sum(pipe: &Pipe, data: &[u8]) -> u64 {
     through(pipe, data).1.export(FIRST).unwrap()
