@@ -6,9 +6,14 @@
 //! of System V (`x86::frame`).
 
 use alloc::{boxed::Box, string::String, vec::Vec};
+#[cfg(all(unix, target_arch = "x86_64"))]
+use core::any::Any;
 use core::fmt;
 use core::mem::{MaybeUninit, transmute};
 use core::ops::Deref;
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+use crate::engine::jit::Pages;
 
 /// 64-bit words that most code needs on the stack, and that any may.
 const SMALL_FRAME: usize = 64;
@@ -48,9 +53,42 @@ pub(super) struct Adler {
     pub bytes: usize,
 }
 
+/// Where code is.
+enum Held {
+    /// As most code is: that is found sooner.
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    Pages(Pages),
+    Other(Box<dyn Deref<Target = [u8]> + Send + Sync>),
+}
+
+impl Held {
+    fn new<M: Deref<Target = [u8]> + Send + Sync + 'static>(place: M) -> Held {
+        #[cfg(all(unix, target_arch = "x86_64"))]
+        {
+            let mut place = Some(place);
+            let any: &mut dyn Any = &mut place;
+            if let Some(pages) = any.downcast_mut::<Option<Pages>>().and_then(Option::take) {
+                return Held::Pages(pages);
+            }
+            Held::Other(Box::new(place.expect("it was of another type")))
+        }
+        #[cfg(not(all(unix, target_arch = "x86_64")))]
+        Held::Other(Box::new(place))
+    }
+
+    #[inline(always)]
+    fn code(&self) -> &[u8] {
+        match self {
+            #[cfg(all(unix, target_arch = "x86_64"))]
+            Held::Pages(pages) => pages,
+            Held::Other(place) => place,
+        }
+    }
+}
+
 /// Code in its place.
 pub(super) struct Compiled {
-    place: Box<dyn Deref<Target = [u8]> + Send + Sync>,
+    place: Held,
     /// Bits of a unit's length.
     pub shift: u32,
     /// As many units can be taken at once the short way: 0 if there is none.
@@ -90,7 +128,7 @@ impl Compiled {
         mut code: Code,
         place: impl FnOnce(&[u8]) -> Result<M, String>,
     ) -> Result<Compiled, String> {
-        let place = Box::new(place(&code.bytes)?);
+        let place = Held::new(place(&code.bytes)?);
         code.bytes = Vec::new();
         debug_assert!(code.unit.is_power_of_two());
         let is_quick = code.frame <= SMALL_FRAME && code.adlers.is_empty();
@@ -99,7 +137,7 @@ impl Compiled {
     }
 
     pub fn size(&self) -> usize {
-        self.place.len()
+        self.place.code().len()
     }
 
     /// # Safety
@@ -175,7 +213,7 @@ impl Compiled {
     ) {
         // SAFETY: an entry begins there, and what it is called with is what it was compiled for.
         unsafe {
-            let entry = transmute::<*const u8, Entry>(self.place.as_ptr().add(begin));
+            let entry = transmute::<*const u8, Entry>(self.place.code().as_ptr().add(begin));
             entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), frame);
         }
     }
