@@ -1,4 +1,4 @@
-//! Instructions of x86-64 as bytes: only the forms that the compiler needs, each with its prefix that says where registers from 8
+//! Instructions of x86-64 as bytes: only the forms that compilers here need, each with its prefix that says where registers from 8
 //! on stand (REX), needed or not.
 
 use alloc::vec::Vec;
@@ -109,15 +109,22 @@ impl Code {
 
     /// `opcode` with a register (or a number that belongs to the opcode) and a place in memory.
     pub fn memory(&mut self, width: Width, opcode: &[u8], reg: Reg, place: Place) {
-        let Place { base, index, displacement } = place;
-        self.rex(width, reg.0, index.map_or(0, |(index, _)| index.0), base.0);
+        let index = place.index.map_or(0, |(index, _)| index.0);
+        self.rex(width, reg.0, index, place.base.0);
         self.put(opcode);
+        self.place(reg.0, place);
+    }
+
+    /// What says a register (or a number that belongs to the opcode) and a place in memory: the last part of an instruction, without
+    /// the bits for registers from 8 on.
+    pub fn place(&mut self, reg: u8, place: Place) {
+        let Place { base, index, displacement } = place;
         let mode = match displacement {
             0 if base.0 & 7 != 5 => 0x00,
             -128..=127 => 0x40,
             _ => 0x80,
         };
-        let reg = (reg.0 & 7) << 3;
+        let reg = (reg & 7) << 3;
         match index {
             Some((index, scale)) => self.put(&[mode | reg | 4, scale << 6 | (index.0 & 7) << 3 | base.0 & 7]),
             None if base.0 & 7 == 4 => self.put(&[mode | reg | 4, 0x24]),
