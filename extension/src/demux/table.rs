@@ -10,8 +10,8 @@ pub(super) type Pair = (u32, u32);
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     shape: TableShape,
-    /// Places for keys, a power of two of them, a quarter of which is in use: a key is at the place that its hash says, or the next
-    /// free one. Each is the words of the key, and then the first row of its chain.
+    /// Places for keys, a power of two of them, of which half are in use at most: a key is at the place that its hash says, or the
+    /// next free one. Each is the words of the key, and then the first row of its chain.
     buckets: Vec<u32>,
     keys: usize,
     /// A row is known by the word that it begins at. The first one is nobody's.
@@ -167,7 +167,7 @@ impl Table {
 
     /// A bucket for a key that has none, whose chain must be begun at once.
     fn begin(&mut self, key: &[u32]) -> usize {
-        if self.shape.key > 0 && 4 * (self.keys + 1) > self.mask() as usize + 1 {
+        if self.shape.key > 0 && 2 * (self.keys + 1) > self.mask() as usize + 1 {
             self.grow();
         }
         let (Ok(bucket) | Err(bucket)) = self.find(key);
