@@ -97,9 +97,16 @@ impl Handler {
     /// # Errors
     /// What is wrong with the file, or what the verifier says against the program, for people.
     pub fn new(bytes: &[u8], entry: Option<&str>, settings: Settings) -> Result<Handler, String> {
-        let image = Image::read(bytes, entry, Machine::Drystone)?;
+        Handler::of(&Image::read(bytes, entry, Machine::Drystone)?, settings)
+    }
+
+    /// The same of what was read.
+    ///
+    /// # Errors
+    /// As for [`Handler::new`].
+    pub fn of(image: &Image, settings: Settings) -> Result<Handler, String> {
         let memory = Memory::new(image.region_bytes() as usize);
-        Handler::with_region(&image, memory, Memory::BEGIN, settings)
+        Handler::with_region(image, memory, Memory::BEGIN, settings)
     }
 
     /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its length, which is
@@ -153,6 +160,11 @@ impl Handler {
     /// What its function is called.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it has loops that aren't proved to be short, and so may be stopped.
+    pub fn may_be_stopped(&self) -> bool {
+        self.kept.is_some()
     }
 
     /// Runs it for a message that has arrived at a device's queue, at a time of the machine's clock in nanoseconds.
