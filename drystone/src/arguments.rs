@@ -53,6 +53,107 @@ pub enum Action {
     /// The program is given as LLVM IR text: `clang-16 -O1 -g -fno-discard-value-names -emit-llvm -S` of each C file.
     /// The context is a TOML file that names the function and says what is known of its arguments and of memory.
     Specialise(Specialise),
+    /// Code that runs where messages arrive: check it, attach it to a network interface
+    ///
+    /// A handler is a C file that includes <drystone/handler.h> (see `drystone handler new`), or the object that clang-19 makes of
+    /// it. It runs in Linux's kernel (XDP), or where that can't be, in this process.
+    Handler(HandlerCommand),
+}
+
+#[derive(Args)]
+pub struct HandlerCommand {
+    #[command(subcommand)]
+    pub action: HandlerAction,
+}
+
+#[derive(Subcommand)]
+pub enum HandlerAction {
+    /// Write a handler to start from, with the header that it needs
+    New {
+        /// Where to
+        #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// Say what Drystone's verifier and Linux's make of a handler
+    Check(HandlerFile),
+    /// Have a handler run for what arrives at a network interface
+    ///
+    /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does.
+    Attach(Attach),
+    /// Show the handlers that stay attached in Linux
+    List,
+    /// Count a handler's runs in Linux
+    Stats {
+        /// The handler's name
+        name: String,
+        /// For so long
+        #[arg(long, default_value_t = 1)]
+        seconds: u64,
+    },
+    /// Take a handler from its interface
+    Detach {
+        /// The handler's name
+        name: String,
+    },
+}
+
+#[derive(Args)]
+pub struct HandlerFile {
+    /// A C file, or an object file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The handler's function, if there are several
+    #[arg(long, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Attach {
+    #[command(flatten)]
+    pub file: HandlerFile,
+    /// The network interface
+    #[arg(long, value_name = "INTERFACE")]
+    pub on: String,
+    /// What runs it
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    /// Where in Linux
+    #[arg(long, value_enum, default_value_t = XdpMode::Any)]
+    pub mode: XdpMode,
+    /// What it is called from then on [default: its function]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Only for datagrams to this port (not by XDP, where a handler sees everything)
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// The interface's queue (by AF_XDP)
+    #[arg(long, default_value_t = 0)]
+    pub queue: u32,
+    /// End after so long (not by XDP)
+    #[arg(long)]
+    pub seconds: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Engine {
+    /// XDP, or else AF_XDP
+    Auto,
+    /// Linux's kernel
+    Xdp,
+    /// This process, with frames that the interface's driver leaves in its memory
+    AfXdp,
+    /// This process, as the wire of an interface that it makes
+    Tap,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum XdpMode {
+    /// In the driver, or else where the network stack begins
+    Any,
+    /// Where the network stack begins
+    Generic,
+    /// In the driver
+    Native,
 }
 
 /// A program's text.

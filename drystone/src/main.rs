@@ -9,6 +9,7 @@ mod describe;
 mod executable;
 mod fmt;
 mod graph;
+mod handler;
 mod project;
 mod run;
 mod sources;
@@ -60,6 +61,7 @@ fn act(action: Action) -> i32 {
         Action::Rebind(command) => control::rebind(&command),
         Action::New(command) => project::make(&command),
         Action::Specialise(command) => specialise::run(&command),
+        Action::Handler(command) => handler::handler(command.action),
     };
     done.map_or_else(|Status(status)| status, |()| 0)
 }

@@ -14,6 +14,7 @@ mod ends;
 mod faults;
 mod fmt;
 mod graph;
+mod handler;
 mod http;
 mod https;
 mod limits;

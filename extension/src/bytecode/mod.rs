@@ -1,6 +1,7 @@
 //! eBPF as RFC 9669 has it: instructions, and their forms in bytes, in text and in object files.
 
 mod assemble;
+mod btf;
 mod decode;
 mod disassemble;
 mod encode;
@@ -11,6 +12,7 @@ mod program;
 mod slot;
 
 pub use assemble::assemble;
+pub use btf::Definition;
 pub use decode::decode;
 pub use disassemble::disassemble;
 pub use instruction::{

@@ -15,6 +15,10 @@ use object::{
 };
 
 use super::Slot;
+use super::btf::{self, Definition};
+
+/// Where clang puts variables of address space 1: the region that a handler shares with its application.
+const REGION: &str = ".addr_space.1";
 
 /// A program, and what it refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +36,17 @@ pub struct Object {
 pub struct Map {
     /// A map's, or a section's (`.rodata`, `.data`, `.bss`).
     pub name: String,
-    /// What is in that section; nothing for a map, which who loads the program has to know by its name.
+    /// How the file says that the map is made; nothing for a section, and in files that were compiled without `-g`.
+    pub definition: Option<Definition>,
+    /// What is in that section; for the map of a region, what that begins with (section `.addr_space.1`).
     pub bytes: Vec<u8>,
     /// Whether the program may change it.
     pub writable: bool,
 }
 
 /// Takes a program out of an object file: the function `entry`, or if that is none the only one that stands in a section of its
-/// own (or in no other). `helper` gives the numbers of functions that the object only declares.
+/// own (or in no other). `helper` gives the numbers of functions that the object only declares, or declares as weak: what such a
+/// function does itself is for machines that haven't got the helper.
 pub fn load(
     bytes: &[u8],
     entry: Option<&str>,
@@ -53,6 +60,7 @@ pub fn load(
     let entry = find_entry(&file, &functions, entry)?;
     let mut loader = Loader {
         file: &file,
+        definitions: definitions(&file)?,
         functions,
         helper,
         placed: Vec::new(),
@@ -66,6 +74,13 @@ pub fn load(
 }
 
 type File<'a> = ElfFile64<'a, LittleEndian>;
+
+fn definitions(file: &File) -> Result<BTreeMap<String, Definition>, String> {
+    match file.section_by_name(".BTF") {
+        Some(section) => btf::definitions(section.data().map_err(|error| error.to_string())?),
+        None => Ok(BTreeMap::new()),
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Function<'a> {
@@ -131,6 +146,8 @@ fn names<'a>(functions: impl Iterator<Item = &'a Function<'a>>) -> String {
 
 struct Loader<'f, 'a> {
     file: &'f File<'a>,
+    /// By their maps' names.
+    definitions: BTreeMap<String, Definition>,
     functions: Functions<'a>,
     helper: &'f dyn Fn(&str) -> Option<u32>,
     /// In the order in which they stand in the program, each with its first slot.
@@ -196,12 +213,14 @@ impl Loader<'_, '_> {
     /// A call of a symbol: of a function in this file, or a helper that it only declares.
     fn call(&mut self, slot: Slot, at: usize, symbol: SymbolIndex) -> Result<Slot, String> {
         let symbol = self.file.symbol_by_index(symbol).map_err(|error| error.to_string())?;
-        let Some(section) = symbol.section_index() else {
-            let name = symbol.name().unwrap_or_default();
-            let number = (self.helper)(name)
-                .ok_or_else(|| format!("there is neither a function nor a helper `{name}`"))?;
+        let name = symbol.name().unwrap_or_default();
+        let helper = if symbol.is_undefined() || symbol.is_weak() { (self.helper)(name) } else { None };
+        if let Some(number) = helper {
             return Ok(Slot { source: 0, immediate: number as i32, ..slot });
-        };
+        }
+        let section = symbol
+            .section_index()
+            .ok_or_else(|| format!("there is neither a function nor a helper `{name}`"))?;
         let within =
             if symbol.kind() == SymbolKind::Section { 8 * (i64::from(slot.immediate) + 1) } else { 0 };
         let target = self.function_at(section, symbol.address() as i64 + within)?;
@@ -231,6 +250,13 @@ impl Loader<'_, '_> {
                 slots[index + 1].immediate = 0;
                 5
             }
+            REGION => {
+                let region = self.region()?;
+                slots[index].immediate = self.map(&region, || content(&section), true)?;
+                slots[index + 1].immediate =
+                    i32::try_from(offset).map_err(|_| format!("`{name}` lies too far away"))?;
+                6
+            }
             _ if section.kind() == SectionKind::Text => {
                 let target = self.function_at(index_of_section, offset)?;
                 slots[index].immediate = (target as i64 - (first + index) as i64 - 1) as i32;
@@ -254,6 +280,15 @@ impl Loader<'_, '_> {
         Ok(())
     }
 
+    /// The name of the map for what stands in [`REGION`].
+    fn region(&self) -> Result<String, String> {
+        const ARENA: u32 = 33;
+        let region = self.definitions.iter().find(|(_, definition)| definition.kind == ARENA);
+        region.map(|(name, _)| name.clone()).ok_or_else(|| {
+            format!("there are variables in section `{REGION}`, but no map of type ARENA in section `.maps`")
+        })
+    }
+
     fn map(
         &mut self,
         name: &str,
@@ -264,7 +299,8 @@ impl Loader<'_, '_> {
             return Ok(*number);
         }
         let number = self.maps.len() as i32;
-        self.maps.push(Map { name: name.into(), bytes: bytes()?, writable });
+        let definition = self.definitions.get(name).copied();
+        self.maps.push(Map { name: name.into(), definition, bytes: bytes()?, writable });
         self.numbers.insert(name.into(), number);
         Ok(number)
     }

@@ -18,6 +18,8 @@ pub struct Memory {
     block: NonNull<u64>,
     /// Of the own memory, in bytes.
     size: usize,
+    /// Whether the block is freed with it.
+    is_lent: bool,
 }
 
 const STACK: usize = DEPTH * FRAME;
@@ -28,6 +30,10 @@ impl Memory {
     pub const BEGIN: u64 = 1 << 30;
     /// More bytes can't be had.
     pub const MOST: usize = 1 << 30;
+    /// Bytes before own memory that somebody else has: the stack. A page.
+    pub const BEFORE: usize = STACK;
+    /// Bytes behind it.
+    pub const BEHIND: usize = ROOM;
 
     /// Zeros: at least so many bytes, rounded up to a power of two.
     ///
@@ -37,7 +43,21 @@ impl Memory {
         let size = bytes.next_power_of_two().max(8);
         assert!(size <= Self::MOST, "a program can't have {bytes} bytes of memory");
         let block: Box<[u64]> = vec![0; (STACK + size + ROOM) / 8].into();
-        Memory { block: NonNull::from(Box::leak(block)).cast(), size }
+        Memory { block: NonNull::from(Box::leak(block)).cast(), size, is_lent: false }
+    }
+
+    /// Own memory of `size` bytes, a power of two, that somebody else has, and may share with others.
+    ///
+    /// # Safety
+    /// From [`Memory::BEFORE`] bytes before `own` to [`Memory::BEHIND`] bytes behind its end there must be memory for as long as the
+    /// result lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may change own memory meanwhile
+    /// only if nobody asks this for it as bytes.
+    pub unsafe fn lent(own: NonNull<u64>, size: usize) -> Memory {
+        assert!(size.is_power_of_two() && (8..=Self::MOST).contains(&size), "{size} bytes of lent memory");
+        // SAFETY: that memory is there.
+        let block = unsafe { own.byte_sub(STACK) };
+        block.expose_provenance();
+        Memory { block, size, is_lent: true }
     }
 
     /// Bytes of the own memory, a power of two.
@@ -74,6 +94,11 @@ impl Memory {
         (place.expose_provenance() as u64).wrapping_sub(self.base() as u64)
     }
 
+    /// Where in truth a program's address is. What is there, only who proved it knows.
+    pub fn place(&self, address: u64) -> *mut u8 {
+        with_exposed_provenance_mut(self.base().wrapping_add(address as usize))
+    }
+
     /// Where address 0 would be.
     pub(super) fn base(&self) -> usize {
         self.block.as_ptr().expose_provenance().wrapping_add(STACK).wrapping_sub(Self::BEGIN as usize)
@@ -106,8 +131,11 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if self.is_lent {
+            return;
+        }
         let block = slice_from_raw_parts_mut(self.block.as_ptr(), (STACK + self.size + ROOM) / 8);
-        // SAFETY: it came from a box of this length, and is nobody else's.
+        // SAFETY: it came from a box of this length, and is nobody else's, since it isn't lent.
         drop(unsafe { Box::from_raw(block) });
     }
 }

@@ -10,7 +10,7 @@ mod compile;
 mod entry;
 #[cfg(unix)]
 mod pages;
-mod x86;
+pub(crate) mod x86;
 
 use alloc::{string::String, vec::Vec};
 use core::mem::transmute;

@@ -1,4 +1,4 @@
-//! Instructions of x86-64 as bytes: only the forms that the compiler needs, each with its prefix that says where registers from 8
+//! Instructions of x86-64 as bytes: only the forms that compilers here need, each with its prefix that says where registers from 8
 //! on stand (REX), needed or not.
 
 use alloc::vec::Vec;
@@ -7,28 +7,28 @@ use crate::bytecode::Width;
 
 /// A register of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reg(pub u8);
+pub(crate) struct Reg(pub u8);
 
-pub(super) const RAX: Reg = Reg(0);
-pub(super) const RCX: Reg = Reg(1);
-pub(super) const RDX: Reg = Reg(2);
-pub(super) const RBX: Reg = Reg(3);
-pub(super) const RSP: Reg = Reg(4);
-pub(super) const RBP: Reg = Reg(5);
-pub(super) const RSI: Reg = Reg(6);
-pub(super) const RDI: Reg = Reg(7);
-pub(super) const R8: Reg = Reg(8);
-pub(super) const R9: Reg = Reg(9);
-pub(super) const R10: Reg = Reg(10);
-pub(super) const R11: Reg = Reg(11);
-pub(super) const R12: Reg = Reg(12);
-pub(super) const R13: Reg = Reg(13);
-pub(super) const R14: Reg = Reg(14);
-pub(super) const R15: Reg = Reg(15);
+pub(crate) const RAX: Reg = Reg(0);
+pub(crate) const RCX: Reg = Reg(1);
+pub(crate) const RDX: Reg = Reg(2);
+pub(crate) const RBX: Reg = Reg(3);
+pub(crate) const RSP: Reg = Reg(4);
+pub(crate) const RBP: Reg = Reg(5);
+pub(crate) const RSI: Reg = Reg(6);
+pub(crate) const RDI: Reg = Reg(7);
+pub(crate) const R8: Reg = Reg(8);
+pub(crate) const R9: Reg = Reg(9);
+pub(crate) const R10: Reg = Reg(10);
+pub(crate) const R11: Reg = Reg(11);
+pub(crate) const R12: Reg = Reg(12);
+pub(crate) const R13: Reg = Reg(13);
+pub(crate) const R14: Reg = Reg(14);
+pub(crate) const R15: Reg = Reg(15);
 
 /// `[base + index * scale + displacement]`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub base: Reg,
     /// With the power of two that it is multiplied with.
     pub index: Option<(Reg, u8)>,
@@ -48,7 +48,7 @@ impl Place {
 /// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which the other
 /// forms follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Add = 0x01,
     Or = 0x09,
     And = 0x21,
@@ -59,7 +59,7 @@ pub(super) enum Op {
 
 /// Shifts and rotations, by their number in opcodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shift {
+pub(crate) enum Shift {
     Rol = 0,
     Shl = 4,
     Shr = 5,
@@ -68,7 +68,7 @@ pub(super) enum Shift {
 
 /// Conditions of jumps, as opcodes number them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum If {
+pub(crate) enum If {
     Below = 2,
     AboveOrEqual = 3,
     Equal = 4,
@@ -83,7 +83,7 @@ pub(super) enum If {
 
 /// Code that grows.
 #[derive(Debug, Default)]
-pub(super) struct Code {
+pub(crate) struct Code {
     pub bytes: Vec<u8>,
 }
 
@@ -109,15 +109,22 @@ impl Code {
 
     /// `opcode` with a register (or a number that belongs to the opcode) and a place in memory.
     pub fn memory(&mut self, width: Width, opcode: &[u8], reg: Reg, place: Place) {
-        let Place { base, index, displacement } = place;
-        self.rex(width, reg.0, index.map_or(0, |(index, _)| index.0), base.0);
+        let index = place.index.map_or(0, |(index, _)| index.0);
+        self.rex(width, reg.0, index, place.base.0);
         self.put(opcode);
+        self.place(reg.0, place);
+    }
+
+    /// What says a register (or a number that belongs to the opcode) and a place in memory: the last part of an instruction, without
+    /// the bits for registers from 8 on.
+    pub fn place(&mut self, reg: u8, place: Place) {
+        let Place { base, index, displacement } = place;
         let mode = match displacement {
             0 if base.0 & 7 != 5 => 0x00,
             -128..=127 => 0x40,
             _ => 0x80,
         };
-        let reg = (reg.0 & 7) << 3;
+        let reg = (reg & 7) << 3;
         match index {
             Some((index, scale)) => self.put(&[mode | reg | 4, scale << 6 | (index.0 & 7) << 3 | base.0 & 7]),
             None if base.0 & 7 == 4 => self.put(&[mode | reg | 4, 0x24]),

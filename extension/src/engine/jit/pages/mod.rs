@@ -42,6 +42,7 @@ pub fn pages(code: &[u8]) -> Result<Pages, String> {
 impl Deref for Pages {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
             #[cfg(target_os = "linux")]

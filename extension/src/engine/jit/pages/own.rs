@@ -30,6 +30,7 @@ impl Map {
         Ok(map)
     }
 
+    #[inline]
     pub fn code(&self) -> &[u8] {
         // SAFETY: they are there until this is dropped, and nobody writes them.
         unsafe { slice::from_raw_parts(self.begin.cast(), self.code) }

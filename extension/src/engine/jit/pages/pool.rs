@@ -89,6 +89,7 @@ unsafe impl Send for Place {}
 unsafe impl Sync for Place {}
 
 impl Piece {
+    #[inline]
     pub fn code(&self) -> &[u8] {
         let is_here = self.is_here.load(Ordering::Relaxed);
         assert!(is_here, "this code was compiled before the process was forked; compile it again");

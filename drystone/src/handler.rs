@@ -1,0 +1,232 @@
+//! `drystone handler`: code that runs where messages arrive, checked and attached.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use drystone_extension::demux::Filter;
+use drystone_extension::handler::{Flows, Handler, Image, Machine, Settings, Share};
+use drystone_handlers::{AfXdp, Device, Mode, Pinned, Station, Tap, Xdp, bpf};
+
+use crate::arguments::{Attach, Engine, HandlerAction, HandlerFile, XdpMode};
+use crate::{Status, fail, say, tell};
+
+const HEADER: &str = include_str!("../../extension/include/drystone/handler.h");
+const EXAMPLE: &str = include_str!("handler/counter.c");
+
+/// Does what it is told.
+pub fn handler(action: HandlerAction) -> Result<(), Status> {
+    match action {
+        HandlerAction::New { folder } => new(&folder).map_err(fail),
+        HandlerAction::Check(file) => check(&file).map_err(fail),
+        HandlerAction::Attach(command) => attach(&command).map_err(fail),
+        HandlerAction::List => list().map_err(fail),
+        HandlerAction::Stats { name, seconds } => statistics(&name, seconds).map_err(fail),
+        HandlerAction::Detach { name } => detach(&name).map_err(fail),
+    }
+}
+
+fn new(folder: &Path) -> Result<(), String> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        if path.exists() {
+            return Err(format!("{} is there already", path.display()));
+        }
+        let written =
+            fs::create_dir_all(path.parent().unwrap_or(folder)).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| format!("{}: {error}", path.display()))
+    };
+    write("counter.c", EXAMPLE)?;
+    write("drystone/handler.h", HEADER)?;
+    let counter = folder.join("counter.c");
+    tell(format_args!("{0}: check it with `drystone handler check {0}`", counter.display()));
+    Ok(())
+}
+
+/// An object file, or what clang makes of C.
+fn object(file: &Path) -> Result<Vec<u8>, String> {
+    let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    if file.extension().is_none_or(|extension| extension != "c") {
+        return read(file);
+    }
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let (header, object) = (folder.path().join("drystone/handler.h"), folder.path().join("handler.o"));
+    let written = fs::create_dir(folder.path().join("drystone")).and_then(|()| fs::write(header, HEADER));
+    written.map_err(|error| error.to_string())?;
+    for clang in ["clang-19", "clang-20", "clang-21", "clang"] {
+        let mut command = Command::new(clang);
+        command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-c", "-I"]).arg(folder.path());
+        match command.arg(file).arg("-o").arg(&object).status() {
+            Ok(status) if status.success() => return read(&object),
+            Ok(_) => return Err(format!("{clang} refuses {}", file.display())),
+            Err(_) => {}
+        }
+    }
+    Err("there is no clang-19 here, which handlers in C take: install it, or give an object file".into())
+}
+
+fn images(file: &HandlerFile) -> Result<[Image; 2], String> {
+    let bytes = object(&file.file)?;
+    let read = |machine| Image::read(&bytes, file.entry.as_deref(), machine);
+    let named = |why| format!("{}: {why}", file.file.display());
+    Ok([read(Machine::Drystone).map_err(named)?, read(Machine::Linux).map_err(named)?])
+}
+
+fn check(file: &HandlerFile) -> Result<(), String> {
+    let [own, linux] = images(file)?;
+    let verified = Handler::of(&own, Settings::default());
+    match &verified {
+        Ok(handler) => tell(format_args!(
+            "Drystone takes {}: {} instructions{}{}",
+            own.name,
+            own.slots.len(),
+            if handler.may_be_stopped() {
+                ", with loops that its budget bounds"
+            } else {
+                ", which end by themselves"
+            },
+            match own.region_bytes() {
+                0 => String::new(),
+                bytes => format!(", and a region of {bytes} bytes"),
+            }
+        )),
+        Err(why) => tell(format_args!("Drystone refuses {}: {why}", own.name)),
+    }
+    let loaded = Xdp::load(&linux);
+    match &loaded {
+        Ok(_) => tell(format_args!("Linux takes {}: {} instructions", linux.name, linux.slots.len())),
+        Err(why) => tell(format_args!("Linux doesn't take {}: {why}", linux.name)),
+    }
+    if verified.is_err() && loaded.is_err() { Err("nobody takes it".into()) } else { Ok(()) }
+}
+
+fn attach(command: &Attach) -> Result<(), String> {
+    let [own, linux] = images(&command.file)?;
+    let name = command.name.as_deref().unwrap_or(&linux.name);
+    let mode = match command.mode {
+        XdpMode::Any => Mode::Any,
+        XdpMode::Generic => Mode::Generic,
+        XdpMode::Native => Mode::Native,
+    };
+    if matches!(command.engine, Engine::Auto | Engine::Xdp) {
+        if command.port.is_some() && matches!(command.engine, Engine::Xdp) {
+            return Err("--port is for the other engines: on Linux the handler sees all that arrives".into());
+        }
+        match attach_to_linux(name, &linux, &command.on, mode) {
+            Ok(()) => return Ok(()),
+            Err(why) if matches!(command.engine, Engine::Xdp) => return Err(why),
+            Err(why) => say(format_args!("XDP: {why}\nAF_XDP is tried instead\n")),
+        }
+    }
+    let handler = Handler::of(&own, Settings { key: command.seed(), ..Settings::default() })?;
+    match command.engine {
+        Engine::Tap => {
+            let tap = Tap::new(&command.on).map_err(|error| format!("TAP `{}`: {error}", command.on))?;
+            serve(tap, handler, command)
+        }
+        _ => serve(AfXdp::open(&command.on, command.queue, mode)?, handler, command),
+    }
+}
+
+fn attach_to_linux(name: &str, image: &Image, interface: &str, mode: Mode) -> Result<(), String> {
+    let xdp = Xdp::load(image)?;
+    let attached = xdp.attach(interface, mode)?;
+    let pinned = Pinned::new(name, &xdp, attached);
+    let pinned = pinned.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            format!("there is a handler `{name}` already: detach it, or say --name")
+        }
+        _ => format!("`{name}` can't stay attached: {error}"),
+    })?;
+    tell(format_args!(
+        "{0} runs for all that arrives at {interface}, in Linux; `drystone handler detach {0}` ends that",
+        pinned.name()
+    ));
+    Ok(())
+}
+
+/// Runs it here until this program is ended, or its time is over.
+fn serve(device: impl Device, handler: Handler, command: &Attach) -> Result<(), String> {
+    let filter: Filter = match command.port {
+        Some(port) => Filter::ethernet().ipv4().udp().destination_port(port).into(),
+        None => Filter::everything(),
+    };
+    let name = handler.name().to_string();
+    let mut flows = Flows::compiled(command.seed(), Share::default());
+    let flow = flows.attach(0, filter, handler)?;
+    let mut station = Station::new(device, flows);
+    tell(format_args!(
+        "{name} runs for what arrives at {}, in this process, as long as that lives",
+        command.on
+    ));
+    let (begin, mut shown, mut next) = (Instant::now(), None, Instant::now());
+    let is_over = || command.seconds.is_some_and(|seconds| begin.elapsed() >= Duration::from_secs(seconds));
+    while !is_over() {
+        let failed = |error: std::io::Error| format!("{}: {error}", command.on);
+        if station.turn().map_err(failed)? == 0 {
+            station.wait(Duration::from_millis(100)).map_err(failed)?;
+        }
+        // There is no process here that wants what is passed on.
+        while station.take_passed().is_some() {}
+        let counts = station.flows.counts(flow);
+        if counts != shown && Instant::now() >= next {
+            (shown, next) = (counts, Instant::now() + Duration::from_secs(1));
+            let Some(counts) = counts else { continue };
+            tell(format_args!(
+                "{} runs, {} consumed ({} answered), {} passed on, {} stopped, {} processed lazily",
+                counts.runs,
+                counts.consumed,
+                counts.transmitted,
+                counts.passed,
+                counts.stopped,
+                counts.lazily
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn list() -> Result<(), String> {
+    for name in Pinned::all().map_err(|error| format!("what is attached can't be seen: {error}"))? {
+        match Pinned::open(&name) {
+            Ok(pinned) => {
+                let interface = pinned.interface().unwrap_or_else(|| "an interface that has gone".into());
+                tell(format_args!("{name}: at {interface}"));
+            }
+            Err(error) => tell(format_args!("{name}: {error}")),
+        }
+    }
+    Ok(())
+}
+
+fn opened(name: &str) -> Result<Pinned, String> {
+    Pinned::open(name)
+        .map_err(|error| format!("there is no handler `{name}`: {error}; see `drystone handler list`"))
+}
+
+fn statistics(name: &str, seconds: u64) -> Result<(), String> {
+    let pinned = opened(name)?;
+    let cant = |error: std::io::Error| format!("its runs can't be counted: {error}");
+    let _counting = bpf::count_runs().map_err(cant)?;
+    let (time, runs) = pinned.runs().map_err(cant)?;
+    sleep(Duration::from_secs(seconds.max(1)));
+    let (more_time, more_runs) = pinned.runs().map_err(cant)?;
+    let (time, runs) = (more_time - time, more_runs - runs);
+    let each = time.checked_div(runs).map_or(String::new(), |each| format!(", {each} ns each"));
+    tell(format_args!("{name}: {} runs a second{each}", runs / seconds.max(1)));
+    Ok(())
+}
+
+fn detach(name: &str) -> Result<(), String> {
+    opened(name)?.detach().map_err(|error| format!("`{name}` can't be detached: {error}"))
+}
+
+impl Attach {
+    /// A number that nobody can guess.
+    fn seed(&self) -> u64 {
+        use std::hash::{BuildHasher, Hasher};
+        std::collections::hash_map::RandomState::new().build_hasher().finish()
+    }
+}

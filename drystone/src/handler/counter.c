@@ -1,0 +1,25 @@
+/* A counter that others add to, by datagrams to port 7000: eight bytes, the most significant first, are added, and the sum goes back
+   before any process runs. All else is passed on.
+
+       drystone handler check counter.c
+       drystone handler attach counter.c --on eth0
+       drystone handler stats counter
+       drystone handler detach counter                                                                                             */
+#include <drystone/handler.h>
+
+/* Memory that an application can share: 16 pages. */
+REGION(16);
+
+SHARED struct {
+    u64 sum, answered;
+} state;
+
+HANDLER counter(struct message *message) {
+    struct datagram *datagram = datagram_of(message, 8);
+    if (!datagram || datagram->udp.to != swapped16(7000)) return PASS;
+    u64 *number = (u64 *)datagram->data;
+    state.sum += swapped64(*number);
+    state.answered++;
+    *number = swapped64(state.sum);
+    return answered(datagram);
+}

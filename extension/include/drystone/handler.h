@@ -1,0 +1,173 @@
+/* What a handler is written with: code that runs where a message arrives, on Linux (XDP) and in Drystone's own engines. The book's
+   page on handlers shows how. It needs no other header:
+
+       clang -O2 -g -target bpf -mcpu=v3 -I... -c handler.c                                                                        */
+#ifndef DRYSTONE_HANDLER_H
+#define DRYSTONE_HANDLER_H
+
+#ifndef __BPF_FEATURE_ADDR_SPACE_CAST
+#error "handlers take clang 19 or later, with -target bpf"
+#endif
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed char s8;
+typedef short s16;
+typedef int s32;
+typedef long long s64;
+
+#define SECTION(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+
+/* A handler: `HANDLER increment(struct message *message) { ... }`. */
+#define HANDLER SECTION("xdp") int
+
+/* What a handler gives: what becomes of the message. */
+enum {
+    ABORTED = 0,  /* The handler has a fault; the message is gone. */
+    DROP = 1,     /* It is done with, or unwanted. */
+    PASS = 2,     /* It is handed on as if there were no handler. Undo first what you changed. */
+    TRANSMIT = 3, /* It goes back, as it is now, to the device that it came from. */
+};
+
+/* A message as it arrived (Linux's `struct xdp_md`). */
+struct message {
+    u32 data, data_end, data_meta;
+    u32 interface; /* The device's number. */
+    u32 queue;     /* Its queue's. */
+    u32 egress;
+};
+
+/* The first byte, and what is behind the last one. */
+INLINE void *begin_of(struct message *message) { return (void *)(u64)message->data; }
+INLINE void *end_of(struct message *message) { return (void *)(u64)message->data_end; }
+
+/* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a file is 64
+   pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer to one. */
+#define SHARED __attribute__((address_space(1)))
+#define REGION(pages)                                                                                                              \
+    struct {                                                                                                                       \
+        int (*type)[33];                                                                                                           \
+        int (*map_flags)[1 << 10];                                                                                                 \
+        int (*max_entries)[pages];                                                                                                 \
+    } region SECTION(".maps")
+
+/* Tables: `TABLE(sessions, HASH, u32, struct session, 1000);`. */
+enum { HASH_KIND = 1, ARRAY_KIND = 2, LRU_HASH_KIND = 9 };
+#define TABLE(name, kind, key_type, value_type, most)                                                                              \
+    struct {                                                                                                                       \
+        int (*type)[kind##_KIND];                                                                                                  \
+        int (*max_entries)[most];                                                                                                  \
+        key_type *key;                                                                                                             \
+        value_type *value;                                                                                                         \
+    } name SECTION(".maps")
+
+/* What the handler says to its application: `RING(events, 1 << 16);` of so many bytes, a power of two from a page on. */
+#define RING(name, bytes)                                                                                                          \
+    struct {                                                                                                                       \
+        int (*type)[27];                                                                                                           \
+        int (*max_entries)[bytes];                                                                                                 \
+    } name SECTION(".maps")
+
+enum { PUT_ANY = 0, PUT_NEW = 1, PUT_THERE = 2 };
+
+static void *(*const look_up)(const void *table, const void *key) = (void *)1;
+static s64 (*const put)(const void *table, const void *key, const void *value, u64 how) = (void *)2;
+static s64 (*const take_out)(const void *table, const void *key) = (void *)3;
+/* Nanoseconds since the machine's start. */
+static u64 (*const time_now)(void) = (void *)5;
+static u32 (*const random_number)(void) = (void *)7;
+/* By so many bytes: positive, the message is shorter at its beginning, or longer at its end. All pointers into it are worth nothing
+   afterwards. 0: done. */
+static s64 (*const adjust_head)(struct message *message, s32 by) = (void *)44;
+static s64 (*const adjust_tail)(struct message *message, s32 by) = (void *)65;
+/* Says something to the application. 0: done; negative: there is no room. `how`: whether the application is woken. */
+static s64 (*const say)(void *ring, const void *bytes, u64 length, u64 how) = (void *)130;
+enum { WAKE_IF_ASLEEP = 0, WAKE_NOT = 1, WAKE = 2 };
+
+INLINE u16 swapped16(u16 x) { return __builtin_bswap16(x); }
+INLINE u32 swapped32(u32 x) { return __builtin_bswap32(x); }
+INLINE u64 swapped64(u64 x) { return __builtin_bswap64(x); }
+
+/* Headers, in the network's byte order. */
+struct ethernet {
+    u16 to[3], from[3];
+    u16 type;
+} __attribute__((packed, aligned(2)));
+
+struct ipv4 {
+    u8 version_and_words, service;
+    u16 length, id, fragment;
+    u8 hops, protocol;
+    u16 checksum;
+    u32 from, to;
+} __attribute__((packed, aligned(2)));
+
+struct udp {
+    u16 from, to, length, checksum;
+} __attribute__((packed, aligned(2)));
+
+struct tcp {
+    u16 from, to;
+    u32 sequence, acknowledged;
+    u8 words, flags;
+    u16 window, checksum, urgent;
+} __attribute__((packed, aligned(2)));
+
+enum { TYPE_IPV4 = 0x0008, TYPE_ARP = 0x0608, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17 };
+
+/* A datagram over IPv4 without options. */
+struct datagram {
+    struct ethernet ethernet;
+    struct ipv4 ip;
+    struct udp udp;
+    u8 data[];
+} __attribute__((packed, aligned(2)));
+
+/* The message as a datagram with at least so many bytes in it; or 0, if it isn't one. */
+INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
+    struct datagram *datagram = begin_of(message);
+    if ((void *)datagram->data + bytes > end_of(message)) return 0;
+    if (datagram->ethernet.type != TYPE_IPV4 || datagram->ip.version_and_words != 0x45) return 0;
+    if (datagram->ip.protocol != PROTOCOL_UDP || (datagram->ip.fragment & swapped16(0x3fff)) != 0) return 0;
+    return datagram;
+}
+
+/* Turns a datagram round: it goes back to who sent it. Over IPv4 a checksum of 0 says that there is none. */
+INLINE int answered(struct datagram *datagram) {
+    for (u32 i = 0; i < 3; i++) {
+        u16 part = datagram->ethernet.to[i];
+        datagram->ethernet.to[i] = datagram->ethernet.from[i];
+        datagram->ethernet.from[i] = part;
+    }
+    u32 ip = datagram->ip.to;
+    datagram->ip.to = datagram->ip.from;
+    datagram->ip.from = ip;
+    u16 port = datagram->udp.to;
+    datagram->udp.to = datagram->udp.from;
+    datagram->udp.from = port;
+    datagram->udp.checksum = 0;
+    return TRANSMIT;
+}
+
+/* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call whose checks
+   are made once. Whether they were all there. */
+__attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
+    u32 done = 0;
+    if (length > 65536 || from + length > end) return -22;
+    /* Linux wants to see it for each part, and the compiler mustn't know that it is so. */
+    asm volatile("" : "+r"(end));
+    for (; done + 8 <= length && done < 65536; done += 8) {
+        if (from + done + 8 > end) return -22;
+        *(u64 SHARED *)(to + done) = *(const u64 *)(from + done);
+    }
+    for (; done < length && done < 65536; done++) {
+        if (from + done + 1 > end) return -22;
+        to[done] = from[done];
+    }
+    return 0;
+}
+
+#endif

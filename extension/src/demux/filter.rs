@@ -1,0 +1,124 @@
+//! What packets somebody wants.
+
+use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
+
+use super::classic;
+use super::conjunction::Conjunction;
+use super::test::Test;
+
+/// Which packets somebody wants: those that fulfil all tests of one alternative, or for which a program says so.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    alternatives: Vec<Vec<Test>>,
+    /// What can't be said by tests.
+    programs: Vec<Arc<classic::Program>>,
+}
+
+/// Alternatives, in their simplest form, and programs.
+pub(super) type Parts<'a> = (Vec<Vec<Test>>, &'a [Arc<classic::Program>]);
+
+impl Filter {
+    /// An alternative has at most so many tests,
+    pub const TESTS: usize = 64;
+    /// and a filter so many alternatives, programs included.
+    pub const ALTERNATIVES: usize = 1024;
+
+    /// Every packet.
+    pub fn everything() -> Filter {
+        Filter::all_of(Vec::new())
+    }
+
+    /// No packet.
+    pub fn nothing() -> Filter {
+        Filter::default()
+    }
+
+    /// Packets that fulfil all of these tests.
+    pub fn all_of(tests: impl Into<Vec<Test>>) -> Filter {
+        Filter { alternatives: vec![tests.into()], programs: Vec::new() }
+    }
+
+    /// Packets that fulfil all tests of one of these.
+    pub(super) fn any_of(alternatives: Vec<Vec<Test>>) -> Filter {
+        Filter { alternatives, programs: Vec::new() }
+    }
+
+    /// Packets for which a program of classic BPF gives another number than 0. Its jumps are followed: what it does is understood as
+    /// tests as far as it consists of such ([`Filter::programs`] is 0 then), and else interpreted for each packet.
+    pub fn from_classic(instructions: &[classic::Instruction]) -> Result<Filter, classic::Refusal> {
+        let program = classic::Program::new(instructions)?;
+        Ok(match classic::alternatives(&program) {
+            Some(alternatives) => Filter::any_of(alternatives),
+            None => Filter { alternatives: Vec::new(), programs: vec![Arc::new(program)] },
+        })
+    }
+
+    /// These packets, and those that another filter wants.
+    pub fn or(mut self, other: impl Into<Filter>) -> Filter {
+        let other = other.into();
+        self.alternatives.extend(other.alternatives);
+        self.programs.extend(other.programs);
+        self
+    }
+
+    /// How many of its alternatives are programs, which cost time for each packet that nobody with a higher rank wants.
+    pub fn programs(&self) -> usize {
+        self.programs.len()
+    }
+
+    /// Its alternatives, as far as they are tests.
+    pub fn alternatives(&self) -> &[Vec<Test>] {
+        &self.alternatives
+    }
+
+    /// Whether a packet is wanted: what a [`super::Demultiplexer`] finds out for many filters at once.
+    pub fn wants(&self, packet: &[u8]) -> bool {
+        let fulfils = |tests: &Vec<Test>| tests.iter().all(|test| test.holds(packet));
+        self.alternatives.iter().any(fulfils) || self.programs.iter().any(|program| program.run(packet) != 0)
+    }
+
+    /// What it consists of, without alternatives that no packet can fulfil; or why it is refused.
+    pub(super) fn parts(&self) -> Result<Parts<'_>, String> {
+        let count = self.alternatives.len() + self.programs.len();
+        if count > Self::ALTERNATIVES {
+            return Err(format!("a filter of {count} alternatives: there can be {}", Self::ALTERNATIVES));
+        }
+        if let Some(long) = self.alternatives.iter().find(|tests| tests.len() > Self::TESTS) {
+            return Err(format!("{} tests in one alternative: there can be {}", long.len(), Self::TESTS));
+        }
+        if let Some(test) = self.alternatives.iter().flatten().find(|test| !test.cell.is_near()) {
+            return Err(format!("{:?} is farther than a packet reaches", test.cell));
+        }
+        let simplified = |tests: &Vec<Test>| Conjunction::of(tests).map(|it| it.tests());
+        let mut alternatives: Vec<Vec<Test>> = self.alternatives.iter().filter_map(simplified).collect();
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        Ok((alternatives, &self.programs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demux::test::Cell;
+
+    #[test]
+    fn what_nobody_can_fulfil_or_has_said_before_is_left_out() {
+        let filter = Filter::all_of([Test::is(Cell::byte(0), 1), Test::is(Cell::byte(0), 2)])
+            .or(Filter::all_of([Test::is(Cell::byte(0), 1)]))
+            .or(Filter::all_of([Test::is(Cell::byte(0), 1), Test::has(Cell::byte(0))]));
+        assert_eq!(filter.parts().unwrap().0, [[Test::is(Cell::byte(0), 1)]]);
+        assert!(filter.wants(&[1]) && !filter.wants(&[2]) && !filter.wants(&[]));
+        assert!(Filter::everything().wants(&[]) && !Filter::nothing().wants(&[]));
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let far = Filter::all_of([Test::has(Cell::byte(Cell::FARTHEST + 1))]);
+        assert!(far.parts().unwrap_err().contains("farther"));
+        let long = Filter::all_of(vec![Test::has(Cell::byte(1)); 65]);
+        assert_eq!(long.parts().unwrap_err(), "65 tests in one alternative: there can be 64");
+        let wide = Filter::any_of(vec![Vec::new(); 1025]);
+        assert_eq!(wide.parts().unwrap_err(), "a filter of 1025 alternatives: there can be 1024");
+    }
+}

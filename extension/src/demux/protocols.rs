@@ -1,0 +1,344 @@
+//! Filters by the names of protocols' fields, for packets that begin with a header of Ethernet. Each protocol offers what it has:
+//! `Filter::ethernet().ipv4().source([10, 0, 0, 1]).udp().destination_port(53)`.
+
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+use super::filter::Filter;
+use super::test::{Cell, Condition, Size, Test};
+
+const VLAN: u32 = 0x8100;
+const IPV4: u32 = 0x800;
+const ARP: u32 = 0x806;
+const IPV6: u32 = 0x86dd;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// Packets of Ethernet.
+#[derive(Clone, Debug)]
+pub struct Ethernet {
+    filter: Filter,
+    /// Where the type of what is in it stands.
+    type_at: u32,
+}
+
+/// Packets of ARP for IPv4.
+#[derive(Clone, Debug)]
+pub struct Arp {
+    filter: Filter,
+    begin: u32,
+}
+
+/// Packets of IPv4.
+#[derive(Clone, Debug)]
+pub struct Ipv4 {
+    filter: Filter,
+    begin: u32,
+}
+
+/// Packets of IPv6, without extension headers.
+#[derive(Clone, Debug)]
+pub struct Ipv6 {
+    filter: Filter,
+    begin: u32,
+}
+
+/// Packets of a protocol with ports.
+#[derive(Clone, Debug)]
+pub struct Ports {
+    filter: Filter,
+    source: Cell,
+    destination: Cell,
+    /// What only packets with ports have.
+    is_first_fragment: Option<Test>,
+}
+
+impl Filter {
+    /// Packets that begin with a header of Ethernet, to be told more closely.
+    pub fn ethernet() -> Ethernet {
+        Ethernet { filter: Filter::everything(), type_at: 12 }
+    }
+
+    /// Those that fulfil a test, too.
+    fn and(self, test: Test) -> Filter {
+        let with = |tests: &Vec<Test>| tests.iter().copied().chain([test]).collect();
+        Filter::any_of(self.alternatives().iter().map(with).collect())
+    }
+
+    /// Those of which the first bits of bytes from an offset on are as in an address.
+    fn and_address(self, offset: u32, address: &[u8], bits: u32) -> Filter {
+        address.chunks_exact(4).zip((0u32..).step_by(4)).fold(self, |filter, (word, at)| {
+            let value = u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
+            let mask = match bits.saturating_sub(8 * at) {
+                0 => return filter,
+                bits => u32::MAX << (32 - bits.min(32)),
+            };
+            filter.and(Test::is(Cell::word(offset + at), value & mask).masked(mask))
+        })
+    }
+}
+
+impl Ethernet {
+    /// To a station.
+    pub fn destination(self, address: [u8; 6]) -> Ethernet {
+        self.station(0, address)
+    }
+
+    /// From a station.
+    pub fn source(self, address: [u8; 6]) -> Ethernet {
+        self.station(6, address)
+    }
+
+    /// Of a virtual network. What is told after this is of what is in it.
+    pub fn vlan(self, number: u16) -> Ethernet {
+        let type_at = self.type_at;
+        let tag = Test::is(Cell::half(type_at + 2), number.into()).masked(0xfff);
+        Ethernet { filter: self.of_type(VLAN).and(tag), type_at: type_at + 4 }
+    }
+
+    /// With something in it of a type.
+    pub fn ethernet_type(self, number: u16) -> Filter {
+        self.of_type(number.into())
+    }
+
+    /// With a question or answer of ARP in it.
+    pub fn arp(self) -> Arp {
+        let begin = self.type_at + 2;
+        Arp { filter: self.of_type(ARP), begin }
+    }
+
+    /// With a packet of IPv4 in it.
+    pub fn ipv4(self) -> Ipv4 {
+        let begin = self.type_at + 2;
+        Ipv4 { filter: self.of_type(IPV4), begin }
+    }
+
+    /// With a packet of IPv6 in it.
+    pub fn ipv6(self) -> Ipv6 {
+        let begin = self.type_at + 2;
+        Ipv6 { filter: self.of_type(IPV6), begin }
+    }
+
+    fn of_type(self, number: u32) -> Filter {
+        self.filter.and(Test::is(Cell::half(self.type_at), number))
+    }
+
+    fn station(self, at: u32, [a, b, c, d, e, f]: [u8; 6]) -> Ethernet {
+        let first = Test::is(Cell::word(at), u32::from_be_bytes([a, b, c, d]));
+        let rest = Test::is(Cell::half(at + 4), u16::from_be_bytes([e, f]).into());
+        Ethernet { filter: self.filter.and(first).and(rest), ..self }
+    }
+}
+
+impl Arp {
+    /// With a number of what is to be done: 1 asks, 2 answers.
+    pub fn operation(self, number: u16) -> Arp {
+        let cell = Cell::half(self.begin + 6);
+        self.and(Test::is(cell, number.into()))
+    }
+
+    /// From who has an address.
+    pub fn sender(self, address: [u8; 4]) -> Arp {
+        let cell = Cell::word(self.begin + 14);
+        self.and(Test::is(cell, u32::from_be_bytes(address)))
+    }
+
+    /// About who has an address.
+    pub fn target(self, address: [u8; 4]) -> Arp {
+        let cell = Cell::word(self.begin + 24);
+        self.and(Test::is(cell, u32::from_be_bytes(address)))
+    }
+
+    fn and(self, test: Test) -> Arp {
+        Arp { filter: self.filter.and(test), ..self }
+    }
+}
+
+impl Ipv4 {
+    /// From an address.
+    pub fn source(self, address: [u8; 4]) -> Ipv4 {
+        self.source_net(address, 32)
+    }
+
+    /// To an address.
+    pub fn destination(self, address: [u8; 4]) -> Ipv4 {
+        self.destination_net(address, 32)
+    }
+
+    /// From an address of which the first bits are as in this one.
+    pub fn source_net(self, address: [u8; 4], bits: u32) -> Ipv4 {
+        Ipv4 { filter: self.filter.and_address(self.begin + 12, &address, bits), ..self }
+    }
+
+    /// To an address of which the first bits are as in this one.
+    pub fn destination_net(self, address: [u8; 4], bits: u32) -> Ipv4 {
+        Ipv4 { filter: self.filter.and_address(self.begin + 16, &address, bits), ..self }
+    }
+
+    /// With something in it of a protocol.
+    pub fn protocol(self, number: u8) -> Ipv4 {
+        Ipv4 { filter: self.filter.and(Test::is(Cell::byte(self.begin + 9), number.into())), ..self }
+    }
+
+    /// With TCP in it.
+    pub fn tcp(self) -> Ports {
+        self.ports(TCP)
+    }
+
+    /// With UDP in it.
+    pub fn udp(self) -> Ports {
+        self.ports(UDP)
+    }
+
+    fn ports(self, protocol: u8) -> Ports {
+        let begin = self.begin;
+        let behind = |offset| Cell::Behind { header: begin, offset, size: Size::Half };
+        Ports {
+            filter: self.protocol(protocol).filter,
+            source: behind(begin),
+            destination: behind(begin + 2),
+            is_first_fragment: Some(Test::is(Cell::half(begin + 6), 0).masked(0x1fff)),
+        }
+    }
+}
+
+impl Ipv6 {
+    /// From an address.
+    pub fn source(self, address: [u8; 16]) -> Ipv6 {
+        self.source_net(address, 128)
+    }
+
+    /// To an address.
+    pub fn destination(self, address: [u8; 16]) -> Ipv6 {
+        self.destination_net(address, 128)
+    }
+
+    /// From an address of which the first bits are as in this one.
+    pub fn source_net(self, address: [u8; 16], bits: u32) -> Ipv6 {
+        Ipv6 { filter: self.filter.and_address(self.begin + 8, &address, bits), ..self }
+    }
+
+    /// To an address of which the first bits are as in this one.
+    pub fn destination_net(self, address: [u8; 16], bits: u32) -> Ipv6 {
+        Ipv6 { filter: self.filter.and_address(self.begin + 24, &address, bits), ..self }
+    }
+
+    /// With something in it of a protocol.
+    pub fn protocol(self, number: u8) -> Ipv6 {
+        Ipv6 { filter: self.filter.and(Test::is(Cell::byte(self.begin + 6), number.into())), ..self }
+    }
+
+    /// With TCP in it.
+    pub fn tcp(self) -> Ports {
+        self.ports(TCP)
+    }
+
+    /// With UDP in it.
+    pub fn udp(self) -> Ports {
+        self.ports(UDP)
+    }
+
+    fn ports(self, protocol: u8) -> Ports {
+        let begin = self.begin;
+        Ports {
+            filter: self.protocol(protocol).filter,
+            source: Cell::half(begin + 40),
+            destination: Cell::half(begin + 42),
+            is_first_fragment: None,
+        }
+    }
+}
+
+impl Ports {
+    /// From a port.
+    pub fn source_port(self, port: u16) -> Ports {
+        self.source_ports(port..=port)
+    }
+
+    /// To a port.
+    pub fn destination_port(self, port: u16) -> Ports {
+        self.destination_ports(port..=port)
+    }
+
+    /// From one of some ports.
+    pub fn source_ports(self, ports: RangeInclusive<u16>) -> Ports {
+        let cell = self.source;
+        self.port(cell, ports)
+    }
+
+    /// To one of some ports.
+    pub fn destination_ports(self, ports: RangeInclusive<u16>) -> Ports {
+        let cell = self.destination;
+        self.port(cell, ports)
+    }
+
+    fn port(self, cell: Cell, ports: RangeInclusive<u16>) -> Ports {
+        let condition = Condition::Between((*ports.start()).into(), (*ports.end()).into());
+        let filter = self.filter.and(Test { cell, mask: 0xffff, condition });
+        let filter = self.is_first_fragment.into_iter().fold(filter, Filter::and);
+        Ports { filter, ..self }
+    }
+}
+
+/// It can be inserted where filters can.
+macro_rules! filters {
+    ($($name:ident)*) => {
+        $(impl From<$name> for Filter {
+            fn from(it: $name) -> Filter {
+                it.filter
+            }
+        })*
+    };
+}
+
+filters!(Ethernet Arp Ipv4 Ipv6 Ports);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet() -> [u8; 42] {
+        let mut packet = [0; 42];
+        packet[..6].copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+        packet[12..14].copy_from_slice(&[8, 0]);
+        packet[14] = 0x45;
+        packet[23] = 17;
+        packet[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 1, 2, 3]);
+        packet[34..38].copy_from_slice(&[0x10, 0, 0, 53]);
+        packet
+    }
+
+    #[test]
+    fn fields_are_where_the_protocols_have_them() {
+        let wants = |filter: Filter, expected| assert_eq!(filter.wants(&packet()), expected, "{filter:?}");
+        let ipv4 = || Filter::ethernet().destination([1, 2, 3, 4, 5, 6]).ipv4();
+        wants(ipv4().source([10, 0, 0, 1]).destination_net([10, 1, 0, 0], 16).udp().into(), true);
+        wants(ipv4().udp().source_port(4096).destination_port(53).into(), true);
+        wants(ipv4().udp().destination_ports(50..=52).into(), false);
+        wants(ipv4().tcp().into(), false);
+        wants(ipv4().source_net([11, 0, 0, 0], 7).into(), true);
+        wants(ipv4().source_net([77, 0, 0, 0], 0).into(), true);
+        wants(Filter::ethernet().ipv6().into(), false);
+        wants(Filter::ethernet().arp().into(), false);
+        wants(Filter::ethernet().ethernet_type(0x800), true);
+    }
+
+    #[test]
+    fn later_fragments_have_no_ports() {
+        let mut packet = packet();
+        packet[21] = 1;
+        let udp = || Filter::ethernet().ipv4().udp();
+        assert!(Filter::from(udp()).wants(&packet));
+        assert!(!Filter::from(udp().destination_port(53)).wants(&packet));
+    }
+
+    #[test]
+    fn a_virtual_network_moves_what_is_in_it() {
+        let packet = packet();
+        let mut tagged = packet[..12].to_vec();
+        tagged.extend([0x81, 0, 0xe0, 7]);
+        tagged.extend(&packet[12..]);
+        let dns = |network| Filter::from(Filter::ethernet().vlan(network).ipv4().udp().destination_port(53));
+        assert!(dns(7).wants(&tagged) && !dns(8).wants(&tagged) && !dns(7).wants(&packet));
+    }
+}

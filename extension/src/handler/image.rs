@@ -1,0 +1,118 @@
+//! A handler as its file has it.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::tables::kind;
+use crate::bytecode::{self, Object, Slot};
+
+/// Bytes that the region of a handler can have.
+pub const LARGEST_REGION: u64 = 1 << 30;
+
+const PAGE: u64 = 4096;
+
+/// Where a handler will run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// In an engine of Drystone, which has helpers that Linux hasn't.
+    Drystone,
+    /// In Linux's kernel: what a helper would do there the handler does itself.
+    Linux,
+}
+
+/// A program with the maps that it refers to, as every engine takes it.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The function's name.
+    pub name: String,
+    /// Its instructions; constants refer to maps by their numbers.
+    pub slots: Vec<Slot>,
+    /// Its maps.
+    pub maps: Vec<bytecode::Map>,
+}
+
+impl Image {
+    /// Reads an object file that `clang -g -target bpf` has made; `entry` is the handler's function, and needn't be said if there is
+    /// only one.
+    ///
+    /// # Errors
+    /// What is wrong with the file, for people.
+    pub fn read(bytes: &[u8], entry: Option<&str>, machine: Machine) -> Result<Image, String> {
+        let helper = |name: &str| match machine {
+            Machine::Drystone => super::helpers::number(name),
+            Machine::Linux => None,
+        };
+        let Object { slots, functions, maps } = bytecode::load(bytes, entry, &helper)?;
+        for map in &maps {
+            if map.definition.is_none() && matches!(map.name.as_bytes(), [first, ..] if *first != b'.') {
+                let name = &map.name;
+                return Err(format!("how map `{name}` is made isn't in the file: compile it with -g"));
+            }
+        }
+        let name = functions.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        let image = Image { name, slots, maps };
+        image.check_region()?;
+        Ok(image)
+    }
+
+    /// The map that is the region which the handler shares with its application, by number.
+    pub fn region(&self) -> Option<usize> {
+        let is_region = |map: &bytecode::Map| map.definition.is_some_and(|it| it.kind == kind::ARENA);
+        self.maps.iter().position(is_region)
+    }
+
+    /// Bytes of the region, a power of two; 0 if there is none.
+    pub fn region_bytes(&self) -> u64 {
+        let definition = self.region().and_then(|region| self.maps[region].definition);
+        definition.map_or(0, |it| (u64::from(it.entries) * PAGE).next_power_of_two())
+    }
+
+    /// Where the file wants the region to lie, in its application and for itself.
+    pub fn region_address(&self) -> Option<u64> {
+        let definition = self.region().and_then(|region| self.maps[region].definition);
+        definition.map(|it| it.extra).filter(|address| *address != 0)
+    }
+
+    fn check_region(&self) -> Result<(), String> {
+        let Some(region) = self.region() else { return Ok(()) };
+        let (name, bytes) = (&self.maps[region].name, self.region_bytes());
+        let begin = self.region_address().unwrap_or(LARGEST_REGION);
+        if bytes == 0 || bytes > LARGEST_REGION {
+            return Err(format!(
+                "region `{name}` has {bytes} bytes: give it 1 to {} pages",
+                LARGEST_REGION / PAGE
+            ));
+        }
+        if begin % bytes != 0 || begin == 0 || begin + bytes > 1 << 32 {
+            return Err(format!(
+                "region `{name}` of {bytes} bytes can't lie at {begin:#x}: that must be a multiple of them, below 4 GiB"
+            ));
+        }
+        if self.maps[region].bytes.len() as u64 > bytes {
+            let most = self.maps[region].bytes.len();
+            return Err(format!(
+                "region `{name}` has {bytes} bytes, but there are variables of {most} in it"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The instructions for a machine on which pointers to the region, which lies at `region`, are what the application has: numbers
+    /// of 32 bits. What changes pointers between Linux's address spaces does nothing then.
+    pub(super) fn lowered(&self, region: u64) -> Vec<Slot> {
+        let (number, mut slots) = (self.region(), self.slots.clone());
+        for at in 0..slots.len() {
+            let slot = slots[at];
+            let is_cast = slot.opcode == 0xbf && slot.offset == 1 && matches!(slot.immediate, 1 | 0x1_0000);
+            if is_cast {
+                slots[at] = Slot { opcode: 0xbc, offset: 0, immediate: 0, ..slot };
+            }
+            let is_place = slot.opcode == 0x18 && slot.source == 6;
+            if is_place && number == usize::try_from(slot.immediate).ok() {
+                let place = region.wrapping_add(i64::from(slots[at + 1].immediate) as u64);
+                slots[at] = Slot { source: 0, immediate: place as i32, ..slot };
+                slots[at + 1].immediate = (place >> 32) as i32;
+            }
+        }
+        slots
+    }
+}

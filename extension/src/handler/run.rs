@@ -1,0 +1,251 @@
+//! A handler that is ready to run, here.
+//!
+//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told: helpers are those of the
+//! terms, own memory has the size that it says, tables stay where they are, and each run begins with the context that it says.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::arrival::{Arrival, Sent};
+use super::frame::Frame;
+use super::image::{Image, Machine};
+use super::tables::Table;
+use super::{helpers, terms};
+use crate::Guard;
+use crate::bytecode::{self, Definition};
+#[cfg(all(unix, target_arch = "x86_64"))]
+use crate::engine::jit::{Constants, Jit, Pages, pages};
+use crate::engine::{Context, Interpreter, Memory, Platform, State, Stop};
+use crate::verifier::verify;
+
+/// What becomes of a message: Linux's `XDP_...`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The handler has a fault, and says so itself; the message is gone.
+    Aborted,
+    /// The handler has done all, or wants nothing of it.
+    Drop,
+    /// It is processed as if there were no handler: also what a handler says that undid what it did (a voluntary abort).
+    Pass,
+    /// It goes back to where it came from, as it is now.
+    Transmit,
+}
+
+impl Verdict {
+    /// By Linux's number; those that aren't known are as [`Verdict::Aborted`], as on Linux.
+    pub fn from_number(number: u64) -> Verdict {
+        match number as u32 {
+            1 => Verdict::Drop,
+            2 => Verdict::Pass,
+            3 => Verdict::Transmit,
+            _ => Verdict::Aborted,
+        }
+    }
+}
+
+/// How a run of a handler has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    With(Verdict),
+    /// It was stopped (an involuntary abort): the message is as it came, nothing is sent, and only the handler's own region and tables
+    /// may have changed.
+    Stopped(Stop),
+}
+
+/// How a handler runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Rounds of loops that can't be proved to be short: more stop it.
+    pub budget: u64,
+    /// A number that nobody can guess: constants are mixed with it, and tables and random numbers made of it.
+    pub key: u64,
+    /// Whether it is interpreted also where it could be compiled.
+    pub interpreted: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { budget: 1 << 14, key: 0, interpreted: false }
+    }
+}
+
+enum Engine {
+    Interpreter(Interpreter<Arrival>),
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    Jit(Jit<Arrival, Pages>),
+}
+
+/// See the head of this file.
+pub struct Handler {
+    name: String,
+    names: Vec<String>,
+    engine: Engine,
+    arrival: Arrival,
+    memory: Memory,
+    budget: u64,
+    /// What the last run has left of it.
+    left: u64,
+    /// The message as it came, if the handler may be stopped.
+    kept: Option<Vec<u8>>,
+}
+
+impl Handler {
+    /// Makes a handler of an object file (see [`Image::read`]), with a region of its own.
+    ///
+    /// # Errors
+    /// What is wrong with the file, or what the verifier says against the program, for people.
+    pub fn new(bytes: &[u8], entry: Option<&str>, settings: Settings) -> Result<Handler, String> {
+        Handler::of(&Image::read(bytes, entry, Machine::Drystone)?, settings)
+    }
+
+    /// The same of what was read.
+    ///
+    /// # Errors
+    /// As for [`Handler::new`].
+    pub fn of(image: &Image, settings: Settings) -> Result<Handler, String> {
+        let memory = Memory::new(image.region_bytes() as usize);
+        Handler::with_region(image, memory, Memory::BEGIN, settings)
+    }
+
+    /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its length, which is
+    /// the image's [`Image::region_bytes`], below 4 GiB. So pointers to it are the same for both.
+    ///
+    /// # Errors
+    /// As for [`Handler::new`].
+    pub fn with_region(
+        image: &Image,
+        mut memory: Memory,
+        address: u64,
+        settings: Settings,
+    ) -> Result<Handler, String> {
+        let bytes = image.region_bytes();
+        if bytes as usize > memory.size() {
+            return Err(format!("its region needs {bytes} bytes, and {} were given", memory.size()));
+        }
+        let slots = image.lowered(address);
+        let program = bytecode::Program::decode(&slots).map_err(|error| error.what)?;
+        let mut tables = tables(image, settings.key)?;
+        let contract = terms::contract(&image.maps, &mut tables, bytes)?;
+        let verified = verify(program, &contract).map_err(|rejection| format!("{rejection}"))?;
+        if let Some(number) = image.region() {
+            let begins_with = &image.maps[number].bytes;
+            memory.own_mut()[..begins_with.len()].copy_from_slice(begins_with);
+        }
+        let values: Vec<u64> = tables.iter_mut().map(|table| first_value(table, &memory)).collect();
+        let helpers = helpers::table();
+        let platform = Platform { helpers: &helpers, values: &values, memory: memory.size() };
+        // SAFETY: see the head of this file.
+        let engine = unsafe {
+            match settings.interpreted {
+                #[cfg(all(unix, target_arch = "x86_64"))]
+                false => Engine::Jit(Jit::new(&verified, platform, Constants::Blinded(settings.key), pages)?),
+                _ => Engine::Interpreter(Interpreter::new(&verified, platform)?),
+            }
+        };
+        let may_stop = verified.guards().iter().any(|guard| matches!(guard, Guard::Budget | Guard::Check));
+        Ok(Handler {
+            name: image.name.clone(),
+            names: image.maps.iter().map(|map| map.name.clone()).collect(),
+            engine,
+            arrival: Arrival::new(tables, settings.key),
+            memory,
+            budget: settings.budget,
+            left: settings.budget,
+            kept: may_stop.then(Vec::new),
+        })
+    }
+
+    /// What its function is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it has loops that aren't proved to be short, and so may be stopped.
+    pub fn may_be_stopped(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Runs it for a message that has arrived at a device's queue, at a time of the machine's clock in nanoseconds.
+    pub fn run(&mut self, frame: &mut Frame<'_>, (interface, queue): (u32, u32), now: u64) -> Ended {
+        let Handler { engine, arrival, memory, budget, left, kept, .. } = self;
+        arrival.sent.clear();
+        (arrival.seen.interface, arrival.seen.queue, arrival.now) = (interface, queue, now);
+        let before = frame.range();
+        if let Some(kept) = kept {
+            kept.clear();
+            kept.extend_from_slice(frame.bytes());
+        }
+        // SAFETY: the frame is lent to this, which leaves it below.
+        unsafe { arrival.enter(frame, memory) };
+        let seen = memory.address_of(&raw const arrival.seen);
+        let mut context = Context::new(State::new([seen, 0, 0, 0, 0], *budget), memory, arrival);
+        let result = match engine {
+            Engine::Interpreter(interpreter) => interpreter.run(&mut context),
+            #[cfg(all(unix, target_arch = "x86_64"))]
+            Engine::Jit(jit) => jit.run(&mut context),
+        };
+        *left = context.state().budget();
+        arrival.leave();
+        match result {
+            Ok(number) => Ended::With(Verdict::from_number(number)),
+            Err(stop) => {
+                arrival.sent.clear();
+                if let Some(kept) = kept {
+                    frame.restore(before, kept);
+                }
+                Ended::Stopped(stop)
+            }
+        }
+    }
+
+    /// What it sent at the last arrival, in order.
+    pub fn sent(&self) -> &[Sent] {
+        &self.arrival.sent
+    }
+
+    /// How many rounds of loops the last run has taken from the budget.
+    pub fn rounds(&self) -> u64 {
+        self.budget - self.left
+    }
+
+    /// A table, by its name in the file.
+    pub fn table(&mut self, name: &str) -> Option<&mut Table> {
+        let number = self.names.iter().position(|it| it == name)?;
+        self.arrival.tables.get_mut(number)
+    }
+
+    /// The region, if nobody shares it.
+    pub fn region(&mut self) -> &mut [u8] {
+        self.memory.own_mut()
+    }
+}
+
+fn tables(image: &Image, key: u64) -> Result<Vec<Table>, String> {
+    let mut tables = Vec::new();
+    for map in &image.maps {
+        let section = Definition {
+            kind: super::tables::kind::ARRAY,
+            key: 4,
+            value: map.bytes.len() as u32,
+            entries: 1,
+            flags: 0,
+            extra: 0,
+        };
+        let mut table = Table::new(&map.name, &map.definition.unwrap_or(section), key)?;
+        if let (None, Some(value)) = (map.definition, table.get(&[0; 4])) {
+            value.copy_from_slice(&map.bytes);
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+/// The program's address of what constants name.
+fn first_value(table: &mut Table, memory: &Memory) -> u64 {
+    match table {
+        Table::Array(array) => array.get(0).map_or(0, |value| memory.address_of(value.as_mut_ptr())),
+        _ => 0,
+    }
+}

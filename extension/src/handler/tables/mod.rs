@@ -1,0 +1,191 @@
+//! The tables of handlers, made as Linux's maps are, for engines that aren't Linux.
+
+mod array;
+mod hash;
+mod ring;
+
+use alloc::{format, string::String, vec::Vec};
+
+pub use array::Array;
+pub use hash::Hash;
+pub use ring::Ring;
+
+use crate::bytecode::Definition;
+
+/// Kinds of maps, by Linux's numbers.
+pub mod kind {
+    #![allow(missing_docs)]
+    pub const HASH: u32 = 1;
+    pub const ARRAY: u32 = 2;
+    pub const PERCPU_HASH: u32 = 5;
+    pub const PERCPU_ARRAY: u32 = 6;
+    pub const LRU_HASH: u32 = 9;
+    pub const LRU_PERCPU_HASH: u32 = 10;
+    pub const RINGBUF: u32 = 27;
+    pub const ARENA: u32 = 33;
+}
+
+/// Bytes that all values of a table may have together.
+const LARGEST: u64 = 1 << 32;
+
+/// Why something can't be done with a table: as Linux says it, a negative number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Trouble {
+    /// There is no such key.
+    Missing = -2,
+    /// There is no room.
+    Full = -7,
+    /// There is one already, and it should be new.
+    Exists = -17,
+    /// It makes no sense for such a table.
+    Invalid = -22,
+    /// There is no room in the ring.
+    NoSpace = -28,
+}
+
+/// Whether what is put must be new, or be there already: Linux's `BPF_ANY`, `BPF_NOEXIST`, `BPF_EXIST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// Either.
+    Any,
+    /// New.
+    New,
+    /// There.
+    There,
+}
+
+impl Put {
+    /// By Linux's number.
+    pub fn from_number(number: u64) -> Option<Put> {
+        [Put::Any, Put::New, Put::There].get(usize::try_from(number).ok()?).copied()
+    }
+}
+
+/// One table.
+#[derive(Debug)]
+pub enum Table {
+    /// Values by their numbers.
+    Array(Array),
+    /// Values by keys.
+    Hash(Hash),
+    /// What the handler says to its application.
+    Ring(Ring),
+    /// The region, which isn't here.
+    Region,
+}
+
+impl Table {
+    /// Makes a table, empty or full of zeros. `seed` should be a number that nobody can guess.
+    ///
+    /// # Errors
+    /// There is no such kind, or it would be too large: for people, with the map's name.
+    pub fn new(name: &str, definition: &Definition, seed: u64) -> Result<Table, String> {
+        let Definition { kind, key, value, entries, .. } = *definition;
+        let bytes = u64::from(entries) * (u64::from(value) + u64::from(key));
+        if kind != kind::ARENA && (entries == 0 || bytes > LARGEST) {
+            return Err(format!(
+                "map `{name}` with {entries} entries: it needs at least one, and {LARGEST} bytes at most"
+            ));
+        }
+        let has_key =
+            |bytes| if key == bytes { Ok(()) } else { Err(format!("map `{name}` has keys of {key} bytes")) };
+        Ok(match kind {
+            kind::ARRAY | kind::PERCPU_ARRAY => {
+                has_key(4)?;
+                Table::Array(Array::new(value as usize, entries as usize))
+            }
+            kind::HASH | kind::PERCPU_HASH if key > 0 => Table::Hash(Hash::new(definition, false, seed)),
+            kind::LRU_HASH | kind::LRU_PERCPU_HASH if key > 0 => {
+                Table::Hash(Hash::new(definition, true, seed))
+            }
+            kind::RINGBUF => Table::Ring(Ring::new(entries as usize)),
+            kind::ARENA => Table::Region,
+            _ => {
+                return Err(format!(
+                    "map `{name}` is of Linux's kind {kind}, which is only there on Linux: take an ARRAY, a HASH, an LRU_HASH, a \
+                     RINGBUF or an ARENA"
+                ));
+            }
+        })
+    }
+
+    /// Bytes of a value; 0 where there are none.
+    pub(in crate::handler) fn value_bytes(&self) -> usize {
+        match self {
+            Table::Array(array) => array.value_bytes(),
+            Table::Hash(hash) => hash.value_bytes(),
+            Table::Ring(_) | Table::Region => 0,
+        }
+    }
+
+    /// The value under a key.
+    pub fn get(&mut self, key: &[u8]) -> Option<&mut [u8]> {
+        match self {
+            Table::Array(array) => array.get(number(key)?),
+            Table::Hash(hash) => hash.get(key),
+            Table::Ring(_) | Table::Region => None,
+        }
+    }
+
+    /// Puts a value under a key.
+    pub fn put(&mut self, key: &[u8], value: &[u8], how: Put) -> Result<(), Trouble> {
+        match self {
+            Table::Array(_) if how == Put::New => Err(Trouble::Exists),
+            Table::Array(array) => {
+                let place = number(key).and_then(|number| array.get(number)).ok_or(Trouble::Full)?;
+                place.copy_from_slice(value);
+                Ok(())
+            }
+            Table::Hash(hash) => hash.put(key, value, how),
+            Table::Ring(_) | Table::Region => Err(Trouble::Invalid),
+        }
+    }
+
+    /// Takes a key out.
+    pub fn remove(&mut self, key: &[u8]) -> Result<(), Trouble> {
+        match self {
+            Table::Hash(hash) => hash.remove(key),
+            _ => Err(Trouble::Invalid),
+        }
+    }
+
+    /// All keys.
+    pub fn keys(&self) -> Vec<Vec<u8>> {
+        match self {
+            Table::Array(array) => {
+                (0..array.entries() as u32).map(|number| number.to_ne_bytes().to_vec()).collect()
+            }
+            Table::Hash(hash) => hash.keys().map(<[u8]>::to_vec).collect(),
+            Table::Ring(_) | Table::Region => Vec::new(),
+        }
+    }
+}
+
+fn number(key: &[u8]) -> Option<usize> {
+    Some(u32::from_ne_bytes(key.try_into().ok()?) as usize)
+}
+
+/// Numbers of 8 bytes that hold so many bytes.
+fn words(bytes: usize) -> usize {
+    bytes.div_ceil(8)
+}
+
+/// Values, each in words of its own, so that they are aligned.
+#[derive(Debug)]
+struct Values {
+    words: alloc::boxed::Box<[u64]>,
+    bytes: usize,
+}
+
+impl Values {
+    fn new(bytes: usize, count: usize) -> Values {
+        Values { words: alloc::vec![0; words(bytes) * count].into(), bytes }
+    }
+
+    fn get(&mut self, index: usize) -> &mut [u8] {
+        let size = words(self.bytes);
+        let words = &mut self.words[index * size..][..size];
+        &mut bytemuck::cast_slice_mut(words)[..self.bytes]
+    }
+}

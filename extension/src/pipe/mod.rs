@@ -1,0 +1,59 @@
+//! Dynamic integrated layer processing, after *ASHs: Application-specific handlers for high-performance messaging* (sections II-B,
+//! III-C and V-A): what several layers do to the data of a message, each in a pass of its own, becomes one loop.
+//!
+//! A [`Pipe`] is what one layer does with each word of a stream ([`ready`] has some). A list of them ([`Pipes`]) is compiled at run
+//! time to a [`Pass`], which takes each word through all of them on its way from the source to the destination.
+//!
+//! ```
+//! # #[cfg(all(unix, target_arch = "x86_64"))] {
+//! use drystone_extension::pipe::{Mode, Pipes, ready};
+//!
+//! let mut list = Pipes::new();
+//! let sum = list.add(ready::internet_checksum());
+//! list.add(ready::swap32());
+//! let pass = list.compile(Mode::Write)?;
+//!
+//! let mut registers = pass.registers();
+//! let mut destination = [0; 8];
+//! pass.run(&[1, 2, 3, 4, 5, 6, 7, 8], &mut destination, &mut registers)?;
+//! assert_eq!(destination, [4, 3, 2, 1, 8, 7, 6, 5]);
+//! assert_eq!(registers.export(sum)?, 0x0c0a_0806);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! However a pipe is written ([`Pipe::new`], [`Pipe::of_program`]), `compose` makes a `body` of it. What that does is said by
+//! `evaluate`, and `x86` compiles it. `transfer` brings the data to what was compiled.
+
+mod body;
+// Where nothing compiles, nothing calls it.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+mod code;
+mod compose;
+mod error;
+mod evaluate;
+mod features;
+mod gauge;
+mod list;
+mod pass;
+mod program;
+pub mod ready;
+mod registers;
+mod stage;
+mod transfer;
+mod write;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::{Binary, Comparison, Register, Table};
+pub use error::{Fault, Refusal};
+pub use features::{Features, Vectors};
+pub use gauge::Gauge;
+pub use list::{Mode, Pipes, Stride};
+pub use pass::Pass;
+pub use registers::{Handle, Registers};
+pub use stage::{Attributes, Pipe};
+pub use write::{Entries, Held, Operand, Word, Writer};

@@ -1,0 +1,217 @@
+//! The loop over units of data.
+//!
+//! A stage of vectors reads each one before it writes where it goes, and a stage of words each word; and what a stage reads of the
+//! source it reads before any stage has written to the destination of that unit, or while it does so itself. So nothing is
+//! written over before it is read, as long as the destination doesn't begin within the source.
+
+use alloc::vec::Vec;
+
+use super::frame::*;
+use super::plan::{Kind, Plan, Stage, Where};
+use super::scalar::Words;
+use super::simd::{Rm, Simd, Vector};
+use super::vector::Stream;
+use crate::bytecode::Width;
+use crate::engine::jit::x86::*;
+use crate::pipe::{Gauge, Stride};
+
+/// So many steps of words stand one after the other; what is more goes round.
+const STRAIGHT: usize = 96;
+
+impl Compiler<'_> {
+    /// Gives where it begins.
+    pub fn units(&mut self) -> usize {
+        let plan = self.plan;
+        let has_words = plan.has_words();
+        if has_words {
+            self.pin_all();
+        }
+        if plan.has_buffers() {
+            // Both of them, first of all in the frame.
+            self.take(2 * BUFFER / 8);
+        }
+        let simd = Simd { is_wide: plan.vector == 32 };
+        let mut stream = Stream::new(self, &simd);
+        let begin = self.code.here();
+        if plan.units > 1 {
+            self.code.op_number(Width::W64, Op::Sub, COUNT, plan.units as i32);
+            let few = self.code.jump_if(If::Below);
+            self.round(&mut stream, plan.units, If::AboveOrEqual);
+            self.code.land(few);
+            self.code.op_number(Width::W64, Op::Add, COUNT, plan.units as i32);
+            let none = self.code.jump_if(If::Equal);
+            self.round(&mut stream, 1, If::NotEqual);
+            self.code.land(none);
+        } else {
+            self.round(&mut stream, 1, If::NotEqual);
+        }
+        stream.end(self);
+        if plan.vector > 8 {
+            Simd::leave(&mut self.code);
+        }
+        let pins = self.pins.clone();
+        if has_words {
+            self.unpin();
+            self.leave();
+        }
+        self.code.ret();
+        self.code.align();
+        let end = self.code.here();
+        if has_words {
+            self.pins = pins;
+            self.enter();
+            self.load_pins();
+            self.pins.clear();
+        }
+        self.code.mov(Width::W64, COUNT, RCX);
+        stream.begin(self);
+        self.code.align();
+        // It is put before the loops, which stay aligned: jumps there don't lead out of them.
+        self.code.bytes[begin..].rotate_left(end - begin);
+        self.taken = 0;
+        begin
+    }
+
+    /// Takes so many units, and goes on with as many if there still are.
+    fn round(&mut self, stream: &mut Stream, units: usize, condition: If) {
+        let plan = self.plan;
+        self.code.align();
+        let again = self.code.here();
+        for stage in &plan.stages {
+            match &stage.kind {
+                Kind::Vectors(pipes) => {
+                    let steps = |at: &usize| self.pipes[*at].body.steps.len();
+                    // As many at once as leave registers for values.
+                    let at_once = match pipes.iter().map(steps).max() {
+                        None | Some(..=8) => 4,
+                        Some(..=16) => 2,
+                        _ => 1,
+                    };
+                    let in_unit = |unit| (0..stage.bytes).step_by(plan.vector).map(move |at| (unit, at));
+                    let all: Vec<(usize, usize)> = (0..units).flat_map(in_unit).collect();
+                    for some in all.chunks(at_once) {
+                        stream.vectors(self, stage, pipes, some);
+                    }
+                }
+                Kind::Words(pipe, gauge, body) => {
+                    let body = body.as_ref().unwrap_or(&self.pipes[*pipe].body);
+                    self.all_words(stage, *pipe, *gauge, body);
+                }
+            }
+        }
+        let advance =
+            |stride: Option<Stride>, bytes: usize| stride.map_or(bytes, |it| it.place(bytes)) as i32;
+        let (from, to) =
+            (advance(plan.source, units * plan.unit), advance(plan.destination, units * plan.out));
+        self.code.op_number(Width::W64, Op::Add, SOURCE, from);
+        self.code.op_number(Width::W64, Op::Add, DESTINATION, to);
+        self.code.op_number(Width::W64, Op::Sub, COUNT, units as i32);
+        let back = self.code.jump_if(condition);
+        self.code.patch(back, again);
+    }
+
+    /// A stage of words.
+    fn all_words(&mut self, stage: &Stage, pipe: usize, input: Gauge, body: &crate::pipe::body::Body) {
+        let it = &self.pipes[pipe];
+        let output = if it.changes_length() { it.output } else { input };
+        let count = stage.bytes / input.bytes();
+        let mut straight = count;
+        while straight > 1 && straight * body.steps.len() > STRAIGHT {
+            straight /= 2;
+        }
+        let (from, to) = (input.bytes(), output.bytes());
+        let is_loop = straight < count;
+        let narrow = from.min(to);
+        let place = |at: Where, bytes: usize| {
+            let scale = (bytes / narrow).trailing_zeros() as u8;
+            Place { index: is_loop.then_some((INDEX, scale)), ..in_unit(at, 0) }
+        };
+        let (source, target) = (place(stage.from, from), stage.to.map(|at| place(at, to)));
+        if is_loop {
+            self.code.op(Width::W32, Op::Xor, INDEX, INDEX);
+        }
+        let again = self.code.here();
+        for word in 0..straight {
+            let words = Words {
+                pipe,
+                body,
+                output,
+                from: source.plus((word * from) as i32),
+                to: target.map(|it| it.plus((word * to) as i32)),
+            };
+            self.words(&words);
+        }
+        if is_loop {
+            self.code.op_number(Width::W64, Op::Add, INDEX, (straight * narrow) as i32);
+            self.code.op_number(Width::W64, Op::Cmp, INDEX, (count * narrow) as i32);
+            let back = self.code.jump_if(If::Below);
+            self.code.patch(back, again);
+        }
+    }
+}
+
+/// Bytes of a buffer.
+const BUFFER: usize = 256;
+
+/// Where a byte of a unit without gaps is.
+fn in_unit(place: Where, at: usize) -> Place {
+    match place {
+        Where::Source => Place::new(SOURCE, at as i32),
+        Where::Destination => Place::new(DESTINATION, at as i32),
+        Where::Buffer(number) => Place::new(FRAME, (usize::from(number) * BUFFER + at) as i32),
+    }
+}
+
+/// Where a byte of what is there of a unit is, in a round of several.
+fn place(plan: &Plan, place: Where, unit: usize, at: usize) -> Place {
+    let strided = |stride: Option<Stride>, at: usize| stride.map_or(at, |it| it.place(at));
+    match place {
+        Where::Source => in_unit(place, strided(plan.source, unit * plan.unit + at)),
+        Where::Destination => in_unit(place, strided(plan.destination, unit * plan.out + at)),
+        Where::Buffer(_) => in_unit(place, at),
+    }
+}
+
+/// Loads a vector, in two halves if there is a gap between them.
+pub(super) fn load(compiler: &mut Compiler, simd: &Simd, from: Where, unit: usize, at: usize, to: Vector) {
+    let plan = compiler.plan;
+    let low = place(plan, from, unit, at);
+    if is_halved(plan, from, simd) {
+        let high = place(plan, from, unit, at + 16);
+        Simd { is_wide: false }.load(&mut compiler.code, to, low);
+        simd.insert(&mut compiler.code, to, to, high);
+    } else {
+        simd.load(&mut compiler.code, to, Rm::Place(low));
+    }
+}
+
+/// Stores a vector, in two halves if there is a gap between them.
+pub(super) fn store(compiler: &mut Compiler, simd: &Simd, to: Where, unit: usize, at: usize, from: Vector) {
+    let plan = compiler.plan;
+    let low = place(plan, to, unit, at);
+    if is_halved(plan, to, simd) {
+        let high = place(plan, to, unit, at + 16);
+        Simd { is_wide: false }.store(&mut compiler.code, low, from);
+        simd.store_upper(&mut compiler.code, high, from);
+    } else {
+        simd.store(&mut compiler.code, low, from);
+    }
+}
+
+fn is_halved(plan: &Plan, at: Where, simd: &Simd) -> bool {
+    let stride = match at {
+        Where::Source => plan.source,
+        Where::Destination => plan.destination,
+        Where::Buffer(_) => None,
+    };
+    simd.is_wide && stride.is_some_and(|it| it.run == 16)
+}
+
+/// Moves 8 bytes where there are no vectors.
+pub(super) fn move_word(compiler: &mut Compiler, stage: &Stage, unit: usize, at: usize) {
+    if let Some(to) = stage.to {
+        let (from, to) = (place(compiler.plan, stage.from, unit, at), place(compiler.plan, to, unit, at));
+        compiler.code.load(RAX, from);
+        compiler.code.store(to, RAX);
+    }
+}

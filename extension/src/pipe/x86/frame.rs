@@ -1,0 +1,169 @@
+//! What the compiled loop and the compiled rest have in common: where everything is.
+//!
+//! Both are called with the cells' address in RDI, the source's in RSI, the destination's in RDX, how many units or bytes in RCX, and
+//! the addresses of constants and frame in R8 and R9, where all of these stay but the count: that is in R10. RAX, RCX and RBP are
+//! for what lasts within a step, R11 says how far a loop over words has come. RBX and R12 to R15 hold values of steps, or
+//! registers of pipes.
+
+use alloc::vec::Vec;
+
+use super::plan::{Kind, Plan};
+use super::simd::Vector;
+use crate::bytecode::Width;
+use crate::engine::jit::x86::*;
+use crate::pipe::code::{Adler, Code as Compiled};
+use crate::pipe::evaluate::Homes;
+use crate::pipe::{Gauge, Pipe, Pipes};
+
+pub(super) const CELLS: Reg = RDI;
+pub(super) const SOURCE: Reg = RSI;
+pub(super) const DESTINATION: Reg = RDX;
+pub(super) const CONSTANTS: Reg = R8;
+pub(super) const FRAME: Reg = R9;
+pub(super) const COUNT: Reg = R10;
+pub(super) const INDEX: Reg = R11;
+/// What a function of the machine keeps for its caller.
+const KEPT: [Reg; 6] = [RBX, RBP, R12, R13, R14, R15];
+/// Registers for pipes' registers; the first ones left are for values.
+const PINS: [Reg; 3] = [R15, R14, R13];
+
+pub(super) struct Compiler<'a> {
+    pub code: Code,
+    pub pipes: &'a [Pipe],
+    pub homes: &'a [Homes],
+    pub plan: &'a Plan,
+    pub constants: Vec<u64>,
+    pub adlers: Vec<Adler>,
+    /// 64-bit words of the frame that are taken, and the most that ever were.
+    pub taken: usize,
+    pub most: usize,
+    /// Cells that are in registers, and how wide.
+    pub pins: Vec<(usize, Reg, Gauge)>,
+    /// Constants that stay in vector registers, by their numbers, and registers that are left for others.
+    pub hoisted: Vec<(usize, Vector)>,
+    pub spare: Vec<Vector>,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(list: &'a Pipes, homes: &'a [Homes], plan: &'a Plan) -> Compiler<'a> {
+        Compiler {
+            code: Code { bytes: Vec::with_capacity(1024) },
+            pipes: &list.pipes,
+            homes,
+            plan,
+            constants: Vec::new(),
+            adlers: Vec::new(),
+            taken: 0,
+            most: 0,
+            pins: Vec::new(),
+            hoisted: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    pub fn compile(mut self) -> Compiled {
+        let units = self.units();
+        self.code.align();
+        let rest = self.code.here();
+        self.rest();
+        let plan = self.plan;
+        Compiled {
+            bytes: self.code.bytes,
+            units,
+            rest,
+            unit: plan.unit,
+            most: if self.adlers.is_empty() { 1 << 24 } else { 1 << 13 },
+            constants: self.constants,
+            frame: self.most,
+            is_strided: plan.source.is_some() || plan.destination.is_some(),
+            adlers: self.adlers,
+        }
+    }
+
+    /// Words of the frame.
+    pub fn take(&mut self, words: usize) -> Place {
+        let place = Place::new(FRAME, 8 * self.taken as i32);
+        self.taken += words;
+        self.most = self.most.max(self.taken);
+        place
+    }
+
+    pub fn enter(&mut self) {
+        for register in KEPT {
+            self.code.push(register);
+        }
+    }
+
+    pub fn leave(&mut self) {
+        for register in KEPT.into_iter().rev() {
+            self.code.pop(register);
+        }
+    }
+
+    /// The cells that words change in the loop get registers, as far as there are any.
+    pub fn pin_all(&mut self) {
+        let plan = self.plan;
+        for stage in &plan.stages {
+            if let Kind::Words(at, ..) = stage.kind {
+                self.pin(at);
+            }
+        }
+    }
+
+    /// A pipe's cells get registers, as far as there are any.
+    pub fn pin(&mut self, at: usize) {
+        for (index, it) in self.pipes[at].body.registers.iter().enumerate() {
+            let Some(&register) = PINS.get(self.pins.len()) else { return };
+            self.pins.push((self.homes[at].registers + index, register, it.width));
+        }
+    }
+
+    /// They are loaded.
+    pub fn load_pins(&mut self) {
+        for (cell, register, width) in self.pins.clone() {
+            self.load_word(width, register, cell_at(cell));
+        }
+    }
+
+    /// They are stored.
+    pub fn unpin(&mut self) {
+        for (cell, register, _) in core::mem::take(&mut self.pins) {
+            self.code.store(cell_at(cell), register);
+        }
+    }
+
+    /// Loads a word, with zeros above.
+    pub fn load_word(&mut self, width: Gauge, to: Reg, place: Place) {
+        let code = &mut self.code;
+        match width {
+            Gauge::Bits8 => code.memory(Width::W32, &[0x0f, 0xb6], to, place),
+            Gauge::Bits16 => code.memory(Width::W32, &[0x0f, 0xb7], to, place),
+            Gauge::Bits32 => code.memory(Width::W32, &[0x8b], to, place),
+            Gauge::Bits64 => code.load(to, place),
+        }
+    }
+
+    /// Stores a word.
+    pub fn store_word(&mut self, width: Gauge, place: Place, from: Reg) {
+        let code = &mut self.code;
+        match width {
+            Gauge::Bits8 => code.memory(Width::W32, &[0x88], from, place),
+            Gauge::Bits16 => {
+                code.put(&[0x66]);
+                code.memory(Width::W32, &[0x89], from, place);
+            }
+            Gauge::Bits32 => code.memory(Width::W32, &[0x89], from, place),
+            Gauge::Bits64 => code.store(place, from),
+        }
+    }
+}
+
+/// Where a cell is.
+pub(super) fn cell_at(cell: usize) -> Place {
+    Place::new(CELLS, 8 * cell as i32)
+}
+
+/// The width of instructions on values.
+pub(super) fn width(gauge: Gauge) -> Width {
+    if gauge == Gauge::Bits64 { Width::W64 } else { Width::W32 }
+}

@@ -1,0 +1,18 @@
+/* Remote increment (paper 003, section V-B): a counter that clients add to, and answers. */
+#include <drystone/handler.h>
+
+REGION(16);
+
+SHARED struct {
+    u64 counter, answered;
+} state;
+
+HANDLER increment(struct message *message) {
+    struct datagram *datagram = datagram_of(message, 8);
+    if (!datagram || datagram->udp.to != swapped16(7000)) return PASS;
+    u64 *number = (u64 *)datagram->data;
+    state.counter += swapped64(*number);
+    state.answered++;
+    *number = swapped64(state.counter);
+    return answered(datagram);
+}

@@ -1,0 +1,119 @@
+//! Handlers that clang compiled, in the engines of this crate. What Linux does with the same objects is compared elsewhere
+//! (`platform/linux/handlers`).
+
+mod flows;
+mod objects;
+
+use drystone_extension::engine::Stop;
+use drystone_extension::handler::{Ended, Frame, Handler, Settings, Verdict};
+use objects::{compiled, datagram, payload};
+
+/// A handler of one of the files beside this, in both engines. None, and says so, where there is no clang for it.
+fn handlers(name: &str) -> Option<[Handler; 2]> {
+    let object = compiled(name)?;
+    Some([false, true].map(|interpreted| {
+        let settings = Settings { interpreted, key: 7, ..Settings::default() };
+        Handler::new(&object, None, settings).unwrap_or_else(|why| panic!("{name}: {why}"))
+    }))
+}
+
+/// What becomes of a message, and how it looks then.
+fn arrives(handler: &mut Handler, message: &[u8]) -> (Ended, Vec<u8>) {
+    let mut buffer = [&[0; 256], message, &[0; 256]].concat();
+    let mut frame = Frame::new(&mut buffer, 256, 256 + message.len());
+    let ended = handler.run(&mut frame, (1, 0), 5);
+    (ended, frame.bytes().to_vec())
+}
+
+#[test]
+fn a_counter_is_added_to_and_answers() {
+    let Some(handlers) = handlers("increment") else { return };
+    for mut handler in handlers {
+        for round in 1..=3u64 {
+            let (ended, answer) = arrives(&mut handler, &datagram(7000, &5u64.to_be_bytes()));
+            assert_eq!(ended, Ended::With(Verdict::Transmit));
+            assert_eq!(payload(&answer), (5 * round).to_be_bytes());
+            assert_eq!(answer[..12], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1]);
+        }
+        assert_eq!(handler.region()[..16], [15u64.to_le_bytes(), 3u64.to_le_bytes()].concat());
+        let other = datagram(7001, &[0; 8]);
+        assert_eq!(arrives(&mut handler, &other), (Ended::With(Verdict::Pass), other));
+        for length in 0..50 {
+            let short = &datagram(7000, &[0; 8])[..length];
+            assert_eq!(arrives(&mut handler, short).0, Ended::With(Verdict::Pass), "{length}");
+        }
+    }
+}
+
+#[test]
+fn what_a_message_carries_is_put_where_it_says() {
+    let Some(handlers) = handlers("place") else { return };
+    for mut handler in handlers {
+        let mut write = |at: u32, length: u32, bytes: &[u8]| {
+            let message = datagram(7001, &[&at.to_be_bytes(), &length.to_be_bytes(), bytes].concat());
+            arrives(&mut handler, &message).0
+        };
+        assert_eq!(write(1000, 13, b"Hello, world!"), Ended::With(Verdict::Transmit));
+        assert_eq!(write(32760, 8, b"the end."), Ended::With(Verdict::Transmit));
+        assert_eq!(write(32761, 8, b"too far."), Ended::With(Verdict::Drop));
+        assert_eq!(write(0, 14, b"too short"), Ended::With(Verdict::Drop));
+        let region = handler.region();
+        assert_eq!((&region[1000..1014], &region[32760..32768]), (&b"Hello, world!\0"[..], &b"the end."[..]));
+        assert_eq!(region[32768..32772], [2, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn tables_hold_what_handlers_and_applications_put_there() {
+    let Some(handlers) = handlers("cache") else { return };
+    for mut handler in handlers {
+        let ask = |what: u32, key: &[u8; 8], more: &[u8]| {
+            datagram(7002, &[&what.to_be_bytes(), &key[..], more].concat())
+        };
+        assert_eq!(arrives(&mut handler, &ask(0, b"absent..", b"")).0, Ended::With(Verdict::Pass));
+        let (ended, answer) = arrives(&mut handler, &ask(1, b"present.", &77u64.to_le_bytes()));
+        assert_eq!((ended, payload(&answer)), (Ended::With(Verdict::Transmit), b"\0\0\0\0present.".to_vec()));
+        let (ended, answer) = arrives(&mut handler, &ask(0, b"present.", b""));
+        assert_eq!(ended, Ended::With(Verdict::Transmit));
+        assert_eq!(payload(&answer)[12..], 77u64.to_le_bytes());
+        for key in [b"second..", b"third...", b"fourth..", b"fifth..."] {
+            let (_, answer) = arrives(&mut handler, &ask(1, key, &[1; 8]));
+            let full = if key == b"fifth..." { -7i32 } else { 0 };
+            assert_eq!(payload(&answer)[..4], full.to_le_bytes(), "{key:?}");
+        }
+        let (_, answer) = arrives(&mut handler, &ask(2, b"second..", b""));
+        assert_eq!(payload(&answer)[..4], 0i32.to_le_bytes());
+        let (_, answer) = arrives(&mut handler, &ask(2, b"second..", b""));
+        assert_eq!(payload(&answer)[..4], (-2i32).to_le_bytes());
+        assert_eq!(arrives(&mut handler, &ask(3, b"present.", b"")).0, Ended::With(Verdict::Drop));
+
+        let values = handler.table("values").expect("it has it");
+        assert_eq!(values.keys().len(), 3);
+        assert_eq!(values.get(b"present.").expect("it is there")[8..12], 1u32.to_le_bytes());
+        let counts = handler.table("counts").expect("it has it");
+        let count = |number: u32| counts.get(&number.to_le_bytes()).map(|value| value.to_vec());
+        let counts: Vec<_> = (0..4).map(count).collect();
+        assert_eq!(counts[..3], [2u64, 5, 2].map(|count| Some(count.to_le_bytes().to_vec())));
+        assert_eq!(counts[3], None);
+        let Some(drystone_extension::handler::tables::Table::Ring(missed)) = handler.table("missed") else {
+            panic!()
+        };
+        assert_eq!((missed.hear(), missed.hear()), (Some(b"absent..".to_vec()), None));
+    }
+}
+
+#[test]
+fn who_goes_round_for_too_long_is_stopped_and_leaves_the_message_as_it_was() {
+    let Some(handlers) = handlers("spin") else { return };
+    for mut handler in handlers {
+        let message = datagram(9, &1000u64.to_be_bytes());
+        let (ended, after) = arrives(&mut handler, &message);
+        assert_eq!((ended, handler.sent().len()), (Ended::With(Verdict::Drop), 1));
+        assert_eq!(payload(&after), 499_500u64.to_le_bytes());
+        assert_eq!(handler.sent()[0][..42], message[..42]);
+        let message = datagram(9, &u64::MAX.to_be_bytes());
+        let (ended, after) = arrives(&mut handler, &message);
+        assert_eq!(ended, Ended::Stopped(Stop::Budget));
+        assert_eq!((after, handler.sent().len()), (message, 0));
+    }
+}

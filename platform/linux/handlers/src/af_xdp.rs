@@ -1,0 +1,258 @@
+//! AF_XDP: frames that an interface's driver leaves in memory of this process, without the kernel's network stack.
+//!
+//! `unsafe` here: memory is mapped, and frames in it are lent. That is sound because a frame is in one queue at a time, and lent only
+//! while it is in none; and because the memory is unmapped when all queues have gone.
+
+use std::ffi::CString;
+use std::io::{Error, Result};
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::slice;
+
+use drystone_extension::bytecode::{Definition, assemble};
+use drystone_extension::handler::Frame;
+use xdpilone::xdp::XdpDesc;
+use xdpilone::{DeviceQueue, IfInfo, RingRx, RingTx, Socket, SocketConfig, Umem, UmemConfig, User};
+
+use crate::bpf::{self, Map};
+use crate::device::{Decision, Device, LONGEST, MANY};
+use crate::xdp::{Attached, Mode, cant, interface_number};
+
+/// Frames of the memory: half to receive, half to send.
+const FRAMES: u32 = 4096;
+const FRAME: usize = LONGEST;
+/// Room before a message.
+const HEADROOM: usize = 256;
+const XSKMAP: u32 = 17;
+/// Whether to wake the kernel is said in the queues.
+const NEED_WAKEUP: u16 = 1 << 3;
+
+/// See the head of this file.
+pub struct AfXdp {
+    receiving: RingRx,
+    sending: RingTx,
+    device: DeviceQueue,
+    user: User,
+    /// Frames to send that nobody has.
+    free: Vec<u64>,
+    interface: u32,
+    /// Frames that wait for the kernel to look.
+    unsent: bool,
+    _attached: Attached,
+    _sockets: Map,
+    // Last, so that it is unmapped last.
+    memory: Memory,
+}
+
+struct Memory(NonNull<[u8]>);
+
+// SAFETY: who has this has all of it.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    fn new() -> Result<Memory> {
+        let length = FRAMES as usize * FRAME;
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+        );
+        // SAFETY: it is mapped where nothing is.
+        let begin = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+        match NonNull::new(begin.cast::<u8>()) {
+            Some(begin) if begin.as_ptr().cast() != libc::MAP_FAILED => {
+                Ok(Memory(NonNull::slice_from_raw_parts(begin, length)))
+            }
+            _ => Err(Error::last_os_error()),
+        }
+    }
+
+    /// The frame in which an address lies, and where in it that is.
+    ///
+    /// # Safety
+    /// The frame is in no queue, and lent once.
+    unsafe fn frame(&mut self, address: u64) -> (&mut [u8], usize) {
+        let (number, offset) = (address as usize / FRAME, address as usize % FRAME);
+        assert!(number < FRAMES as usize, "frame {number}");
+        // SAFETY: it lies in the memory, and nobody else has it.
+        unsafe {
+            (slice::from_raw_parts_mut(self.0.cast::<u8>().add(number * FRAME).as_ptr(), FRAME), offset)
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped, and its queues have gone.
+        unsafe { libc::munmap(self.0.as_ptr().cast(), self.0.len()) };
+    }
+}
+
+impl AfXdp {
+    /// Takes all that comes in at a queue of an interface from now on: the kernel's stack sees none of it.
+    ///
+    /// # Errors
+    /// What is missing, for people.
+    pub fn open(interface: &str, queue: u32, mode: Mode) -> std::result::Result<AfXdp, String> {
+        let number = interface_number(interface)?;
+        let memory = Memory::new().map_err(|error| format!("there is no memory for frames: {error}"))?;
+        let said = |error: xdpilone::Errno| {
+            cant("open an AF_XDP socket on", interface, &Error::from_raw_os_error(error.get_raw()))
+        };
+        let config = UmemConfig {
+            fill_size: FRAMES / 2,
+            complete_size: FRAMES / 2,
+            frame_size: FRAME as u32,
+            headroom: HEADROOM as u32,
+            flags: 0,
+        };
+        // SAFETY: the memory lives as long as the queues, and is used as they say.
+        let umem = unsafe { Umem::new(config, memory.0) }.map_err(said)?;
+        let mut info = IfInfo::invalid();
+        info.from_name(&CString::new(interface).unwrap_or_default()).map_err(said)?;
+        info.set_queue(queue);
+        let socket = Socket::with_shared(&info, &umem).map_err(said)?;
+        let mut device = umem.fq_cq(&socket).map_err(said)?;
+        let size = NonZeroU32::new(FRAMES / 2);
+        let config = SocketConfig { rx_size: size, tx_size: size, bind_flags: NEED_WAKEUP };
+        let user = umem.rx_tx(&socket, &config).map_err(said)?;
+        let (receiving, sending) = (user.map_rx().map_err(said)?, user.map_tx().map_err(said)?);
+        umem.bind(&user).map_err(said)?;
+        fill(&mut device, (0..FRAMES / 2).map(|number| u64::from(number) * FRAME as u64));
+        let sockets = sockets().map_err(|error| cant("make a map", "sockets", &error))?;
+        let descriptor = (receiving.as_raw_fd() as u32).to_ne_bytes();
+        sockets
+            .set(&queue.to_ne_bytes(), &descriptor)
+            .map_err(|error| cant("register a socket for", interface, &error))?;
+        let attached = attach(&sockets, interface, number, mode)?;
+        let free = (FRAMES / 2..FRAMES).map(|number| u64::from(number) * FRAME as u64).collect();
+        Ok(AfXdp {
+            receiving,
+            sending,
+            device,
+            user,
+            free,
+            interface: number,
+            unsent: false,
+            _attached: attached,
+            _sockets: sockets,
+            memory,
+        })
+    }
+
+    /// Gives back frames that were sent.
+    fn complete(&mut self) {
+        let mut sent = self.device.complete(MANY as u32);
+        while let Some(address) = sent.read() {
+            self.free.push(address - address % FRAME as u64);
+        }
+        sent.release();
+    }
+
+    fn transmit(&mut self, descriptor: XdpDesc) -> bool {
+        let mut sending = self.sending.transmit(1);
+        let done = sending.insert_once(descriptor);
+        sending.commit();
+        self.unsent |= done;
+        done
+    }
+}
+
+fn fill(device: &mut DeviceQueue, frames: impl Iterator<Item = u64>) {
+    let mut filling = device.fill(FRAMES / 2);
+    filling.insert(frames);
+    filling.commit();
+}
+
+fn sockets() -> Result<Map> {
+    Map::new("sockets", Definition { kind: XSKMAP, key: 4, value: 4, entries: 64, flags: 0, extra: 0 })
+}
+
+/// Has the interface give what comes to the socket of its queue, if there is one.
+fn attach(sockets: &Map, interface: &str, number: u32, mode: Mode) -> std::result::Result<Attached, String> {
+    use std::os::fd::AsRawFd;
+    let text = format!(
+        "ldxw %r2, [%r1+16]\nlddw %r1, map_by_fd({})\nmov %r3, 2\ncall 51\nexit",
+        sockets.fd().as_raw_fd()
+    );
+    let slots = assemble(&text).map_err(|error| error.to_string())?;
+    let program = bpf::load_xdp("to_socket", &slots)?;
+    Attached::new(&program, interface, number, mode)
+}
+
+impl AsFd for AfXdp {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: it is open as long as this.
+        unsafe { BorrowedFd::borrow_raw(self.receiving.as_raw_fd()) }
+    }
+}
+
+impl Device for AfXdp {
+    fn interface(&self) -> u32 {
+        self.interface
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&mut Frame<'_>) -> Decision) -> Result<usize> {
+        self.complete();
+        let mut come = [const { None }; MANY];
+        let mut reading = self.receiving.receive(MANY as u32);
+        let mut count = 0;
+        while count < MANY
+            && let Some(descriptor) = reading.read()
+        {
+            come[count] = Some(descriptor);
+            count += 1;
+        }
+        reading.release();
+        drop(reading);
+        let mut again = Vec::with_capacity(count);
+        for descriptor in come.into_iter().flatten() {
+            // SAFETY: it has come, so it is in no queue.
+            let (buffer, offset) = unsafe { self.memory.frame(descriptor.addr) };
+            let mut frame = Frame::new(buffer, offset, offset + descriptor.len as usize);
+            let decision = take(&mut frame);
+            let range = frame.range();
+            let begin = descriptor.addr - descriptor.addr % FRAME as u64;
+            let out = XdpDesc { addr: begin + range.start as u64, len: range.len() as u32, options: 0 };
+            // A frame to send takes the place of this one.
+            let sent = decision == Decision::Transmit && !self.free.is_empty() && self.transmit(out);
+            again.push(if sent { self.free.pop().unwrap_or(begin) } else { begin });
+        }
+        fill(&mut self.device, again.into_iter());
+        if self.device.needs_wakeup() {
+            self.device.wake();
+        }
+        self.flush()?;
+        Ok(count)
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<()> {
+        if self.free.is_empty() {
+            self.complete();
+        }
+        let Some(address) = self.free.pop().filter(|_| message.len() <= FRAME) else { return Ok(()) };
+        // SAFETY: it is free, so it is in no queue.
+        let (buffer, _) = unsafe { self.memory.frame(address) };
+        buffer[..message.len()].copy_from_slice(message);
+        if !self.transmit(XdpDesc { addr: address, len: message.len() as u32, options: 0 }) {
+            self.free.push(address);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.unsent) && self.sending.needs_wakeup() {
+            self.sending.wake();
+        }
+        self.complete();
+        Ok(())
+    }
+}
+
+/// What the socket has is closed with it.
+impl std::fmt::Debug for AfXdp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let _ = &self.user;
+        write!(f, "AfXdp on interface {}", self.interface)
+    }
+}

@@ -1,0 +1,402 @@
+//! Linux's system call for BPF: maps, programs, and where they are attached. No library does it for us because the one loader of
+//! objects is `drystone_extension::bytecode`, which all engines share.
+//!
+//! `unsafe` here: the kernel is given addresses. That is sound because what they lead to outlives the call, is as long as the kernel
+//! is told, and is not looked at while the kernel may write it.
+
+use std::ffi::CString;
+use std::io::{Error, Result};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+
+use drystone_extension::bytecode::{Definition, Slot};
+
+/// Commands, by their numbers.
+#[derive(Clone, Copy)]
+enum Command {
+    MapCreate = 0,
+    Lookup = 1,
+    Update = 2,
+    Delete = 3,
+    NextKey = 4,
+    ProgramLoad = 5,
+    Pin = 6,
+    Get = 7,
+    Run = 10,
+    Info = 15,
+    Freeze = 22,
+    LinkCreate = 28,
+    EnableStatistics = 32,
+    LinkDetach = 34,
+}
+
+/// What a command takes: plain numbers, without padding.
+trait Attributes {}
+
+/// # Safety
+/// All addresses in `attributes` must lead to what the command expects there.
+unsafe fn bpf<T: Attributes>(command: Command, attributes: &mut T) -> Result<i32> {
+    // SAFETY: the attributes are as long as it says; what they lead to is the caller's promise.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, command as i32, attributes as *mut T, size_of::<T>()) };
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(result as i32) }
+}
+
+/// # Safety
+/// As for [`bpf`]; and the command gives a descriptor.
+unsafe fn descriptor<T: Attributes>(command: Command, attributes: &mut T) -> Result<OwnedFd> {
+    // SAFETY: the descriptor is new, so nobody else has it.
+    unsafe { Ok(OwnedFd::from_raw_fd(bpf(command, attributes)?)) }
+}
+
+/// At most 15 letters, digits and underscores of a name.
+fn short_name(name: &str) -> [u8; 16] {
+    let mut short = [0; 16];
+    let allowed = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'_' };
+    for (to, from) in short.iter_mut().zip(name.bytes().take(15)) {
+        *to = allowed(from);
+    }
+    short
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct MapCreate {
+    kind: u32,
+    key: u32,
+    value: u32,
+    entries: u32,
+    flags: u32,
+    inner: u32,
+    node: u32,
+    name: [u8; 16],
+    others: [u32; 5],
+    extra: u64,
+}
+impl Attributes for MapCreate {}
+
+/// Makes a map.
+pub fn create_map(name: &str, definition: &Definition) -> Result<OwnedFd> {
+    let Definition { kind, key, value, entries, flags, extra } = *definition;
+    let name = short_name(name);
+    // SAFETY: there are no addresses in it.
+    unsafe {
+        let mut attributes =
+            MapCreate { kind, key, value, entries, flags, extra, name, ..Default::default() };
+        descriptor(Command::MapCreate, &mut attributes)
+    }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Element {
+    map: u32,
+    _padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+impl Attributes for Element {}
+
+/// # Safety
+/// `key` and `value` are as long as the map's.
+unsafe fn element(command: Command, map: &OwnedFd, key: *const u8, value: *const u8) -> Result<()> {
+    let map = map.as_raw_fd() as u32;
+    let mut attributes = Element { map, key: key as u64, value: value as u64, ..Default::default() };
+    // SAFETY: the caller's promise.
+    unsafe { bpf(command, &mut attributes).map(drop) }
+}
+
+/// A map, and how long its keys and values are.
+#[derive(Debug)]
+pub struct Map {
+    fd: OwnedFd,
+    definition: Definition,
+}
+
+impl Map {
+    /// Makes one.
+    pub fn new(name: &str, definition: Definition) -> Result<Map> {
+        Ok(Map { fd: create_map(name, &definition)?, definition })
+    }
+
+    /// How it was made.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Its descriptor.
+    pub fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// What stands under a key.
+    ///
+    /// # Panics
+    /// If the key hasn't got as many bytes as the map's.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        assert_eq!(key.len(), self.definition.key as usize);
+        let mut value = vec![0; self.definition.value as usize];
+        // SAFETY: both are as long as the map's.
+        let result = unsafe { element(Command::Lookup, &self.fd, key.as_ptr(), value.as_mut_ptr()) };
+        match result {
+            Ok(()) => Ok(Some(value)),
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts a value under a key.
+    ///
+    /// # Panics
+    /// If they haven't got as many bytes as the map's.
+    pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        assert_eq!((key.len(), value.len()), (self.definition.key as usize, self.definition.value as usize));
+        // SAFETY: both are as long as the map's.
+        unsafe { element(Command::Update, &self.fd, key.as_ptr(), value.as_ptr()) }
+    }
+
+    /// Takes a key out. One that isn't there is fine.
+    ///
+    /// # Panics
+    /// If it hasn't got as many bytes as the map's.
+    pub fn remove(&self, key: &[u8]) -> Result<()> {
+        assert_eq!(key.len(), self.definition.key as usize);
+        // SAFETY: it is as long as the map's.
+        let result = unsafe { element(Command::Delete, &self.fd, key.as_ptr(), std::ptr::null()) };
+        match result {
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// All keys, while nobody removes any.
+    pub fn keys(&self) -> Result<Vec<Vec<u8>>> {
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        loop {
+            let mut next = vec![0; self.definition.key as usize];
+            let last = keys.last().map_or(std::ptr::null(), |key| key.as_ptr());
+            // SAFETY: both are as long as the map's, or the first is none.
+            match unsafe { element(Command::NextKey, &self.fd, last, next.as_mut_ptr()) } {
+                Ok(()) => keys.push(next),
+                Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(keys),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Lets nobody change a map any more from outside the kernel.
+pub fn freeze(map: &OwnedFd) -> Result<()> {
+    let mut attributes = Element { map: map.as_raw_fd() as u32, ..Default::default() };
+    // SAFETY: there are no addresses in it that are looked at.
+    unsafe { bpf(Command::Freeze, &mut attributes).map(drop) }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct ProgramLoad {
+    kind: u32,
+    count: u32,
+    instructions: u64,
+    licence: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    attach_type: u32,
+}
+impl Attributes for ProgramLoad {}
+
+const XDP_PROGRAM: u32 = 6;
+const XDP_ATTACH: u32 = 37;
+
+/// Loads a program for XDP. Its constants refer to maps by their descriptors. What the kernel's verifier says against it is the
+/// error, its last lines first.
+pub fn load_xdp(name: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, String> {
+    let instructions: Vec<u8> = slots.iter().flat_map(|slot| slot.bytes()).collect();
+    let licence = c"GPL";
+    let mut attributes = ProgramLoad {
+        kind: XDP_PROGRAM,
+        count: slots.len() as u32,
+        instructions: instructions.as_ptr() as u64,
+        licence: licence.as_ptr() as u64,
+        name: short_name(name),
+        attach_type: XDP_ATTACH,
+        ..Default::default()
+    };
+    // SAFETY: instructions and licence are there, with the lengths that are said, or an end.
+    match unsafe { descriptor(Command::ProgramLoad, &mut attributes) } {
+        Ok(fd) => return Ok(fd),
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EACCES | libc::E2BIG)) => {
+            return Err(error.to_string());
+        }
+        Err(_) => {}
+    }
+    // Once more, for the reason.
+    let mut log = vec![0u8; 1 << 20];
+    (attributes.log_level, attributes.log_size, attributes.log) =
+        (1, log.len() as u32, log.as_mut_ptr() as u64);
+    // SAFETY: the same, and there is as much room for the log as is said.
+    match unsafe { descriptor(Command::ProgramLoad, &mut attributes) } {
+        Ok(fd) => Ok(fd),
+        Err(error) => {
+            let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+            let text = String::from_utf8_lossy(&log[..end]);
+            let mut lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("processed ")).collect();
+            lines.reverse();
+            lines.truncate(12);
+            Err(format!("{error}: {}", lines.join("\n  after: ")))
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Run {
+    program: u32,
+    result: u32,
+    size_in: u32,
+    size_out: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration: u32,
+    context_size_in: u32,
+    context_size_out: u32,
+    context_in: u64,
+    context_out: u64,
+    flags: u32,
+    processor: u32,
+    batch: u32,
+    _padding: u32,
+}
+impl Attributes for Run {}
+
+/// What a program says of a packet, and the packet afterwards; and how long a run of it took, in nanoseconds, if it is done
+/// `repeat` times.
+pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8>, u32)> {
+    let mut out = vec![0u8; packet.len() + 1024];
+    let mut attributes = Run {
+        program: program.as_raw_fd() as u32,
+        size_in: packet.len() as u32,
+        size_out: out.len() as u32,
+        data_in: packet.as_ptr() as u64,
+        data_out: out.as_mut_ptr() as u64,
+        repeat,
+        ..Default::default()
+    };
+    // SAFETY: both packets are as long as it says.
+    unsafe { bpf(Command::Run, &mut attributes)? };
+    out.truncate(attributes.size_out as usize);
+    Ok((attributes.result, out, attributes.duration))
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkCreate {
+    program: u32,
+    target: u32,
+    attach_type: u32,
+    flags: u32,
+}
+impl Attributes for LinkCreate {}
+
+/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`, ...).
+pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
+    let program = program.as_raw_fd() as u32;
+    let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };
+    // SAFETY: there are no addresses in it.
+    unsafe { descriptor(Command::LinkCreate, &mut attributes) }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkDetach {
+    link: u32,
+}
+impl Attributes for LinkDetach {}
+
+/// Detaches what is attached, also if others have it, too.
+pub fn detach(link: &OwnedFd) -> Result<()> {
+    // SAFETY: there are no addresses in it.
+    unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Object {
+    path: u64,
+    fd: u32,
+    flags: u32,
+}
+impl Attributes for Object {}
+
+/// Gives a map, program or link a name in a BPF file system, where it lives on.
+pub fn pin(fd: &OwnedFd, path: &Path) -> Result<()> {
+    let path = c_path(path)?;
+    let mut attributes = Object { path: path.as_ptr() as u64, fd: fd.as_raw_fd() as u32, flags: 0 };
+    // SAFETY: the path has an end.
+    unsafe { bpf(Command::Pin, &mut attributes).map(drop) }
+}
+
+/// What has a name in a BPF file system.
+pub fn pinned(path: &Path) -> Result<OwnedFd> {
+    let path = c_path(path)?;
+    let mut attributes = Object { path: path.as_ptr() as u64, ..Default::default() };
+    // SAFETY: the path has an end.
+    unsafe { descriptor(Command::Get, &mut attributes) }
+}
+
+fn c_path(path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_encoded_bytes()).map_err(Error::other)
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Info {
+    fd: u32,
+    length: u32,
+    info: u64,
+}
+impl Attributes for Info {}
+
+/// What the kernel says of a program, link or map: its `struct bpf_..._info`, or as much of it as there is.
+fn info<const LENGTH: usize>(fd: &OwnedFd) -> Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    let mut attributes =
+        Info { fd: fd.as_raw_fd() as u32, length: LENGTH as u32, info: bytes.as_mut_ptr() as u64 };
+    // SAFETY: there is as much room as is said.
+    unsafe { bpf(Command::Info, &mut attributes)? };
+    Ok(bytes)
+}
+
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> [u8; BYTES] {
+    *bytes[at..].first_chunk().expect("all of the structure")
+}
+
+/// How long runs of a program took, and how many there were, while that was counted ([`count_runs`]): nanoseconds, runs.
+pub fn runs(program: &OwnedFd) -> Result<(u64, u64)> {
+    let info = info::<208>(program)?;
+    Ok((u64::from_ne_bytes(number(&info, 192)), u64::from_ne_bytes(number(&info, 200))))
+}
+
+/// Runs of programs are counted as long as the result is kept.
+pub fn count_runs() -> Result<OwnedFd> {
+    #[repr(C)]
+    #[derive(Default)]
+    struct Enable {
+        kind: u32,
+    }
+    impl Attributes for Enable {}
+    // SAFETY: there are no addresses in it.
+    unsafe { descriptor(Command::EnableStatistics, &mut Enable::default()) }
+}
+
+/// The network interface that a handler is attached to, by its number; 0 if that has gone.
+pub fn interface_of(link: &OwnedFd) -> Result<u32> {
+    Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))
+}

@@ -1,0 +1,170 @@
+//! Memory that a handler and its application share, at the same addresses for both (paper 003, section III-A).
+//!
+//! `unsafe` here: memory is mapped and lent. That is sound because an address is mapped only where nothing is yet, because the region
+//! stays mapped as long as anybody has it, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
+//! words that are atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
+
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use drystone_extension::engine::Memory;
+use drystone_extension::handler::{Handler, Image, Settings};
+
+const PAGE: usize = 4096;
+
+/// A region as its application has it. Clones are the same region.
+#[derive(Clone, Debug)]
+pub struct Region(Arc<Mapped>);
+
+#[derive(Debug)]
+struct Mapped {
+    begin: NonNull<u8>,
+    length: usize,
+    /// Bytes that are mapped before it and behind it.
+    around: usize,
+    /// A handler has it.
+    is_taken: AtomicBool,
+}
+
+// SAFETY: see the head of this file.
+unsafe impl Send for Mapped {}
+// SAFETY: the same.
+unsafe impl Sync for Mapped {}
+
+impl Region {
+    /// The region of a handler that Linux runs: the map's memory. Its pages are there from now on, because handlers can't wait for
+    /// them.
+    pub fn of_map(map: &OwnedFd, address: Option<u64>, length: usize) -> Result<Region> {
+        let at = |address| map_at(address, length, libc::MAP_SHARED, map.as_raw_fd());
+        let begin = at_or_anywhere(address, length, at)?;
+        let region = Region(Arc::new(Mapped { begin, length, around: 0, is_taken: AtomicBool::new(true) }));
+        for page in (0..length).step_by(PAGE) {
+            // A byte that is read may be a page of zeros that everybody has.
+            region.byte(page).fetch_or(0, Ordering::Relaxed);
+        }
+        Ok(region)
+    }
+
+    /// Zeros, for a handler that runs in this process: at an address, or where there is room.
+    pub fn new(address: Option<u64>, length: usize) -> Result<Region> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+        let at = |address: usize| {
+            let begin = address.checked_sub(PAGE).ok_or(ErrorKind::InvalidInput)?;
+            // SAFETY: the block is that long.
+            map_at(begin, length + 2 * PAGE, flags, -1).map(|block| unsafe { block.add(PAGE) })
+        };
+        let begin = at_or_anywhere(address, length, at)?;
+        Ok(Region(Arc::new(Mapped { begin, length, around: PAGE, is_taken: AtomicBool::new(false) })))
+    }
+
+    /// What the handler has of it, if none has it yet.
+    fn memory(&self) -> Option<Memory> {
+        let is_taken = self.0.is_taken.swap(true, Ordering::Relaxed);
+        // SAFETY: a page before it and behind it is there, and nobody else gets this; it is mapped for good from now on.
+        (!is_taken).then(|| unsafe { Memory::lent(self.0.begin.cast(), self.0.length) })
+    }
+
+    /// Where it is, also for the handler.
+    pub fn address(&self) -> u64 {
+        self.0.begin.as_ptr().expose_provenance() as u64
+    }
+
+    /// Its bytes.
+    pub fn length(&self) -> usize {
+        self.0.length
+    }
+
+    fn byte(&self, offset: usize) -> &AtomicU8 {
+        assert!(offset < self.0.length, "byte {offset} of a region of {}", self.0.length);
+        // SAFETY: it lies in the region, which lives as long as the result may.
+        unsafe { AtomicU8::from_ptr(self.0.begin.add(offset).as_ptr()) }
+    }
+
+    /// A number in it, which others may change.
+    ///
+    /// # Panics
+    /// If it doesn't lie in the region, or the offset isn't a multiple of 8.
+    pub fn number(&self, offset: usize) -> &AtomicU64 {
+        assert!(
+            offset.is_multiple_of(8) && offset < self.0.length,
+            "number {offset} of a region of {}",
+            self.0.length
+        );
+        // SAFETY: it lies in the region, with all its bytes, because the region's length is a multiple of 8, too.
+        unsafe { AtomicU64::from_ptr(self.0.begin.add(offset).cast().as_ptr()) }
+    }
+
+    /// Copies bytes out of it.
+    ///
+    /// # Panics
+    /// If they don't lie in the region.
+    pub fn read(&self, offset: usize, to: &mut [u8]) {
+        for (at, to) in to.iter_mut().enumerate() {
+            *to = self.byte(offset + at).load(Ordering::Relaxed);
+        }
+    }
+
+    /// Copies bytes into it.
+    ///
+    /// # Panics
+    /// If they don't lie in the region.
+    pub fn write(&self, offset: usize, from: &[u8]) {
+        for (at, from) in from.iter().enumerate() {
+            self.byte(offset + at).store(*from, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Maps a region where it shall be, or at some multiple of its length below 4 GiB where there is room.
+fn at_or_anywhere(
+    wish: Option<u64>,
+    length: usize,
+    at: impl Fn(usize) -> Result<NonNull<u8>>,
+) -> Result<NonNull<u8>> {
+    const LOWEST: usize = 1 << 28;
+    const END: usize = 1 << 32;
+    if let Some(wish) = wish {
+        return at(wish as usize);
+    }
+    let step = length.max(1 << 20);
+    let tried = (LOWEST.next_multiple_of(step)..END - length).step_by(step).map(at);
+    let is_taken = |error: &Error| error.kind() == ErrorKind::AlreadyExists;
+    let mut tried = tried.skip_while(|tried| tried.as_ref().is_err_and(is_taken));
+    tried.next().unwrap_or_else(|| Err(Error::other("there is no room below 4 GiB")))
+}
+
+fn map_at(address: usize, length: usize, flags: i32, file: i32) -> Result<NonNull<u8>> {
+    let wish = std::ptr::without_provenance_mut(address);
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, flags | libc::MAP_FIXED_NOREPLACE);
+    // SAFETY: nothing that is mapped already is replaced.
+    let begin = unsafe { libc::mmap(wish, length, protection, flags, file, 0) };
+    match NonNull::new(begin.cast::<u8>()) {
+        Some(begin) if begin.as_ptr().cast() != libc::MAP_FAILED => Ok(begin),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        if *self.is_taken.get_mut() && self.around > 0 {
+            return;
+        }
+        // SAFETY: that was mapped, and nobody has it any more.
+        unsafe {
+            let block = self.begin.sub(self.around);
+            libc::munmap(block.as_ptr().cast(), self.length + 2 * self.around);
+        }
+    }
+}
+
+/// A handler that runs in this process, with a region that its application has, too. Only one handler may have it.
+///
+/// # Errors
+/// As for [`Handler::with_region`].
+pub fn handler(image: &Image, region: &Region, settings: Settings) -> std::result::Result<Handler, String> {
+    let memory = region.memory().ok_or("this region is another handler's")?;
+    Handler::with_region(image, memory, region.address(), settings)
+}

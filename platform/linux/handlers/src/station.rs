@@ -1,0 +1,84 @@
+//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done.
+
+use std::collections::VecDeque;
+use std::io::Result;
+use std::time::{Duration, Instant};
+
+use drystone_extension::engine::jit::Pages;
+use drystone_extension::handler::{Flows, Outcome, Verdict};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::device::{Decision, Device};
+
+/// Messages that were handed on and that nobody has taken, at most: more are lost.
+const WAITING: usize = 1024;
+
+/// See the head of this file.
+pub struct Station<D> {
+    device: D,
+    /// Who gets what.
+    pub flows: Flows<Pages>,
+    passed: VecDeque<Vec<u8>>,
+    begin: Instant,
+}
+
+impl<D: Device> Station<D> {
+    /// A device, and whose what comes from it is.
+    pub fn new(device: D, flows: Flows<Pages>) -> Station<D> {
+        Station { device, flows, passed: VecDeque::new(), begin: Instant::now() }
+    }
+
+    /// Does what is to be done with all that has arrived; how many messages that was.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn turn(&mut self) -> Result<usize> {
+        let Station { device, flows, passed, begin } = self;
+        let interface = device.interface();
+        let now = begin.elapsed().as_nanos() as u64;
+        let mut sends = Vec::new();
+        let count = device.receive(&mut |frame| {
+            let outcome = flows.arrive(frame, (interface, 0), now);
+            if let Outcome::Ran(flow, _) = outcome
+                && let Some(handler) = flows.handler(flow)
+            {
+                sends.extend_from_slice(handler.sent());
+            }
+            match outcome.verdict() {
+                Verdict::Transmit => return Decision::Transmit,
+                Verdict::Pass if passed.len() < WAITING => passed.push_back(frame.bytes().to_vec()),
+                _ => {}
+            }
+            Decision::Done
+        })?;
+        for message in &sends {
+            device.send(message)?;
+        }
+        if !sends.is_empty() {
+            device.flush()?;
+        }
+        Ok(count)
+    }
+
+    /// Waits until something arrives, for so long at most.
+    ///
+    /// # Errors
+    /// There are too many descriptors.
+    pub fn wait(&self, most: Duration) -> Result<()> {
+        let most = Timespec::try_from(most).map_err(std::io::Error::other)?;
+        match poll(&mut [PollFd::new(&self.device, PollFlags::IN)], Some(&most)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The first message that no handler has consumed: it belongs to the process.
+    pub fn take_passed(&mut self) -> Option<Vec<u8>> {
+        self.passed.pop_front()
+    }
+
+    /// The device, to send by.
+    pub fn device(&mut self) -> &mut D {
+        &mut self.device
+    }
+}

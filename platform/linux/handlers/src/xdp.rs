@@ -1,0 +1,198 @@
+//! Handlers that Linux runs (XDP): in a device's driver, or where the network stack begins.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use drystone_extension::bytecode::{Definition, Slot};
+use drystone_extension::handler::tables::kind;
+use drystone_extension::handler::{Image, Verdict};
+
+use crate::bpf::{self, Map};
+use crate::region::Region;
+use crate::ring::Ring;
+
+/// The page size and flag with which sections (`.bss`) can be mapped by applications.
+const MAPPABLE: u32 = 1 << 10;
+/// Of maps that programs may only read.
+const READ_ONLY: u32 = 1 << 7;
+
+/// Where in Linux a handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The driver's, or else the stack's.
+    Any,
+    /// Where the network stack begins: every device can.
+    Generic,
+    /// In the device's driver.
+    Native,
+}
+
+impl Mode {
+    fn flags(self) -> u32 {
+        match self {
+            Mode::Any => 0,
+            Mode::Generic => 1 << 1,
+            Mode::Native => 1 << 2,
+        }
+    }
+}
+
+/// A handler that the kernel has taken.
+#[derive(Debug)]
+pub struct Xdp {
+    program: OwnedFd,
+    maps: BTreeMap<String, Map>,
+    region: Option<Region>,
+}
+
+impl Xdp {
+    /// Loads a handler. It isn't attached anywhere yet.
+    ///
+    /// # Errors
+    /// What the kernel says against it, or what this machine lacks, for people.
+    pub fn load(image: &Image) -> Result<Xdp, String> {
+        let mut maps = Vec::new();
+        let mut region = None;
+        for map in &image.maps {
+            let definition = map.definition.unwrap_or(section(map.bytes.len(), map.writable));
+            let is_region = definition.kind == kind::ARENA;
+            let made =
+                Map::new(&map.name, definition).map_err(|error| cant("make a map", &map.name, &error))?;
+            if is_region {
+                let length = image.region_bytes() as usize;
+                let memory = Region::of_map(made.fd(), image.region_address(), length)
+                    .map_err(|error| cant("map the region", &map.name, &error))?;
+                memory.write(0, &map.bytes);
+                region = Some(memory);
+            } else if !map.bytes.is_empty() {
+                made.set(&[0; 4], &map.bytes).map_err(|error| cant("fill", &map.name, &error))?;
+                if !map.writable {
+                    bpf::freeze(made.fd()).map_err(|error| cant("freeze", &map.name, &error))?;
+                }
+            }
+            maps.push((map.name.clone(), made));
+        }
+        let slots = with_descriptors(&image.slots, &maps);
+        let program = bpf::load_xdp(&image.name, &slots)?;
+        Ok(Xdp { program, maps: maps.into_iter().collect(), region })
+    }
+
+    /// Attaches it to a network interface, until the result is dropped.
+    ///
+    /// # Errors
+    /// There is no such interface, it has a handler already, or it can't have one in this mode.
+    pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
+        let number = interface_number(interface)?;
+        Attached::new(&self.program, interface, number, mode)
+    }
+
+    /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so often.
+    ///
+    /// # Errors
+    /// The kernel can't: messages need 14 bytes at least.
+    pub fn run(&self, message: &[u8], times: u32) -> io::Result<(Verdict, Vec<u8>, u32)> {
+        let (verdict, message, took) = bpf::run(&self.program, message, times)?;
+        Ok((Verdict::from_number(verdict.into()), message, took))
+    }
+
+    /// A table, by its name in the file.
+    pub fn table(&self, name: &str) -> Option<&Map> {
+        self.maps.get(name)
+    }
+
+    /// All its maps, with their names.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = (&str, &Map)> {
+        self.maps.iter().map(|(name, map)| (name.as_str(), map))
+    }
+
+    /// The reader of a ring, by its name in the file. There may be only one.
+    ///
+    /// # Errors
+    /// There is no such ring, or no memory to map it.
+    pub fn ring(&self, name: &str) -> io::Result<Ring> {
+        let map = self.table(name).filter(|map| map.definition().kind == kind::RINGBUF);
+        let map = map.ok_or_else(|| io::Error::other(format!("there is no ring `{name}`")))?;
+        Ring::new(map.fd(), map.definition().entries as usize)
+    }
+
+    /// The region that it shares with its application.
+    pub fn region(&self) -> Option<&Region> {
+        self.region.as_ref()
+    }
+
+    /// The program, to pin it, or to put it into a table of programs.
+    pub fn program(&self) -> &OwnedFd {
+        &self.program
+    }
+}
+
+/// A handler at its place.
+#[derive(Debug)]
+pub struct Attached {
+    link: OwnedFd,
+}
+
+impl Attached {
+    pub(crate) fn new(
+        program: &OwnedFd,
+        interface: &str,
+        number: u32,
+        mode: Mode,
+    ) -> Result<Attached, String> {
+        let link = bpf::attach_xdp(program, number, mode.flags())
+            .map_err(|error| cant("attach a handler to", interface, &error))?;
+        Ok(Attached { link })
+    }
+
+    /// Lets it stay there, under a name in a BPF file system, when this process has ended.
+    pub fn pin(&self, path: &Path) -> io::Result<()> {
+        bpf::pin(&self.link, path)
+    }
+}
+
+/// A section of variables, as libbpf makes maps of them.
+fn section(bytes: usize, writable: bool) -> Definition {
+    let flags = if writable { MAPPABLE } else { MAPPABLE | READ_ONLY };
+    Definition { kind: kind::ARRAY, key: 4, value: bytes as u32, entries: 1, flags, extra: 0 }
+}
+
+/// Constants that name maps by number name them by descriptor then.
+fn with_descriptors(slots: &[Slot], maps: &[(String, Map)]) -> Vec<Slot> {
+    let mut slots = slots.to_vec();
+    let mut at = 0;
+    while at < slots.len() {
+        let slot = &mut slots[at];
+        let is_wide = slot.opcode == 0x18;
+        if is_wide && matches!(slot.source, 5 | 6) {
+            slot.source -= 4;
+            slot.immediate = maps[slot.immediate as usize].1.fd().as_raw_fd();
+        }
+        at += if is_wide { 2 } else { 1 };
+    }
+    slots
+}
+
+pub(crate) fn interface_number(name: &str) -> Result<u32, String> {
+    let c_name = CString::new(name).map_err(|_| format!("`{name}` is no interface's name"))?;
+    rustix::net::netdevice::name_to_index(
+        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)
+            .map_err(|error| format!("there are no sockets: {error}"))?,
+        name,
+    )
+    .map_err(|error| format!("there is no network interface `{}`: {error}", c_name.to_string_lossy()))
+}
+
+pub(crate) fn cant(what: &str, name: &str, error: &io::Error) -> String {
+    let hint = match error.raw_os_error() {
+        Some(libc::EPERM) => "; it takes root, or the capabilities BPF, PERFMON and NET_ADMIN",
+        Some(libc::EBUSY) => "; it has one already",
+        Some(libc::EEXIST) => "; something is there already",
+        Some(libc::EOPNOTSUPP) => "; its driver can't, in this mode",
+        Some(libc::EINVAL) => "; this kernel may be too old: regions take Linux 6.9",
+        _ => "",
+    };
+    format!("can't {what} `{name}`: {error}{hint}")
+}

@@ -1,0 +1,166 @@
+//! Handlers at real devices: both ends of a pair of virtual network interfaces, in a network namespace of the test's own, and a TAP.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use drystone_extension::demux::Filter;
+use drystone_extension::handler::{Counts, FlowId, Flows, Handler, Image, Machine, Settings, Share};
+use drystone_handlers::{AfXdp, Decision, Device, Mode, Station, Tap, Wire, Xdp};
+
+use crate::objects::{compiled, datagram, payload};
+
+/// Does it in a thread that is alone in a network namespace; not, and says so, where that can't be.
+fn in_namespace(name: &str, deed: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::spawn(move || {
+        // SAFETY: it concerns this thread alone.
+        if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
+            return Err(std::io::Error::last_os_error().to_string());
+        }
+        if !ip("link set lo up") {
+            return Err("there is no `ip`".to_string());
+        }
+        deed();
+        Ok(())
+    });
+    if let Err(why) = thread.join().expect("it passes") {
+        println!("skipped: {name}: no network namespace: {why}");
+    }
+}
+
+fn ip(arguments: &str) -> bool {
+    let command = Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).status();
+    command.is_ok_and(|status| status.success())
+}
+
+/// A pair of interfaces; false, and says so, where the kernel has none.
+fn pair(name: &str) -> bool {
+    let is_there = ip("link add near type veth peer name far");
+    if !is_there {
+        println!("skipped: {name}: this kernel has no veth");
+        return false;
+    }
+    for device in ["near", "far"] {
+        // Else the kernel says something by itself now and then.
+        std::fs::write(format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"), "1").ok();
+        assert!(ip(&format!("link set {device} up")));
+    }
+    true
+}
+
+/// What comes to a device within a second.
+fn next(device: &mut impl Device) -> Option<Vec<u8>> {
+    let until = Instant::now() + Duration::from_secs(1);
+    let mut come = None;
+    while come.is_none() && Instant::now() < until {
+        let take = &mut |frame: &mut drystone_extension::handler::Frame<'_>| {
+            come.get_or_insert_with(|| frame.bytes().to_vec());
+            Decision::Done
+        };
+        device.receive(take).expect("it is there");
+    }
+    come
+}
+
+fn asks(device: &mut impl Device, number: u64) -> Option<u64> {
+    device.send(&datagram(7000, &number.to_be_bytes())).expect("it is there");
+    device.flush().expect("it is there");
+    let answer = next(device)?;
+    Some(u64::from_be_bytes(payload(&answer)[..8].try_into().expect("8 bytes")))
+}
+
+#[test]
+fn linux_answers_in_both_modes() {
+    let Some(object) = compiled("increment") else { return };
+    in_namespace("xdp", move || {
+        if !pair("xdp") {
+            return;
+        }
+        let image = Image::read(&object, None, Machine::Linux).expect("it is an object");
+        let mut near = Wire::open("near").expect("it is there");
+        // The near end only takes what a driver sends back if it has a program, too.
+        let beside = Xdp::load(&Image::read(&object, None, Machine::Linux).expect("it is one"))
+            .expect("it is accepted");
+        for mode in [Mode::Generic, Mode::Native] {
+            let xdp = Xdp::load(&image).expect("it is accepted");
+            let attached = xdp.attach("far", mode).expect("it can be");
+            let _beside = (mode == Mode::Native).then(|| beside.attach("near", mode).expect("it can be"));
+            assert!(xdp.attach("far", mode).expect_err("it has one").contains("has one already"));
+            let answers: Vec<_> = (1..=5).map(|_| asks(&mut near, 10)).collect();
+            assert_eq!(answers, [10, 20, 30, 40, 50].map(Some), "{mode:?}");
+            assert_eq!(
+                xdp.region().expect("it has one").number(0).load(std::sync::atomic::Ordering::Relaxed),
+                50
+            );
+            drop(attached);
+            assert_eq!(asks(&mut near, 10), None, "{mode:?}");
+        }
+        assert!(
+            Xdp::load(&image)
+                .expect("it is accepted")
+                .attach("nothing", Mode::Any)
+                .expect_err("no")
+                .contains("no network interface")
+        );
+    });
+}
+
+/// A station with a counter at port 7000 that runs until a deed is done; what became of its messages.
+fn with_station<D: Device + Send + 'static>(object: &[u8], device: D, deed: impl FnOnce()) -> Counts {
+    let mut flows = Flows::compiled(7, Share::default());
+    let handler = Handler::new(object, None, Settings::default()).expect("it is accepted");
+    let filter: Filter = Filter::ethernet().ipv4().udp().destination_port(7000).into();
+    let flow: FlowId = flows.attach(1, filter, handler).expect("it can be");
+    let mut station = Station::new(device, flows);
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            station.turn().expect("it is there");
+            station.wait(Duration::from_millis(5)).expect("it can wait");
+        }
+        station.flows.counts(flow).expect("it is attached")
+    });
+    deed();
+    end.send(()).expect("it runs");
+    thread.join().expect("it passes")
+}
+
+#[test]
+fn a_station_answers_by_af_xdp() {
+    let Some(object) = compiled("increment") else { return };
+    in_namespace("af_xdp", move || {
+        if !pair("af_xdp") {
+            return;
+        }
+        for mode in [Mode::Generic, Mode::Native] {
+            let device = match AfXdp::open("far", 0, mode) {
+                Ok(device) => device,
+                Err(why) => return println!("skipped: af_xdp: {why}"),
+            };
+            let mut near = Wire::open("near").expect("it is there");
+            let counts = with_station(&object, device, || {
+                let answers: Vec<_> = (1..=200).map(|_| asks(&mut near, 3)).collect();
+                assert_eq!(answers, (1..=200).map(|round| Some(3 * round)).collect::<Vec<_>>(), "{mode:?}");
+            });
+            assert_eq!((counts.runs, counts.transmitted), (200, 200));
+        }
+    });
+}
+
+#[test]
+fn a_station_answers_by_tap() {
+    let Some(object) = compiled("increment") else { return };
+    in_namespace("tap", move || {
+        let device = match Tap::new("near") {
+            Ok(device) => device,
+            Err(why) => return println!("skipped: tap: {why}"),
+        };
+        std::fs::write("/proc/sys/net/ipv6/conf/near/disable_ipv6", "1").ok();
+        assert!(ip("link set near up"));
+        let mut near = Wire::open("near").expect("it is there");
+        let counts = with_station(&object, device, || {
+            let answers: Vec<_> = (1..=200).map(|_| asks(&mut near, 3)).collect();
+            assert_eq!(answers, (1..=200).map(|round| Some(3 * round)).collect::<Vec<_>>());
+        });
+        assert_eq!((counts.runs, counts.transmitted), (200, 200));
+    });
+}
