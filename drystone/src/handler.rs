@@ -192,7 +192,11 @@ fn list() -> Result<(), String> {
     for name in Pinned::all().map_err(|error| format!("what is attached can't be seen: {error}"))? {
         match Pinned::open(&name) {
             Ok(pinned) => {
-                let interface = pinned.interface().unwrap_or_else(|| "an interface that has gone".into());
+                let interface = match (pinned.interface(), pinned.interface_here()) {
+                    (None, _) => "an interface that has gone".to_string(),
+                    (Some(number), None) => format!("interface {number} of another network namespace"),
+                    (Some(number), Some(here)) => format!("interface {number}, which is {here} here"),
+                };
                 tell(format_args!("{name}: at {interface}"));
             }
             Err(error) => tell(format_args!("{name}: {error}")),

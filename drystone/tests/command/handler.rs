@@ -62,12 +62,14 @@ fn a_handler_answers_though_nobody_listens() {
         && ip(&format!("-n {space} addr add 10.97.0.2/24 dev {far}"))
         && ip(&format!("-n {space} link set {far} up"));
     if addresses {
-        let attach = Command::new("ip")
-            .args(["netns", "exec", &space, crate::DRYSTONE, "handler", "attach", "hello/counter.c"])
+        // `ip netns exec` would have a file system for BPF of its own.
+        let attach = Command::new("nsenter")
+            .arg(format!("--net=/run/netns/{space}"))
+            .args([crate::DRYSTONE, "handler", "attach", "hello/counter.c"])
             .args(["--on", &far, "--mode", "generic", "--engine", "xdp", "--name", &name])
             .current_dir(folder.path())
             .output()
-            .expect("there is `ip`");
+            .expect("there is `nsenter`");
         if attach.status.success() {
             let listed = drystone(folder.path(), &["handler", "list"]);
             assert!(printed(&listed).contains(&name), "{}", printed(&listed));

@@ -77,9 +77,14 @@ impl Pinned {
         &self.name
     }
 
-    /// The network interface that it is attached to; none if that has gone.
-    pub fn interface(&self) -> Option<String> {
-        let number = bpf::interface_of(&self.link).ok().filter(|number| *number != 0)?;
+    /// The number of the network interface that it is attached to, in that one's namespace; none if that has gone.
+    pub fn interface(&self) -> Option<u32> {
+        bpf::interface_of(&self.link).ok().filter(|number| *number != 0)
+    }
+
+    /// What the interface with that number is called, in this network namespace.
+    pub fn interface_here(&self) -> Option<String> {
+        let number = self.interface()?;
         let socket =
             rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)
                 .ok()?;
