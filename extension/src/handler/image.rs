@@ -82,7 +82,7 @@ impl Image {
                 LARGEST_REGION / PAGE
             ));
         }
-        if begin % bytes != 0 || begin == 0 || begin + bytes > 1 << 32 {
+        if !begin.is_multiple_of(bytes) || begin == 0 || begin + bytes > 1 << 32 {
             return Err(format!(
                 "region `{name}` of {bytes} bytes can't lie at {begin:#x}: that must be a multiple of them, below 4 GiB"
             ));
