@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::structure::Reference;
+use super::reference::Reference;
 use super::table::{TableShape, row};
 use super::test::{Cell, Condition, Size, Test};
 use super::tree::{Branch, Kind, Leaf, Look, Node, Tree};

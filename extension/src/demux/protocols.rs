@@ -29,19 +29,23 @@ pub struct Arp {
     begin: u32,
 }
 
-/// Packets of IPv4.
+/// Packets of IP with addresses of so many bytes: of [`Ipv4`], or of [`Ipv6`].
 #[derive(Clone, Debug)]
-pub struct Ipv4 {
+pub struct Ip<const BYTES: usize> {
     filter: Filter,
-    begin: u32,
+    /// Where the addresses stand, the source's first.
+    addresses_at: u32,
+    /// Where the number of the protocol in it stands.
+    protocol_at: u32,
+    /// The ports, if it has some, and what only packets with ports have.
+    ports: (Cell, Cell, Option<Test>),
 }
 
+/// Packets of IPv4.
+pub type Ipv4 = Ip<4>;
+
 /// Packets of IPv6, without extension headers.
-#[derive(Clone, Debug)]
-pub struct Ipv6 {
-    filter: Filter,
-    begin: u32,
-}
+pub type Ipv6 = Ip<16>;
 
 /// Packets of a protocol with ports.
 #[derive(Clone, Debug)]
@@ -110,13 +114,17 @@ impl Ethernet {
     /// With a packet of IPv4 in it.
     pub fn ipv4(self) -> Ipv4 {
         let begin = self.type_at + 2;
-        Ipv4 { filter: self.of_type(IPV4), begin }
+        let port = |offset| Cell::Behind { header: begin, offset, size: Size::Half };
+        let is_first_fragment = Test::is(Cell::half(begin + 6), 0).masked(0x1fff);
+        let ports = (port(begin), port(begin + 2), Some(is_first_fragment));
+        Ip { filter: self.of_type(IPV4), addresses_at: begin + 12, protocol_at: begin + 9, ports }
     }
 
     /// With a packet of IPv6 in it.
     pub fn ipv6(self) -> Ipv6 {
         let begin = self.type_at + 2;
-        Ipv6 { filter: self.of_type(IPV6), begin }
+        let ports = (Cell::half(begin + 40), Cell::half(begin + 42), None);
+        Ip { filter: self.of_type(IPV6), addresses_at: begin + 8, protocol_at: begin + 6, ports }
     }
 
     fn of_type(self, number: u32) -> Filter {
@@ -154,30 +162,31 @@ impl Arp {
     }
 }
 
-impl Ipv4 {
+impl<const BYTES: usize> Ip<BYTES> {
     /// From an address.
-    pub fn source(self, address: [u8; 4]) -> Ipv4 {
-        self.source_net(address, 32)
+    pub fn source(self, address: [u8; BYTES]) -> Self {
+        self.source_net(address, u32::MAX)
     }
 
     /// To an address.
-    pub fn destination(self, address: [u8; 4]) -> Ipv4 {
-        self.destination_net(address, 32)
+    pub fn destination(self, address: [u8; BYTES]) -> Self {
+        self.destination_net(address, u32::MAX)
     }
 
     /// From an address of which the first bits are as in this one.
-    pub fn source_net(self, address: [u8; 4], bits: u32) -> Ipv4 {
-        Ipv4 { filter: self.filter.and_address(self.begin + 12, &address, bits), ..self }
+    pub fn source_net(self, address: [u8; BYTES], bits: u32) -> Self {
+        Ip { filter: self.filter.and_address(self.addresses_at, &address, bits), ..self }
     }
 
     /// To an address of which the first bits are as in this one.
-    pub fn destination_net(self, address: [u8; 4], bits: u32) -> Ipv4 {
-        Ipv4 { filter: self.filter.and_address(self.begin + 16, &address, bits), ..self }
+    pub fn destination_net(self, address: [u8; BYTES], bits: u32) -> Self {
+        let at = self.addresses_at + BYTES as u32;
+        Ip { filter: self.filter.and_address(at, &address, bits), ..self }
     }
 
     /// With something in it of a protocol.
-    pub fn protocol(self, number: u8) -> Ipv4 {
-        Ipv4 { filter: self.filter.and(Test::is(Cell::byte(self.begin + 9), number.into())), ..self }
+    pub fn protocol(self, number: u8) -> Self {
+        Ip { filter: self.filter.and(Test::is(Cell::byte(self.protocol_at), number.into())), ..self }
     }
 
     /// With TCP in it.
@@ -191,61 +200,8 @@ impl Ipv4 {
     }
 
     fn ports(self, protocol: u8) -> Ports {
-        let begin = self.begin;
-        let behind = |offset| Cell::Behind { header: begin, offset, size: Size::Half };
-        Ports {
-            filter: self.protocol(protocol).filter,
-            source: behind(begin),
-            destination: behind(begin + 2),
-            is_first_fragment: Some(Test::is(Cell::half(begin + 6), 0).masked(0x1fff)),
-        }
-    }
-}
-
-impl Ipv6 {
-    /// From an address.
-    pub fn source(self, address: [u8; 16]) -> Ipv6 {
-        self.source_net(address, 128)
-    }
-
-    /// To an address.
-    pub fn destination(self, address: [u8; 16]) -> Ipv6 {
-        self.destination_net(address, 128)
-    }
-
-    /// From an address of which the first bits are as in this one.
-    pub fn source_net(self, address: [u8; 16], bits: u32) -> Ipv6 {
-        Ipv6 { filter: self.filter.and_address(self.begin + 8, &address, bits), ..self }
-    }
-
-    /// To an address of which the first bits are as in this one.
-    pub fn destination_net(self, address: [u8; 16], bits: u32) -> Ipv6 {
-        Ipv6 { filter: self.filter.and_address(self.begin + 24, &address, bits), ..self }
-    }
-
-    /// With something in it of a protocol.
-    pub fn protocol(self, number: u8) -> Ipv6 {
-        Ipv6 { filter: self.filter.and(Test::is(Cell::byte(self.begin + 6), number.into())), ..self }
-    }
-
-    /// With TCP in it.
-    pub fn tcp(self) -> Ports {
-        self.ports(TCP)
-    }
-
-    /// With UDP in it.
-    pub fn udp(self) -> Ports {
-        self.ports(UDP)
-    }
-
-    fn ports(self, protocol: u8) -> Ports {
-        let begin = self.begin;
-        Ports {
-            filter: self.protocol(protocol).filter,
-            source: Cell::half(begin + 40),
-            destination: Cell::half(begin + 42),
-            is_first_fragment: None,
-        }
+        let (source, destination, is_first_fragment) = self.ports;
+        Ports { filter: self.protocol(protocol).filter, source, destination, is_first_fragment }
     }
 }
 

@@ -8,6 +8,7 @@
 use alloc::{boxed::Box, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Deref;
 
+use super::reference::Reference;
 use super::table::{Pair, Table, TableShape};
 use super::tree::{Found, Tables, Tree};
 
@@ -34,35 +35,6 @@ type Entry = unsafe extern "sysv64" fn(*const u8, usize, *const Reference, *cons
 struct Answer {
     target: u64,
     weight: u64,
-}
-
-/// Where code finds a table.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct Reference {
-    buckets: *const u32,
-    rows: *const u64,
-    mask: u32,
-}
-
-// SAFETY: it only says where a table is, which can be shared.
-unsafe impl Send for Reference {}
-// SAFETY: the same.
-unsafe impl Sync for Reference {}
-
-#[cfg(target_arch = "x86_64")]
-impl Reference {
-    pub const BUCKETS: i32 = core::mem::offset_of!(Reference, buckets) as i32;
-    pub const ROWS: i32 = core::mem::offset_of!(Reference, rows) as i32;
-    pub const MASK: i32 = core::mem::offset_of!(Reference, mask) as i32;
-}
-
-impl Reference {
-    fn of(table: &Table) -> Reference {
-        Reference { buckets: table.buckets().as_ptr(), rows: table.rows().as_ptr(), mask: table.mask() }
-    }
-
-    const NONE: Reference = Reference { buckets: core::ptr::null(), rows: core::ptr::null(), mask: 0 };
 }
 
 impl<M> Clone for Structure<M> {

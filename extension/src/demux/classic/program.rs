@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::read;
 use crate::demux::test::Size;
 
 /// An instruction as Linux (`struct sock_filter`) and libpcap (`struct bpf_insn`) have it.
@@ -122,11 +121,6 @@ pub(super) enum Comparison {
 impl Program {
     /// Programs have at most so many instructions.
     pub const LONGEST: usize = 4096;
-
-    /// Reads a program.
-    pub fn new(instructions: &[Instruction]) -> Result<Program, Refusal> {
-        read::program(instructions).map(|steps| Program { steps })
-    }
 }
 
 impl Operation {

@@ -5,8 +5,15 @@ use alloc::{vec, vec::Vec};
 use super::program::*;
 use crate::demux::test::Size;
 
+impl Program {
+    /// Reads a program.
+    pub fn new(instructions: &[Instruction]) -> Result<Program, Refusal> {
+        program(instructions).map(|steps| Program { steps })
+    }
+}
+
 /// What stands in the instructions is checked one by one; then how they lead to each other.
-pub(super) fn program(instructions: &[Instruction]) -> Result<Vec<Step>, Refusal> {
+fn program(instructions: &[Instruction]) -> Result<Vec<Step>, Refusal> {
     let count = instructions.len();
     if count > Program::LONGEST {
         return Err(Refusal { at: Program::LONGEST, why: "the program is too long" });
