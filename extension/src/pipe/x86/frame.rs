@@ -167,3 +167,8 @@ pub(super) fn cell_at(cell: usize) -> Place {
 pub(super) fn width(gauge: Gauge) -> Width {
     if gauge == Gauge::Bits64 { Width::W64 } else { Width::W32 }
 }
+
+/// Where a vector of constants is.
+pub(super) fn constant_at(at: usize) -> Place {
+    Place::new(CONSTANTS, 32 * at as i32)
+}

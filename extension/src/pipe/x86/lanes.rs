@@ -1,7 +1,7 @@
 //! The steps of a pipe, as instructions on vectors. Operands may be in memory; the last instruction of each step writes its result,
 //! and none before does.
 
-use super::frame::Compiler;
+use super::frame::{Compiler, constant_at};
 use super::simd::*;
 use super::vector::{At, Lanes, SCRATCH, splat};
 use crate::engine::jit::x86::{Code, Place};
@@ -388,8 +388,4 @@ impl Compiler<'_> {
             self.constants.len() / 4 - 1
         })
     }
-}
-
-pub(super) fn constant_at(at: usize) -> Place {
-    Place::new(super::frame::CONSTANTS, 32 * at as i32)
 }

@@ -1,6 +1,7 @@
 //! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), and what takes less than a unit, out of a
 //! buffer, pipe by pipe ([`rest`]).
 
+mod access;
 mod blocks;
 mod forms;
 mod frame;

@@ -6,10 +6,9 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::blocks::{load, move_word, store};
+use super::access::{load, move_word, store};
 use super::forms::{Form, Gathers, Output};
-use super::frame::Compiler;
-use super::lanes::constant_at;
+use super::frame::{Compiler, constant_at};
 use super::plan::{Kind, Plan, Stage};
 use super::simd::*;
 use crate::engine::jit::x86::{Place, RAX};
