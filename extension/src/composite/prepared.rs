@@ -15,9 +15,7 @@ use super::program::{Code, Program, Refusal};
 use super::services::Services;
 use super::table::Layout;
 use crate::bytecode;
-#[cfg(all(unix, target_arch = "x86_64"))]
-use crate::engine::jit::{Constants, Jit, Pages, pages};
-use crate::engine::{Context, Interpreter, Platform, Stop};
+use crate::engine::{Executable, Platform};
 use crate::verifier::verify;
 use crate::{DEPTH, Verified};
 
@@ -46,11 +44,7 @@ pub(super) enum Body<S> {
     Bytecode(Arc<Verified>, Engine<S>),
 }
 
-pub(super) enum Engine<S> {
-    Interpreter(Interpreter<Host<S>>),
-    #[cfg(all(unix, target_arch = "x86_64"))]
-    Jit(Jit<Host<S>, Pages>),
-}
+type Engine<S> = Executable<Host<S>>;
 
 impl<S: Services> Prepared<S> {
     /// Prepares the program that these bytes encode, which may be any, to be interpreted.
@@ -100,7 +94,7 @@ impl<S> Prepared<S> {
 
     /// Whether bytecode is interpreted.
     pub(super) fn is_interpreted(&self) -> bool {
-        matches!(self.body, Body::Bytecode(_, Engine::Interpreter(_)))
+        matches!(&self.body, Body::Bytecode(_, engine) if engine.is_interpreted())
     }
 
     /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written in them.
@@ -131,27 +125,10 @@ impl<S> Prepared<S> {
 fn engine<S: Services>(verified: &Verified, layout: &Layout, by: Executor) -> Result<Engine<S>, String> {
     let helpers = helpers::table::<S>();
     let platform = Platform { helpers: &helpers, values: &[], memory: layout.memory() };
-    match by {
-        #[cfg(all(unix, target_arch = "x86_64"))]
-        Executor::Jit(key) => {
-            // SAFETY: see the module; and pages are as asked for.
-            let jit = unsafe { Jit::new(verified, platform, Constants::Blinded(key), pages)? };
-            Ok(Engine::Jit(jit))
-        }
-        _ => {
-            // SAFETY: see the module.
-            let interpreter = unsafe { Interpreter::new(verified, platform)? };
-            Ok(Engine::Interpreter(interpreter))
-        }
-    }
-}
-
-impl<S> Engine<S> {
-    pub fn run(&self, context: &mut Context<Host<S>>) -> Result<u64, Stop> {
-        match self {
-            Engine::Interpreter(interpreter) => interpreter.run(context),
-            #[cfg(all(unix, target_arch = "x86_64"))]
-            Engine::Jit(jit) => jit.run(context),
-        }
-    }
+    let key = match by {
+        Executor::Jit(key) => Some(key),
+        Executor::Interpreter | Executor::Tree => None,
+    };
+    // SAFETY: see the module.
+    unsafe { Executable::new(verified, platform, key) }
 }

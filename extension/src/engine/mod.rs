@@ -2,6 +2,7 @@
 
 mod computation;
 mod context;
+mod executable;
 mod interpreter;
 #[cfg(target_arch = "x86_64")]
 pub mod jit;
@@ -12,5 +13,6 @@ mod steps;
 mod tests;
 
 pub use context::{Answer, Context, Function, Helper, Platform, State, Stop};
+pub(crate) use executable::Executable;
 pub use interpreter::Interpreter;
 pub use memory::Memory;

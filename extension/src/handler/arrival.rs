@@ -6,6 +6,11 @@ use core::ptr::{self, NonNull};
 use super::frame::Frame;
 use super::tables::Table;
 use crate::engine::Memory;
+use crate::verifier::Region;
+
+/// The regions that handlers are given, by the verifier's numbers: what they see of a message, and the message.
+pub(super) const CONTEXT: Region = 0;
+pub(super) const PACKET: Region = 1;
 
 /// A message that a handler sends, as the device shall have it.
 pub type Sent = Vec<u8>;

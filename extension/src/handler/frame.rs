@@ -1,5 +1,8 @@
 //! A message as a device gives it.
 
+/// The longest message.
+pub const LONGEST: u32 = 1 << 16;
+
 /// A message in a buffer, with room before and behind it.
 #[derive(Debug)]
 pub struct Frame<'a> {

@@ -8,9 +8,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::slice;
 
-use super::arrival::Arrival;
+use smallvec::SmallVec;
+
+use super::arrival::{Arrival, CONTEXT, PACKET};
+use super::frame::LONGEST;
 use super::tables::{Put, Table, Trouble};
-use super::terms::{CONTEXT, LONGEST, PACKET};
 use crate::engine::{Answer, Context, Helper, Memory};
 use crate::verifier::{self, Bytes, Given, Wanted};
 
@@ -99,20 +101,18 @@ fn said(result: Result<(), Trouble>) -> i64 {
     result.map_or_else(|trouble| trouble as i64, |()| 0)
 }
 
+/// A key or a value, which is copied because it may lie in a value of the table; most are short.
+type Copied = SmallVec<[u8; 64]>;
+
 /// The table, and a key of it as the program has it.
 fn table_and_key<'a>(
     context: &'a mut Context<'_, Arrival>,
     map: u64,
     key: u64,
-) -> Option<(&'a mut Table, Vec<u8>)> {
+) -> Option<(&'a mut Table, Copied)> {
     let table = context.host.tables.get_mut(map as usize)?;
-    let bytes = match table {
-        Table::Array(_) => 4,
-        Table::Hash(hash) => hash.key_bytes(),
-        Table::Ring(_) | Table::Region => return None,
-    };
-    // SAFETY: a key is what was wanted. It is copied, because it may lie in a value of the table.
-    let key = unsafe { read(context.memory, key, bytes) }.to_vec();
+    // SAFETY: a key is what was wanted.
+    let key = Copied::from_slice(unsafe { read(context.memory, key, table.key_bytes()?) });
     Some((table, key))
 }
 
@@ -126,8 +126,8 @@ helpers! {
         match (table_and_key(context, map, key), Put::from_number(how)) {
             (Some((table, key)), Some(how)) => {
                 let bytes = table.value_bytes();
-                // SAFETY: a value is what was wanted. It is copied, because it may be one of the table's.
-                let value = unsafe { read(context.memory, value, bytes) }.to_vec();
+                // SAFETY: a value is what was wanted.
+                let value = Copied::from_slice(unsafe { read(context.memory, value, bytes) });
                 said(context.host.tables[map as usize].put(&key, &value, how))
             }
             _ => Trouble::Invalid as i64,

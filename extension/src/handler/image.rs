@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::tables::kind;
-use crate::bytecode::{self, Object, Slot};
+use crate::bytecode::{self, Definition, Object, Slot};
 
 /// Bytes that the region of a handler can have.
 pub const LARGEST_REGION: u64 = 1 << 30;
@@ -52,6 +52,20 @@ impl Image {
         let image = Image { name, slots, maps };
         image.check_region()?;
         Ok(image)
+    }
+
+    /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications can map it.
+    pub fn definition(map: &bytecode::Map) -> Definition {
+        const MAPPABLE: u32 = 1 << 10;
+        const READ_ONLY: u32 = 1 << 7;
+        map.definition.unwrap_or(Definition {
+            kind: kind::ARRAY,
+            key: 4,
+            value: map.bytes.len() as u32,
+            entries: 1,
+            flags: if map.writable { MAPPABLE } else { MAPPABLE | READ_ONLY },
+            extra: 0,
+        })
     }
 
     /// The map that is the region which the handler shares with its application, by number.

@@ -15,7 +15,6 @@ mod terms;
 
 pub use arrival::Sent;
 pub use flows::{Counts, FlowId, Flows, Outcome, OwnerId, Share};
-pub use frame::Frame;
+pub use frame::{Frame, LONGEST};
 pub use image::{Image, LARGEST_REGION, Machine};
 pub use run::{Ended, Handler, Settings, Verdict};
-pub use terms::LONGEST;

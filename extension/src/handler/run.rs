@@ -13,10 +13,8 @@ use super::image::{Image, Machine};
 use super::tables::Table;
 use super::{helpers, terms};
 use crate::Guard;
-use crate::bytecode::{self, Definition};
-#[cfg(all(unix, target_arch = "x86_64"))]
-use crate::engine::jit::{Constants, Jit, Pages, pages};
-use crate::engine::{Context, Interpreter, Memory, Platform, State, Stop};
+use crate::bytecode;
+use crate::engine::{Context, Executable, Memory, Platform, State, Stop};
 use crate::verifier::verify;
 
 /// What becomes of a message: Linux's `XDP_...`.
@@ -71,17 +69,11 @@ impl Default for Settings {
     }
 }
 
-enum Engine {
-    Interpreter(Interpreter<Arrival>),
-    #[cfg(all(unix, target_arch = "x86_64"))]
-    Jit(Jit<Arrival, Pages>),
-}
-
 /// See the head of this file.
 pub struct Handler {
     name: String,
     names: Vec<String>,
-    engine: Engine,
+    engine: Executable<Arrival>,
     arrival: Arrival,
     memory: Memory,
     budget: u64,
@@ -136,14 +128,9 @@ impl Handler {
         let values: Vec<u64> = tables.iter_mut().map(|table| first_value(table, &memory)).collect();
         let helpers = helpers::table();
         let platform = Platform { helpers: &helpers, values: &values, memory: memory.size() };
+        let key = (!settings.interpreted).then_some(settings.key);
         // SAFETY: see the head of this file.
-        let engine = unsafe {
-            match settings.interpreted {
-                #[cfg(all(unix, target_arch = "x86_64"))]
-                false => Engine::Jit(Jit::new(&verified, platform, Constants::Blinded(settings.key), pages)?),
-                _ => Engine::Interpreter(Interpreter::new(&verified, platform)?),
-            }
-        };
+        let engine = unsafe { Executable::new(&verified, platform, key)? };
         let may_stop = verified.guards().iter().any(|guard| matches!(guard, Guard::Budget | Guard::Check));
         Ok(Handler {
             name: image.name.clone(),
@@ -181,11 +168,7 @@ impl Handler {
         unsafe { arrival.enter(frame, memory) };
         let seen = memory.address_of(&raw const arrival.seen);
         let mut context = Context::new(State::new([seen, 0, 0, 0, 0], *budget), memory, arrival);
-        let result = match engine {
-            Engine::Interpreter(interpreter) => interpreter.run(&mut context),
-            #[cfg(all(unix, target_arch = "x86_64"))]
-            Engine::Jit(jit) => jit.run(&mut context),
-        };
+        let result = engine.run(&mut context);
         *left = context.state().budget();
         arrival.leave();
         match result {
@@ -225,15 +208,7 @@ impl Handler {
 fn tables(image: &Image, key: u64) -> Result<Vec<Table>, String> {
     let mut tables = Vec::new();
     for map in &image.maps {
-        let section = Definition {
-            kind: super::tables::kind::ARRAY,
-            key: 4,
-            value: map.bytes.len() as u32,
-            entries: 1,
-            flags: 0,
-            extra: 0,
-        };
-        let mut table = Table::new(&map.name, &map.definition.unwrap_or(section), key)?;
+        let mut table = Table::new(&map.name, &Image::definition(map), key)?;
         if let (None, Some(value)) = (map.definition, table.get(&[0; 4])) {
             value.copy_from_slice(&map.bytes);
         }

@@ -4,18 +4,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
+use super::arrival::{CONTEXT, PACKET};
+use super::frame::LONGEST;
 use super::helpers;
+use super::image::Image;
 use super::tables::{Table, kind};
 use crate::bytecode::{Map, Size};
 use crate::verifier::{self, Contract, Extent, Field, Given, Memory, Region};
 
-/// The longest message.
-pub const LONGEST: u32 = 1 << 16;
-
-/// Regions, by their numbers; from [`VALUES`] on, those of tables' values.
-pub(super) const CONTEXT: Region = 0;
-pub(super) const PACKET: Region = 1;
-const VALUES: Region = 2;
+/// From here on regions are those of tables' values.
+const VALUES: Region = PACKET + 1;
 
 /// For a program with such maps, and a region of so many bytes (0: none).
 pub(super) fn contract(maps: &[Map], tables: &mut [Table], region_bytes: u64) -> Result<Contract, String> {
@@ -28,9 +26,9 @@ pub(super) fn contract(maps: &[Map], tables: &mut [Table], region_bytes: u64) ->
         let value = VALUES + terms.len() as Region;
         let writable = map.definition.is_some() || map.writable;
         regions.push(Memory { single: false, writable, ..Memory::bytes("a value of the table", bytes) });
-        let key = map.definition.map_or(4, |definition| definition.key);
-        let direct = map.definition.is_none_or(|definition| definition.kind == kind::ARRAY);
-        terms.push(verifier::Map { key, value, direct: direct && bytes > 0 });
+        let definition = Image::definition(map);
+        let direct = definition.kind == kind::ARRAY && bytes > 0;
+        terms.push(verifier::Map { key: definition.key, value, direct });
     }
     Ok(Contract {
         registers: [Given::Pointer(CONTEXT), Given::Nothing, Given::Nothing, Given::Nothing, Given::Nothing],

@@ -46,7 +46,7 @@ impl Hash {
         self.values.bytes
     }
 
-    pub(in crate::handler) fn key_bytes(&self) -> usize {
+    pub(super) fn key_bytes(&self) -> usize {
         self.key_bytes
     }
 

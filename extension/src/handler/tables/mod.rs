@@ -110,6 +110,15 @@ impl Table {
         })
     }
 
+    /// Bytes of a key; none where there are none.
+    pub(in crate::handler) fn key_bytes(&self) -> Option<usize> {
+        match self {
+            Table::Array(_) => Some(4),
+            Table::Hash(hash) => Some(hash.key_bytes()),
+            Table::Ring(_) | Table::Region => None,
+        }
+    }
+
     /// Bytes of a value; 0 where there are none.
     pub(in crate::handler) fn value_bytes(&self) -> usize {
         match self {

@@ -1,13 +1,11 @@
 //! AF_XDP: frames that an interface's driver leaves in memory of this process, without the kernel's network stack.
 //!
-//! `unsafe` here: memory is mapped, and frames in it are lent. That is sound because a frame is in one queue at a time, and lent only
+//! `unsafe` here: frames in memory are lent. That is sound because a frame is in one queue at a time, and lent only
 //! while it is in none; and because the memory is unmapped when all queues have gone.
 
-use std::ffi::CString;
 use std::io::{Error, Result};
 use std::num::NonZeroU32;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::ptr::NonNull;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::slice;
 
 use drystone_extension::bytecode::{Definition, assemble};
@@ -16,14 +14,14 @@ use xdpilone::xdp::XdpDesc;
 use xdpilone::{DeviceQueue, IfInfo, RingRx, RingTx, Socket, SocketConfig, Umem, UmemConfig, User};
 
 use crate::bpf::{self, Map};
-use crate::device::{Decision, Device, LONGEST, MANY};
-use crate::xdp::{Attached, Mode, cant, interface_number};
+use crate::device::{Decision, Device, LONGEST, MANY, ROOM};
+use crate::interface;
+use crate::mapping::Mapping;
+use crate::xdp::{Attached, Mode, cant};
 
 /// Frames of the memory: half to receive, half to send.
 const FRAMES: u32 = 4096;
 const FRAME: usize = LONGEST;
-/// Room before a message.
-const HEADROOM: usize = 256;
 const XSKMAP: u32 = 17;
 /// Whether to wake the kernel is said in the queues.
 const NEED_WAKEUP: u16 = 1 << 3;
@@ -33,7 +31,7 @@ pub struct AfXdp {
     receiving: RingRx,
     sending: RingTx,
     device: DeviceQueue,
-    user: User,
+    _user: User,
     /// Frames to send that nobody has.
     free: Vec<u64>,
     interface: u32,
@@ -45,28 +43,9 @@ pub struct AfXdp {
     memory: Memory,
 }
 
-struct Memory(NonNull<[u8]>);
-
-// SAFETY: who has this has all of it.
-unsafe impl Send for Memory {}
+struct Memory(Mapping);
 
 impl Memory {
-    fn new() -> Result<Memory> {
-        let length = FRAMES as usize * FRAME;
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
-        );
-        // SAFETY: it is mapped where nothing is.
-        let begin = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
-        match NonNull::new(begin.cast::<u8>()) {
-            Some(begin) if begin.as_ptr().cast() != libc::MAP_FAILED => {
-                Ok(Memory(NonNull::slice_from_raw_parts(begin, length)))
-            }
-            _ => Err(Error::last_os_error()),
-        }
-    }
-
     /// The frame in which an address lies, and where in it that is.
     ///
     /// # Safety
@@ -75,16 +54,7 @@ impl Memory {
         let (number, offset) = (address as usize / FRAME, address as usize % FRAME);
         assert!(number < FRAMES as usize, "frame {number}");
         // SAFETY: it lies in the memory, and nobody else has it.
-        unsafe {
-            (slice::from_raw_parts_mut(self.0.cast::<u8>().add(number * FRAME).as_ptr(), FRAME), offset)
-        }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped, and its queues have gone.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), self.0.len()) };
+        unsafe { (slice::from_raw_parts_mut(self.0.begin().add(number * FRAME).as_ptr(), FRAME), offset) }
     }
 }
 
@@ -94,8 +64,10 @@ impl AfXdp {
     /// # Errors
     /// What is missing, for people.
     pub fn open(interface: &str, queue: u32, mode: Mode) -> std::result::Result<AfXdp, String> {
-        let number = interface_number(interface)?;
-        let memory = Memory::new().map_err(|error| format!("there is no memory for frames: {error}"))?;
+        let number = interface::number(interface)?;
+        let memory = Mapping::new(None, FRAMES as usize * FRAME)
+            .map(Memory)
+            .map_err(|error| format!("there is no memory for frames: {error}"))?;
         let said = |error: xdpilone::Errno| {
             cant("open an AF_XDP socket on", interface, &Error::from_raw_os_error(error.get_raw()))
         };
@@ -103,13 +75,13 @@ impl AfXdp {
             fill_size: FRAMES / 2,
             complete_size: FRAMES / 2,
             frame_size: FRAME as u32,
-            headroom: HEADROOM as u32,
+            headroom: ROOM as u32,
             flags: 0,
         };
         // SAFETY: the memory lives as long as the queues, and is used as they say.
-        let umem = unsafe { Umem::new(config, memory.0) }.map_err(said)?;
+        let umem = unsafe { Umem::new(config, memory.0.bytes()) }.map_err(said)?;
         let mut info = IfInfo::invalid();
-        info.from_name(&CString::new(interface).unwrap_or_default()).map_err(said)?;
+        info.from_ifindex(number).map_err(said)?;
         info.set_queue(queue);
         let socket = Socket::with_shared(&info, &umem).map_err(said)?;
         let mut device = umem.fq_cq(&socket).map_err(said)?;
@@ -130,7 +102,7 @@ impl AfXdp {
             receiving,
             sending,
             device,
-            user,
+            _user: user,
             free,
             interface: number,
             unsent: false,
@@ -170,7 +142,6 @@ fn sockets() -> Result<Map> {
 
 /// Has the interface give what comes to the socket of its queue, if there is one.
 fn attach(sockets: &Map, interface: &str, number: u32, mode: Mode) -> std::result::Result<Attached, String> {
-    use std::os::fd::AsRawFd;
     let text = format!(
         "ldxw %r2, [%r1+16]\nlddw %r1, map_by_fd({})\nmov %r3, 2\ncall 51\nexit",
         sockets.fd().as_raw_fd()
@@ -249,10 +220,8 @@ impl Device for AfXdp {
     }
 }
 
-/// What the socket has is closed with it.
 impl std::fmt::Debug for AfXdp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let _ = &self.user;
         write!(f, "AfXdp on interface {}", self.interface)
     }
 }

@@ -75,18 +75,6 @@ struct MapCreate {
 }
 impl Attributes for MapCreate {}
 
-/// Makes a map.
-pub fn create_map(name: &str, definition: &Definition) -> Result<OwnedFd> {
-    let Definition { kind, key, value, entries, flags, extra } = *definition;
-    let name = short_name(name);
-    // SAFETY: there are no addresses in it.
-    unsafe {
-        let mut attributes =
-            MapCreate { kind, key, value, entries, flags, extra, name, ..Default::default() };
-        descriptor(Command::MapCreate, &mut attributes)
-    }
-}
-
 #[repr(C)]
 #[derive(Default)]
 struct Element {
@@ -117,7 +105,13 @@ pub struct Map {
 impl Map {
     /// Makes one.
     pub fn new(name: &str, definition: Definition) -> Result<Map> {
-        Ok(Map { fd: create_map(name, &definition)?, definition })
+        let Definition { kind, key, value, entries, flags, extra } = definition;
+        let name = short_name(name);
+        let mut attributes =
+            MapCreate { kind, key, value, entries, flags, extra, name, ..Default::default() };
+        // SAFETY: there are no addresses in it.
+        let fd = unsafe { descriptor(Command::MapCreate, &mut attributes)? };
+        Ok(Map { fd, definition })
     }
 
     /// How it was made.

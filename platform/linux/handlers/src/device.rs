@@ -39,33 +39,3 @@ pub(crate) const LONGEST: usize = 2048;
 
 /// Frames that are handed over in one go.
 pub(crate) const MANY: usize = 64;
-
-/// Receives by a call that fills a buffer, and sends by another one.
-pub(crate) fn receive(
-    mut read: impl FnMut(&mut [u8]) -> rustix::io::Result<usize>,
-    mut write: impl FnMut(&[u8]) -> rustix::io::Result<()>,
-    take: &mut dyn FnMut(&mut Frame<'_>) -> Decision,
-) -> Result<usize> {
-    let mut buffer = [0; LONGEST + 2 * ROOM];
-    for count in 0..MANY {
-        let length = match read(&mut buffer[ROOM..][..LONGEST]) {
-            Ok(length) => length,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(count),
-            Err(error) => return Err(error.into()),
-        };
-        let mut frame = Frame::new(&mut buffer, ROOM, ROOM + length);
-        if take(&mut frame) == Decision::Transmit {
-            lost_at_most(write(frame.bytes()))?;
-        }
-    }
-    Ok(MANY)
-}
-
-/// What there is no room for is lost, as on a wire.
-pub(crate) fn lost_at_most(result: rustix::io::Result<()>) -> Result<()> {
-    use rustix::io::Errno;
-    match result {
-        Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => Ok(()),
-        result => result.map_err(Into::into),
-    }
-}

@@ -1,23 +1,23 @@
 //! Where handlers (`drystone_extension::handler`) run on Linux: in its kernel ([`Xdp`]), or in Drystone's own engine, at a device whose
-//! frames are had without the kernel's network stack ([`AfXdp`]), at the end of a wire ([`Tap`]), or beside the stack ([`Wire`]).
+//! frames are had without the kernel's network stack ([`AfXdp`]), at the end of a wire, or beside the stack ([`Line`]).
 
 mod af_xdp;
 pub mod bpf;
 mod device;
+mod interface;
+mod line;
+mod mapping;
 mod pinned;
 mod region;
 mod ring;
 mod station;
-mod tap;
-mod wire;
 mod xdp;
 
 pub use af_xdp::AfXdp;
 pub use device::{Decision, Device};
+pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
 pub use station::Station;
-pub use tap::Tap;
-pub use wire::Wire;
 pub use xdp::{Attached, Mode, Xdp};

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::bpf;
+use crate::interface;
 use crate::xdp::{Attached, Xdp};
 
 const FILE_SYSTEM: &str = "/sys/fs/bpf";
@@ -84,11 +85,7 @@ impl Pinned {
 
     /// What the interface with that number is called, in this network namespace.
     pub fn interface_here(&self) -> Option<String> {
-        let number = self.interface()?;
-        let socket =
-            rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)
-                .ok()?;
-        rustix::net::netdevice::index_to_name(socket, number).ok()
+        self.interface().and_then(interface::name)
     }
 
     /// How long its runs took, and how many there were, while that was counted: nanoseconds, runs.

@@ -1,11 +1,11 @@
 //! Memory that a handler and its application share, at the same addresses for both (paper 003, section III-A).
 //!
-//! `unsafe` here: memory is mapped and lent. That is sound because an address is mapped only where nothing is yet, because the region
-//! stays mapped as long as anybody has it, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
+//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
 //! words that are atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
 
 use std::io::{Error, ErrorKind, Result};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use drystone_extension::engine::Memory;
 use drystone_extension::handler::{Handler, Image, Settings};
 
-const PAGE: usize = 4096;
+use crate::mapping::{Mapping, PAGE};
 
 /// A region as its application has it. Clones are the same region.
 #[derive(Clone, Debug)]
@@ -21,26 +21,30 @@ pub struct Region(Arc<Mapped>);
 
 #[derive(Debug)]
 struct Mapped {
-    begin: NonNull<u8>,
-    length: usize,
+    /// With what is around it; for good, if a handler in this process has it.
+    pages: ManuallyDrop<Mapping>,
     /// Bytes that are mapped before it and behind it.
     around: usize,
+    length: usize,
     /// A handler has it.
     is_taken: AtomicBool,
 }
 
-// SAFETY: see the head of this file.
-unsafe impl Send for Mapped {}
-// SAFETY: the same.
-unsafe impl Sync for Mapped {}
+impl Mapped {
+    fn begin(&self) -> NonNull<u8> {
+        // SAFETY: so many bytes are before it.
+        unsafe { self.pages.begin().add(self.around) }
+    }
+}
 
 impl Region {
     /// The region of a handler that Linux runs: the map's memory. Its pages are there from now on, because handlers can't wait for
     /// them.
     pub fn of_map(map: &OwnedFd, address: Option<u64>, length: usize) -> Result<Region> {
-        let at = |address| map_at(address, length, libc::MAP_SHARED, map.as_raw_fd());
-        let begin = at_or_anywhere(address, length, at)?;
-        let region = Region(Arc::new(Mapped { begin, length, around: 0, is_taken: AtomicBool::new(true) }));
+        let pages = at_or_anywhere(address, length, |address| {
+            Mapping::shared(map.as_fd(), Some(address), (0, length), true)
+        })?;
+        let region = Region::with(pages, 0, length, true);
         for page in (0..length).step_by(PAGE) {
             // A byte that is read may be a page of zeros that everybody has.
             region.byte(page).fetch_or(0, Ordering::Relaxed);
@@ -50,26 +54,28 @@ impl Region {
 
     /// Zeros, for a handler that runs in this process: at an address, or where there is room.
     pub fn new(address: Option<u64>, length: usize) -> Result<Region> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-        let at = |address: usize| {
+        let pages = at_or_anywhere(address, length, |address| {
             let begin = address.checked_sub(PAGE).ok_or(ErrorKind::InvalidInput)?;
-            // SAFETY: the block is that long.
-            map_at(begin, length + 2 * PAGE, flags, -1).map(|block| unsafe { block.add(PAGE) })
-        };
-        let begin = at_or_anywhere(address, length, at)?;
-        Ok(Region(Arc::new(Mapped { begin, length, around: PAGE, is_taken: AtomicBool::new(false) })))
+            Mapping::new(Some(begin), length + 2 * PAGE)
+        })?;
+        Ok(Region::with(pages, PAGE, length, false))
+    }
+
+    fn with(pages: Mapping, around: usize, length: usize, is_taken: bool) -> Region {
+        let (pages, is_taken) = (ManuallyDrop::new(pages), AtomicBool::new(is_taken));
+        Region(Arc::new(Mapped { pages, around, length, is_taken }))
     }
 
     /// What the handler has of it, if none has it yet.
     fn memory(&self) -> Option<Memory> {
         let is_taken = self.0.is_taken.swap(true, Ordering::Relaxed);
         // SAFETY: a page before it and behind it is there, and nobody else gets this; it is mapped for good from now on.
-        (!is_taken).then(|| unsafe { Memory::lent(self.0.begin.cast(), self.0.length) })
+        (!is_taken).then(|| unsafe { Memory::lent(self.0.begin().cast(), self.0.length) })
     }
 
     /// Where it is, also for the handler.
     pub fn address(&self) -> u64 {
-        self.0.begin.as_ptr().expose_provenance() as u64
+        self.0.begin().as_ptr().expose_provenance() as u64
     }
 
     /// Its bytes.
@@ -80,7 +86,7 @@ impl Region {
     fn byte(&self, offset: usize) -> &AtomicU8 {
         assert!(offset < self.0.length, "byte {offset} of a region of {}", self.0.length);
         // SAFETY: it lies in the region, which lives as long as the result may.
-        unsafe { AtomicU8::from_ptr(self.0.begin.add(offset).as_ptr()) }
+        unsafe { AtomicU8::from_ptr(self.0.begin().add(offset).as_ptr()) }
     }
 
     /// A number in it, which others may change.
@@ -94,7 +100,7 @@ impl Region {
             self.0.length
         );
         // SAFETY: it lies in the region, with all its bytes, because the region's length is a multiple of 8, too.
-        unsafe { AtomicU64::from_ptr(self.0.begin.add(offset).cast().as_ptr()) }
+        unsafe { AtomicU64::from_ptr(self.0.begin().add(offset).cast().as_ptr()) }
     }
 
     /// Copies bytes out of it.
@@ -122,8 +128,8 @@ impl Region {
 fn at_or_anywhere(
     wish: Option<u64>,
     length: usize,
-    at: impl Fn(usize) -> Result<NonNull<u8>>,
-) -> Result<NonNull<u8>> {
+    at: impl Fn(usize) -> Result<Mapping>,
+) -> Result<Mapping> {
     const LOWEST: usize = 1 << 28;
     const END: usize = 1 << 32;
     if let Some(wish) = wish {
@@ -136,27 +142,13 @@ fn at_or_anywhere(
     tried.next().unwrap_or_else(|| Err(Error::other("there is no room below 4 GiB")))
 }
 
-fn map_at(address: usize, length: usize, flags: i32, file: i32) -> Result<NonNull<u8>> {
-    let wish = std::ptr::without_provenance_mut(address);
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, flags | libc::MAP_FIXED_NOREPLACE);
-    // SAFETY: nothing that is mapped already is replaced.
-    let begin = unsafe { libc::mmap(wish, length, protection, flags, file, 0) };
-    match NonNull::new(begin.cast::<u8>()) {
-        Some(begin) if begin.as_ptr().cast() != libc::MAP_FAILED => Ok(begin),
-        _ => Err(Error::last_os_error()),
-    }
-}
-
 impl Drop for Mapped {
     fn drop(&mut self) {
         if *self.is_taken.get_mut() && self.around > 0 {
             return;
         }
-        // SAFETY: that was mapped, and nobody has it any more.
-        unsafe {
-            let block = self.begin.sub(self.around);
-            libc::munmap(block.as_ptr().cast(), self.length + 2 * self.around);
-        }
+        // SAFETY: nobody has it any more.
+        unsafe { ManuallyDrop::drop(&mut self.pages) };
     }
 }
 

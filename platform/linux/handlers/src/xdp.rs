@@ -1,23 +1,18 @@
 //! Handlers that Linux runs (XDP): in a device's driver, or where the network stack begins.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use drystone_extension::bytecode::{Definition, Slot};
+use drystone_extension::bytecode::Slot;
 use drystone_extension::handler::tables::kind;
 use drystone_extension::handler::{Image, Verdict};
 
 use crate::bpf::{self, Map};
+use crate::interface;
 use crate::region::Region;
 use crate::ring::Ring;
-
-/// The page size and flag with which sections (`.bss`) can be mapped by applications.
-const MAPPABLE: u32 = 1 << 10;
-/// Of maps that programs may only read.
-const READ_ONLY: u32 = 1 << 7;
 
 /// Where in Linux a handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +52,7 @@ impl Xdp {
         let mut maps = Vec::new();
         let mut region = None;
         for map in &image.maps {
-            let definition = map.definition.unwrap_or(section(map.bytes.len(), map.writable));
+            let definition = Image::definition(map);
             let is_region = definition.kind == kind::ARENA;
             let made =
                 Map::new(&map.name, definition).map_err(|error| cant("make a map", &map.name, &error))?;
@@ -85,7 +80,7 @@ impl Xdp {
     /// # Errors
     /// There is no such interface, it has a handler already, or it can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
-        let number = interface_number(interface)?;
+        let number = interface::number(interface)?;
         Attached::new(&self.program, interface, number, mode)
     }
 
@@ -153,12 +148,6 @@ impl Attached {
     }
 }
 
-/// A section of variables, as libbpf makes maps of them.
-fn section(bytes: usize, writable: bool) -> Definition {
-    let flags = if writable { MAPPABLE } else { MAPPABLE | READ_ONLY };
-    Definition { kind: kind::ARRAY, key: 4, value: bytes as u32, entries: 1, flags, extra: 0 }
-}
-
 /// Constants that name maps by number name them by descriptor then.
 fn with_descriptors(slots: &[Slot], maps: &[(String, Map)]) -> Vec<Slot> {
     let mut slots = slots.to_vec();
@@ -173,16 +162,6 @@ fn with_descriptors(slots: &[Slot], maps: &[(String, Map)]) -> Vec<Slot> {
         at += if is_wide { 2 } else { 1 };
     }
     slots
-}
-
-pub(crate) fn interface_number(name: &str) -> Result<u32, String> {
-    let c_name = CString::new(name).map_err(|_| format!("`{name}` is no interface's name"))?;
-    rustix::net::netdevice::name_to_index(
-        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)
-            .map_err(|error| format!("there are no sockets: {error}"))?,
-        name,
-    )
-    .map_err(|error| format!("there is no network interface `{}`: {error}", c_name.to_string_lossy()))
 }
 
 pub(crate) fn cant(what: &str, name: &str, error: &io::Error) -> String {

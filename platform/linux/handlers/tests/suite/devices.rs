@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{Counts, FlowId, Flows, Handler, Image, Machine, Settings, Share};
-use drystone_handlers::{AfXdp, Decision, Device, Mode, Station, Tap, Wire, Xdp};
+use drystone_handlers::{AfXdp, Decision, Device, Line, Mode, Station, Xdp};
 
 use crate::objects::{compiled, datagram, payload};
 
@@ -76,7 +76,7 @@ fn linux_answers_in_both_modes() {
             return;
         }
         let image = Image::read(&object, None, Machine::Linux).expect("it is an object");
-        let mut near = Wire::open("near").expect("it is there");
+        let mut near = Line::beside("near").expect("it is there");
         // The near end only takes what a driver sends back if it has a program, too.
         let beside = Xdp::load(&Image::read(&object, None, Machine::Linux).expect("it is one"))
             .expect("it is accepted");
@@ -136,7 +136,7 @@ fn a_station_answers_by_af_xdp() {
                 Ok(device) => device,
                 Err(why) => return println!("skipped: af_xdp: {why}"),
             };
-            let mut near = Wire::open("near").expect("it is there");
+            let mut near = Line::beside("near").expect("it is there");
             let counts = with_station(&object, device, || {
                 let answers: Vec<_> = (1..=200).map(|_| asks(&mut near, 3)).collect();
                 assert_eq!(answers, (1..=200).map(|round| Some(3 * round)).collect::<Vec<_>>(), "{mode:?}");
@@ -150,13 +150,13 @@ fn a_station_answers_by_af_xdp() {
 fn a_station_answers_by_tap() {
     let Some(object) = compiled("increment") else { return };
     in_namespace("tap", move || {
-        let device = match Tap::new("near") {
+        let device = match Line::tap("near") {
             Ok(device) => device,
             Err(why) => return println!("skipped: tap: {why}"),
         };
         std::fs::write("/proc/sys/net/ipv6/conf/near/disable_ipv6", "1").ok();
         assert!(ip("link set near up"));
-        let mut near = Wire::open("near").expect("it is there");
+        let mut near = Line::beside("near").expect("it is there");
         let counts = with_station(&object, device, || {
             let answers: Vec<_> = (1..=200).map(|_| asks(&mut near, 3)).collect();
             assert_eq!(answers, (1..=200).map(|round| Some(3 * round)).collect::<Vec<_>>());

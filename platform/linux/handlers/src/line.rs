@@ -1,0 +1,116 @@
+//! A device whose frames are read and written one by one: one end of a wire (TAP), or what passes at an interface (AF_PACKET).
+//!
+//! `unsafe` here: calls of the kernel that are given a structure which lives as long as they take.
+
+use std::fs::OpenOptions;
+use std::io::{Error, Result};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use drystone_extension::handler::Frame;
+use rustix::io::{Errno, read, write};
+
+use crate::device::{Decision, Device, LONGEST, MANY, ROOM};
+use crate::interface;
+
+/// See the head of this file.
+#[derive(Debug)]
+pub struct Line {
+    descriptor: OwnedFd,
+    interface: u32,
+}
+
+impl Line {
+    /// Makes a network interface of this name, or takes hold of one that exists: this program is the wire that it is plugged into. It
+    /// goes when the result is dropped.
+    ///
+    /// # Errors
+    /// There is no `/dev/net/tun`, or no right to.
+    pub fn tap(name: &str) -> Result<Line> {
+        let file =
+            OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+        // SAFETY: zeros are such a structure.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        if name.len() >= request.ifr_name.len() {
+            return Err(Error::other(format!("`{name}` is too long for an interface's name")));
+        }
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as i16;
+        // SAFETY: the file is one of the driver's, and the request what it wants.
+        done(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+        Ok(Line { descriptor: file.into(), interface: interface::number(name).map_err(Error::other)? })
+    }
+
+    /// All frames that come in at an interface, from now on, besides those who get them anyway: for programs that speak protocols
+    /// themselves.
+    ///
+    /// # Errors
+    /// There is no such interface, or no right to.
+    pub fn beside(interface: &str) -> Result<Line> {
+        let interface = interface::number(interface).map_err(Error::other)?;
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        let all = (libc::ETH_P_ALL as u16).to_be();
+        // SAFETY: what it gives is new, so nobody else has it.
+        let descriptor = unsafe {
+            let socket = libc::socket(libc::AF_PACKET, kind, all.into());
+            done(socket)?;
+            OwnedFd::from_raw_fd(socket)
+        };
+        // SAFETY: zeros are such an address.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = all;
+        address.sll_ifindex = interface as i32;
+        let (yes, length) = (1i32, size_of_val(&address) as u32);
+        let (level, option) = (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING);
+        let socket = descriptor.as_raw_fd();
+        // SAFETY: both are as long as it says.
+        unsafe {
+            done(libc::setsockopt(socket, level, option, (&raw const yes).cast(), size_of_val(&yes) as u32))?;
+            done(libc::bind(socket, (&raw const address).cast(), length))?;
+        }
+        Ok(Line { descriptor, interface })
+    }
+}
+
+fn done(result: i32) -> Result<()> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(()) }
+}
+
+impl AsFd for Line {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Device for Line {
+    fn interface(&self) -> u32 {
+        self.interface
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&mut Frame<'_>) -> Decision) -> Result<usize> {
+        let mut buffer = [0; LONGEST + 2 * ROOM];
+        for count in 0..MANY {
+            let length = match read(&self.descriptor, &mut buffer[ROOM..][..LONGEST]) {
+                Ok(length) => length,
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(count),
+                Err(error) => return Err(error.into()),
+            };
+            let mut frame = Frame::new(&mut buffer, ROOM, ROOM + length);
+            if take(&mut frame) == Decision::Transmit {
+                self.send(frame.bytes())?;
+            }
+        }
+        Ok(MANY)
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<()> {
+        match write(&self.descriptor, message) {
+            // What there is no room for is lost, as on a wire.
+            Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

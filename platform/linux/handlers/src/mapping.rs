@@ -1,0 +1,79 @@
+//! Memory of this process that is had from the kernel: of a map, of a socket, or nobody else's.
+//!
+//! `unsafe` here: memory is mapped, and unmapped. That is sound because it is mapped only where nothing is, and unmapped when the one
+//! who has it is dropped; what is done with it until then is said where that is done.
+
+use std::io::Result;
+use std::os::fd::BorrowedFd;
+use std::ptr::{NonNull, without_provenance_mut};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+pub(crate) const PAGE: usize = 4096;
+
+/// Pages that stay mapped as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    begin: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: it only says where they are.
+unsafe impl Send for Mapping {}
+// SAFETY: the same.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Zeros: at an address where nothing is, or anywhere.
+    pub fn new(address: Option<usize>, length: usize) -> Result<Mapping> {
+        let flags = MapFlags::PRIVATE | MapFlags::POPULATE | at(address);
+        // SAFETY: nothing that is mapped is replaced.
+        let begin = unsafe { mmap_anonymous(place(address), length, Self::BOTH, flags)? };
+        Ok(Mapping::of(begin.cast(), length))
+    }
+
+    /// A part of what a descriptor stands for, which others have, too.
+    pub fn shared(
+        of: BorrowedFd<'_>,
+        address: Option<usize>,
+        (from, length): (usize, usize),
+        may_write: bool,
+    ) -> Result<Mapping> {
+        let protection = if may_write { Self::BOTH } else { ProtFlags::READ };
+        let flags = MapFlags::SHARED | at(address);
+        // SAFETY: nothing that is mapped is replaced.
+        let begin = unsafe { mmap(place(address), length, protection, flags, of, from as u64)? };
+        Ok(Mapping::of(begin.cast(), length))
+    }
+
+    const BOTH: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
+    fn of(begin: *mut u8, length: usize) -> Mapping {
+        Mapping { begin: NonNull::new(begin).expect("nothing is mapped at 0"), length }
+    }
+
+    /// Where it begins.
+    pub fn begin(&self) -> NonNull<u8> {
+        self.begin
+    }
+
+    /// All of it.
+    pub fn bytes(&self) -> NonNull<[u8]> {
+        NonNull::slice_from_raw_parts(self.begin, self.length)
+    }
+}
+
+fn place<T>(address: Option<usize>) -> *mut T {
+    without_provenance_mut(address.unwrap_or(0))
+}
+
+fn at(address: Option<usize>) -> MapFlags {
+    if address.is_some() { MapFlags::FIXED_NOREPLACE } else { MapFlags::empty() }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped, and nobody has it any more.
+        let _ = unsafe { munmap(self.begin.as_ptr().cast(), self.length) };
+    }
+}
