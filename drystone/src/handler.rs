@@ -1,6 +1,8 @@
 //! `drystone handler`: code that runs where messages arrive, checked and attached.
 
+use std::collections::hash_map::RandomState;
 use std::fs;
+use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
@@ -8,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{Flows, Handler, Image, Machine, Settings, Share};
-use drystone_handlers::{AfXdp, Device, Mode, Pinned, Station, Tap, Xdp, bpf};
+use drystone_handlers::{AfXdp, Device, Line, Mode, Pinned, Station, Xdp, bpf};
 
 use crate::arguments::{Attach, Engine, HandlerAction, HandlerFile, XdpMode};
 use crate::{Status, fail, say, tell};
@@ -18,14 +20,15 @@ const EXAMPLE: &str = include_str!("handler/counter.c");
 
 /// Does what it is told.
 pub fn handler(action: HandlerAction) -> Result<(), Status> {
-    match action {
-        HandlerAction::New { folder } => new(&folder).map_err(fail),
-        HandlerAction::Check(file) => check(&file).map_err(fail),
-        HandlerAction::Attach(command) => attach(&command).map_err(fail),
-        HandlerAction::List => list().map_err(fail),
-        HandlerAction::Stats { name, seconds } => statistics(&name, seconds).map_err(fail),
-        HandlerAction::Detach { name } => detach(&name).map_err(fail),
-    }
+    let done = match action {
+        HandlerAction::New { folder } => new(&folder),
+        HandlerAction::Check(file) => check(&file),
+        HandlerAction::Attach(command) => attach(&command),
+        HandlerAction::List => list(),
+        HandlerAction::Stats { name, seconds } => statistics(&name, seconds),
+        HandlerAction::Detach { name } => detach(&name),
+    };
+    done.map_err(fail)
 }
 
 fn new(folder: &Path) -> Result<(), String> {
@@ -120,10 +123,10 @@ fn attach(command: &Attach) -> Result<(), String> {
             Err(why) => say(format_args!("XDP: {why}\nAF_XDP is tried instead\n")),
         }
     }
-    let handler = Handler::of(&own, Settings { key: command.seed(), ..Settings::default() })?;
+    let handler = Handler::of(&own, Settings { key: seed(), ..Settings::default() })?;
     match command.engine {
         Engine::Tap => {
-            let tap = Tap::new(&command.on).map_err(|error| format!("TAP `{}`: {error}", command.on))?;
+            let tap = Line::tap(&command.on).map_err(|error| format!("TAP `{}`: {error}", command.on))?;
             serve(tap, handler, command)
         }
         _ => serve(AfXdp::open(&command.on, command.queue, mode)?, handler, command),
@@ -154,7 +157,7 @@ fn serve(device: impl Device, handler: Handler, command: &Attach) -> Result<(), 
         None => Filter::everything(),
     };
     let name = handler.name().to_string();
-    let mut flows = Flows::compiled(command.seed(), Share::default());
+    let mut flows = Flows::compiled(seed(), Share::default());
     let flow = flows.attach(0, filter, handler)?;
     let mut station = Station::new(device, flows);
     tell(format_args!(
@@ -227,10 +230,7 @@ fn detach(name: &str) -> Result<(), String> {
     opened(name)?.detach().map_err(|error| format!("`{name}` can't be detached: {error}"))
 }
 
-impl Attach {
-    /// A number that nobody can guess.
-    fn seed(&self) -> u64 {
-        use std::hash::{BuildHasher, Hasher};
-        std::collections::hash_map::RandomState::new().build_hasher().finish()
-    }
+/// A number that nobody can guess.
+fn seed() -> u64 {
+    RandomState::new().build_hasher().finish()
 }

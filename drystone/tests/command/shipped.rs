@@ -10,6 +10,7 @@ use std::path::Path;
 use drystone_client::Server;
 use drystone_client::composite::VarTable;
 use drystone_client::composite::builder::{Builder, sequence, text};
+use tempfile::TempDir;
 
 use crate::counted::Counted;
 use crate::nats::Nats;
@@ -42,6 +43,35 @@ fn a_block_does_the_same_wherever_it_runs() {
         refused += usize::from(here.2 == 2);
     }
     assert!(ended_well > count / 4 && refused < count / 4, "{ended_well}, {refused} of {count}");
+}
+
+/// A server; it says so when somebody has asked for more than a thousand, and doesn't answer that.
+pub const SERVER: &str = "
+COMPONENT Main;
+INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
+COMPONENT Host OFFERS Count;
+  IMPLEMENTATION Count;
+  VARIABLE n: INTEGER;
+  BEGIN
+    WHILE ?Next DO
+      ?Next(n);
+      IF n > 1000 THEN WRITE(\"asked\"); WRITELINE; PASSIVATE(600000) END;
+      !Then(n + 1)
+    END
+  END Count;
+END Host;
+VARIABLE host: Host;
+BEGIN
+  NEW(host); EXPORT(Count(host), \"NAME\"); MORE WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
+END Main;
+";
+
+/// Exports it by a name.
+pub fn server(text: &str, name: &str) -> (Peer, TempDir) {
+    let folder = folder_with(&text.replace("NAME", name));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    (server, folder)
 }
 
 pub const TELLER: &str = "

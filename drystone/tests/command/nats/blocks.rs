@@ -11,7 +11,7 @@ use drystone_client::{Error, Outcome};
 use super::*;
 use crate::folder_with;
 use crate::servers::{file_server, key_value};
-use crate::shipped::{TELLER, requirements, serving_at, work};
+use crate::shipped::{SERVER, TELLER, requirements, server, serving_at, work};
 
 fn is_shipped(program: &str, connected: &str) -> bool {
     requirements(program, connected).iter().any(|it| it.starts_with("COMPOSITE of nats:"))
@@ -62,27 +62,6 @@ fn systems_are_worked_on_over_nats() {
     assert_eq!(on_store("transfer a b 1"), ("a isn't there".into(), 1));
 }
 
-/// A server; it says so when somebody has asked for more than a thousand, and doesn't answer that.
-const SERVER: &str = "
-COMPONENT Main;
-INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
-COMPONENT Host OFFERS Count;
-  IMPLEMENTATION Count;
-  VARIABLE n: INTEGER;
-  BEGIN
-    WHILE ?Next DO
-      ?Next(n);
-      IF n > 1000 THEN WRITE(\"asked\"); WRITELINE; PASSIVATE(600000) END;
-      !Then(n + 1)
-    END
-  END Count;
-END Host;
-VARIABLE host: Host;
-BEGIN
-  NEW(host); EXPORT(Count(host), \"NAME\"); MORE WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
-END Main;
-";
-
 const CLIENT: &str = "
 COMPONENT Main;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
@@ -99,13 +78,6 @@ END Guest;
 VARIABLE guest: Guest;
 BEGIN NEW(guest); CONNECT(Count(guest), \"NAME\"); DELETE(guest) END Main;
 ";
-
-fn server(text: &str, name: &str) -> (Peer, TempDir) {
-    let folder = folder_with(&text.replace("NAME", name));
-    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
-    assert_eq!(server.line(), "ready");
-    (server, folder)
-}
 
 fn client(name: &str, first: usize, times: usize) -> TempDir {
     let text = CLIENT.replace("NAME", name).replace("FIRST", &first.to_string());

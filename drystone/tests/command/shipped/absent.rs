@@ -2,48 +2,24 @@
 
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::nats::Nats;
 use crate::peer::Peer;
+use crate::shipped::{SERVER, server};
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-const SERVER: &str = "
-COMPONENT Main;
-INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
-COMPONENT Host OFFERS Count;
-  IMPLEMENTATION Count;
-  VARIABLE n: INTEGER;
-  BEGIN WHILE ?Next DO ?Next(n); !Then(n + 1) END END Count;
-END Host;
-VARIABLE host: Host;
-BEGIN NEW(host); EXPORT(Count(host), \"NAME\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(600000) END Main;
-";
-
-/// Says what the server says, or that there is none.
+/// Says what the server says, or that there is none, now and then.
 const CLIENT: &str = "
-COMPONENT Main;
-INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
-COMPONENT Guest REQUIRES Count;
-VARIABLE n: INTEGER;
-BEGIN
-  n := 6;
-  BEGIN HOW Count!Next(n); IF Count?Then THEN Count?Then(n) ELSE n := -1 END END;
-  WRITE(n); WRITELINE
-END Guest;
-VARIABLE guest: Guest;
-BEGIN NEW(guest); CONNECT(Count(guest), \"NAME\"); DELETE(guest) END Main;
-";
-
-/// The same client many times in one program, by the same connection.
-const OFTEN: &str = "
 COMPONENT Main;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
 COMPONENT Guest REQUIRES Count;
 VARIABLE i, n: INTEGER;
 BEGIN
-  FOR i := 1 TO 12 DO
+  FOR i := 1 TO TIMES DO
     n := 6;
-    BEGIN {COMPOSITE} Count!Next(n); IF Count?Then THEN Count?Then(n) ELSE n := -1 END END;
+    BEGIN HOW Count!Next(n); IF Count?Then THEN Count?Then(n) ELSE n := -1 END END;
     WRITE(n); WRITELINE; PASSIVATE(400)
   END
 END Guest;
@@ -51,10 +27,14 @@ VARIABLE guest: Guest;
 BEGIN NEW(guest); CONNECT(Count(guest), \"NAME\"); DELETE(guest) END Main;
 ";
 
+fn client(how: &str, times: usize, name: &str) -> TempDir {
+    let text = CLIENT.replace("HOW", how).replace("TIMES", &times.to_string());
+    folder_with(&text.replace("NAME", name))
+}
+
 fn does_as_without(name: &str) {
     let [shipped, ordinary] = ["{COMPOSITE}", ""].map(|how| {
-        let text = CLIENT.replace("HOW", how).replace("NAME", name);
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        let output = drystone(client(how, 1, name).path(), &["run", "program.dry"]);
         (printed(&output), status(&output), complaint(&output))
     });
     assert_eq!(shipped, ordinary, "{name}");
@@ -73,14 +53,9 @@ fn a_block_whose_server_was_never_there_is_an_ordinary_one() {
 #[test]
 fn blocks_outlive_their_server_and_find_the_next_one() {
     let name = format!("tcp://127.0.0.1:{}/count", port());
-    let serve = || {
-        let folder = folder_with(&SERVER.replace("NAME", &name));
-        let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
-        assert_eq!(server.line(), "ready");
-        (server, folder)
-    };
+    let serve = || server(&SERVER.replace("MORE", ""), &name);
     let first = serve();
-    let folder = folder_with(&OFTEN.replace("NAME", &name));
+    let folder = client("{COMPOSITE}", 12, &name);
     let mut client = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
     assert_eq!([client.line(), client.line()], ["7", "7"]);
     drop(first);
