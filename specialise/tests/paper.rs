@@ -2,7 +2,7 @@
 //! it says nothing, each with a context: NAME.c and NAME.toml in the folder `paper`. Of each,
 //! - NAME.main.c runs the original and the specialised function and compares what they do;
 //! - NAME.gone says which words the residual C must not have (`- word`), and which it must (`+ word`);
-//! - NAME.expected.c is the residual C itself. `BLESS=1` writes these files.
+//! - NAME.expected.c is the residual C itself, from clang-16's IR. `BLESS=1` writes these files.
 
 mod residual;
 mod toolchain;
@@ -71,16 +71,14 @@ fn check(clang: &Compiler, name: &str) -> Result<(), String> {
             return Err(format!("{}:\n{}", form.file.display(), outcome.text));
         }
     }
-    check_text(&read(&forms[0].file)?, &file(".gone"), &file(".expected.c"))
-}
-
-/// Compares residual C with what is said of it.
-fn check_text(residual: &str, claims: &Path, expected: &Path) -> Result<(), String> {
-    let broken = broken_claims(&read(claims)?, residual);
+    let residual = read(&forms[0].file)?;
+    let claims = file(".gone");
+    let broken = broken_claims(&read(&claims)?, &residual);
     if !broken.is_empty() {
         return Err(format!("{}: {}; in\n{residual}", claims.display(), broken.join(", ")));
     }
-    drystone_golden::check(expected, residual)
+    // Of another one's IR it may be written otherwise.
+    if clang.0.ends_with("clang-16") { drystone_golden::check(&file(".expected.c"), &residual) } else { Ok(()) }
 }
 
 /// What of the claims isn't so.

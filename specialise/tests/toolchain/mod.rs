@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A C compiler that takes GCC's options.
-pub struct Compiler(PathBuf);
+/// A C compiler that takes GCC's options, by the path of its command.
+pub struct Compiler(pub PathBuf);
 
 /// How long a compiler or a program may take: far more than any needs.
 const PATIENCE: Duration = Duration::from_secs(120);
