@@ -78,7 +78,11 @@ fn check(clang: &Compiler, name: &str) -> Result<(), String> {
         return Err(format!("{}: {}; in\n{residual}", claims.display(), broken.join(", ")));
     }
     // Of another one's IR it may be written otherwise.
-    if clang.0.ends_with("clang-16") { drystone_golden::check(&file(".expected.c"), &residual) } else { Ok(()) }
+    if clang.0.ends_with("clang-16") {
+        drystone_golden::check(&file(".expected.c"), &residual)
+    } else {
+        Ok(())
+    }
 }
 
 /// What of the claims isn't so.
