@@ -35,6 +35,7 @@ mod tree;
 mod value;
 mod walk;
 
+pub use compile::{Responder, shared};
 pub use check::{COMMAND_DEPTH, EXPRESSION_DEPTH, Limits};
 pub use fault::Fault;
 pub use host::Failure;

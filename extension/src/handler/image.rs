@@ -1,9 +1,10 @@
 //! A handler as its file has it.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 
 use super::tables::kind;
 use crate::bytecode::{self, Definition, Object, Slot};
+use crate::composite::shared;
 
 /// Bytes that the region of a handler can have.
 pub const LARGEST_REGION: u64 = 1 << 30;
@@ -52,6 +53,17 @@ impl Image {
         let image = Image { name, slots, maps };
         image.check_region()?;
         Ok(image)
+    }
+
+    /// A service as a handler: what [`crate::composite::Program::respond`] made of it, which keeps so many variables.
+    pub fn of_responder(name: &str, slots: Vec<Slot>, kept: usize) -> Image {
+        let service = bytecode::Map {
+            name: "service".into(),
+            definition: None,
+            bytes: vec![0; 8 * (shared::VARIABLES + kept)],
+            writable: true,
+        };
+        Image { name: name.into(), slots, maps: vec![service] }
     }
 
     /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications can map it.

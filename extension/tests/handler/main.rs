@@ -3,6 +3,7 @@
 
 mod flows;
 mod objects;
+mod responder;
 
 use drystone_extension::engine::Stop;
 use drystone_extension::handler::{Ended, Frame, Handler, Settings, Verdict};

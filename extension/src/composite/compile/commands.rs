@@ -47,6 +47,10 @@ impl Compiler {
                 self.helper(helpers::ON_ERROR);
             }
             Command::Fail(fault, location) => self.fail(Some(*fault), *location, self.again),
+            Command::Stop if self.responding.is_some() => {
+                let done = self.responding().done();
+                self.assembler.jump(done);
+            }
             Command::Stop => {
                 self.number(R0, 0);
                 self.put(Instruction::Exit);
@@ -55,6 +59,9 @@ impl Compiler {
     }
 
     pub(super) fn call(&mut self, call: u32) {
+        if self.responding.is_some() {
+            return self.converse(call);
+        }
         self.number(R1, call.into());
         self.helper(helpers::CALL);
     }

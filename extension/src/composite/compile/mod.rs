@@ -8,6 +8,7 @@
 mod assembler;
 mod commands;
 mod conditions;
+mod responder;
 mod texts;
 mod words;
 
@@ -16,10 +17,12 @@ use alloc::vec::Vec;
 use drystone_component::Type;
 
 use self::assembler::{Assembler, Label};
+use self::responder::Responding;
+pub use self::responder::{Responder, shared};
 use super::check::Limits;
 use super::fault::Fault;
 use super::helpers;
-use super::program::{Code, Program, Refusal, Travels, Variable};
+use super::program::{Call, Code, Program, Refusal, Travels, Variable};
 use super::table::{Layout, WORD};
 use super::tree::Command;
 use super::value::{Text, Value};
@@ -79,6 +82,11 @@ struct Compiler {
     /// Where the command begins that is being compiled.
     again: Label,
     cold: Vec<Cold>,
+    calls: Vec<Call>,
+    /// How many words of the stack hold values that wait.
+    waited: usize,
+    /// What is being made isn't shipped: it answers datagrams.
+    responding: Option<Responding>,
 }
 
 /// What is done when something fails.
@@ -111,6 +119,9 @@ impl Compiler {
             constants: Vec::new(),
             again,
             cold: Vec::new(),
+            calls: program.calls.clone(),
+            waited: 0,
+            responding: None,
         })
     }
 
@@ -119,6 +130,10 @@ impl Compiler {
         self.command(tree);
         self.number(R0, 0);
         self.put(Instruction::Exit);
+        self.put_cold();
+    }
+
+    fn put_cold(&mut self) {
         let mut done = 0;
         while let Some(&Cold { label, what }) = self.cold.get(done) {
             self.assembler.place(label);
@@ -154,6 +169,10 @@ impl Compiler {
     }
 
     fn fail(&mut self, fault: Option<Fault>, location: u32, again: Label) {
+        if let Some(responding) = &self.responding {
+            let leave = responding.leave();
+            return self.assembler.jump(leave);
+        }
         match fault {
             Some(fault) => self.number(R1, fault as i64 + 1),
             None => self.copy(R1, R0),
@@ -174,6 +193,9 @@ impl Compiler {
     }
 
     fn helper(&mut self, number: u32) {
+        if let Some(responding) = &mut self.responding {
+            responding.refused = Some("REALs and TEXTs");
+        }
         self.put(Instruction::CallHelper { number });
     }
 
@@ -212,6 +234,9 @@ impl Compiler {
 
     /// Where a word is: a register and the distance from it. Far ones take an instruction, and that register.
     fn place(&mut self, word: u32, far: Register) -> (Register, i16) {
+        if self.responding.is_some() {
+            return (Register::FRAME, self.variable_of_responder(word));
+        }
         let distance = word as usize * WORD;
         match i16::try_from(distance) {
             Ok(offset) => (BASE, offset),
@@ -246,7 +271,10 @@ impl Compiler {
     fn wait(&mut self, number: usize, from: Register) {
         match number.checked_sub(WAITING_REGISTERS) {
             None => self.copy(r(6 + number as u8), from),
-            Some(cell) => self.store_at(Register::FRAME, -8 * (cell as i16 + 1), from),
+            Some(cell) => {
+                self.waited = self.waited.max(cell + 1);
+                self.store_at(Register::FRAME, -8 * (cell as i16 + 1), from);
+            }
         }
     }
 

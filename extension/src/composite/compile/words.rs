@@ -292,6 +292,10 @@ impl Compiler {
     }
 
     pub(super) fn multiply_slowly(&mut self, overflow: Label, back: Label, waiting: usize) {
+        if self.responding.is_some() {
+            // Whether that overflows its process finds out.
+            return self.assembler.jump(overflow);
+        }
         self.wait(waiting, R0);
         self.wait(waiting + 1, R1);
         self.copy(R2, R1);
