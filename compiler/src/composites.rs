@@ -10,7 +10,7 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED, RUN};
 
-pub use self::shipped::encoded;
+pub use self::shipped::{encoded, responder};
 
 /// The program with the interfaces of its blocks.
 pub fn with_interfaces(program: &Program) -> Cow<'_, Program> {

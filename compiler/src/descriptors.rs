@@ -101,21 +101,25 @@ impl Descriptors {
     }
 
     fn string(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, text: &str) {
-        if text.is_empty() {
+        self.bytes(module, blob, at, text.as_bytes());
+    }
+
+    fn bytes(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, bytes: &[u8]) {
+        if bytes.is_empty() {
             blob.table(at, None, 0);
             return;
         }
-        let id = match self.strings.get(text.as_bytes()) {
+        let id = match self.strings.get(bytes) {
             Some(&id) => id,
             None => {
-                let mut bytes = Blob::new(text.len());
-                bytes.put(0, text.as_bytes());
-                let id = self.define(module, bytes);
-                self.strings.insert(text.as_bytes().to_vec(), id);
+                let mut data = Blob::new(bytes.len());
+                data.put(0, bytes);
+                let id = self.define(module, data);
+                self.strings.insert(bytes.to_vec(), id);
                 id
             }
         };
-        blob.table(at, Some(id), text.len());
+        blob.table(at, Some(id), bytes.len());
     }
 
     fn kinds(&mut self, module: &mut impl Module, blob: &mut Blob, at: usize, kinds: &[model::Kind]) {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use drystone_component::Kind;
 use drystone_language::program::*;
-use drystone_runtime::layout::{FrameHead, Instance, OfferedSlot, PAYLOAD, Process, RequiredSlot};
+use drystone_language::handlers;
+use drystone_runtime::layout::{FrameHead, Instance, Kept, OfferedSlot, PAYLOAD, Process, RequiredSlot};
 
 use crate::classify::{BodyKey, Facts};
 use crate::mir::{OwnedSlot, Shape};
@@ -24,6 +25,8 @@ pub struct InstanceLayout {
     pub inward: Vec<Option<u32>>,
     /// One for each required interface.
     pub required: Vec<u32>,
+    /// What handlers have of it: where `Kept` begins, and how many words theirs are.
+    pub kept: Option<(u32, u32)>,
 }
 
 /// Where the variables of a body or procedure lie that are kept in memory.
@@ -123,11 +126,25 @@ impl Layouts {
             .iter()
             .map(|facet| take(if facet.cardinality.is_some() { 8 } else { size_of::<RequiredSlot>() }))
             .collect();
+        let kept_variables = handlers::kept(program, id);
+        let is_own = |v: &&VariableId| !kept_variables.contains(v);
         let is_byte = |v: &&VariableId| variable_kind(&program.variables[v.index()]) == Kind::Byte;
-        for &variable in component.variables.iter().filter(|v| !is_byte(v)) {
+        let own = || component.variables.iter().filter(is_own);
+        let has_handlers = component.implementations.iter().any(|it| it.handler);
+        let kept = has_handlers.then(|| {
+            let words = (Kept::HEAD + kept_variables.len()) as u32;
+            let begin = take(Kept::WORDS);
+            take(8 * Kept::HEAD);
+            // Bytes too: they are words to handlers.
+            for &variable in &kept_variables {
+                self.variables.insert(variable, take(8));
+            }
+            (begin, words)
+        });
+        for &variable in own().filter(|v| !is_byte(v)) {
             self.variables.insert(variable, take(8));
         }
-        for &variable in component.variables.iter().filter(is_byte) {
+        for &variable in own().filter(is_byte) {
             self.variables.insert(variable, take(1));
         }
         InstanceLayout {
@@ -137,6 +154,7 @@ impl Layouts {
             connectable,
             inward,
             required,
+            kept,
         }
     }
 

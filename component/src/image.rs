@@ -60,10 +60,22 @@ pub struct Offered {
     pub limit: u32,
     /// Whether anything can be connected here: if not, only the holder can be a client, and the slot is shorter.
     pub connectable: bool,
+    /// The implementation as a handler: its instructions. Empty: it is none.
+    pub handler: Table<u8>,
+    /// If it is one: offset, in the instance, of what handlers have of it.
+    pub kept: u32,
+    /// How many words that has, as the handlers know it.
+    pub kept_words: u32,
 }
 
 impl Offered {
-    /// There is no implementation: the interface is connected inward.
+    /// One that a body implements, no handler, for as many clients as want to connect.
+    pub const fn plain(interface: *const Interface, offset: u32, body: u32) -> Offered {
+        let (inward, limit, connectable) = (0, u32::MAX, true);
+        let (handler, kept, kept_words) = (Table::new(&[]), 0, 0);
+        Offered { interface, offset, body, inward, limit, connectable, handler, kept, kept_words }
+    }
+
     /// There is no implementation: the interface is connected inward.
     pub const INWARD: u32 = u32::MAX;
 

@@ -19,7 +19,7 @@ pub enum Side {
 
 /// What a parameter of a message is.
 #[repr(u8)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `BOOLEAN`: 0 or 1.
     Boolean = 0,

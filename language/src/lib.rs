@@ -11,6 +11,7 @@ pub mod automaton;
 pub mod check;
 pub mod conformance;
 pub mod format;
+pub mod handlers;
 mod identity;
 pub mod imports;
 pub mod lexer;

@@ -198,6 +198,8 @@ pub struct Implementation {
     pub offered: usize,
     /// Where its name stands.
     pub span: Span,
+    /// `{HANDLER}`: it runs where its requests arrive.
+    pub handler: bool,
     /// Its own variables, in order of declaration.
     pub variables: Vec<VariableId>,
     /// Its statements.

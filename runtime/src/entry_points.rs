@@ -134,6 +134,10 @@ entry_points! {
         WATCH = ds_watch(w, p; *mut *mut u8, *const Collection, *const u64);
         WROTE = ds_wrote(w, p; *mut *mut u8, *const Collection, *const u64);
     }
+    crate::instance::kept {
+        GIVE_BACK = ds_give_back(; *mut Kept);
+        KEEP = ds_keep(; *mut Kept);
+    }
     crate::instance::monitor {
         #[suspends] AWAIT = ds_await(w, p; u64) -> Status where NotZero leaves;
         #[suspends] LOCK = ds_lock(w, p; u32) -> Status where NotZero leaves;

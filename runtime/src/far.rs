@@ -38,6 +38,8 @@ use core::cell::Cell;
 
 use drystone_component::Interface;
 
+pub use crate::instance::kept::Handled;
+
 pub use cell::Joint;
 pub(crate) use domain::ended;
 pub use domain::{Domain, State, proxy_of};
@@ -191,6 +193,9 @@ pub trait Exported: 'static {
     fn visitor(&mut self) -> Option<Box<dyn Visitor>> {
         None
     }
+
+    /// What is exported can also run where its requests arrive: whoever knows how has it do so from now on.
+    fn handled(&mut self, _: Handled) {}
 
     /// Whether none will come any more: the listener is woken when that becomes so.
     fn is_over(&self) -> bool {

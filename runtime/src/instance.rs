@@ -7,6 +7,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod awaiting;
+pub mod kept;
 pub mod monitor;
 
 use alloc::collections::BTreeSet;

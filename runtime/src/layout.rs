@@ -6,7 +6,7 @@
 //! where a comment says otherwise, so nothing is atomic.
 
 use core::ffi::c_void;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize};
 
 #[allow(unused_imports, reason = "named in documentation")]
 use drystone_component::Template;
@@ -245,6 +245,25 @@ pub struct RequiredSlot {
     pub instance: *mut Instance,
     /// First of the required slots to which this one is passed on.
     pub clients: *mut RequiredSlot,
+}
+
+/// What handlers have of an instance whose services run where requests arrive: these words, as `extension::composite::shared` says, and
+/// their variables behind them. When a handler runs elsewhere they are where it is, so that both have the same.
+#[repr(C)]
+pub struct Kept {
+    /// How far from here they are, in bytes: 0 until a handler runs elsewhere.
+    pub displacement: AtomicIsize,
+    /// How many processes of the instance have the handlers' lock, by the one that its first took.
+    pub holders: AtomicUsize,
+    /// That lock: the first of the words.
+    pub lock: AtomicU64,
+}
+
+impl Kept {
+    /// Where the words begin.
+    pub const WORDS: usize = core::mem::offset_of!(Kept, lock);
+    /// How many of them stand before the variables.
+    pub const HEAD: usize = 4;
 }
 
 /// The slots of a required interface with a cardinality: as many pointers as `length` says follow *inline*, null where

@@ -8,6 +8,7 @@ use drystone_extension::composite::{
     self as composite, Action, Argument as Cell, Call, Code, Command, Expression as Tree, Fault, For as Loop,
     Kind, Operation, Text, Value,
 };
+use drystone_language::handlers;
 use drystone_language::program::*;
 use drystone_language::source::Span;
 
@@ -21,13 +22,8 @@ pub fn encoded(
     span: Span,
     locate: &mut dyn FnMut(Span) -> u32,
 ) -> Vec<u8> {
-    let made = composite::Program {
-        communications: Vec::new(),
-        variables: Vec::new(),
-        calls: Vec::new(),
-        code: Code::Tree(Command::Stop),
-    };
-    let mut maker = Maker { composite, made, numbers: HashMap::new(), first: Vec::new(), locate };
+    let communications = |channel: &Channel| composite.number_of(channel).map(|number| number as u32);
+    let mut maker = Maker::new(&communications, locate);
     for channel in &composite.channels {
         maker.made.add_communication(Fingerprint::of(&program.identity(channel.interface)));
     }
@@ -48,17 +44,59 @@ pub fn encoded(
     maker.made.encode()
 }
 
+/// An implementation as a handler (paper 003): the instructions of its code.
+pub fn responder(program: &Program, component: ComponentId, number: usize) -> Vec<u8> {
+    let kept = handlers::kept(program, component);
+    let component = &program.components[component.index()];
+    let implementation = &component.implementations[number];
+    let id = component.offers[implementation.offered].interface;
+    let (interface, fingerprint) = (&program.interfaces[id.index()], Fingerprint::of(&program.identity(id)));
+    let service = |channel: &Channel| matches!(channel.kind, ChannelKind::Service).then_some(0);
+    let nowhere = &mut |_| 0;
+    let mut maker = Maker::new(&service, nowhere);
+    maker.made.add_communication(fingerprint);
+    for id in kept.iter().chain(&implementation.variables) {
+        let number = maker.own_variable(model_type(&program.variables[id.index()].ty));
+        maker.numbers.insert(*id, number);
+    }
+    maker.made.code = Code::Tree(Command::Sequence(maker.block(&implementation.body)));
+    let types = |message: &Message| message.parameters.iter().map(|(_, ty)| model_type(ty)).collect();
+    let messages: Vec<_> = interface.messages.iter().map(types).collect();
+    let [a, b, c, d, ..] = fingerprint.to_bytes();
+    let form = u32::from_be_bytes([a, b, c, d]);
+    let responder = composite::Responder { form, kept: kept.len() as u32, messages: &messages };
+    let slots = maker.made.respond(&responder, &composite::Limits::default());
+    slots.expect("the checker lets no other be a handler").iter().flat_map(|slot| slot.bytes()).collect()
+}
+
 struct Maker<'a> {
-    composite: &'a Composite,
+    /// The number of the communication of a channel.
+    communications: &'a dyn Fn(&Channel) -> Option<u32>,
     made: composite::Program,
     /// Of the block's variables.
     numbers: HashMap<VariableId, u32>,
+    /// Of those in which what a message takes is computed: by its place and type.
+    spare: HashMap<(usize, model::Type), u32>,
     /// What is done before the expression that is being made.
     first: Vec<Command>,
     locate: &'a mut dyn FnMut(Span) -> u32,
 }
 
-impl Maker<'_> {
+impl<'a> Maker<'a> {
+    fn new(
+        communications: &'a dyn Fn(&Channel) -> Option<u32>,
+        locate: &'a mut dyn FnMut(Span) -> u32,
+    ) -> Maker<'a> {
+        let made = composite::Program {
+            communications: Vec::new(),
+            variables: Vec::new(),
+            calls: Vec::new(),
+            code: Code::Tree(Command::Stop),
+        };
+        let (numbers, spare, first) = Default::default();
+        Maker { communications, made, numbers, spare, first, locate }
+    }
+
     fn block(&mut self, block: &Block) -> Vec<Command> {
         block.statements.iter().flat_map(|statement| self.statement(statement)).collect()
     }
@@ -91,8 +129,9 @@ impl Maker<'_> {
             }
             Send { channel, message, arguments } => {
                 let mut commands = Vec::new();
+                let numbered = arguments.iter().enumerate();
                 let arguments =
-                    arguments.iter().map(|argument| self.argument(argument, &mut commands)).collect();
+                    numbered.map(|(place, argument)| self.argument(place, argument, &mut commands)).collect();
                 let action = Action::Send { message: *message as u32, arguments };
                 commands.push(self.call(self.communication(channel), action, span));
                 commands
@@ -135,6 +174,7 @@ impl Maker<'_> {
                 vec![Command::For(Box::new(Loop { variable, from, to, by, body, location }))]
             }
             Block(block) => self.block(block),
+            Return(None) => vec![Command::Stop],
             Assert(condition, _) => {
                 let location = (self.locate)(span);
                 let (mut commands, condition) = self.whole(condition);
@@ -174,7 +214,7 @@ impl Maker<'_> {
     }
 
     fn communication(&self, channel: &Channel) -> u32 {
-        self.composite.number_of(channel).expect("the checker knows all of them") as u32
+        (self.communications)(channel).expect("the checker knows all of them")
     }
 
     fn call(&mut self, communication: u32, action: Action, span: Span) -> Command {
@@ -187,7 +227,7 @@ impl Maker<'_> {
     }
 
     /// What a message takes; `before` is done before it is sent.
-    fn argument(&mut self, argument: &Argument, before: &mut Vec<Command>) -> Cell {
+    fn argument(&mut self, place: usize, argument: &Argument, before: &mut Vec<Command>) -> Cell {
         let Argument::Value(value) = argument else {
             unreachable!("the checker lets no component be shipped")
         };
@@ -200,7 +240,11 @@ impl Maker<'_> {
         if let Some(constant) = constant(&tree) {
             return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
         }
-        let variable = self.own_variable(ty);
+        let variable = match self.spare.get(&(place, ty)) {
+            Some(&variable) => variable,
+            None => self.own_variable(ty),
+        };
+        self.spare.insert((place, ty), variable);
         before.push(Command::Assign(variable, tree));
         variable.into()
     }
@@ -266,6 +310,7 @@ impl Maker<'_> {
                 self.first.push(Command::Number { text, variable, is });
                 Tree::Variable(is)
             }
+            Locked(_, inner) => self.expression(inner),
             ReceiveTest(channel, pattern) => {
                 let action = Action::Test(asked(*pattern));
                 Tree::Test(self.add_call(self.communication(channel), action, expression.span))

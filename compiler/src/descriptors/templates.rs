@@ -9,6 +9,7 @@ use drystone_language::program::{self as checked, ComponentId, Program};
 use super::blob::Blob;
 use super::{BodyCode, Descriptors};
 use crate::classify::BodyKey;
+use crate::composites::responder;
 use crate::layout::{self, Layouts};
 use crate::mir::LocationId;
 
@@ -40,8 +41,8 @@ impl Descriptors {
         blob.put(offset_of!(T, virtual_time), &[component.virtual_time as u8]);
         let index_of =
             |key: BodyKey| bodies.iter().position(|body| body.key == key).map_or(T::NO_BODY, |i| i as u32);
-        let offered = self
-            .offered(module, program, instance, component, |number| index_of(BodyKey::Service(id, number)));
+        let offered =
+            self.offered(module, program, instance, id, |number| index_of(BodyKey::Service(id, number)));
         blob.table(offset_of!(T, offered), offered, component.offers.len());
         let required = self.required(module, program, instance, component);
         blob.table(offset_of!(T, required), required, component.requires.len());
@@ -63,9 +64,10 @@ impl Descriptors {
         module: &mut impl Module,
         program: &Program,
         instance: &layout::InstanceLayout,
-        component: &checked::Component,
+        id: ComponentId,
         body_of: impl Fn(usize) -> u32,
     ) -> Option<DataId> {
+        let component = &program.components[id.index()];
         use model::Offered as O;
         let mut entries = Vec::new();
         for (index, facet) in component.offers.iter().enumerate() {
@@ -79,6 +81,13 @@ impl Descriptors {
             let limit = facet.cardinality.and_then(|cardinality| cardinality.to);
             entry.u32(offset_of!(O, limit), limit.unwrap_or(u32::MAX));
             entry.put(offset_of!(O, connectable), &[instance.connectable[index] as u8]);
+            let handler = implementation.filter(|number| component.implementations[*number].handler);
+            let code = handler.map(|number| responder(program, id, number)).unwrap_or_default();
+            self.bytes(module, &mut entry, offset_of!(O, handler), &code);
+            if let Some((begin, words)) = instance.kept {
+                entry.u32(offset_of!(O, kept), begin);
+                entry.u32(offset_of!(O, kept_words), words);
+            }
             entries.push(entry);
         }
         self.array(module, size_of::<O>(), entries)

@@ -127,6 +127,7 @@ impl Lower<'_, '_> {
         let location = self.location(inner.span);
         self.suspend(SuspensionOp::Lock(mode), location);
         (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_in(inner)));
+        self.keep_handlers_away(true);
         let value = evaluate(self);
         self.unlock(mode, inner.span);
         value

@@ -3,9 +3,10 @@
 use drystone_component::Kind;
 use drystone_language::program::*;
 use drystone_language::source::Span;
-use drystone_runtime::layout::Fault;
+use drystone_runtime::layout::{Fault, Kept};
 
 use super::{Lower, OUTER, Runs, is_byte, reg_type};
+use crate::classify::BodyKey;
 use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::*;
@@ -97,12 +98,42 @@ impl Lower<'_, '_> {
     fn storage_of(&mut self, id: VariableId, byte: bool) -> Address {
         let offset = self.unit.layouts.variables[&id] as i32;
         let base = match self.unit.variable(id).owner {
-            Owner::Component(_) => Base::Instance,
+            Owner::Component(_) => match self.displaced(offset) {
+                Some(there) => Base::Reg(there),
+                None => Base::Instance,
+            },
             Owner::Implementation(..) => Base::Process,
             Owner::Procedure(owner) => self.frame_of(owner).base,
             Owner::Program => unreachable!("a variable belongs to a component or a procedure"),
         };
         Address { base, offset, byte }
+    }
+
+    /// What stands for the instance's address where the variable at this offset is one that handlers have.
+    fn displaced(&mut self, offset: i32) -> Option<Reg> {
+        let template = self.template?;
+        let (begin, words) = self.unit.layouts.instances[template.index()].kept?;
+        let within = begin as i32..begin as i32 + (Kept::WORDS + 8 * words as usize) as i32;
+        if !within.contains(&offset) {
+            return None;
+        }
+        let place = Address { base: Base::Instance, offset: begin as i32, byte: false };
+        let displacement = self.load(place, RegType::Int);
+        let instance = self.own_instance();
+        Some(self.op(Op::Add, instance, displacement))
+    }
+
+    /// Takes the lock that keeps the handlers of this component away where they run elsewhere, or gives it up.
+    pub(super) fn keep_handlers_away(&mut self, away: bool) {
+        let Runs::Body(BodyKey::Service(id, number)) = self.runs else { return };
+        if !self.unit.program.components[id.index()].implementations[number].handler {
+            return;
+        }
+        let (begin, _) = self.unit.layouts.instances[id.index()].kept.expect("it has handlers");
+        let of = Address { base: Base::Instance, offset: begin as i32, byte: false };
+        let kept = self.reg(RegType::Int);
+        self.inst(Inst::Address { to: kept, of });
+        self.perform(if away { &entries::KEEP } else { &entries::GIVE_BACK }, vec![kept]);
     }
 
     pub(super) fn is_in_register(&self, id: VariableId) -> bool {

@@ -24,6 +24,7 @@ impl Lower<'_, '_> {
             let location = self.location(span);
             self.suspend(SuspensionOp::Lock(mode), location);
             (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_by(block)));
+            self.keep_handlers_away(true);
         }
         for statement in &block.statements {
             self.statement(statement);
@@ -37,6 +38,7 @@ impl Lower<'_, '_> {
     pub(super) fn unlock(&mut self, mode: LockMode, span: Span) {
         let location = self.location(span);
         let written = self.ours.take().expect("it was taken here");
+        self.keep_handlers_away(false);
         self.lock = None;
         self.suspend(SuspensionOp::Unlock { mode, written }, location);
     }

@@ -147,6 +147,7 @@ impl<'a> Checker<'a> {
         implementations.push(Implementation {
             offered: usize::MAX,
             span: tree.name.span,
+            handler: false,
             variables: Vec::new(),
             body: Block::default(),
         });

@@ -2,7 +2,7 @@
 
 use crate::ast;
 use crate::program::{Collection, ComponentId, Passing, ProcedureId, Type, VariableId};
-use crate::source::{Diagnostic, Span};
+use crate::source::Diagnostic;
 
 use super::Checker;
 use super::names::similar;
@@ -54,12 +54,6 @@ impl<'a> Checker<'a> {
             format!("attribute {} means nothing here", attribute.text),
         );
         self.report(error.label("unknown").help(help));
-    }
-
-    /// Reports something that the language has and this version does not.
-    pub(super) fn not_yet(&mut self, span: Span, what: &str) {
-        let message = format!("{what} is not there yet");
-        self.report(Diagnostic::new("not-yet", span, message).label("part of the language, still to come"));
     }
 
     fn resolve_variable(&mut self, id: VariableId) {
@@ -166,7 +160,7 @@ impl<'a> Checker<'a> {
             let (tree, _) = self.components[id.index()].implementations[index];
             for attribute in &tree.attributes {
                 match attribute.text.as_str() {
-                    "HANDLER" => self.not_yet(attribute.span, "a handler ({HANDLER})"),
+                    "HANDLER" => self.program.components[id.index()].implementations[index].handler = true,
                     _ => self.unknown_attribute(attribute, "an implementation may be {HANDLER}"),
                 }
             }

@@ -48,7 +48,7 @@ use std::collections::HashSet;
 use crate::ast;
 use crate::program::{ComponentId, InterfaceId, ProcedureId, Program, VariableId};
 use crate::source::{Diagnostic, SourceFile, Span};
-use crate::{conformance, parser, races};
+use crate::{conformance, handlers, parser, races};
 
 use predeclared::{NAMES, SYSTEM, SYSTEM_FILE};
 use scopes::{Scope, ScopeId};
@@ -169,6 +169,7 @@ fn check_here(files: &[SourceFile], start: Start, beside_crates: bool) -> Result
     errors.extend(awaits::check(&program));
     errors.extend(conformance::check(&program));
     errors.extend(races::check(&program));
+    errors.extend(handlers::check(&program));
     if errors.is_empty() { Ok(program) } else { Err(in_order(errors)) }
 }
 

@@ -10,8 +10,8 @@ use core::fmt;
 use drystone_component::{Interface, Name, Template};
 
 use super::{Binder, Hints};
-use crate::communication::connection::{lead, link};
-use crate::far::{Door, Reach, door, listen, proxy, proxy_of, stands_before};
+use crate::communication::connection::{lead, link, resolve};
+use crate::far::{Door, Handled, Reach, door, listen, proxy, proxy_of, stands_before};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
 
@@ -93,9 +93,18 @@ pub unsafe fn export(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let exported = binder(w, name)?.export(interface, name, hints)?;
+    let mut exported = binder(w, name)?.export(interface, name, hints)?;
+    if let Some(handled) = handled(target) {
+        exported.handled(handled);
+    }
     link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     Ok(())
+}
+
+/// What `target` leads to as a handler, if its implementation is marked so.
+unsafe fn handled(target: usize) -> Option<Handled> {
+    let (instance, offered) = resolve(target)?;
+    Handled::of(instance, offered)
 }
 
 /// The platform, for a name of its.

@@ -81,8 +81,7 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
 
 /// Offers the interface; the first body serves it, the second is FINALLY.
 fn serving(interface: &'static Interface, shim: *const u8) -> Template {
-    let offered =
-        Offered { interface, offset: SLOT, body: 0, inward: 0, limit: Offered::BINDING, connectable: true };
+    let offered = Offered { limit: Offered::BINDING, ..Offered::plain(interface, SLOT, 0) };
     let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::SERVE);
     let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
     Template {
@@ -119,12 +118,9 @@ pub unsafe fn remote(w: *mut Worker, of: &'static Template) -> &'static Template
 fn standing_for(of: &'static Template, shim: *const u8) -> Template {
     let services = of.offered.get();
     let offered = services.iter().enumerate().map(|(i, offered)| Offered {
-        interface: offered.interface,
-        offset: offered.offset,
-        body: i as u32,
-        inward: 0,
         limit: offered.limit,
         connectable: offered.connectable,
+        ..Offered::plain(offered.interface, offered.offset, i as u32)
     });
     let service = |offered: &Offered| {
         // SAFETY: a program's descriptions live for ever.

@@ -122,14 +122,7 @@ impl Room {
 }
 
 fn offered(binding: &Binding, index: usize, room: &mut Room) -> Offered {
-    Offered {
-        interface: binding.interface,
-        offset: room.take(size_of::<OfferedSlot>()),
-        body: index as u32,
-        inward: 0,
-        limit: u32::MAX,
-        connectable: true,
-    }
+    Offered::plain(binding.interface, room.take(size_of::<OfferedSlot>()), index as u32)
 }
 
 fn requires(binding: &Binding, most: u32, room: &mut Room) -> Required {
