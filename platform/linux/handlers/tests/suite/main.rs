@@ -1,6 +1,7 @@
 //! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and of the tables.
 
 mod devices;
+mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;
 

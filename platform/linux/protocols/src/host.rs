@@ -1,0 +1,232 @@
+//! An address on a wire.
+
+use std::io::{Error, ErrorKind, Result};
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use drystone_handlers::{Device, Station};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::socket::tcp;
+use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr, Ipv4Cidr};
+
+use crate::rarp;
+use crate::wire::Wire;
+
+/// Who a host is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its hardware's address.
+    pub hardware: [u8; 6],
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// How many bits of that say in which network it is.
+    pub network_bits: u8,
+    /// Who takes what is for other networks.
+    pub gateway: Option<Ipv4Addr>,
+}
+
+/// See the head of this file. Clones are the same host.
+pub struct Host<D>(Arc<Shared<D>>);
+
+struct Shared<D> {
+    inner: Mutex<Inner<D>>,
+    /// The device's, to wait at while others work.
+    descriptor: OwnedFd,
+}
+
+impl<D> Clone for Host<D> {
+    fn clone(&self) -> Self {
+        Host(self.0.clone())
+    }
+}
+
+/// What belongs to a host.
+pub(crate) struct Inner<D> {
+    wire: Wire<D>,
+    interface: Interface,
+    pub sockets: SocketSet<'static>,
+    /// Connections that their holders have left, until their ends are settled.
+    leaving: Vec<SocketHandle>,
+    /// Where the next search for a free port begins.
+    port: u16,
+    reverse: Option<rarp::Server>,
+    begin: Instant,
+}
+
+impl<D: Device> Host<D> {
+    /// A host at a device. What arrives goes to the station's handlers first; what they pass on, and all else, comes to the host.
+    ///
+    /// # Errors
+    /// The address makes no sense, or there is no descriptor left.
+    pub fn new(station: Station<D>, settings: &Settings) -> Result<Host<D>> {
+        let Settings { hardware, address, network_bits, gateway } = settings;
+        let invalid = |what: String| Error::new(ErrorKind::InvalidInput, what);
+        if *network_bits > 32 || address.is_multicast() || address.is_unspecified() || hardware[0] & 1 != 0 {
+            return Err(invalid(format!("no host can have the address {address}/{network_bits}")));
+        }
+        let mut wire = Wire { station, come: std::collections::VecDeque::new() };
+        let descriptor = wire.station.device().as_fd().try_clone_to_owned()?;
+        let mut config = Config::new(HardwareAddress::Ethernet(EthernetAddress(*hardware)));
+        config.random_seed = random()?;
+        let mut interface = Interface::new(config, &mut wire, smoltcp::time::Instant::ZERO);
+        interface.update_ip_addrs(|all| {
+            // There is room: it is the first.
+            let _ = all.push(IpCidr::Ipv4(Ipv4Cidr::new(*address, *network_bits)));
+        });
+        if let Some(gateway) = gateway {
+            let done = interface.routes_mut().add_default_ipv4_route(*gateway);
+            done.map_err(|_| invalid(format!("there is no room for the gateway {gateway}")))?;
+        }
+        let inner = Inner {
+            wire,
+            interface,
+            sockets: SocketSet::new(Vec::new()),
+            leaving: Vec::new(),
+            port: 49152 + random()? as u16 % 16384,
+            reverse: None,
+            begin: Instant::now(),
+        };
+        Ok(Host(Arc::new(Shared { inner: Mutex::new(inner), descriptor })))
+    }
+
+    /// Answers from now on who asks by RARP which address it has.
+    pub fn serve_rarp(&self, server: rarp::Server) {
+        self.inner().reverse = Some(server);
+    }
+
+    /// Something about the station: to attach handlers, or to see what became of them.
+    pub fn with_station<T>(&self, deed: impl FnOnce(&mut Station<D>) -> T) -> T {
+        deed(&mut self.inner().wire.station)
+    }
+
+    /// Does what is to be done now: with what has come, and with what has its time.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn turn(&self) -> Result<()> {
+        self.inner().turn()
+    }
+
+    /// Works until something is so, for so long at most.
+    ///
+    /// # Errors
+    /// It wasn't so in time, or the device is gone.
+    pub(crate) fn until<T>(
+        &self,
+        most: Duration,
+        mut look: impl FnMut(&mut Inner<D>) -> Option<Result<T>>,
+    ) -> Result<T> {
+        let end = Instant::now() + most;
+        loop {
+            let pause = {
+                let mut inner = self.inner();
+                inner.turn()?;
+                let result = look(&mut inner);
+                // What it has just been given to send.
+                inner.turn()?;
+                if let Some(result) = result {
+                    return result;
+                }
+                inner.pause()
+            };
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            self.wait(pause.min(left))?;
+        }
+    }
+
+    /// Waits until something arrives, for so long at most.
+    ///
+    /// # Errors
+    /// There are too many descriptors.
+    pub fn wait(&self, most: Duration) -> Result<()> {
+        let most = Timespec::try_from(most).map_err(Error::other)?;
+        match poll(&mut [PollFd::new(&self.0.descriptor, PollFlags::IN)], Some(&most)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn inner(&self) -> MutexGuard<'_, Inner<D>> {
+        self.0.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<D: Device> Inner<D> {
+    fn now(&self) -> smoltcp::time::Instant {
+        smoltcp::time::Instant::from_micros(self.begin.elapsed().as_micros() as i64)
+    }
+
+    fn turn(&mut self) -> Result<()> {
+        self.wire.station.turn()?;
+        while let Some(frame) = self.wire.station.take_passed() {
+            match self.reverse.as_ref().and_then(|server| server.answer(&frame)) {
+                Some(answer) => self.wire.station.device().send(&answer)?,
+                None => self.wire.come.push_back(frame),
+            }
+        }
+        let now = self.now();
+        self.interface.poll(now, &mut self.wire, &mut self.sockets);
+        self.forget();
+        self.wire.station.device().flush()
+    }
+
+    /// How long nothing is to be done unless something arrives.
+    fn pause(&mut self) -> Duration {
+        const MOST: Duration = Duration::from_millis(100);
+        let now = self.now();
+        self.interface.poll_delay(now, &self.sockets).map_or(MOST, |delay| MOST.min(delay.into()))
+    }
+
+    /// Lets a connection end by itself.
+    pub fn leave(&mut self, handle: SocketHandle) {
+        self.sockets.get_mut::<tcp::Socket<'_>>(handle).close();
+        self.leaving.push(handle);
+    }
+
+    fn forget(&mut self) {
+        let Inner { leaving, sockets, .. } = self;
+        leaving.retain(|handle| {
+            let state = sockets.get::<tcp::Socket<'_>>(*handle).state();
+            let is_over = matches!(state, tcp::State::Closed | tcp::State::TimeWait);
+            if is_over {
+                sockets.remove(*handle);
+            }
+            !is_over
+        });
+    }
+
+    /// A port that no connection of this host has.
+    pub fn free_port(&mut self) -> u16 {
+        loop {
+            self.port = if self.port == u16::MAX { 49152 } else { self.port + 1 };
+            let port = self.port;
+            let has_it = |(_, socket): (SocketHandle, &smoltcp::socket::Socket<'_>)| match socket {
+                smoltcp::socket::Socket::Tcp(socket) => {
+                    socket.local_endpoint().is_some_and(|it| it.port == port)
+                }
+                smoltcp::socket::Socket::Udp(socket) => socket.endpoint().port == port,
+            };
+            if !self.sockets.iter().any(has_it) {
+                return port;
+            }
+        }
+    }
+
+    /// What sockets need to begin a connection.
+    pub fn parts(&mut self) -> (&mut smoltcp::iface::Context, &mut SocketSet<'static>) {
+        (self.interface.context(), &mut self.sockets)
+    }
+}
+
+/// A number that nobody can guess.
+fn random() -> Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(u64::from_ne_bytes(bytes))
+}

@@ -1,0 +1,52 @@
+//! The library and Linux's own network stack at both ends of a wire.
+
+mod http;
+#[path = "../../../handlers/tests/suite/namespace.rs"]
+mod namespace;
+mod offload;
+mod rarp;
+mod sockets;
+
+use std::net::Ipv4Addr;
+
+use drystone_extension::handler::{Flows, Share};
+use drystone_handlers::{AfXdp, Device, Line, Mode, Station};
+use drystone_protocols::{Host, Settings};
+
+/// The kernel's address, and the library's.
+const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+const HARDWARE: [u8; 6] = [2, 0, 0, 0, 9, 2];
+
+/// Does it in a namespace where the kernel has an address at one end of a wire.
+fn beside_the_kernel(name: &'static str, deed: impl FnOnce() + Send + 'static) {
+    namespace::in_namespace(name, move || {
+        if namespace::pair(name) {
+            assert!(namespace::ip(&format!("address add {KERNEL}/24 dev near")));
+            offload::stop("near");
+            deed();
+        }
+    });
+}
+
+fn host<D: Device>(device: D) -> Host<D> {
+    let station = Station::new(device, Flows::compiled(7, Share::default()));
+    let settings = Settings { hardware: HARDWARE, address: OWN, network_bits: 24, gateway: None };
+    Host::new(station, &settings).expect("it makes sense")
+}
+
+/// At the other end, beside the kernel's stack, which has no address there.
+fn beside() -> Host<Line> {
+    host(Line::beside("far").expect("it is there"))
+}
+
+/// At the other end, in the stack's place.
+fn in_its_place(name: &str) -> Option<Host<AfXdp>> {
+    match AfXdp::open("far", 0, Mode::Any) {
+        Ok(device) => Some(host(device)),
+        Err(why) => {
+            println!("skipped: {name} by AF_XDP: {why}");
+            None
+        }
+    }
+}
