@@ -44,6 +44,13 @@ struct message {
 INLINE void *begin_of(struct message *message) { return (void *)(u64)message->data; }
 INLINE void *end_of(struct message *message) { return (void *)(u64)message->data_end; }
 
+/* How long it is. (The compiler would subtract halves of addresses, which engines keep secret.) */
+INLINE u32 length_of(struct message *message) {
+    u64 length = end_of(message) - begin_of(message);
+    asm volatile("" : "+r"(length));
+    return length;
+}
+
 /* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a file is 64
    pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer to one. */
 #define SHARED __attribute__((address_space(1)))
@@ -83,6 +90,8 @@ static u32 (*const random_number)(void) = (void *)7;
    afterwards. 0: done. */
 static s64 (*const adjust_head)(struct message *message, s32 by) = (void *)44;
 static s64 (*const adjust_tail)(struct message *message, s32 by) = (void *)65;
+/* Copies bytes, which don't lie in shared memory, into the message from an offset on. 0: done. */
+static s64 (*const put_bytes)(struct message *message, u32 offset, const void *from, u32 length) = (void *)190;
 /* Says something to the application. 0: done; negative: there is no room. `how`: whether the application is woken. */
 static s64 (*const say)(void *ring, const void *bytes, u64 length, u64 how) = (void *)130;
 enum { WAKE_IF_ASLEEP = 0, WAKE_NOT = 1, WAKE = 2 };
@@ -152,6 +161,32 @@ INLINE int answered(struct datagram *datagram) {
     return TRANSMIT;
 }
 
+/* A sum of words, of 16 bits. */
+INLINE u64 folded(u64 sum) {
+    sum = (sum & 0xffffffff) + (sum >> 32);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return (sum & 0xffff) + (sum >> 16);
+}
+
+INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words >> 32); }
+
+/* Leaves a number as it is (`le32`; `be16` does so when it is done twice), and has Linux forget what it knows of it: else all that is
+   done later is gone through again for each number of rounds of a loop. */
+#define FORGET(how, number) asm volatile("%0 = " how " %0" : "+r"(number))
+
+/* Takes the next `bytes` of what is left, if its length says so: what is below is less than eight bytes, and Linux would go through a loop
+   over them in all ways. */
+#define TAKE_REST(bytes, type, put)                                                                                                \
+    if (length & bytes) {                                                                                                          \
+        if (from + bytes > end) return -22;                                                                                        \
+        type part = *(const type *)from;                                                                                           \
+        put;                                                                                                                       \
+        sum += part;                                                                                                               \
+        from += bytes;                                                                                                             \
+    }
+
 /* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call whose checks
    are made once. Whether they were all there. */
 __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
@@ -168,6 +203,53 @@ __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from,
         to[done] = from[done];
     }
     return 0;
+}
+
+/* The Internet's checksum of bytes of the message, of which all lie before `end`: not turned over, in the machine's order, so that it is
+   compared with, and added to, words as they lie in the message. Negative if they weren't all there. In Drystone's engines it is one
+   call. Linux goes through all rounds of its loop when it is loaded: there are 2048 bytes at most. */
+__attribute__((weak, noinline)) s64 drystone_sum(const u8 *from, u32 length, const u8 *end) {
+    u64 sum = 0;
+    u32 done = 0;
+    FORGET("le32", length);
+    if (length > 2048 || from + length > end) return -22;
+    asm volatile("" : "+r"(end));
+    for (; done + 8 <= length && done < 2048; done += 8) {
+        if (from + done + 8 > end) return -22;
+        sum = plus(sum, *(const u64 *)(from + done));
+    }
+    from += done;
+    TAKE_REST(4, u32, )
+    TAKE_REST(2, u16, )
+    TAKE_REST(1, u8, )
+    sum = folded(sum);
+    FORGET("be16", sum);
+    FORGET("be16", sum);
+    return sum;
+}
+
+/* The same of bytes that it copies into shared memory, in one pass. */
+__attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
+    u64 sum = 0;
+    u32 done = 0;
+    FORGET("le32", length);
+    if (length > 2048 || from + length > end) return -22;
+    asm volatile("" : "+r"(end));
+    for (; done + 8 <= length && done < 2048; done += 8) {
+        if (from + done + 8 > end) return -22;
+        u64 words = *(const u64 *)(from + done);
+        *(u64 SHARED *)(to + done) = words;
+        sum = plus(sum, words);
+    }
+    from += done;
+    to += done;
+    TAKE_REST(4, u32, *(u32 SHARED *)to = part; to += 4)
+    TAKE_REST(2, u16, *(u16 SHARED *)to = part; to += 2)
+    TAKE_REST(1, u8, *to = part)
+    sum = folded(sum);
+    FORGET("be16", sum);
+    FORGET("be16", sum);
+    return sum;
 }
 
 #endif

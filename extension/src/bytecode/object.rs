@@ -1,24 +1,21 @@
-//! Programs out of object files, as `clang -target bpf -c` makes them.
+//! Programs out of object files, as `clang -target bpf -c` makes them. Several files make one program: what one declares another has,
+//! and what one has as weak gives way to what another has. So protocols are written once and put together where they are used.
 
 use alloc::{
     collections::BTreeMap,
     format,
     string::{String, ToString},
-    vec,
     vec::Vec,
 };
-use object::elf::{EM_BPF, R_BPF_64_32, R_BPF_64_64};
-use object::read::elf::ElfFile64;
+use object::elf::{R_BPF_64_32, R_BPF_64_64};
 use object::{
-    LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags, RelocationTarget,
-    SectionFlags, SectionIndex, SectionKind, SymbolIndex, SymbolKind,
+    ObjectSection as _, ObjectSymbol as _, RelocationFlags, RelocationTarget, SectionFlags, SectionIndex,
+    SectionKind, SymbolIndex, SymbolKind,
 };
 
 use super::Slot;
-use super::btf::{self, Definition};
-
-/// Where clang puts variables of address space 1: the region that a handler shares with its application.
-const REGION: &str = ".addr_space.1";
+use super::btf::Definition;
+use super::file::{File, Found, Kind, REGION, content, definitions, find_entry, regions};
 
 /// A program, and what it refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,16 +49,24 @@ pub fn load(
     entry: Option<&str>,
     helper: &dyn Fn(&str) -> Option<u32>,
 ) -> Result<Object, String> {
-    let file = File::parse(bytes).map_err(|error| format!("this is no object file for BPF: {error}"))?;
-    if file.elf_header().e_machine.get(LittleEndian) != EM_BPF {
-        return Err("this object file is for another machine: compile it with `clang -target bpf -c`".into());
-    }
-    let functions = functions(&file)?;
-    let entry = find_entry(&file, &functions, entry)?;
+    link(&[bytes], entry, helper)
+}
+
+/// The same of several files. They share the maps that have the same name, and one region, in which the first file's variables come
+/// first.
+pub fn link(
+    files: &[&[u8]],
+    entry: Option<&str>,
+    helper: &dyn Fn(&str) -> Option<u32>,
+) -> Result<Object, String> {
+    let files = files.iter().map(|bytes| File::read(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let entry = find_entry(&files, entry)?;
+    let (region, regions) = regions(&files)?;
     let mut loader = Loader {
-        file: &file,
-        definitions: definitions(&file)?,
-        functions,
+        definitions: definitions(&files)?,
+        files: &files,
+        region,
+        regions,
         helper,
         placed: Vec::new(),
         places: BTreeMap::new(),
@@ -73,110 +78,40 @@ pub fn load(
     loader.link()
 }
 
-type File<'a> = ElfFile64<'a, LittleEndian>;
-
-fn definitions(file: &File) -> Result<BTreeMap<String, Definition>, String> {
-    match file.section_by_name(".BTF") {
-        Some(section) => btf::definitions(section.data().map_err(|error| error.to_string())?),
-        None => Ok(BTreeMap::new()),
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Function<'a> {
-    name: &'a str,
-    section: SectionIndex,
-    /// In bytes from its section's beginning.
-    begin: u64,
-    end: u64,
-}
-
-/// By section and where they begin.
-type Functions<'a> = BTreeMap<(usize, u64), Function<'a>>;
-
-fn functions<'a>(file: &File<'a>) -> Result<Functions<'a>, String> {
-    let mut all = BTreeMap::new();
-    for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0) {
-        let Some(section) = symbol.section_index() else { continue };
-        let name = symbol.name().map_err(|error| error.to_string())?;
-        let (begin, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
-        let size = file.section_by_index(section).map_or(0, |section| section.size());
-        if end > size || begin % 8 != 0 || end % 8 != 0 {
-            return Err(format!("function `{name}` doesn't lie in its section: the file is damaged"));
-        }
-        all.insert((section.0, begin), Function { name, section, begin, end });
-    }
-    // Else a small file could make a huge program.
-    let overlap = |(a, b): &(&Function, &Function)| a.section == b.section && b.begin < a.end;
-    match all.values().zip(all.values().skip(1)).find(overlap) {
-        Some((a, b)) => Err(format!("functions `{}` and `{}` overlap: the file is damaged", a.name, b.name)),
-        None => Ok(all),
-    }
-}
-
-fn find_entry<'a>(
-    file: &File,
-    functions: &Functions<'a>,
-    name: Option<&str>,
-) -> Result<Function<'a>, String> {
-    if let Some(name) = name {
-        let found = functions.values().find(|function| function.name == name);
-        return found.copied().ok_or_else(|| {
-            format!("there is no function `{name}`; there are: {}", names(functions.values()))
-        });
-    }
-    let in_text = |function: &&Function| {
-        file.section_by_index(function.section).is_ok_and(|section| section.name() == Ok(".text"))
-    };
-    let mut candidates: Vec<&Function> = functions.values().filter(|it| !in_text(it)).collect();
-    if candidates.is_empty() {
-        candidates = functions.values().collect();
-    }
-    match candidates[..] {
-        [] => Err("there is no function in this object file".into()),
-        [one] => Ok(*one),
-        _ => Err(format!("say which function to begin with: {}", names(candidates.into_iter()))),
-    }
-}
-
-fn names<'a>(functions: impl Iterator<Item = &'a Function<'a>>) -> String {
-    let names: Vec<&str> = functions.map(|function| function.name).collect();
-    names.join(", ")
-}
-
 struct Loader<'f, 'a> {
-    file: &'f File<'a>,
-    /// By their maps' names.
+    files: &'f [File<'a>],
     definitions: BTreeMap<String, Definition>,
-    functions: Functions<'a>,
+    region: Vec<u8>,
+    regions: Vec<u64>,
     helper: &'f dyn Fn(&str) -> Option<u32>,
     /// In the order in which they stand in the program, each with its first slot.
-    placed: Vec<(Function<'a>, usize)>,
-    /// The same by section and where they begin.
-    places: BTreeMap<(usize, u64), usize>,
+    placed: Vec<(Found<'a>, usize)>,
+    /// The same by file, section and where they begin.
+    places: BTreeMap<(usize, usize, u64), usize>,
     length: usize,
     maps: Vec<Map>,
     /// By their names.
     numbers: BTreeMap<String, i32>,
 }
 
-impl Loader<'_, '_> {
+impl<'a> Loader<'_, 'a> {
     fn link(mut self) -> Result<Object, String> {
         let mut slots = Vec::new();
         // Those that are referred to are placed behind while this goes on.
         let mut next = 0;
         while let Some(&(function, first)) = self.placed.get(next) {
-            let name = function.name;
+            let name = function.1.name;
             slots
                 .extend(self.function(function, first).map_err(|what| format!("function `{name}`: {what}"))?);
             next += 1;
         }
-        let functions = self.placed.iter().map(|(function, first)| (function.name.into(), *first)).collect();
+        let functions =
+            self.placed.iter().map(|((_, function), first)| (function.name.into(), *first)).collect();
         Ok(Object { slots, functions, maps: self.maps })
     }
 
-    fn function(&mut self, function: Function, first: usize) -> Result<Vec<Slot>, String> {
-        let section = self.file.section_by_index(function.section).map_err(|error| error.to_string())?;
+    fn function(&mut self, (file, function): Found<'a>, first: usize) -> Result<Vec<Slot>, String> {
+        let section = self.files[file].section(function.section)?;
         let code = section.data().map_err(|error| error.to_string())?;
         let code =
             code.get(function.begin as usize..function.end as usize).ok_or("it lies outside its section")?;
@@ -191,17 +126,17 @@ impl Loader<'_, '_> {
                     };
                     match relocation.flags() {
                         RelocationFlags::Elf { r_type: R_BPF_64_64 } => {
-                            self.constant(&mut slots, index, first, symbol)?;
+                            self.constant(&mut slots, index, first, (file, symbol))?;
                         }
                         RelocationFlags::Elf { r_type: R_BPF_64_32 } => {
-                            slots[index] = self.call(slots[index], first + index, symbol)?;
+                            slots[index] = self.call(slots[index], first + index, (file, symbol))?;
                         }
                         other => return Err(format!("a relocation of unknown kind {other:?}")),
                     }
                 }
                 None if slots[index].opcode == 0x85 && slots[index].source == 1 => {
                     let target = place as i64 + 8 + 8 * i64::from(slots[index].immediate);
-                    let target = self.function_at(function.section, target)?;
+                    let target = self.function_at(file, function.section, target)?;
                     slots[index].immediate = (target as i64 - (first + index) as i64 - 1) as i32;
                 }
                 None => slots[index] = with_register_in_place(slots[index]),
@@ -210,20 +145,47 @@ impl Loader<'_, '_> {
         Ok(slots)
     }
 
-    /// A call of a symbol: of a function in this file, or a helper that it only declares.
-    fn call(&mut self, slot: Slot, at: usize, symbol: SymbolIndex) -> Result<Slot, String> {
-        let symbol = self.file.symbol_by_index(symbol).map_err(|error| error.to_string())?;
-        let name = symbol.name().unwrap_or_default();
-        let helper = if symbol.is_undefined() || symbol.is_weak() { (self.helper)(name) } else { None };
+    /// Where what a symbol of a file stands for is.
+    fn resolve(&self, (file, index): (usize, SymbolIndex)) -> Result<(usize, SymbolIndex), String> {
+        let symbol = self.files[file].symbol(index)?;
+        let kind = match (symbol.is_undefined(), symbol.is_weak()) {
+            (true, _) => Kind::Wanted,
+            (false, true) => Kind::Weak,
+            (false, false) => return Ok((file, index)),
+        };
+        let name = symbol.name().map_err(|error| error.to_string())?;
+        let exported = |wanted| {
+            let files = self.files.iter().enumerate();
+            files.filter_map(move |(number, file)| {
+                file.exported(name).filter(|(kind, _)| *kind == wanted).map(|(_, index)| (number, index))
+            })
+        };
+        let mut strong = exported(Kind::Strong);
+        match (strong.next(), strong.next()) {
+            (Some(_), Some(_)) => Err(format!("`{name}` is in two of the files")),
+            (Some(found), None) => Ok(found),
+            (None, _) if kind == Kind::Weak => Ok((file, index)),
+            // Whoever calls it finds that nobody has it.
+            (None, _) => Ok(exported(Kind::Weak).next().unwrap_or((file, index))),
+        }
+    }
+
+    /// A call of a symbol: of a function in a file, or a helper that it only declares.
+    fn call(&mut self, slot: Slot, at: usize, symbol: (usize, SymbolIndex)) -> Result<Slot, String> {
+        let declared = self.files[symbol.0].symbol(symbol.1)?;
+        let name = declared.name().unwrap_or_default();
+        let helper = if declared.is_undefined() || declared.is_weak() { (self.helper)(name) } else { None };
         if let Some(number) = helper {
             return Ok(Slot { source: 0, immediate: number as i32, ..slot });
         }
+        let (file, symbol) = self.resolve(symbol)?;
+        let symbol = self.files[file].symbol(symbol)?;
         let section = symbol
             .section_index()
             .ok_or_else(|| format!("there is neither a function nor a helper `{name}`"))?;
         let within =
             if symbol.kind() == SymbolKind::Section { 8 * (i64::from(slot.immediate) + 1) } else { 0 };
-        let target = self.function_at(section, symbol.address() as i64 + within)?;
+        let target = self.function_at(file, section, symbol.address() as i64 + within)?;
         Ok(Slot { source: 1, immediate: (target as i64 - at as i64 - 1) as i32, ..slot })
     }
 
@@ -233,35 +195,29 @@ impl Loader<'_, '_> {
         slots: &mut [Slot],
         index: usize,
         first: usize,
-        symbol: SymbolIndex,
+        symbol: (usize, SymbolIndex),
     ) -> Result<(), String> {
         if slots[index].opcode != 0x18 || index + 1 >= slots.len() {
             return Err("a relocation of something else than a 64-bit constant".into());
         }
-        let symbol = self.file.symbol_by_index(symbol).map_err(|error| error.to_string())?;
+        let (file, symbol) = self.resolve(symbol)?;
+        let symbol = self.files[file].symbol(symbol)?;
         let name = symbol.name().map_err(|error| error.to_string())?;
         let index_of_section =
             symbol.section_index().ok_or_else(|| format!("`{name}` is declared, but not in this file"))?;
-        let section = self.file.section_by_index(index_of_section).map_err(|error| error.to_string())?;
+        let section = self.files[file].section(index_of_section)?;
         let offset = symbol.address() as i64 + i64::from(slots[index].immediate);
-        let kind = match section.name().map_err(|error| error.to_string())? {
-            ".maps" | "maps" => {
-                slots[index].immediate = self.map(name, || Ok(Vec::new()), true)?;
-                slots[index + 1].immediate = 0;
-                5
-            }
+        let in_slot = |offset| i32::try_from(offset).map_err(|_| format!("`{name}` lies too far away"));
+        let (kind, first_half, second_half) = match section.name().map_err(|error| error.to_string())? {
+            ".maps" | "maps" => (5, self.map(name, || Ok(Vec::new()), true)?, 0),
             REGION => {
-                let region = self.region()?;
-                slots[index].immediate = self.map(&region, || content(&section), true)?;
-                slots[index + 1].immediate =
-                    i32::try_from(offset).map_err(|_| format!("`{name}` lies too far away"))?;
-                6
+                let (region, bytes) = (self.region()?, core::mem::take(&mut self.region));
+                let number = self.map(&region, || Ok(bytes), true)?;
+                (6, number, in_slot(offset + self.regions[file] as i64)?)
             }
             _ if section.kind() == SectionKind::Text => {
-                let target = self.function_at(index_of_section, offset)?;
-                slots[index].immediate = (target as i64 - (first + index) as i64 - 1) as i32;
-                slots[index + 1].immediate = 0;
-                4
+                let target = self.function_at(file, index_of_section, offset)?;
+                (4, (target as i64 - (first + index) as i64 - 1) as i32, 0)
             }
             section_name => {
                 if section.relocations().next().is_some() {
@@ -270,13 +226,13 @@ impl Loader<'_, '_> {
                     ));
                 }
                 let writable = matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & 1 != 0);
-                slots[index].immediate = self.map(section_name, || content(&section), writable)?;
-                slots[index + 1].immediate =
-                    i32::try_from(offset).map_err(|_| format!("`{name}` lies too far away"))?;
-                6
+                let name =
+                    if file == 0 { section_name.to_string() } else { format!("{section_name}.{file}") };
+                (6, self.map(&name, || content(&section), writable)?, in_slot(offset)?)
             }
         };
-        slots[index].source = kind;
+        slots[index] = Slot { source: kind, immediate: first_half, ..slots[index] };
+        slots[index + 1].immediate = second_half;
         Ok(())
     }
 
@@ -305,34 +261,22 @@ impl Loader<'_, '_> {
         Ok(number)
     }
 
-    fn function_at(&mut self, section: SectionIndex, begin: i64) -> Result<usize, String> {
-        let function = self.functions.get(&(section.0, begin as u64)).copied();
-        Ok(self.place(function.ok_or("it calls something that isn't the beginning of a function")?))
+    fn function_at(&mut self, file: usize, section: SectionIndex, begin: i64) -> Result<usize, String> {
+        let function = self.files[file].functions.get(&(section.0, begin as u64)).copied();
+        Ok(self.place((file, function.ok_or("it calls something that isn't the beginning of a function")?)))
     }
 
     /// The slot in which a function begins; it gets one if it has none yet.
-    fn place(&mut self, function: Function<'_>) -> usize {
-        let key = (function.section.0, function.begin);
+    fn place(&mut self, (file, function): Found<'a>) -> usize {
+        let key = (file, function.section.0, function.begin);
         if let Some(first) = self.places.get(&key) {
             return *first;
         }
         let first = self.length;
-        self.placed.push((self.functions[&key], first));
+        self.placed.push(((file, function), first));
         self.places.insert(key, first);
         self.length += ((function.end - function.begin) / 8) as usize;
         first
-    }
-}
-
-/// What a section begins with when the program does.
-fn content<'a>(section: &impl object::ObjectSection<'a>) -> Result<Vec<u8>, String> {
-    const MOST: u64 = 1 << 24;
-    match section.kind() {
-        SectionKind::UninitializedData if section.size() > MOST => {
-            Err(format!("a section of {} bytes of zeros; more than {MOST} aren't given", section.size()))
-        }
-        SectionKind::UninitializedData => Ok(vec![0; section.size() as usize]),
-        _ => section.data().map(<[u8]>::to_vec).map_err(|error| error.to_string()),
     }
 }
 

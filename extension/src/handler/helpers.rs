@@ -11,6 +11,7 @@ use core::slice;
 use smallvec::SmallVec;
 
 use super::arrival::{Arrival, CONTEXT, PACKET};
+use super::checksum;
 use super::frame::LONGEST;
 use super::tables::{Put, Table, Trouble};
 use crate::engine::{Answer, Context, Helper, Memory};
@@ -30,6 +31,9 @@ const STORE_BYTES: u32 = 190;
 /// Numbers that Linux doesn't use.
 const COPY: u32 = 240;
 const SEND: u32 = 241;
+const SUM: u32 = 242;
+const COPY_SUM: u32 = 243;
+const HIGHEST: u32 = COPY_SUM;
 
 /// Bytes that a handler may send at one arrival.
 const MOST_SENT: usize = 1 << 18;
@@ -39,6 +43,8 @@ pub(super) fn number(name: &str) -> Option<u32> {
     match name {
         "drystone_copy" => Some(COPY),
         "drystone_send" => Some(SEND),
+        "drystone_sum" => Some(SUM),
+        "drystone_copy_sum" => Some(COPY_SUM),
         _ => None,
     }
 }
@@ -68,6 +74,8 @@ pub(super) fn terms() -> BTreeMap<u32, verifier::Helper> {
     put(STORE_BYTES, "xdp_store_bytes", &[context, any, read, up_to(LONGEST)], number, None);
     // What it checks itself, once for all bytes.
     put(COPY, "drystone_copy", &[any, Wanted::Anything, any], number, None);
+    put(SUM, "drystone_sum", &[Wanted::Anything, any], number, None);
+    put(COPY_SUM, "drystone_copy_sum", &[any, Wanted::Anything, any], number, None);
     put(SEND, "drystone_send", &[Wanted::Map, read, up_to(LONGEST)], number, None);
     helpers
 }
@@ -174,17 +182,27 @@ helpers! {
         }
     }
     copy(context, to, from, length) {
-        let size = context.memory.size() as u64;
-        let begin = to & (size - 1);
-        let offset = from.wrapping_sub(context.host.seen.begin);
-        match part(context, offset, length) {
-            Some(from) if length <= size - begin => {
-                let to = context.memory.place(Memory::BEGIN + begin);
+        match both(context, to, from, length) {
+            Some((to, from)) => {
                 // SAFETY: both lie where they should with all their bytes, and don't overlap.
                 unsafe { to.copy_from_nonoverlapping(from, length as usize) };
                 0
             }
-            _ => Trouble::Invalid as i64,
+            None => Trouble::Invalid as i64,
+        }
+    }
+    sum(context, from, length) {
+        match part(context, from.wrapping_sub(context.host.seen.begin), length) {
+            // SAFETY: it lies in the message with all its bytes.
+            Some(from) => unsafe { checksum::of(from, length as usize) }.into(),
+            None => Trouble::Invalid as i64,
+        }
+    }
+    copy_sum(context, to, from, length) {
+        match both(context, to, from, length) {
+            // SAFETY: both lie where they should with all their bytes, and don't overlap.
+            Some((to, from)) => unsafe { checksum::copied(to, from, length as usize) }.into(),
+            None => Trouble::Invalid as i64,
         }
     }
     send(context, _ring, message, length) {
@@ -200,6 +218,15 @@ helpers! {
     }
 }
 
+/// Where bytes go in the region, and where in the message they come from.
+fn both(context: &mut Context<Arrival>, to: u64, from: u64, length: u64) -> Option<(*mut u8, *const u8)> {
+    let size = context.memory.size() as u64;
+    let begin = to & size.wrapping_sub(1);
+    let from = part(context, from.wrapping_sub(context.host.seen.begin), length)?;
+    (begin <= size && length <= size - begin)
+        .then(|| (context.memory.place(Memory::BEGIN + begin), from.cast_const()))
+}
+
 /// Some bytes of the message.
 fn part(context: &mut Context<Arrival>, offset: u64, length: u64) -> Option<*mut u8> {
     let end = offset.checked_add(length)?;
@@ -213,7 +240,7 @@ extern "C" fn missing(_: C<'_, '_>, _: u64, _: u64, _: u64, _: u64, _: u64) -> A
 
 /// By number; no terms have those that there aren't.
 pub(super) fn table() -> Vec<Helper<Arrival>> {
-    let mut table = alloc::vec![Helper { function: missing as _, arguments: 0 }; SEND as usize + 1];
+    let mut table = alloc::vec![Helper { function: missing as _, arguments: 0 }; HIGHEST as usize + 1];
     macro_rules! put {
         ($($number:ident: $function:ident, $arguments:literal;)*) => {
             $(table[$number as usize] = Helper { function: $function, arguments: $arguments };)*
@@ -222,7 +249,7 @@ pub(super) fn table() -> Vec<Helper<Arrival>> {
     put! {
         LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0; PROCESSOR: processor, 0;
         ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4; LOAD_BYTES: load_bytes, 4;
-        STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3;
+        STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3; SUM: sum, 2; COPY_SUM: copy_sum, 3;
     }
     table
 }

@@ -38,11 +38,20 @@ impl Image {
     /// # Errors
     /// What is wrong with the file, for people.
     pub fn read(bytes: &[u8], entry: Option<&str>, machine: Machine) -> Result<Image, String> {
+        Image::composed(&[bytes], entry, machine)
+    }
+
+    /// The same of several object files: what one of them only declares, or has as weak, is another one's. So protocols are composed
+    /// with each other and with what an application does (paper 003, section II-C). The first file's variables begin the region.
+    ///
+    /// # Errors
+    /// What is wrong with the files, for people.
+    pub fn composed(files: &[&[u8]], entry: Option<&str>, machine: Machine) -> Result<Image, String> {
         let helper = |name: &str| match machine {
             Machine::Drystone => super::helpers::number(name),
             Machine::Linux => None,
         };
-        let Object { slots, functions, maps } = bytecode::load(bytes, entry, &helper)?;
+        let Object { slots, functions, maps } = bytecode::link(files, entry, &helper)?;
         for map in &maps {
             if map.definition.is_none() && matches!(map.name.as_bytes(), [first, ..] if *first != b'.') {
                 let name = &map.name;

@@ -5,6 +5,7 @@
 //! application. It gives a [`Verdict`] on each [`Frame`].
 
 mod arrival;
+mod checksum;
 mod flows;
 mod frame;
 mod helpers;

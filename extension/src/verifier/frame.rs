@@ -174,11 +174,13 @@ impl Cell {
         let written = mask(at, bytes);
         let pointer_stays = self.value.tells_address() && self.set & !written != 0;
         let part_of_pointer = value.tells_address() && bytes < 8;
-        self.set |= written;
-        if pointer_stays || part_of_pointer {
+        if part_of_pointer {
+            self.set |= written;
             (self.value, self.at, self.bytes) = (Value::MIXED, 0, 0);
             return;
         }
+        // What is left of a pointer counts as if it had never been written: compilers use halves of places again.
+        self.set = if pointer_stays { written } else { self.set | written };
         self.value = match value.kind {
             Kind::Number if bytes < 8 => {
                 let number = value.number.low(8 * u32::from(bytes));

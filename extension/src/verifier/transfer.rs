@@ -3,6 +3,7 @@
 use core::fmt::Display;
 
 use super::Verifier;
+use super::contract::Extent;
 use super::number::Number;
 use super::rejection::{Holds, Rejection};
 use super::state::State;
@@ -142,6 +143,12 @@ impl Verifier<'_> {
             (Alu::Sub, false, false) if width == Width::W64 && self.tells_distance(&left, &right) => {
                 Value::number(left.number - right.number)
             }
+            (Alu::Sub, false, false)
+                if width == Width::W64
+                    && let Some(most) = self.to_end(&left, &right) =>
+            {
+                Value::number(Number::between(state.packet.into(), most.into()) - right.number)
+            }
             _ => {
                 self.number(at, destination, state)?;
                 if let Operand::Register(register) = source {
@@ -162,6 +169,16 @@ impl Verifier<'_> {
                 Kind::Region(region) => self.contract.memory(region).single,
                 _ => false,
             }
+    }
+
+    /// How long a region is at most that goes to an end, if that is what these two are: its end, and a pointer to it.
+    fn to_end(&self, end: &Value, pointer: &Value) -> Option<u32> {
+        let (Kind::End(region), Kind::Region(other)) = (end.kind, pointer.kind) else { return None };
+        let memory = self.contract.memory(region);
+        match memory.extent {
+            Extent::ToEnd(most) if region == other && memory.single => Some(most),
+            _ => None,
+        }
     }
 
     fn constant(&self, at: usize, constant: Constant) -> Result<Value, Rejection> {

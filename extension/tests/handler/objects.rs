@@ -5,19 +5,24 @@ use std::process::Command;
 
 /// None, and says so, where there is no clang for it.
 pub fn compiled(name: &str) -> Option<Vec<u8>> {
+    compiled_in("tests/handler", name)
+}
+
+/// The same of a file in a folder of the extension's.
+pub fn compiled_in(folder: &str, name: &str) -> Option<Vec<u8>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().map(|folder| folder.join("extension")).find(|it| it.exists());
     let root = root.as_deref().unwrap_or(here);
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.o", std::process::id()));
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "{name}-{}-{:?}.o",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     let clang = ["clang-19", "clang-20", "clang-21"];
     for clang in clang {
         let mut command = Command::new(clang);
         command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-c", "-I"]);
-        command
-            .arg(root.join("include"))
-            .arg(root.join(format!("tests/handler/{name}.c")))
-            .arg("-o")
-            .arg(&object);
+        command.arg(root.join("include")).arg(root.join(format!("{folder}/{name}.c"))).arg("-o").arg(&object);
         let Ok(status) = command.status() else { continue };
         assert!(status.success(), "{clang} refuses {name}.c");
         return Some(std::fs::read(object).expect("it was made"));

@@ -27,6 +27,24 @@ fn packets_are_read_behind_a_comparison_with_their_end() {
 }
 
 #[test]
+fn how_long_a_packet_is_is_its_end_without_its_beginning() {
+    // It is a number, which is at least 0.
+    plain(
+        "ldxw %r2, [%r1]
+         ldxw %r3, [%r1+4]
+         mov %r0, 1
+         mov %r4, %r3
+         sub %r4, %r2
+         jgt %r4, 64, out
+         mov %r5, %r10
+         sub %r5, 80
+         add %r5, %r4
+         stb [%r5], 1
+         out: exit",
+    );
+}
+
+#[test]
 fn a_header_of_variable_length_is_proven_by_its_own_comparison() {
     plain(
         "ldxw %r6, [%r1]
@@ -114,6 +132,18 @@ fn spilled_pointers_keep_what_they_are() {
          stb [%r10-9], 1
          ldxdw %r2, [%r10-8]
          ldxw %r0, [%r2+12]
+         exit",
+    );
+}
+
+#[test]
+fn half_of_a_place_in_which_a_pointer_stood_holds_a_number() {
+    plain(
+        "stxdw [%r10-8], %r1
+         ldxdw %r1, [%r10-8]
+         mov32 %r2, 7
+         stxw [%r10-8], %r2
+         ldxw %r0, [%r10-8]
          exit",
     );
 }

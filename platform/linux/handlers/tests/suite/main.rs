@@ -1,5 +1,6 @@
 //! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and of the tables.
 
+mod composed;
 mod devices;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
@@ -14,6 +15,8 @@ trait Engine {
     /// What becomes of a message, and how it looks then.
     fn arrives(&mut self, message: &[u8]) -> (Verdict, Vec<u8>);
     fn region(&mut self) -> Vec<u8>;
+    /// As the application writes to it.
+    fn write(&mut self, bytes: &[u8]);
     fn value(&mut self, table: &str, key: &[u8]) -> Option<Vec<u8>>;
     /// All that it has said.
     fn heard(&mut self, ring: &str) -> Vec<Vec<u8>>;
@@ -23,20 +26,19 @@ trait Engine {
 struct Own(Handler, Option<Region>);
 
 impl Own {
-    fn new(object: &[u8], interpreted: bool) -> Own {
+    fn new(image: &Image, interpreted: bool) -> Own {
         let settings = Settings { interpreted, key: 7, ..Settings::default() };
-        Own(Handler::new(object, None, settings).expect("it is accepted"), None)
+        Own(Handler::of(image, settings).expect("it is accepted"), None)
     }
 
-    fn with_shared_region(object: &[u8]) -> Own {
-        let image = Image::read(object, None, Machine::Drystone).expect("it is an object");
+    fn with_shared_region(image: &Image) -> Own {
         let length = image.region_bytes() as usize;
         if length == 0 {
-            return Own::new(object, false);
+            return Own::new(image, false);
         }
         let region = Region::new(None, length).expect("there is room");
         let handler =
-            drystone_handlers::handler(&image, &region, Settings::default()).expect("it is accepted");
+            drystone_handlers::handler(image, &region, Settings::default()).expect("it is accepted");
         Own(handler, Some(region))
     }
 }
@@ -59,6 +61,13 @@ impl Engine for Own {
                 region.read(0, &mut bytes);
                 bytes
             }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        match &self.1 {
+            None => self.0.region()[..bytes.len()].copy_from_slice(bytes),
+            Some(region) => region.write(0, bytes),
         }
     }
 
@@ -92,6 +101,10 @@ impl Engine for Linux {
         bytes
     }
 
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.region().expect("it has one").write(0, bytes);
+    }
+
     fn value(&mut self, table: &str, key: &[u8]) -> Option<Vec<u8>> {
         self.0.table(table)?.get(key).expect("it can be read")
     }
@@ -101,14 +114,18 @@ impl Engine for Linux {
     }
 }
 
-fn engines(name: &str) -> Option<Vec<(&'static str, Box<dyn Engine>)>> {
-    let object = compiled(name)?;
-    let mut engines: Vec<(&str, Box<dyn Engine>)> = vec![
-        ("compiled", Box::new(Own::new(&object, false))),
-        ("interpreted", Box::new(Own::new(&object, true))),
-        ("with a shared region", Box::new(Own::with_shared_region(&object))),
+type Engines = Vec<(&'static str, Box<dyn Engine>)>;
+
+/// All of them, for a program that is made of some objects.
+fn engines(name: &str, objects: &[Vec<u8>]) -> Engines {
+    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    let image = Image::composed(&objects, None, Machine::Drystone).expect("they are objects");
+    let mut engines: Engines = vec![
+        ("compiled", Box::new(Own::new(&image, false))),
+        ("interpreted", Box::new(Own::new(&image, true))),
+        ("with a shared region", Box::new(Own::with_shared_region(&image))),
     ];
-    let image = Image::read(&object, None, Machine::Linux).expect("it is an object");
+    let image = Image::composed(&objects, None, Machine::Linux).expect("they are objects");
     match Xdp::load(&image) {
         Ok(xdp) => {
             let ring = image.maps.iter().find(|map| map.definition.is_some_and(|it| it.kind == 27));
@@ -118,22 +135,33 @@ fn engines(name: &str) -> Option<Vec<(&'static str, Box<dyn Engine>)>> {
         Err(why) if why.contains("not permitted") => println!("skipped: linux: {why}"),
         Err(why) => panic!("{name}: {why}"),
     }
-    Some(engines)
+    engines
 }
 
 /// Gives the messages to all engines, and compares them with the first.
 fn compare(name: &str, messages: &[Vec<u8>], tables: &[(&str, Vec<Vec<u8>>)], ring: &str) {
-    let Some(mut engines) = engines(name) else { return };
+    let Some(object) = compiled(name) else { return };
+    compare_all(name, &mut engines(name, &[object]), messages, tables, ring);
+}
+
+/// The same for engines that were prepared for it.
+fn compare_all(
+    name: &str,
+    engines: &mut Engines,
+    messages: &[Vec<u8>],
+    tables: &[(&str, Vec<Vec<u8>>)],
+    ring: &str,
+) {
     for (number, message) in messages.iter().enumerate() {
         let mut first = None;
-        for (which, engine) in &mut engines {
+        for (which, engine) in engines.iter_mut() {
             let answer = engine.arrives(message);
             let wanted = first.get_or_insert_with(|| answer.clone());
             assert_eq!(&answer, wanted, "{name}, {which}, message {number}: {message:02x?}");
         }
     }
     let mut first = None;
-    for (which, engine) in &mut engines {
+    for (which, engine) in engines.iter_mut() {
         let values: Vec<_> = tables
             .iter()
             .flat_map(|(table, keys)| keys.iter().map(|key| (table.to_string(), key.clone())))
@@ -163,7 +191,7 @@ impl Random {
 }
 
 /// Messages of that kind, and such that are nearly so: cut off, with other bytes, with more.
-fn with_damaged(messages: impl Fn(&mut Random) -> Vec<u8>) -> Vec<Vec<u8>> {
+fn with_damaged(mut messages: impl FnMut(&mut Random) -> Vec<u8>) -> Vec<Vec<u8>> {
     let mut random = Random(42);
     let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);
     let damaged = (0..cases).map(|_| {

@@ -1,0 +1,15 @@
+/* An application above UDP: a counter that others add to, as in `drystone handler new`. */
+#include <drystone/udp.h>
+
+REGION(16);
+
+SHARED u64 sum;
+
+int datagram_arrived(struct message *message, u32 length) {
+    struct datagram *datagram = datagram_of(message, 8);
+    if (!datagram || length < 8 || datagram->udp.to != swapped16(7000)) return PASS;
+    u64 *number = (u64 *)datagram->data;
+    sum += swapped64(*number);
+    *number = swapped64(sum);
+    return answered(datagram);
+}

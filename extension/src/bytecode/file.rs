@@ -1,0 +1,186 @@
+//! What stands in object files: functions, sections, and how maps are made.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::{format, vec, vec::Vec};
+
+use object::elf::EM_BPF;
+use object::read::elf::ElfFile64;
+use object::{
+    LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, SectionIndex, SectionKind, SymbolIndex,
+    SymbolKind,
+};
+
+use super::btf::{self, Definition};
+
+/// Where clang puts variables of address space 1: the region that a handler shares with its application.
+pub(super) const REGION: &str = ".addr_space.1";
+
+/// Where each file's part of the region begins: at a multiple of this.
+const ALIGNMENT: u64 = 64;
+
+type Elf<'a> = ElfFile64<'a, LittleEndian>;
+
+/// See the head of this file.
+pub(super) struct File<'a> {
+    pub elf: Elf<'a>,
+    /// By their maps' names.
+    pub definitions: BTreeMap<String, Definition>,
+    /// By section and where they begin.
+    pub functions: BTreeMap<(usize, u64), Function<'a>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Function<'a> {
+    pub name: &'a str,
+    pub section: SectionIndex,
+    /// In bytes from its section's beginning.
+    pub begin: u64,
+    pub end: u64,
+}
+
+/// What a symbol of a file is to the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The file needs one that another file has.
+    Wanted,
+    /// Another file's is taken, if one has it.
+    Weak,
+    /// This is the one.
+    Strong,
+}
+
+impl<'a> File<'a> {
+    pub fn read(bytes: &'a [u8]) -> Result<File<'a>, String> {
+        let elf = Elf::parse(bytes).map_err(|error| format!("this is no object file for BPF: {error}"))?;
+        if elf.elf_header().e_machine.get(LittleEndian) != EM_BPF {
+            let what = "this object file is for another machine: compile it with `clang -target bpf -c`";
+            return Err(what.into());
+        }
+        Ok(File { definitions: definitions_of(&elf)?, functions: functions(&elf)?, elf })
+    }
+
+    pub fn section(
+        &self,
+        index: SectionIndex,
+    ) -> Result<object::read::elf::ElfSection64<'a, '_, LittleEndian>, String> {
+        self.elf.section_by_index(index).map_err(|error| error.to_string())
+    }
+
+    pub fn symbol(
+        &self,
+        index: SymbolIndex,
+    ) -> Result<object::read::elf::ElfSymbol64<'a, '_, LittleEndian>, String> {
+        self.elf.symbol_by_index(index).map_err(|error| error.to_string())
+    }
+
+    /// A symbol that this file has for others.
+    pub fn exported(&self, name: &str) -> Option<(Kind, SymbolIndex)> {
+        let is_it = |symbol: &object::read::elf::ElfSymbol64<'a, '_, LittleEndian>| {
+            symbol.is_global() && !symbol.is_undefined() && symbol.name() == Ok(name)
+        };
+        let symbol = self.elf.symbols().find(is_it)?;
+        Some((if symbol.is_weak() { Kind::Weak } else { Kind::Strong }, symbol.index()))
+    }
+
+    /// Whether a function stands where those are that nobody begins with.
+    pub fn is_in_text(&self, function: &Function<'_>) -> bool {
+        self.section(function.section).is_ok_and(|section| section.name() == Ok(".text"))
+    }
+}
+
+fn definitions_of(elf: &Elf<'_>) -> Result<BTreeMap<String, Definition>, String> {
+    match elf.section_by_name(".BTF") {
+        Some(section) => btf::definitions(section.data().map_err(|error| error.to_string())?),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+fn functions<'a>(elf: &Elf<'a>) -> Result<BTreeMap<(usize, u64), Function<'a>>, String> {
+    let mut all = BTreeMap::new();
+    for symbol in elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0) {
+        let Some(section) = symbol.section_index() else { continue };
+        let name = symbol.name().map_err(|error| error.to_string())?;
+        let (begin, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
+        let size = elf.section_by_index(section).map_or(0, |section| section.size());
+        if end > size || begin % 8 != 0 || end % 8 != 0 {
+            return Err(format!("function `{name}` doesn't lie in its section: the file is damaged"));
+        }
+        all.insert((section.0, begin), Function { name, section, begin, end });
+    }
+    // Else a small file could make a huge program.
+    let overlap = |(a, b): &(&Function, &Function)| a.section == b.section && b.begin < a.end;
+    match all.values().zip(all.values().skip(1)).find(overlap) {
+        Some((a, b)) => Err(format!("functions `{}` and `{}` overlap: the file is damaged", a.name, b.name)),
+        None => Ok(all),
+    }
+}
+
+/// What a section begins with when the program does.
+pub(super) fn content<'a>(section: &impl object::ObjectSection<'a>) -> Result<Vec<u8>, String> {
+    const MOST: u64 = 1 << 24;
+    match section.kind() {
+        SectionKind::UninitializedData if section.size() > MOST => {
+            Err(format!("a section of {} bytes of zeros; more than {MOST} aren't given", section.size()))
+        }
+        SectionKind::UninitializedData => Ok(vec![0; section.size() as usize]),
+        _ => section.data().map(<[u8]>::to_vec).map_err(|error| error.to_string()),
+    }
+}
+
+/// How all maps are made, by their names.
+pub(super) fn definitions(files: &[File<'_>]) -> Result<BTreeMap<String, Definition>, String> {
+    let mut all = BTreeMap::new();
+    for (name, definition) in files.iter().flat_map(|file| &file.definitions) {
+        let before = all.insert(name.clone(), *definition);
+        if before.is_some_and(|before| before != *definition) {
+            return Err(format!("two files have different maps `{name}`"));
+        }
+    }
+    Ok(all)
+}
+
+/// What the region begins with, and where each file's part of that is.
+pub(super) fn regions(files: &[File<'_>]) -> Result<(Vec<u8>, Vec<u64>), String> {
+    let (mut bytes, mut begins) = (Vec::new(), Vec::new());
+    for file in files {
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+        begins.push(bytes.len() as u64);
+        if let Some(section) = file.elf.section_by_name(REGION) {
+            bytes.extend(content(&section)?);
+        }
+    }
+    Ok((bytes, begins))
+}
+
+/// A function, and its file's number.
+pub(super) type Found<'a> = (usize, Function<'a>);
+
+/// The function to begin with.
+pub(super) fn find_entry<'a>(files: &[File<'a>], name: Option<&str>) -> Result<Found<'a>, String> {
+    let all = || {
+        files
+            .iter()
+            .enumerate()
+            .flat_map(|(number, file)| file.functions.values().map(move |it| (number, *it)))
+    };
+    if let Some(name) = name {
+        let found = all().find(|(_, function)| function.name == name);
+        return found.ok_or_else(|| format!("there is no function `{name}`; there are: {}", names(all())));
+    }
+    let mut candidates: Vec<Found<'a>> =
+        all().filter(|(number, function)| !files[*number].is_in_text(function)).collect();
+    if candidates.is_empty() {
+        candidates = all().collect();
+    }
+    match candidates[..] {
+        [] => Err("there is no function in this object file".into()),
+        [one] => Ok(one),
+        _ => Err(format!("say which function to begin with: {}", names(candidates.into_iter()))),
+    }
+}
+
+fn names<'a>(functions: impl Iterator<Item = Found<'a>>) -> String {
+    let names: Vec<&str> = functions.map(|(_, function)| function.name).collect();
+    names.join(", ")
+}
