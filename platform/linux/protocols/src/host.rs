@@ -1,7 +1,8 @@
 //! An address on a wire.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{Error, ErrorKind, Result};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,10 +11,11 @@ use drystone_handlers::{Device, Station};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp;
-use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr, Ipv4Cidr};
+use smoltcp::wire::{ArpOperation, EthernetAddress, EthernetProtocol, HardwareAddress, IpCidr, Ipv4Cidr};
 
-use crate::rarp;
+use crate::fast::{Connection, End};
 use crate::wire::Wire;
+use crate::{arp, rarp};
 
 /// Who a host is.
 #[derive(Clone, Debug)]
@@ -53,6 +55,12 @@ pub(crate) struct Inner<D> {
     /// Where the next search for a free port begins.
     port: u16,
     reverse: Option<rarp::Server>,
+    /// Connections with a fast path, by numbers that are never used again.
+    fast: BTreeMap<u64, Connection>,
+    numbers: u64,
+    /// Hardware of others, as far as it was asked for.
+    neighbours: BTreeMap<Ipv4Addr, Option<[u8; 6]>>,
+    settings: Settings,
     begin: Instant,
 }
 
@@ -67,7 +75,7 @@ impl<D: Device> Host<D> {
         if *network_bits > 32 || address.is_multicast() || address.is_unspecified() || hardware[0] & 1 != 0 {
             return Err(invalid(format!("no host can have the address {address}/{network_bits}")));
         }
-        let mut wire = Wire { station, come: std::collections::VecDeque::new() };
+        let mut wire = Wire { station, come: VecDeque::new() };
         let descriptor = wire.station.device().as_fd().try_clone_to_owned()?;
         let mut config = Config::new(HardwareAddress::Ethernet(EthernetAddress(*hardware)));
         config.random_seed = random()?;
@@ -87,6 +95,10 @@ impl<D: Device> Host<D> {
             leaving: Vec::new(),
             port: 49152 + random()? as u16 % 16384,
             reverse: None,
+            fast: BTreeMap::new(),
+            numbers: 0,
+            neighbours: BTreeMap::new(),
+            settings: settings.clone(),
             begin: Instant::now(),
         };
         Ok(Host(Arc::new(Shared { inner: Mutex::new(inner), descriptor })))
@@ -100,6 +112,30 @@ impl<D: Device> Host<D> {
     /// Something about the station: to attach handlers, or to see what became of them.
     pub fn with_station<T>(&self, deed: impl FnOnce(&mut Station<D>) -> T) -> T {
         deed(&mut self.inner().wire.station)
+    }
+
+    /// Which hardware takes what is for an address: its own, or the gateway's.
+    ///
+    /// # Errors
+    /// Nobody says so.
+    pub(crate) fn hardware_of(&self, address: Ipv4Addr) -> Result<[u8; 6]> {
+        const REACHED: Duration = Duration::from_secs(3);
+        let next = self.inner().next_hop(address)?;
+        let found = self.until(REACHED, |inner| match inner.neighbours.get(&next) {
+            Some(Some(hardware)) => Some(Ok(*hardware)),
+            Some(None) => None,
+            None => inner.ask_for(next).err().map(Err),
+        });
+        let mut inner = self.inner();
+        // A machine may get other hardware until it is asked for again.
+        inner.neighbours.remove(&next);
+        found.map_err(|error| match error.kind() {
+            ErrorKind::TimedOut => Error::new(
+                ErrorKind::HostUnreachable,
+                format!("nobody says by ARP which hardware {next} has"),
+            ),
+            _ => error,
+        })
     }
 
     /// Does what is to be done now: with what has come, and with what has its time.
@@ -165,22 +201,89 @@ impl<D: Device> Inner<D> {
     fn turn(&mut self) -> Result<()> {
         self.wire.station.turn()?;
         while let Some(frame) = self.wire.station.take_passed() {
-            match self.reverse.as_ref().and_then(|server| server.answer(&frame)) {
-                Some(answer) => self.wire.station.device().send(&answer)?,
-                None => self.wire.come.push_back(frame),
-            }
+            self.take(frame)?;
         }
+        self.work()?;
         let now = self.now();
         self.interface.poll(now, &mut self.wire, &mut self.sockets);
         self.forget();
         self.wire.station.device().flush()
     }
 
+    /// Gives a frame to whom it is for.
+    fn take(&mut self, frame: Vec<u8>) -> Result<()> {
+        if let Some(answer) = self.reverse.as_ref().and_then(|server| server.answer(&frame)) {
+            return self.wire.station.device().send(&answer);
+        }
+        if let Some((ArpOperation::Reply, (hardware, address), _)) = arp::read(EthernetProtocol::Arp, &frame)
+            && let Some(neighbour) = self.neighbours.get_mut(&address)
+        {
+            *neighbour = Some(hardware);
+        }
+        match self.fast.values_mut().find(|connection| connection.is_for(&frame)) {
+            Some(connection) => connection.arrive(&frame),
+            None => self.wire.come.push_back(frame),
+        }
+        Ok(())
+    }
+
+    /// Has connections with a fast path do what they do by themselves.
+    fn work(&mut self) -> Result<()> {
+        let now = Instant::now();
+        for connection in self.fast.values_mut() {
+            connection.work(now);
+            for frame in connection.take_out() {
+                self.wire.station.device().send(&frame)?;
+            }
+        }
+        self.fast.retain(|_, connection| !connection.is_forgotten());
+        Ok(())
+    }
+
     /// How long nothing is to be done unless something arrives.
     fn pause(&mut self) -> Duration {
         const MOST: Duration = Duration::from_millis(100);
         let now = self.now();
-        self.interface.poll_delay(now, &self.sockets).map_or(MOST, |delay| MOST.min(delay.into()))
+        let first = self.fast.values().filter_map(Connection::timer).min();
+        let first = first.map_or(MOST, |first| first.saturating_duration_since(Instant::now()));
+        self.interface.poll_delay(now, &self.sockets).map_or(MOST, |delay| MOST.min(delay.into())).min(first)
+    }
+
+    /// Who takes what is for an address.
+    fn next_hop(&self, address: Ipv4Addr) -> Result<Ipv4Addr> {
+        let Settings { address: own, network_bits, gateway, .. } = &self.settings;
+        if Ipv4Cidr::new(*own, *network_bits).contains_addr(&address) {
+            return Ok(address);
+        }
+        let unreachable = || format!("{address} is in another network, and there is no gateway");
+        gateway.ok_or_else(|| Error::new(ErrorKind::NetworkUnreachable, unreachable()))
+    }
+
+    fn ask_for(&mut self, address: Ipv4Addr) -> Result<()> {
+        let own = (self.settings.hardware, self.settings.address);
+        let (protocol, everybody) = (EthernetProtocol::Arp, arp::EVERYBODY);
+        let question = arp::written(protocol, ArpOperation::Request, own, ([0; 6], address), everybody);
+        self.neighbours.insert(address, None);
+        self.wire.station.device().send(&question)
+    }
+
+    /// This end of a connection with a fast path.
+    pub fn end(&self, port: u16) -> End {
+        End { hardware: self.settings.hardware, address: SocketAddrV4::new(self.settings.address, port) }
+    }
+
+    pub fn add_fast(&mut self, connection: Connection) -> u64 {
+        self.numbers += 1;
+        self.fast.insert(self.numbers, connection);
+        self.numbers
+    }
+
+    pub fn fast(&mut self, number: u64) -> Option<&mut Connection> {
+        self.fast.get_mut(&number)
+    }
+
+    pub fn station(&mut self) -> &mut Station<D> {
+        &mut self.wire.station
     }
 
     /// Lets a connection end by itself.
@@ -212,7 +315,8 @@ impl<D: Device> Inner<D> {
                 }
                 smoltcp::socket::Socket::Udp(socket) => socket.endpoint().port == port,
             };
-            if !self.sockets.iter().any(has_it) {
+            let fast_has_it = self.fast.values().any(|connection| connection.port() == port);
+            if !fast_has_it && !self.sockets.iter().any(has_it) {
                 return port;
             }
         }
@@ -225,7 +329,7 @@ impl<D: Device> Inner<D> {
 }
 
 /// A number that nobody can guess.
-fn random() -> Result<u64> {
+pub(crate) fn random() -> Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(u64::from_ne_bytes(bytes))

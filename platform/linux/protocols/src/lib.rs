@@ -3,11 +3,14 @@
 //!
 //! * [`Host`] is an address on a wire, and what is spoken there.
 //! * [`Udp`], [`Stream`] and [`Listener`] are its sockets. They block: whoever waits at one has the whole host work meanwhile.
+//! * [`FastStream`] is a connection whose usual segments are done where they arrive, by a handler.
 //! * [`rarp`] is for who doesn't know its address; [`http`] for any stream.
 //!
 //! It doesn't know what handlers do: a host's [`Station`](drystone_handlers::Station) has them see what arrives first, and what they pass
 //! on comes to the host.
 
+mod arp;
+mod fast;
 mod host;
 pub mod http;
 pub mod rarp;
@@ -15,6 +18,7 @@ mod tcp;
 mod udp;
 mod wire;
 
+pub use fast::{Counts, FastStream, Place};
 pub use host::{Host, Settings};
 pub use tcp::{Listener, Stream};
 pub use udp::Udp;

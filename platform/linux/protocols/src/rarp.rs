@@ -6,16 +6,13 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use drystone_handlers::{Device, Station};
-use smoltcp::wire::{
-    ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr,
-};
+use smoltcp::wire::{ArpOperation, EthernetAddress, EthernetProtocol};
+
+use crate::arp::{EVERYBODY, read, written};
 
 const TYPE: EthernetProtocol = EthernetProtocol::Unknown(0x8035);
 const REQUEST: ArpOperation = ArpOperation::Unknown(3);
 const REPLY: ArpOperation = ArpOperation::Unknown(4);
-
-/// Ethernet, then ARP's form for it and IPv4.
-const LENGTH: usize = 14 + 28;
 
 /// Who has which address.
 #[derive(Clone, Debug)]
@@ -29,10 +26,10 @@ pub struct Server {
 impl Server {
     /// What is to be answered to a frame: nothing to what is no request, or of somebody who isn't known.
     pub fn answer(&self, frame: &[u8]) -> Option<Vec<u8>> {
-        let (operation, asker, ..) = read(frame)?;
+        let (operation, _, (asker, _)) = read(TYPE, frame)?;
         let wanted = operation == REQUEST;
         let address = self.known.get(&asker).filter(|_| wanted)?;
-        Some(written(REPLY, self.own, (asker, *address), asker))
+        Some(written(TYPE, REPLY, self.own, (asker, *address), asker))
     }
 }
 
@@ -45,13 +42,13 @@ pub fn ask<D: Device>(station: &mut Station<D>, hardware: [u8; 6], most: Duratio
     let unknown = (hardware, Ipv4Addr::UNSPECIFIED);
     let end = Instant::now() + most;
     while Instant::now() < end {
-        station.device().send(&written(REQUEST, unknown, unknown, [0xff; 6]))?;
+        station.device().send(&written(TYPE, REQUEST, unknown, unknown, EVERYBODY))?;
         station.device().flush()?;
         let again = Instant::now() + PAUSE;
         while Instant::now() < again {
             station.turn()?;
             while let Some(frame) = station.take_passed() {
-                if let Some((REPLY, asker, address)) = read(&frame)
+                if let Some((REPLY, _, (asker, address))) = read(TYPE, &frame)
                     && asker == hardware
                 {
                     return Ok(address);
@@ -64,42 +61,11 @@ pub fn ask<D: Device>(station: &mut Station<D>, hardware: [u8; 6], most: Duratio
     Err(Error::new(ErrorKind::TimedOut, format!("nobody says by RARP which address {name} has")))
 }
 
-/// The operation, and the target's addresses.
-fn read(frame: &[u8]) -> Option<(ArpOperation, [u8; 6], Ipv4Addr)> {
-    let frame = EthernetFrame::new_checked(frame).ok().filter(|frame| frame.ethertype() == TYPE)?;
-    let packet = ArpPacket::new_checked(frame.payload()).ok()?;
-    match ArpRepr::parse(&packet).ok()? {
-        ArpRepr::EthernetIpv4 { operation, target_hardware_addr, target_protocol_addr, .. } => {
-            Some((operation, target_hardware_addr.0, target_protocol_addr))
-        }
-        _ => None,
-    }
-}
-
-type Addresses = ([u8; 6], Ipv4Addr);
-
-fn written(operation: ArpOperation, source: Addresses, target: Addresses, to: [u8; 6]) -> Vec<u8> {
-    let mut bytes = vec![0; LENGTH];
-    let mut frame = EthernetFrame::new_unchecked(&mut bytes);
-    let head =
-        EthernetRepr { src_addr: EthernetAddress(source.0), dst_addr: EthernetAddress(to), ethertype: TYPE };
-    head.emit(&mut frame);
-    let arp = ArpRepr::EthernetIpv4 {
-        operation,
-        source_hardware_addr: EthernetAddress(source.0),
-        source_protocol_addr: source.1,
-        target_hardware_addr: EthernetAddress(target.0),
-        target_protocol_addr: target.1,
-    };
-    arp.emit(&mut ArpPacket::new_unchecked(frame.payload_mut()));
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SERVER: Addresses = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 9, 0, 1));
+    const SERVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 9, 0, 1));
     const ASKER: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
     /// A request as RFC 903 has it, byte for byte.
@@ -114,7 +80,7 @@ mod tests {
     #[test]
     fn a_request_is_what_the_standard_says() {
         let unknown = (ASKER, Ipv4Addr::UNSPECIFIED);
-        assert_eq!(written(REQUEST, unknown, unknown, [0xff; 6]), request());
+        assert_eq!(written(TYPE, REQUEST, unknown, unknown, EVERYBODY), request());
     }
 
     #[test]
@@ -124,7 +90,7 @@ mod tests {
         let address = Ipv4Addr::new(10, 9, 0, 7);
         server.known.insert(ASKER, address);
         let answer = server.answer(&request()).expect("it is known");
-        assert_eq!(read(&answer), Some((REPLY, ASKER, address)));
+        assert_eq!(read(TYPE, &answer), Some((REPLY, SERVER, (ASKER, address))));
         assert_eq!((&answer[..6], &answer[28..32]), (&ASKER[..], &[10, 9, 0, 1][..]));
         assert_eq!(server.answer(&answer), None, "a reply is no request");
         for length in 0..request().len() {

@@ -1,8 +1,11 @@
 //! The library and Linux's own network stack at both ends of a wire.
 
+mod fast;
 mod http;
 #[path = "../../../handlers/tests/suite/namespace.rs"]
 mod namespace;
+#[path = "../../../../../extension/tests/handler/objects.rs"]
+mod objects;
 mod offload;
 mod rarp;
 mod sockets;

@@ -78,7 +78,7 @@ fn datagrams_go_both_ways() {
 }
 
 /// Gives back all that comes, until it ends.
-fn gives_back(stream: &mut (impl Read + Write)) {
+pub fn gives_back(stream: &mut (impl Read + Write)) {
     let mut buffer = [0; 5000];
     loop {
         match stream.read(&mut buffer).expect("it comes") {
@@ -88,7 +88,7 @@ fn gives_back(stream: &mut (impl Read + Write)) {
     }
 }
 
-fn pattern(length: usize) -> Vec<u8> {
+pub fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|at| ((at * at) >> 3) as u8).collect()
 }
 

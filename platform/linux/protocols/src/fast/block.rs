@@ -1,0 +1,191 @@
+//! The control block that library and handler share: `struct stream` of `drystone/tcp.h`, at the beginning of a region.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use drystone_handlers::Region;
+
+/// Its numbers, in order.
+#[derive(Clone, Copy)]
+pub(super) enum Word {
+    Turn,
+    IsOpen,
+    Addresses,
+    Ports,
+    Next,
+    Acknowledged,
+    Sent,
+    Said,
+    Window,
+    Told,
+    Come,
+    Taken,
+    Waits,
+    Handled,
+    Unexpected,
+    InUse,
+    Behind,
+    Answers,
+}
+
+/// Bytes that wait in each direction, and that handlers may answer at a time.
+pub(super) const COMING: usize = 1 << 16;
+pub(super) const GOING: usize = 1 << 16;
+pub(super) const ANSWER: usize = 32;
+
+const COMING_AT: usize = 8 * (Word::Answers as usize + 1) + ANSWER;
+const GOING_AT: usize = COMING_AT + COMING;
+
+/// How long a region must be.
+pub(super) const BYTES: usize = (GOING_AT + GOING).next_power_of_two();
+
+const NOBODYS: u64 = 0;
+const LIBRARYS: u64 = 2;
+
+/// What became of the segments of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Done by the handler.
+    pub handled: u64,
+    /// Left to the library because they weren't as predicted,
+    pub unexpected: u64,
+    /// because the library had the control block,
+    pub in_use: u64,
+    /// because the application hadn't made room.
+    pub behind: u64,
+    /// Those done by the handler to which the application's fragment gave an answer.
+    pub answers: u64,
+}
+
+impl Counts {
+    /// How many of all segments the handler left to the library though they were as predicted.
+    pub fn aborted(&self) -> f64 {
+        let aborted = (self.in_use + self.behind) as f64;
+        aborted / (self.handled as f64 + aborted + self.unexpected as f64).max(1.0)
+    }
+}
+
+/// See the head of this file. Clones are the same block.
+#[derive(Clone)]
+pub(crate) struct Block(Region);
+
+impl Block {
+    /// The region must have [`BYTES`].
+    pub fn new(region: Region) -> Block {
+        Block(region)
+    }
+
+    /// Makes all of its numbers 0.
+    pub fn clear(&self) {
+        for at in 0..=Word::Answers as usize {
+            self.0.number(8 * at).store(0, Ordering::Release);
+        }
+    }
+
+    fn word(&self, word: Word) -> &AtomicU64 {
+        self.0.number(8 * word as usize)
+    }
+
+    pub fn get(&self, word: Word) -> u64 {
+        self.word(word).load(Ordering::Acquire)
+    }
+
+    /// The same as a sequence number.
+    pub fn number(&self, word: Word) -> u32 {
+        self.get(word) as u32
+    }
+
+    pub fn set(&self, word: Word, value: u64) {
+        self.word(word).store(value, Ordering::Release);
+    }
+
+    /// The library's turn, until it is dropped. The handler has it for a few hundred instructions at a time; one that was stopped doesn't
+    /// give it back, and isn't waited for.
+    pub fn turn(&self) -> Turn<'_> {
+        const PATIENCE: u32 = 1 << 20;
+        let turn = self.word(Word::Turn);
+        for _ in 0..PATIENCE {
+            if turn.compare_exchange(NOBODYS, LIBRARYS, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return Turn(turn);
+            }
+            spin_loop();
+        }
+        turn.store(LIBRARYS, Ordering::Release);
+        Turn(turn)
+    }
+
+    /// Bytes that can come.
+    pub fn room(&self) -> usize {
+        COMING.saturating_sub((self.get(Word::Come) - self.get(Word::Taken)) as usize)
+    }
+
+    /// What the other side is told of that.
+    pub fn window(&self) -> u16 {
+        self.room().min(u16::MAX.into()) as u16
+    }
+
+    pub fn put_come(&self, bytes: &[u8]) {
+        let come = self.get(Word::Come);
+        round(COMING_AT, COMING, come, bytes.len(), |at, range| self.0.write(at, &bytes[range]));
+        self.set(Word::Come, come + bytes.len() as u64);
+    }
+
+    /// Takes what has come, as much as there is; how much.
+    pub fn take_come(&self, buffer: &mut [u8]) -> usize {
+        let taken = self.get(Word::Taken);
+        let count = buffer.len().min((self.get(Word::Come) - taken) as usize);
+        round(COMING_AT, COMING, taken, count, |at, range| self.0.read(at, &mut buffer[range]));
+        self.set(Word::Taken, taken + count as u64);
+        count
+    }
+
+    /// Says what is to be sent, as much as there is room for; how much. Room for an answer of the handler's stays.
+    pub fn say(&self, bytes: &[u8]) -> usize {
+        let said = self.number(Word::Said);
+        let waiting = said.wrapping_sub(self.number(Word::Acknowledged)) as usize;
+        let count = bytes.len().min((GOING - ANSWER).saturating_sub(waiting));
+        round(GOING_AT, GOING, said.into(), count, |at, range| self.0.write(at, &bytes[range]));
+        self.set(Word::Said, said.wrapping_add(count as u32).into());
+        count
+    }
+
+    /// What was said from a sequence number on.
+    pub fn said(&self, from: u32, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        round(GOING_AT, GOING, from.into(), count, |at, range| self.0.read(at, &mut bytes[range]));
+        bytes
+    }
+
+    pub fn counts(&self) -> Counts {
+        Counts {
+            handled: self.get(Word::Handled),
+            unexpected: self.get(Word::Unexpected),
+            in_use: self.get(Word::InUse),
+            behind: self.get(Word::Behind),
+            answers: self.get(Word::Answers),
+        }
+    }
+}
+
+/// So many bytes from a number on in a ring, which may go round its end: the parts of it that don't.
+fn round(
+    begin: usize,
+    size: usize,
+    number: u64,
+    count: usize,
+    mut part: impl FnMut(usize, std::ops::Range<usize>),
+) {
+    let at = number as usize % size;
+    let first = count.min(size - at);
+    part(begin + at, 0..first);
+    part(begin, first..count);
+}
+
+/// See [`Block::turn`].
+pub(super) struct Turn<'a>(&'a AtomicU64);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.store(NOBODYS, Ordering::Release);
+    }
+}
