@@ -19,5 +19,5 @@ pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
-pub use station::Station;
+pub use station::{Station, Upcall};
 pub use xdp::{Attached, Mode, Xdp};

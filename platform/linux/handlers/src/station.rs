@@ -1,11 +1,13 @@
-//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done.
+//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done. What is no flow's goes to
+//! an upcall, if there is one: a function of this process, which needs no proof, and runs in the thread that receives (paper 003,
+//! section V).
 
 use std::collections::VecDeque;
 use std::io::Result;
 use std::time::{Duration, Instant};
 
 use drystone_extension::engine::jit::Pages;
-use drystone_extension::handler::{Flows, Outcome, Verdict};
+use drystone_extension::handler::{Flows, Frame, Outcome, Verdict};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::device::{Decision, Device};
@@ -13,11 +15,16 @@ use crate::device::{Decision, Device};
 /// Messages that were handed on and that nobody has taken, at most: more are lost.
 const WAITING: usize = 1024;
 
+/// What an application does with a message when it arrives, in its own address space.
+pub type Upcall = Box<dyn FnMut(&mut Frame<'_>) -> Verdict + Send>;
+
 /// See the head of this file.
 pub struct Station<D> {
     device: D,
     /// Who gets what.
     pub flows: Flows<Pages>,
+    /// What is called with what is no flow's; it may send it back, or consume it.
+    pub upcall: Option<Upcall>,
     passed: VecDeque<Vec<u8>>,
     begin: Instant,
 }
@@ -25,7 +32,7 @@ pub struct Station<D> {
 impl<D: Device> Station<D> {
     /// A device, and whose what comes from it is.
     pub fn new(device: D, flows: Flows<Pages>) -> Station<D> {
-        Station { device, flows, passed: VecDeque::new(), begin: Instant::now() }
+        Station { device, flows, upcall: None, passed: VecDeque::new(), begin: Instant::now() }
     }
 
     /// Does what is to be done with all that has arrived; how many messages that was.
@@ -33,7 +40,7 @@ impl<D: Device> Station<D> {
     /// # Errors
     /// The device is gone.
     pub fn turn(&mut self) -> Result<usize> {
-        let Station { device, flows, passed, begin } = self;
+        let Station { device, flows, upcall, passed, begin } = self;
         let interface = device.interface();
         let now = begin.elapsed().as_nanos() as u64;
         let mut sends = Vec::new();
@@ -44,7 +51,11 @@ impl<D: Device> Station<D> {
             {
                 sends.extend_from_slice(handler.sent());
             }
-            match outcome.verdict() {
+            let verdict = match (outcome, &mut *upcall) {
+                (Outcome::Nobodys, Some(upcall)) => upcall(frame),
+                _ => outcome.verdict(),
+            };
+            match verdict {
                 Verdict::Transmit => return Decision::Transmit,
                 Verdict::Pass if passed.len() < WAITING => passed.push_back(frame.bytes().to_vec()),
                 _ => {}

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone_extension::demux::Filter;
-use drystone_extension::handler::{Counts, FlowId, Flows, Handler, Image, Machine, Settings, Share};
+use drystone_extension::handler::{Counts, FlowId, Flows, Handler, Image, Machine, Settings, Share, Verdict};
 use drystone_handlers::{AfXdp, Decision, Device, Line, Mode, Station, Xdp};
 
 use crate::namespace::{in_namespace, ip, pair};
@@ -124,5 +124,35 @@ fn a_station_answers_by_tap() {
             assert_eq!(answers, (1..=200).map(|round| Some(3 * round)).collect::<Vec<_>>());
         });
         assert_eq!((counts.runs, counts.transmitted), (200, 200));
+    });
+}
+
+#[test]
+fn an_upcall_answers_what_is_no_flows() {
+    in_namespace("upcall", || {
+        if !pair("upcall") {
+            return;
+        }
+        let mut near = Line::beside("near").expect("it is there");
+        let device = Line::beside("far").expect("it is there");
+        let mut station = Station::new(device, Flows::compiled(7, Share::default()));
+        let mut sum = 0;
+        station.upcall = Some(Box::new(move |frame| {
+            let Some(number) = frame.bytes_mut().get_mut(42..50) else { return Verdict::Pass };
+            sum += u64::from_be_bytes((&*number).try_into().expect("8 bytes"));
+            number.copy_from_slice(&sum.to_be_bytes());
+            Verdict::Transmit
+        }));
+        for round in 1..=3 {
+            near.send(&datagram(7000, &5u64.to_be_bytes())).expect("it is there");
+            station.wait(Duration::from_secs(1)).expect("it can");
+            assert_eq!(station.turn().expect("it is there"), 1);
+            let answer = next(&mut near).expect("it comes");
+            assert_eq!(payload(&answer)[..8], (5 * round as u64).to_be_bytes());
+        }
+        near.send(&[0xff; 20]).expect("it is there");
+        station.wait(Duration::from_secs(1)).expect("it can");
+        station.turn().expect("it is there");
+        assert_eq!(station.take_passed().map(|message| message.len()), Some(20), "it is passed on");
     });
 }
