@@ -1,6 +1,6 @@
 //! Objects that clang makes of the files beside this, and messages for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// None, and says so, where there is no clang for it.
@@ -13,11 +13,8 @@ pub fn compiled_in(folder: &str, name: &str) -> Option<Vec<u8>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().map(|folder| folder.join("extension")).find(|it| it.exists());
     let root = root.as_deref().unwrap_or(here);
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
-        "{name}-{}-{:?}.o",
-        std::process::id(),
-        std::thread::current().id()
-    ));
+    let out = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let object = out.join(format!("{name}-{}-{:?}.o", std::process::id(), std::thread::current().id()));
     let clang = ["clang-19", "clang-20", "clang-21"];
     for clang in clang {
         let mut command = Command::new(clang);

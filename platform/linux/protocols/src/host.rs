@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -153,6 +153,16 @@ impl<D: Device> Host<D> {
     pub(crate) fn until<T>(
         &self,
         most: Duration,
+        look: impl FnMut(&mut Inner<D>) -> Option<Result<T>>,
+    ) -> Result<T> {
+        self.until_or(most, None, look)
+    }
+
+    /// The same, where something may also happen when a descriptor can be read.
+    pub(crate) fn until_or<T>(
+        &self,
+        most: Duration,
+        bell: Option<BorrowedFd<'_>>,
         mut look: impl FnMut(&mut Inner<D>) -> Option<Result<T>>,
     ) -> Result<T> {
         let end = Instant::now() + most;
@@ -172,7 +182,7 @@ impl<D: Device> Host<D> {
             if left.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
             }
-            self.wait(pause.min(left))?;
+            self.wait_or(pause.min(left), bell)?;
         }
     }
 
@@ -181,8 +191,14 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// There are too many descriptors.
     pub fn wait(&self, most: Duration) -> Result<()> {
+        self.wait_or(most, None)
+    }
+
+    fn wait_or(&self, most: Duration, bell: Option<BorrowedFd<'_>>) -> Result<()> {
         let most = Timespec::try_from(most).map_err(Error::other)?;
-        match poll(&mut [PollFd::new(&self.0.descriptor, PollFlags::IN)], Some(&most)) {
+        let device = self.0.descriptor.as_fd();
+        let both = [device, bell.unwrap_or(device)].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        match poll(&mut both.clone(), Some(&most)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -280,6 +296,10 @@ impl<D: Device> Inner<D> {
 
     pub fn fast(&mut self, number: u64) -> Option<&mut Connection> {
         self.fast.get_mut(&number)
+    }
+
+    pub fn all_fast(&self) -> impl Iterator<Item = &Connection> {
+        self.fast.values()
     }
 
     pub fn station(&mut self) -> &mut Station<D> {

@@ -4,6 +4,7 @@
 //! * [`Host`] is an address on a wire, and what is spoken there.
 //! * [`Udp`], [`Stream`] and [`Listener`] are its sockets. They block: whoever waits at one has the whole host work meanwhile.
 //! * [`FastStream`] is a connection whose usual segments are done where they arrive, by a handler.
+//! * [`Nfs`] is an export of a server that is mounted.
 //! * [`rarp`] is for who doesn't know its address; [`http`] for any stream.
 //!
 //! It doesn't know what handlers do: a host's [`Station`](drystone_handlers::Station) has them see what arrives first, and what they pass
@@ -13,6 +14,7 @@ mod arp;
 mod fast;
 mod host;
 pub mod http;
+mod nfs;
 pub mod rarp;
 mod tcp;
 mod udp;
@@ -20,5 +22,6 @@ mod wire;
 
 pub use fast::{Counts, FastStream, Place};
 pub use host::{Host, Settings};
+pub use nfs::Nfs;
 pub use tcp::{Listener, Stream};
 pub use udp::Udp;

@@ -67,12 +67,17 @@ impl Counts {
 
 /// See the head of this file. Clones are the same block.
 #[derive(Clone)]
-pub(crate) struct Block(Region);
+pub(super) struct Block(Region);
 
 impl Block {
     /// The region must have [`BYTES`].
     pub fn new(region: Region) -> Block {
         Block(region)
+    }
+
+    /// Where its region is.
+    pub fn address(&self) -> u64 {
+        self.0.address()
     }
 
     /// Makes all of its numbers 0.

@@ -59,7 +59,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects to the other end; or waits for one, if that is none.
-    pub fn new(block: Block, own: End, peer: Option<End>, first: u32) -> Connection {
+    pub(super) fn new(block: Block, own: End, peer: Option<End>, first: u32) -> Connection {
         let mut connection = Connection {
             block,
             state: if peer.is_some() { State::Asks } else { State::Awaits },

@@ -1,12 +1,14 @@
 //! A connection with a fast path, as its application has it.
 
+use std::cell::RefCell;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::SocketAddrV4;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{FlowId, Image, Settings};
-use drystone_handlers::{Device, Region};
+use drystone_handlers::{Device, Region, Ring};
 
 use super::block::{BYTES, Block, Counts, Word};
 use super::connection::{Connection, LONGEST, State};
@@ -18,8 +20,9 @@ use crate::host::{Host, Inner, random};
 pub enum Place<'a> {
     /// In this process, by Drystone's engine: the fragments of IP, TCP and, perhaps, of the application.
     Engine(&'a Image),
-    /// By a handler that runs elsewhere, such as in Linux's kernel, and whose region this is. One connection at a time.
-    Elsewhere(Region),
+    /// By a handler that runs elsewhere, such as in Linux's kernel, and whose region this is, and its ring `events`: by that it wakes who
+    /// waits for what has come. One connection at a time.
+    Elsewhere(Region, Ring),
     /// Nowhere: all is done by the library.
     Library,
 }
@@ -30,6 +33,7 @@ pub struct FastStream<D: Device> {
     number: u64,
     block: Block,
     flow: Option<FlowId>,
+    ring: Option<RefCell<Ring>>,
     patience: Duration,
 }
 
@@ -63,9 +67,12 @@ impl<D: Device> Host<D> {
     }
 
     fn begin(&self, port: u16, peer: Option<End>, place: Place<'_>) -> Result<FastStream<D>> {
+        if let Place::Elsewhere(region, _) = &place {
+            self.await_region(region)?;
+        }
         let mut inner = self.inner();
         let own = inner.end(port);
-        let (region, flow) = placed(&mut inner, own, place)?;
+        let (region, flow, ring) = placed(&mut inner, own, place)?;
         if region.length() < BYTES {
             let what = format!("its region has {} bytes: a control block takes {BYTES}", region.length());
             return Err(Error::new(ErrorKind::InvalidInput, what));
@@ -75,15 +82,32 @@ impl<D: Device> Host<D> {
         block.clear();
         let connection = Connection::new(block.clone(), own, peer, random()? as u32);
         let number = inner.add_fast(connection);
-        Ok(FastStream { host: self.clone(), number, block, flow, patience: Duration::from_secs(30) })
+        let (host, ring, patience) = (self.clone(), ring.map(RefCell::new), Duration::from_secs(30));
+        Ok(FastStream { host, number, block, flow, ring, patience })
     }
 }
 
+impl<D: Device> Host<D> {
+    /// Waits until a connection that was left has ended, whose region this is.
+    fn await_region(&self, region: &Region) -> Result<()> {
+        let is_free = |inner: &mut Inner<D>| {
+            let has_it = |connection: &Connection| connection.block.address() == region.address();
+            (!inner.all_fast().any(has_it)).then_some(Ok(()))
+        };
+        self.until(Duration::from_secs(5), is_free).map_err(|error| match error.kind() {
+            ErrorKind::TimedOut => Error::new(ErrorKind::ResourceBusy, "another connection has this region"),
+            _ => error,
+        })
+    }
+}
+
+type Placed = (Region, Option<FlowId>, Option<Ring>);
+
 /// The region in which the control block lies; a handler that has it runs from now on.
-fn placed<D: Device>(inner: &mut Inner<D>, own: End, place: Place<'_>) -> Result<(Region, Option<FlowId>)> {
+fn placed<D: Device>(inner: &mut Inner<D>, own: End, place: Place<'_>) -> Result<Placed> {
     let image = match place {
-        Place::Elsewhere(region) => return Ok((region, None)),
-        Place::Library => return Ok((Region::new(None, BYTES)?, None)),
+        Place::Elsewhere(region, ring) => return Ok((region, None, Some(ring))),
+        Place::Library => return Ok((Region::new(None, BYTES)?, None, None)),
         Place::Engine(image) => image,
     };
     let invalid = |what: String| Error::new(ErrorKind::InvalidInput, what);
@@ -93,7 +117,7 @@ fn placed<D: Device>(inner: &mut Inner<D>, own: End, place: Place<'_>) -> Result
     let filter = Filter::ethernet().ipv4().destination(own.address.ip().octets()).tcp();
     let filter = filter.destination_port(own.address.port());
     let flow = inner.station().flows.attach(0, filter, handler).map_err(invalid)?;
-    Ok((region, Some(flow)))
+    Ok((region, Some(flow), None))
 }
 
 impl<D: Device> FastStream<D> {
@@ -107,16 +131,29 @@ impl<D: Device> FastStream<D> {
         self.host.inner().fast(self.number).and_then(|connection| connection.peer_address())
     }
 
-    /// Whether handlers tell their application (by the ring `events`) that something has come, because that sleeps.
-    pub fn tell(&self, waits: bool) {
-        self.block.set(Word::Waits, waits.into());
-    }
-
     fn until<T>(&self, mut look: impl FnMut(&mut Connection) -> Option<Result<T>>) -> Result<T> {
-        self.host.until(self.patience, |inner| match inner.fast(self.number) {
+        let look = |inner: &mut Inner<D>| match inner.fast(self.number) {
             Some(connection) => look(connection),
             None => Some(Err(ErrorKind::NotConnected.into())),
-        })
+        };
+        let Some(ring) = &self.ring else { return self.host.until(self.patience, look) };
+        self.until_told(&mut ring.borrow_mut(), look)
+    }
+
+    /// The same, where a handler elsewhere has to tell.
+    fn until_told<T>(
+        &self,
+        ring: &mut Ring,
+        mut look: impl FnMut(&mut Inner<D>) -> Option<Result<T>>,
+    ) -> Result<T> {
+        let bell = ring.as_fd().try_clone_to_owned()?;
+        self.block.set(Word::Waits, 1);
+        let result = self.host.until_or(self.patience, Some(bell.as_fd()), |inner| {
+            while ring.hear().is_some() {}
+            look(inner)
+        });
+        self.block.set(Word::Waits, 0);
+        result
     }
 }
 

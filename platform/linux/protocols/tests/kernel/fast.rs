@@ -86,8 +86,15 @@ fn linux_does_what_is_predicted() {
         let xdp = Xdp::load(&image).expect("it is accepted");
         let _attached = xdp.attach("far", Mode::Generic).expect("it can be");
         let region = xdp.region().expect("it has one").clone();
-        let counts = there_and_back(&beside(), Place::Elsewhere(region), 1_000_000);
-        assert!(counts.handled > 700 && counts.aborted() < 0.002, "{counts:?}");
+        let host = beside();
+        for _ in 0..3 {
+            let counts = there_and_back(
+                &host,
+                Place::Elsewhere(region.clone(), xdp.ring("events").expect("it has one")),
+                500_000,
+            );
+            assert!(counts.handled > 350 && counts.aborted() < 0.002, "{counts:?}");
+        }
     });
 }
 

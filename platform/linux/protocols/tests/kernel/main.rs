@@ -4,6 +4,7 @@ mod fast;
 mod http;
 #[path = "../../../handlers/tests/suite/namespace.rs"]
 mod namespace;
+mod nfs;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;
 mod offload;

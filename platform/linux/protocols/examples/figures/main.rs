@@ -1,0 +1,109 @@
+//! The figures of paper 003's Tables I to III, V and VI, and of its section V-D, on a pair of virtual interfaces:
+//!
+//! ```text
+//! cargo run --release -p drystone-protocols --example figures [-- raw|memory|tcp|writes]
+//! ```
+//!
+//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is measured; rows are
+//! medians of ten runs, with the interval in which the median lies for sure of 95 %.
+
+mod memory;
+#[path = "../../../handlers/tests/suite/namespace.rs"]
+mod namespace;
+#[allow(dead_code)]
+#[path = "../../../../../extension/tests/handler/objects.rs"]
+mod objects;
+#[path = "../../tests/kernel/offload.rs"]
+mod offload;
+mod raw;
+mod tcp;
+mod writes;
+
+use std::net::Ipv4Addr;
+
+use drystone_extension::handler::{Flows, Image, Machine, Share};
+use drystone_handlers::{AfXdp, Device, Line, Mode, Station};
+use drystone_protocols::{Host, Settings};
+
+const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+const HARDWARE: [u8; 6] = [2, 0, 0, 0, 9, 2];
+
+/// Runs of a measurement.
+const RUNS: usize = 10;
+
+/// Measures something several times, and prints the row.
+fn row(name: &str, unit: &str, mut measure: impl FnMut() -> f64) {
+    let mut values: Vec<f64> = (0..RUNS).map(|_| measure()).collect();
+    values.sort_by(f64::total_cmp);
+    let median = (values[RUNS / 2 - 1] + values[RUNS / 2]) / 2.0;
+    // Of ten values, the median lies between the second and the ninth in 98 % of all cases.
+    println!("| {name} | {unit} | {median:.3} | {:.3} to {:.3} |", values[1], values[RUNS - 2]);
+}
+
+/// Fragments, and other files of the extension's, as one program.
+fn image(files: &[(&str, &str)], machine: Machine) -> Option<Image> {
+    let objects: Vec<Vec<u8>> =
+        files.iter().map(|(folder, name)| objects::compiled_in(folder, name)).collect::<Option<_>>()?;
+    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    Some(Image::composed(&objects, None, machine).expect("they fit"))
+}
+
+/// Without shares: a measurement is a flood.
+fn station<D: Device>(device: D) -> Station<D> {
+    Station::new(device, Flows::compiled(7, Share { runs: u64::MAX, ..Share::default() }))
+}
+
+fn host<D: Device>(device: D) -> Host<D> {
+    let settings = Settings { hardware: HARDWARE, address: OWN, network_bits: 24, gateway: None };
+    Host::new(station(device), &settings).expect("it makes sense")
+}
+
+fn beside() -> Line {
+    Line::beside("far").expect("it is there")
+}
+
+fn af_xdp() -> AfXdp {
+    // The kernel takes its time until the one before has gone.
+    for _ in 0..200 {
+        match AfXdp::open("far", 0, Mode::Native) {
+            Ok(device) => return device,
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    }
+    AfXdp::open("far", 0, Mode::Native).expect("it can be")
+}
+
+/// Does it in a namespace where the kernel has an address at one end of a wire.
+fn on_a_wire(name: &'static str, deed: impl FnOnce() + Send + 'static) {
+    namespace::in_namespace(name, move || {
+        if namespace::pair(name) {
+            assert!(namespace::ip(&format!("address add {KERNEL}/24 dev near")));
+            offload::stop("near");
+            deed();
+        }
+    });
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [which, name, times] = &arguments[..]
+        && which == "run"
+    {
+        return writes::run(name, times.parse().expect("a number"));
+    }
+    let is_wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|it| it == name);
+    println!("| row | unit | median | between |\n|---|---|--:|--:|");
+    if is_wanted("raw") {
+        on_a_wire("raw", raw::latencies);
+    }
+    if is_wanted("memory") {
+        memory::rows();
+    }
+    if is_wanted("tcp") {
+        on_a_wire("tcp", tcp::rows);
+    }
+    if is_wanted("writes") {
+        writes::rows();
+    }
+}

@@ -1,0 +1,172 @@
+//! TCP (Table VI): Linux's own stack at the other end connects, and asks or sends.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use drystone_extension::handler::{Image, Machine};
+use drystone_handlers::{Attached, Device, Mode, Xdp};
+use drystone_protocols::{Counts, FastStream, Host, Place};
+
+use crate::{OWN, af_xdp, beside, host, image, row};
+
+const TRIPS: u32 = 500;
+const BYTES: usize = 10 << 20;
+
+struct Images {
+    own: Image,
+    answering: Image,
+}
+
+pub fn rows() {
+    let plain = [("fragments", "ip"), ("fragments", "tcp")];
+    let answering = [plain[0], plain[1], ("fragments", "increment")];
+    let image = |files: &[(&str, &str)], machine| image(files, machine);
+    let (Some(own), Some(more)) = (image(&plain, Machine::Drystone), image(&answering, Machine::Drystone))
+    else {
+        return;
+    };
+    let images = Images { own, answering: more };
+    let in_kernel = |files| {
+        let xdp = Xdp::load(&image(files, Machine::Linux).expect("it is there")).expect("it is accepted");
+        let attached = xdp.attach("far", Mode::Generic).expect("it can be");
+        (xdp, attached)
+    };
+    {
+        let (xdp, _attached): (Xdp, Attached) = in_kernel(&answering);
+        let place = || elsewhere(&xdp);
+        latency("tcp latency, handler in Linux's kernel answers", &host(beside()), place);
+    }
+    {
+        let (xdp, _attached) = in_kernel(&plain);
+        let host = host(beside());
+        let place = || elsewhere(&xdp);
+        latency("tcp latency, handler in Linux's kernel", &host, place);
+        throughput("handler in Linux's kernel", &host, place);
+    }
+    let by_af_xdp = host(af_xdp());
+    latency("tcp latency, handler in the engine answers", &by_af_xdp, || Place::Engine(&images.answering));
+    latency("tcp latency, handler in the engine", &by_af_xdp, || Place::Engine(&images.own));
+    throughput("handler in the engine", &by_af_xdp, || Place::Engine(&images.own));
+    latency("tcp latency, library", &by_af_xdp, || Place::Library);
+    throughput("library", &by_af_xdp, || Place::Library);
+}
+
+fn elsewhere(xdp: &Xdp) -> Place<'static> {
+    let region = xdp.region().expect("it has one").clone();
+    Place::Elsewhere(region, xdp.ring("events").expect("it has one"))
+}
+
+/// A connection from the kernel's end, as soon as somebody listens.
+fn connected() -> TcpStream {
+    loop {
+        if let Ok(stream) = TcpStream::connect((OWN, 8)) {
+            return stream;
+        }
+    }
+}
+
+fn accept<D: Device>(host: &Host<D>, place: Place<'_>) -> FastStream<D> {
+    host.accept_fast(8, place, Duration::from_secs(5)).expect("it comes")
+}
+
+/// Has the host work until the other side has what it wants.
+fn finish<D: Device, T>(host: &Host<D>, stream: FastStream<D>, other: thread::JoinHandle<T>) -> (T, Counts) {
+    let counts = stream.counts();
+    drop(stream);
+    while !other.is_finished() {
+        host.turn().expect("it is there");
+    }
+    (other.join().expect("it passes"), counts)
+}
+
+/// Four bytes, and four back: what the handler doesn't answer the process does.
+fn latency<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
+    let mut all = Counts::default();
+    row(name, "µs", || {
+        let client = thread::spawn(|| {
+            let mut stream = connected();
+            stream.set_nodelay(true).expect("it can");
+            let mut ask = || {
+                stream.write_all(&[1, 0, 0, 0]).expect("it goes");
+                stream.read_exact(&mut [0; 4]).expect("it comes");
+            };
+            ask();
+            let begin = Instant::now();
+            (0..TRIPS).for_each(|_| ask());
+            begin.elapsed().as_secs_f64() * 1e6 / f64::from(TRIPS)
+        });
+        let mut stream = accept(host, place());
+        let mut number = [0; 4];
+        while stream.read(&mut number).expect("it comes") > 0 {
+            stream.write_all(&number).expect("it goes");
+        }
+        let (value, counts) = finish(host, stream, client);
+        add(&mut all, counts);
+        value
+    });
+    aborts(name, all);
+}
+
+fn throughput<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
+    for (what, portion, segment) in [("tcp throughput", 8192, None), ("tcp small segments", 4096, Some(536))]
+    {
+        let (name, mut all) = (format!("{what}, {name}"), Counts::default());
+        row(&name, "MB/s", || {
+            let client = thread::spawn(move || {
+                let mut stream = connected();
+                if let Some(segment) = segment {
+                    limit_segments(&stream, segment);
+                }
+                let part = vec![7; portion];
+                (0..BYTES / portion).for_each(|_| stream.write_all(&part).expect("it goes"));
+            });
+            let mut stream = accept(host, place());
+            let (begin, mut buffer, mut come) = (Instant::now(), vec![0; 65536], 0);
+            while come < BYTES {
+                come += stream.read(&mut buffer).expect("it comes");
+            }
+            let value = BYTES as f64 / begin.elapsed().as_secs_f64() / 1e6;
+            let ((), counts) = finish(host, stream, client);
+            add(&mut all, counts);
+            value
+        });
+        aborts(&name, all);
+    }
+}
+
+/// TCP_MAXSEG, which the standard library hasn't got; it holds for what is sent from now on.
+fn limit_segments(stream: &TcpStream, bytes: i32) {
+    // SAFETY: the option is as long as it says.
+    let done = unsafe {
+        let option = (&raw const bytes).cast();
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_MAXSEG,
+            option,
+            size_of::<i32>() as u32,
+        )
+    };
+    assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+}
+
+fn add(all: &mut Counts, counts: Counts) {
+    all.handled += counts.handled;
+    all.unexpected += counts.unexpected;
+    all.in_use += counts.in_use;
+    all.behind += counts.behind;
+    all.answers += counts.answers;
+}
+
+fn aborts(name: &str, counts: Counts) {
+    if counts.handled > 0 {
+        let Counts { handled, unexpected, in_use, behind, .. } = counts;
+        println!(
+            "| {name}: abort rate | % | {:.3} | {handled} handled, {unexpected} unexpected, {in_use} in use, {behind} behind |",
+            100.0 * counts.aborted()
+        );
+    }
+}
