@@ -15,7 +15,7 @@ struct segment {
 
 enum { ACK = 0x10, PSH = 0x08, SHORTEST = 60, LONGEST = 1536 };
 
-__attribute__((weak, noinline)) u32 stream_arrived(u32 at, u32 length) { return 0; }
+__attribute__((weak, noinline)) s32 stream_arrived(u32 at, u32 length) { return LEAVE; }
 
 /* Whether it is the one that was predicted: it has no options and no flags but ACK and PSH, it is the next one, and it acknowledges
    what was sent, not less than before. */
@@ -88,7 +88,12 @@ INLINE int acknowledge(struct message *message, u32 sequence, const struct answe
     s32 there = length_of(message), wanted = sizeof(struct segment) + length;
     if (wanted < SHORTEST) wanted = SHORTEST;
     if (there != wanted && adjust_tail(message, wanted - there)) return DROP;
-    if (length > 0 && put_bytes(message, sizeof(struct segment), answer, length)) return DROP;
+    if (length > 0) {
+        u32 bytes = length;
+        /* Verifiers want to see it here. */
+        asm volatile("" : "+r"(bytes));
+        if (bytes == 0 || bytes > ANSWER || put_bytes(message, sizeof(struct segment), answer, bytes)) return DROP;
+    }
     struct segment *segment = begin_of(message);
     if ((void *)segment->data > end_of(message)) return DROP;
     turn_round((struct packet *)segment);
@@ -136,10 +141,14 @@ INLINE int receive(struct message *message, u32 data) {
     stream.handled++;
     if (data == 0) return DROP;
     stream.next = (u32)(stream.next + data);
-    stream.come += data;
-    u32 length = stream_arrived(at, data);
-    struct answer answer = answer_of(length);
-    if (length > 0 && length <= ANSWER && say_answer(&answer, length)) answered = length;
+    s32 length = stream.come == stream.taken ? stream_arrived(at, data) : LEAVE;
+    /* The process must never see what was consumed. */
+    if (length < 0) stream.come += data;
+    struct answer answer = answer_of(0);
+    if (length > 0 && length <= ANSWER) {
+        answer = answer_of(length);
+        if (say_answer(&answer, length)) answered = length;
+    }
     if (answered == 0) answer = answer_of(0);
     return acknowledge(message, sequence, &answer, answered);
 }

@@ -40,9 +40,11 @@ struct stream {
     u8 going[GOING]; /* What was said, by sequence numbers: byte `s` is at `s % GOING`. */
 };
 
-/* What the application has: so many bytes have come, and lie in `stream.coming` from `at` on, round its end. How many bytes of
-   `stream.answer` go back with the acknowledgement. */
-u32 stream_arrived(u32 at, u32 length);
+/* What the application has: so many bytes have come, and lie in `stream.coming` from `at` on, round its end; none before them wait for the
+   process. `LEAVE` has them wait for that. All else consumes them: so many bytes of `stream.answer` go back with the
+   acknowledgement. */
+enum { LEAVE = -1 };
+s32 stream_arrived(u32 at, u32 length);
 
 extern SHARED struct stream stream;
 

@@ -14,6 +14,7 @@ mod arp;
 mod fast;
 mod host;
 pub mod http;
+mod inner;
 mod nfs;
 pub mod rarp;
 mod tcp;

@@ -11,7 +11,7 @@ use nfs3_client::io::{AsyncRead, AsyncWrite};
 use nfs3_client::net::Connector;
 use nfs3_client::nfs3_types::nfs3::{
     CREATE3args, GETATTR3args, LOOKUP3args, Nfs3Option, Nfs3Result, READ3args, WRITE3args, createhow3,
-    diropargs3, fattr3, filename3, nfs_fh3, sattr3, stable_how,
+    diropargs3, filename3, nfs_fh3, sattr3, stable_how,
 };
 use nfs3_client::nfs3_types::rpc::{auth_unix, opaque_auth};
 use nfs3_client::nfs3_types::xdr_codec::Opaque;

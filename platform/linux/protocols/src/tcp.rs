@@ -9,7 +9,8 @@ use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{RecvError, Socket, SocketBuffer, State};
 use smoltcp::wire::{IpAddress, IpEndpoint};
 
-use crate::host::{Host, Inner};
+use crate::host::Host;
+use crate::inner::Inner;
 
 /// Bytes that wait in each direction.
 const BUFFER: usize = 1 << 16;

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use drystone_extension::handler::{Image, Machine};
 use drystone_handlers::{Attached, Device, Mode, Xdp};
 use drystone_protocols::{Counts, FastStream, Host, Place};
 
+use crate::namespace::ip;
 use crate::{OWN, af_xdp, beside, host, image, row};
 
 const TRIPS: u32 = 500;
@@ -111,15 +111,13 @@ fn latency<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<
 }
 
 fn throughput<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
-    for (what, portion, segment) in [("tcp throughput", 8192, None), ("tcp small segments", 4096, Some(536))]
-    {
+    // Segments of 1460 bytes, and of 536.
+    for (what, portion, frame) in [("tcp throughput", 8192, 1500), ("tcp small segments", 4096, 576)] {
+        assert!(ip(&format!("link set near mtu {frame}")));
         let (name, mut all) = (format!("{what}, {name}"), Counts::default());
         row(&name, "MB/s", || {
             let client = thread::spawn(move || {
                 let mut stream = connected();
-                if let Some(segment) = segment {
-                    limit_segments(&stream, segment);
-                }
                 let part = vec![7; portion];
                 (0..BYTES / portion).for_each(|_| stream.write_all(&part).expect("it goes"));
             });
@@ -135,22 +133,7 @@ fn throughput<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Pla
         });
         aborts(&name, all);
     }
-}
-
-/// TCP_MAXSEG, which the standard library hasn't got; it holds for what is sent from now on.
-fn limit_segments(stream: &TcpStream, bytes: i32) {
-    // SAFETY: the option is as long as it says.
-    let done = unsafe {
-        let option = (&raw const bytes).cast();
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_MAXSEG,
-            option,
-            size_of::<i32>() as u32,
-        )
-    };
-    assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+    assert!(ip("link set near mtu 1500"));
 }
 
 fn add(all: &mut Counts, counts: Counts) {

@@ -21,7 +21,7 @@ impl Connection {
         }
         match self.state {
             State::Asks | State::Agrees if is_due => self.greet(),
-            State::Open => {
+            State::Open if is_due || self.has_work() => {
                 let block = self.block.clone();
                 let _turn = block.turn();
                 self.notice(now);
@@ -32,6 +32,14 @@ impl Connection {
             }
             _ => {}
         }
+    }
+
+    /// Whether there is something to do: only then it is the library's turn, in which the handler has to leave all to it.
+    fn has_work(&self) -> bool {
+        let word = |word| self.block.number(word);
+        let (acknowledged, sent) = (word(Word::Acknowledged), word(Word::Sent));
+        let is_unwatched = self.timer.is_none() && acknowledged != sent;
+        acknowledged != self.seen || before(sent, word(Word::Said)) || self.wants_end || is_unwatched
     }
 
     /// Sees how far the other side has come, also by what the handler has seen.

@@ -13,7 +13,8 @@ use drystone_handlers::{Device, Region, Ring};
 use super::block::{BYTES, Block, Counts, Word};
 use super::connection::{Connection, LONGEST, State};
 use super::segment::End;
-use crate::host::{Host, Inner, random};
+use crate::host::Host;
+use crate::inner::{Inner, random};
 
 /// Where what is predicted is done.
 #[derive(Debug)]
@@ -203,9 +204,9 @@ impl Connection {
     /// Tells the other side that there is room again, if it was told of little.
     fn tell_of_room(&mut self) {
         let block = self.block.clone();
-        let _turn = block.turn();
         let told = block.number(Word::Told).wrapping_sub(block.number(Word::Next)) as usize;
         if self.state == State::Open && told < 2 * LONGEST && block.room() >= 4 * LONGEST {
+            let _turn = block.turn();
             self.acknowledge();
         }
     }

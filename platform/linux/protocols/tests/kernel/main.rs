@@ -5,6 +5,7 @@ mod http;
 #[path = "../../../handlers/tests/suite/namespace.rs"]
 mod namespace;
 mod nfs;
+#[allow(dead_code)]
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;
 mod offload;
