@@ -121,7 +121,7 @@ impl Block {
 
     /// Bytes that can come.
     pub fn room(&self) -> usize {
-        COMING.saturating_sub((self.get(Word::Come) - self.get(Word::Taken)) as usize)
+        COMING.saturating_sub(self.get(Word::Come).wrapping_sub(self.get(Word::Taken)) as usize)
     }
 
     /// What the other side is told of that.
@@ -132,15 +132,15 @@ impl Block {
     pub fn put_come(&self, bytes: &[u8]) {
         let come = self.get(Word::Come);
         round(COMING_AT, COMING, come, bytes.len(), |at, range| self.0.write(at, &bytes[range]));
-        self.set(Word::Come, come + bytes.len() as u64);
+        self.set(Word::Come, come.wrapping_add(bytes.len() as u64));
     }
 
     /// Takes what has come, as much as there is; how much.
     pub fn take_come(&self, buffer: &mut [u8]) -> usize {
         let taken = self.get(Word::Taken);
-        let count = buffer.len().min((self.get(Word::Come) - taken) as usize);
+        let count = buffer.len().min(self.get(Word::Come).wrapping_sub(taken) as usize);
         round(COMING_AT, COMING, taken, count, |at, range| self.0.read(at, &mut buffer[range]));
-        self.set(Word::Taken, taken + count as u64);
+        self.set(Word::Taken, taken.wrapping_add(count as u64));
         count
     }
 

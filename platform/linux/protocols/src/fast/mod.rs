@@ -11,6 +11,8 @@ mod receiving;
 mod segment;
 mod sending;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use block::Counts;
 pub(crate) use connection::Connection;

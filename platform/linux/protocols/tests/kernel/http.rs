@@ -29,7 +29,10 @@ fn the_library_gets_what_python_serves() {
         let mut command = Command::new("python3");
         command.args(["-m", "http.server", "80", "--bind", "10.9.0.1", "--directory"]).arg(&folder);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let _python = Python(command.spawn().expect("python3"));
+        let Ok(python) = command.spawn() else {
+            return println!("skipped: http client: there is no python3");
+        };
+        let _python = Python(python);
         let host = beside();
         let address = SocketAddrV4::new(KERNEL, 80);
         let begin = Instant::now();

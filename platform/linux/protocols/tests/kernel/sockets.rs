@@ -28,11 +28,10 @@ print(a[20], a[28:].decode())
 ";
     beside_the_kernel("echo", || {
         let host = beside();
-        let mut child = Command::new("python3")
-            .args(["-c", PING])
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("python3");
+        let mut command = Command::new("python3");
+        let Ok(mut child) = command.args(["-c", PING]).stdout(std::process::Stdio::piped()).spawn() else {
+            return println!("skipped: echo: there is no python3");
+        };
         while child.try_wait().expect("it runs").is_none() {
             host.turn().expect("it is there");
             host.wait(Duration::from_millis(5)).expect("it can");
