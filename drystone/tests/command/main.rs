@@ -14,6 +14,7 @@ mod ends;
 mod faults;
 mod fmt;
 mod graph;
+mod handled;
 mod handler;
 mod http;
 mod https;
