@@ -36,6 +36,7 @@ mod sockets;
 mod specialise;
 mod strangers;
 mod tcp;
+mod udp;
 mod with;
 
 use std::fs;
