@@ -333,9 +333,12 @@ pub struct Describe {
     /// Its name
     #[arg(value_name = "INTERFACE")]
     pub interface: String,
-    /// As ONC RPC knows it: the .x file for rpcgen [default: this, the only form there is]
+    /// As ONC RPC knows it: the .x file for rpcgen [default]
     #[arg(long)]
     pub onc: bool,
+    /// As datagrams have it (udp:): its form, and the numbers and parameters of its messages
+    #[arg(long, conflicts_with_all = ["onc", "options"])]
+    pub udp: bool,
     /// What BY says where it is exported, such as integers=32 or procedures=Get=1,Put=2
     #[arg(long = "with", value_name = "OPTION=VALUE")]
     pub options: Vec<String>,

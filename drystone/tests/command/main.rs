@@ -37,6 +37,7 @@ mod sockets;
 mod specialise;
 mod strangers;
 mod tcp;
+mod udp;
 mod with;
 
 use std::fs;
