@@ -95,7 +95,9 @@ pub fn handlers(program: &Program) -> Vec<Handler> {
     let mut handlers = Vec::new();
     for (index, component) in program.components.iter().enumerate() {
         let id = ComponentId(index as u32);
-        for (number, implementation) in component.implementations.iter().enumerate().filter(|(_, it)| it.handler) {
+        for (number, implementation) in
+            component.implementations.iter().enumerate().filter(|(_, it)| it.handler)
+        {
             let interface = component.offers[implementation.offered].interface;
             handlers.push(Handler {
                 component: component.name.clone(),

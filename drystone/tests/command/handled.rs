@@ -1,7 +1,12 @@
 //! `IMPLEMENTATION {HANDLER}`: what a service does as a process it does as a handler, too. Bodies are generated; what is written here
 //! runs both ways, with the same requests.
 
+use std::cell::Cell;
 use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::time::Duration;
 
 use drystone_extension::bytecode::Slot;
 use drystone_extension::composite::shared;
@@ -11,7 +16,9 @@ use drystone_language::source::SourceFile;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::{complaint, drystone, folder_with};
+use crate::peer::Running;
+use crate::space::Space;
+use crate::{complaint, drystone, folder_with, printed};
 
 /// What is sent: `Do` or, with nothing that is answered, `Tell`.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +181,8 @@ impl Responder {
         let place = [10, 0, 0, 2, 0x1b, 0x58, 0, 0];
         let words = handler.table("service").and_then(|table| table.get(&[0; 4])).expect("it is there");
         words[8 * shared::PLACE..][..8].copy_from_slice(&place);
-        let interface = program.interfaces.iter().position(|it| it.name == made.interface).expect("it is there");
+        let interface =
+            program.interfaces.iter().position(|it| it.name == made.interface).expect("it is there");
         let identity = program.identity(drystone_language::program::InterfaceId(interface as u32));
         let [a, b, c, d, ..] = drystone_component::Fingerprint::of(&identity).to_bytes();
         Responder { handler, form: [a, b, c, d] }
@@ -228,17 +236,115 @@ fn datagram(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// What `drystone describe --udp` says first: the name of the interface, and what its datagrams begin with.
+fn form_of(described: &str) -> [u8; 4] {
+    let (_, form) = described.lines().next().and_then(|line| line.split_once(" 0x")).expect(described);
+    u32::from_str_radix(form, 16).expect("a number").to_be_bytes()
+}
+
+/// `systems/Counter.dry` in a network namespace, asked from another one.
+struct Counter {
+    program: Running,
+    socket: UdpSocket,
+    form: [u8; 4],
+}
+
+const ADD: u32 = 0;
+const RESET: u32 = 2;
+
+impl Counter {
+    /// With a handler, if its interface is said.
+    fn new(space: &Space, interface: Option<&str>) -> Counter {
+        let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
+        let name = format!("udp://{}:7000/", space.there);
+        let mut command = space.drystone();
+        command.args(["run", "Counter.dry", &name]).args(interface).current_dir(&systems);
+        let mut program = Running::of(&mut command);
+        let output = program.stdout.take().expect("it is piped");
+        let line = BufReader::new(output).lines().next().expect("it says so").expect("it is text");
+        assert_eq!(line, "ready");
+        let described = drystone(&systems, &["describe", "--udp", "Counter.dry", "Counting"]);
+        let socket = UdpSocket::bind((space.here, 0)).expect("it has that address");
+        socket.connect((space.there, 7000)).expect("there is a way");
+        socket.set_read_timeout(Some(Duration::from_millis(500))).expect("it can be");
+        Counter { program, socket, form: form_of(&printed(&described)) }
+    }
+
+    fn send(&self, message: u32, parameters: &[u8]) {
+        let head = [self.form, 77u32.to_be_bytes(), message.to_be_bytes()].concat();
+        self.socket.send(&[&head, parameters].concat()).expect("there is a way");
+    }
+
+    /// The answer, if one comes.
+    fn add(&self, number: i64) -> Option<i64> {
+        self.send(ADD, &number.to_be_bytes());
+        let mut answer = [0; 64];
+        let length = self.socket.recv(&mut answer).ok()?;
+        assert_eq!(
+            (length, &answer[..4], &answer[4..12]),
+            (20, &self.form[..], &[0, 0, 0, 77, 0, 0, 0, 1][..])
+        );
+        Some(i64::from_be_bytes(answer[12..20].try_into().expect("a number")))
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.program);
+        rustix::process::kill_process(pid, signal).expect("it is there");
+    }
+}
+
+#[test]
+fn a_handler_answers_while_its_program_sleeps() {
+    use rustix::process::Signal;
+    let Some(space) = Space::new("handled-counter") else { return };
+    let mut counter = Counter::new(&space, Some(&space.far));
+    counter.signal(Signal::STOP);
+    if counter.add(5).is_none() {
+        counter.signal(Signal::CONT);
+        let _ = counter.program.kill();
+        let mut why = String::new();
+        let errors = counter.program.stderr.as_mut().expect("it is piped");
+        errors.read_to_string(&mut why).expect("it is text");
+        assert!(why.contains("its process answers all"), "{why}");
+        return println!("skipped: handled-counter: {why}");
+    }
+    assert_eq!([counter.add(7), counter.add(-2)], [Some(12), Some(10)]);
+    counter.send(RESET, &[]);
+    assert_eq!([counter.add(i64::MAX), counter.add(-1)], [Some(i64::MAX), Some(i64::MAX - 1)]);
+    // What overflows it leaves to the process, which fails.
+    assert_eq!(counter.add(2), None);
+    assert_eq!(counter.add(-3), Some(i64::MAX - 4));
+    counter.signal(Signal::CONT);
+    let output = counter.program.output();
+    let complaint = complaint(&output);
+    assert!(complaint.contains("overflow") && complaint.contains("Counter.host"), "{complaint}");
+}
+
+#[test]
+fn a_process_answers_where_there_is_no_handler() {
+    let Some(space) = Space::new("handled-process") else { return };
+    for interface in [None, Some("nowhere0")] {
+        let counter = Counter::new(&space, interface);
+        assert_eq!([counter.add(5), counter.add(-7)], [Some(5), Some(-2)]);
+        counter.send(RESET, &[]);
+        assert_eq!(counter.add(1), Some(1));
+        counter.signal(rustix::process::Signal::STOP);
+        assert_eq!(counter.add(1), None);
+        counter.signal(rustix::process::Signal::CONT);
+    }
+}
+
 #[test]
 fn a_handler_does_what_its_service_does_as_a_process() {
     let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let mut failed = 0;
+    let failed = Cell::new(0);
     let given = (statements(), statements(), requests());
     TestRunner::new(config)
         .run(&given, |(asked, told, requests)| {
             let text = program((&asked, &told), &requests);
             let (replies, fails) = by_process(&text);
-            failed += u32::from(fails);
+            failed.set(failed.get() + u32::from(fails));
             for interpreted in [false, true] {
                 let mut responder = Responder::new(&text, interpreted);
                 let mut expected = replies.iter();
@@ -258,5 +364,6 @@ fn a_handler_does_what_its_service_does_as_a_process() {
             Ok(())
         })
         .unwrap_or_else(|why| panic!("{why}"));
+    let failed = failed.get();
     assert!(failed > 0 && failed < cases, "{failed} of {cases} fail: no more than some should");
 }

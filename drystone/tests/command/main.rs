@@ -34,6 +34,7 @@ mod script;
 mod servers;
 mod shipped;
 mod sockets;
+mod space;
 mod specialise;
 mod strangers;
 mod tcp;

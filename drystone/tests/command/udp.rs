@@ -152,7 +152,7 @@ fn reply(request: &[u8], message: u32, parameters: &[u8]) -> Vec<u8> {
 #[test]
 fn only_the_reply_that_was_asked_for_counts() {
     let right = |request: &[u8]| reply(request, 1, &7u64.to_be_bytes());
-    let changed = |request: &[u8], at: usize| {
+    let changed = move |request: &[u8], at: usize| {
         let mut reply = right(request);
         reply[at] ^= 1;
         reply

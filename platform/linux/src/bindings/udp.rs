@@ -3,8 +3,10 @@
 //! so that something simpler than a process may answer it, too (`docs/src/bindings-udp.md`).
 //!
 //! `datagram` is that form, `service` an interface in it, `describe` the same for people, and `context` has the names. A
-//! server is a `port`, by which `request`s come; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
+//! server is a `port`, by which `request`s come,
+//! `at_arrival` what answers them before its process does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
 
+mod at_arrival;
 mod caller;
 mod context;
 mod datagram;

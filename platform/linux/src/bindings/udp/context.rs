@@ -9,6 +9,7 @@ use drystone_kortex::composed::{SOME, count, only};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
+use super::at_arrival;
 use super::caller::{Links, Remote, Server};
 use super::port::Offered;
 use super::service::Service;
@@ -36,15 +37,18 @@ pub(super) struct Options {
     patience: Duration,
     /// A server is for clients on other machines, too.
     is_open: bool,
+    /// The network interface where its handler runs, if it has one.
+    on: Option<String>,
 }
 
 pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
-    let mut options = Options { patience: Duration::from_millis(PATIENCE), is_open: false };
+    let mut options = Options { patience: Duration::from_millis(PATIENCE), is_open: false, on: None };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("udp")) {
-        only(factory, &["patience", "open"])?;
+        only(factory, &["patience", "open", "on"])?;
         let patience = count(factory, "patience", SOME)?.unwrap_or(PATIENCE);
         options.patience = Duration::from_millis(patience);
         options.is_open = factory.boolean("open")?.unwrap_or(false);
+        options.on = factory.option("on").map(|name| String::from_utf8_lossy(name).into_owned());
     }
     Ok(options)
 }
@@ -81,7 +85,9 @@ impl NamingContext for Context {
         let (service, options, place) = (Service::new(interface)?, options(hints)?, place(name.rest())?);
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or_default());
         permit(address.ip(), options.is_open, ("UDP", "Udp"))?;
-        Ok(Box::new(Offered::new(&self.reactor, service, address)?))
+        let place =
+            options.on.map(|interface| at_arrival::Place { interface, address, name: name.to_string() });
+        Ok(Box::new(Offered::new(&self.reactor, service, address, place)?))
     }
 
     fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {

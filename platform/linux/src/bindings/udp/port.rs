@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
-use drystone_runtime::far::{Exported, Far, Waker};
+use drystone_handlers::Attached;
+use drystone_runtime::far::{Exported, Far, Handled, Waker};
 use mio::net::UdpSocket;
 
+use super::at_arrival::Place;
 use super::request::{Request, Served};
 use super::service::{Asked, Service};
 use crate::bindings::arrivals::Arrivals;
@@ -104,6 +106,9 @@ impl Handler for Port {
 /// The exported name.
 pub(super) struct Offered {
     port: Rc<Port>,
+    /// Where its handler is to run, and the handler that runs there.
+    place: Option<Place>,
+    handler: Option<Attached>,
     _expectation: Expectation,
 }
 
@@ -112,15 +117,20 @@ impl Offered {
         reactor: &Rc<Reactor>,
         service: Service,
         address: SocketAddr,
+        place: Option<Place>,
     ) -> Result<Offered, String> {
         let port = Port::open(reactor, service, address).map_err(|error| reason(&error))?;
-        Ok(Offered { port, _expectation: reactor.expect() })
+        Ok(Offered { port, place, handler: None, _expectation: reactor.expect() })
     }
 }
 
 impl Exported for Offered {
     fn attach(&mut self, listener: Waker) {
         self.port.arrivals.attach(listener);
+    }
+
+    fn handled(&mut self, handled: Handled<'_>) {
+        self.handler = self.place.as_ref().and_then(|place| place.handler(handled));
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
@@ -131,6 +141,7 @@ impl Exported for Offered {
 impl Drop for Offered {
     /// What has come and nobody has let in is refused.
     fn drop(&mut self) {
+        self.handler = None;
         self.port.is_closed.set(true);
         while self.accept().is_some() {}
         self.port.reactor.unwatch(self.port.source, &mut *self.port.socket.borrow_mut());
