@@ -181,16 +181,16 @@ fn only_the_reply_that_was_asked_for_counts() {
 #[test]
 fn what_a_name_cannot_be_is_said() {
     for (statement, why) in [
-        ("EXPORT(Echo(host), \"udp://0.0.0.0:PORT/\")", "by BY Udp(open: TRUE)"),
+        ("EXPORT(Echo(host), \"udp://0.0.0.0:FREE/\")", "by BY Udp(open: TRUE)"),
         ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1/\")", "a port is needed"),
-        ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1:PORT/echo\")", "a port is for one interface"),
-        ("EXPORT(Chat(host), \"udp://127.0.0.1:PORT/\")", "is no interface of requests and replies"),
+        ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1:FREE/echo\")", "a port is for one interface"),
+        ("EXPORT(Chat(host), \"udp://127.0.0.1:FREE/\")", "is no interface of requests and replies"),
         (
-            "EXPORT(Echo(host), \"udp://127.0.0.1:PORT/\"); EXPORT(Other(host), \"udp://127.0.0.1:PORT/\")",
+            "EXPORT(Echo(host), \"udp://127.0.0.1:FREE/\"); EXPORT(Other(host), \"udp://127.0.0.1:FREE/\")",
             "in use",
         ),
     ] {
-        let text = REFUSED.replace("STATEMENT", statement).replace("PORT", &free_port().to_string());
+        let text = REFUSED.replace("STATEMENT", statement).replace("FREE", &free_port().to_string());
         let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
         assert!(
             status(&output) == 1 && complaint(&output).contains(why),
@@ -199,9 +199,9 @@ fn what_a_name_cannot_be_is_said() {
         );
     }
     let open = REFUSED
-        .replace("STATEMENT", "EXPORT(Echo(host), \"udp://0.0.0.0:PORT/\") BY Udp(open: TRUE); HALT(0)");
+        .replace("STATEMENT", "EXPORT(Echo(host), \"udp://0.0.0.0:FREE/\") BY Udp(open: TRUE); HALT(0)");
     let output = drystone(
-        folder_with(&open.replace("PORT", &free_port().to_string())).path(),
+        folder_with(&open.replace("FREE", &free_port().to_string())).path(),
         &["run", "program.dry"],
     );
     assert_eq!(status(&output), 0, "{}", complaint(&output));

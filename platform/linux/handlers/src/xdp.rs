@@ -17,7 +17,8 @@ use crate::ring::Ring;
 /// Where in Linux a handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The driver's, or else the stack's.
+    /// The driver's, or else the stack's. At pairs of virtual interfaces the stack's: what their driver sends back is lost, unless the
+    /// other end is prepared for it.
     Any,
     /// Where the network stack begins: every device can.
     Generic,
@@ -81,6 +82,7 @@ impl Xdp {
     /// There is no such interface, it has a handler already, or it can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
         let number = interface::number(interface)?;
+        let mode = if mode == Mode::Any && interface::is_of_a_pair(interface) { Mode::Generic } else { mode };
         Attached::new(&self.program, interface, number, mode)
     }
 
