@@ -13,6 +13,11 @@ impl Busy {
         let child = Command::new(places::executable()).arg("busy").stdin(Stdio::null()).spawn();
         child.map(Busy).map_err(|error| format!("the busy program: {error}"))
     }
+
+    /// Starts so many.
+    pub fn several(number: usize) -> Result<Vec<Busy>, String> {
+        (0..number).map(|_| Busy::start()).collect()
+    }
 }
 
 impl Drop for Busy {

@@ -27,6 +27,18 @@ fn packets_are_read_behind_a_comparison_with_their_end() {
 }
 
 #[test]
+fn the_length_of_a_packet_is_a_number() {
+    plain(
+        "ldxw %r2, [%r1]
+         ldxw %r0, [%r1+4]
+         add %r2, 14
+         sub %r0, %r2
+         and %r0, 1
+         exit",
+    );
+}
+
+#[test]
 fn a_header_of_variable_length_is_proven_by_its_own_comparison() {
     plain(
         "ldxw %r6, [%r1]

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
+use clap::ValueEnum;
 use drystone_extension::bytecode::Slot;
 use drystone_extension::handler::tables::kind;
 use drystone_extension::handler::{Image, Verdict};
@@ -15,13 +16,13 @@ use crate::region::Region;
 use crate::ring::Ring;
 
 /// Where in Linux a handler runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// The driver's, or else the stack's.
+    /// In the driver, or else where the network stack begins
     Any,
-    /// Where the network stack begins: every device can.
+    /// Where the network stack begins: every device can
     Generic,
-    /// In the device's driver.
+    /// In the device's driver
     Native,
 }
 
