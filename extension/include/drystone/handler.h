@@ -204,16 +204,18 @@ INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *
     to = APART(to, unknown);
     for (; done + 8 <= length; done += 8) {
         KEPT(done);
+        if (done > most - 8) return;
         u8 *at = to + done;
         KEPT(at);
-        if (done > most - 8 || at + 8 > end) return;
+        if (at + 8 > end) return;
         *(u64 *)at = *(const u64 SHARED *)(from + done);
     }
     for (; done < length; done++) {
         KEPT(done);
+        if (done >= most) return;
         u8 *at = to + done;
         KEPT(at);
-        if (done >= most || at + 1 > end) return;
+        if (at + 1 > end) return;
         *at = from[done];
     }
 }

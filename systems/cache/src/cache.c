@@ -98,6 +98,7 @@ INLINE int answer_with(struct message *message, const u8 SHARED *answer, u32 len
     request = begin_of(message);
     const u8 *end = end_of(message);
     if (request->text > end) return 0;
+    head.frame.unused = 0;
     answered_with((struct datagram *)&head, sizeof head.frame + length);
     *request = head;
     fill(request->text, answer, length, LONGEST, end);

@@ -4,6 +4,7 @@
 
 #define LONGEST_NAME 255
 #define LONGEST 512 /* Of what stands behind the question. */
+#define LONGEST_QUERY 1000
 #define WAYS 4
 #define SHIFTS 4
 
@@ -120,7 +121,8 @@ INLINE int read_name(struct request *request, struct asked *asked, const u8 *end
 /* Reads the question, and what follows it up to the end of the message. Whether that is all as usual. */
 INLINE int read_question(struct request *request, struct asked *asked, const u8 *end) {
     u64 length = swapped16(request->udp.length);
-    if (length + sizeof request->ip != swapped16(request->ip.length)) return 0;
+    if (length > LONGEST_QUERY || length + sizeof request->ip != swapped16(request->ip.length)) return 0;
+    if ((u8 *)&request->udp + length > end) return 0;
     struct header *header = &request->header;
     if (header->flags & (ASKS & 0x00ff) || header->questions != swapped16(1)) return 0;
     if (header->answers || header->authorities || header->additional & ~swapped16(1)) return 0;
@@ -179,10 +181,12 @@ INLINE void move_back(u8 *to, u64 by, u64 length, const u8 *end) {
     length = hidden(length, by);
     for (u64 i = 0; i < length; i++) {
         KEPT(i);
+        if (i >= LONGEST_NAME + 4) return;
         u8 *at = to + i;
-        KEPT(at);
-        if (i >= LONGEST_NAME + 4 || at + by + 1 > end) return;
-        *at = at[by];
+        const u8 *from = at + by;
+        KEPT(from);
+        if (at + 1 > end || from + 1 > end) return;
+        *at = *from;
     }
 }
 

@@ -80,6 +80,11 @@ impl Zone {
 
     fn add(&mut self, record: FullRecord) -> Result<(), String> {
         let owner = small(record.owner());
+        let data = record.data().to_string();
+        if record.rtype() != Rtype::TXT && data.split(' ').any(|word| word.starts_with("@.")) {
+            // The library takes it for a name's first label.
+            return Err(format!("{}: `@` stands for the zone's name as an owner only; write that name", record.owner()));
+        }
         if record.rtype() == Rtype::DNAME {
             return Err(format!("{}: this server knows no DNAME", record.owner()));
         }

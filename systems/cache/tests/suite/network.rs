@@ -111,6 +111,10 @@ fn is_alike(name: &'static str, engine: Option<Engine>, mode: Mode) {
         for number in 0..2000 {
             let text = request(&mut random);
             let request = framed(&mut random, &text);
+            if engine == Some(Engine::Tap) && request.len() > 1472 {
+                // Nobody puts pieces of datagrams together at the end of a wire.
+                continue;
+            }
             socket.send(&request).expect("it goes out");
             let mut wanted = answers(&model, &request);
             wanted.sort();
