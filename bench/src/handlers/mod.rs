@@ -134,16 +134,25 @@ impl Bench {
         let turns: Vec<Turn> =
             all.iter().zip(&measures).map(|(party, measure)| (party.name(), measure as _)).collect();
         let figures = by_turns(self.effort.rounds, self.effort.budget, &turns);
-        let late = all.iter().map(|party| (party.name(), late.borrow().get(party.name()).and_then(|it| Figure::of(it))));
+        let late = all
+            .iter()
+            .map(|party| (party.name(), late.borrow().get(party.name()).and_then(|it| Figure::of(it))));
         let (unit, better) = match experiment.window {
             1 => ("us", Better::Lower),
             _ => ("requests/s", Better::Higher),
         };
         let first = row(experiment.name.into(), unit, better, &experiment.drystone, figures);
-        let values: Values = first.peers.iter().filter_map(|(name, figure)| Some((*name, (*figure)?.value))).collect();
+        let values: Values =
+            first.peers.iter().filter_map(|(name, figure)| Some((*name, (*figure)?.value))).collect();
         let drystone = first.drystone.map(|figure| figure.value);
         tell(Row { target: target(&values).map(rounded), ..first })?;
-        tell(row(format!("{}, p99", experiment.name), "us", Better::Lower, &experiment.drystone, late.collect()))?;
+        tell(row(
+            format!("{}, p99", experiment.name),
+            "us",
+            Better::Lower,
+            &experiment.drystone,
+            late.collect(),
+        ))?;
         Ok(drystone)
     }
 }

@@ -81,7 +81,9 @@ impl Work {
     /// Which request an answer is for, in its low 16 bits.
     pub fn number_of(self, answer: &[u8]) -> Option<u16> {
         match self {
-            Work::Increment => answer.first_chunk().map(|sum| u64::from_be_bytes(*sum).wrapping_sub(1) as u16),
+            Work::Increment => {
+                answer.first_chunk().map(|sum| u64::from_be_bytes(*sum).wrapping_sub(1) as u16)
+            }
             Work::Memcached | Work::Dns => answer.first_chunk().map(|number| u16::from_be_bytes(*number)),
         }
     }
@@ -115,7 +117,8 @@ fn framed(number: u64, text: &[u8]) -> Vec<u8> {
 
 /// The file of the zone that is asked about.
 pub fn zone() -> String {
-    let head = "$ORIGIN example.com.\n$TTL 3600\n@ SOA ns host 1 7200 3600 1209600 300\n@ NS ns\nns A 192.0.2.1\n";
+    let head =
+        "$ORIGIN example.com.\n$TTL 3600\n@ SOA ns host 1 7200 3600 1209600 300\n@ NS ns\nns A 192.0.2.1\n";
     let hosts = (0..KEYS).map(|number| {
         let [_, _, high, low] = (number as u32).to_be_bytes();
         format!("host{number:04} A 10.1.{high}.{low}\n")
@@ -126,7 +129,8 @@ pub fn zone() -> String {
 fn query(number: u64) -> Vec<u8> {
     let host = format!("host{:04}", number % KEYS);
     let id = (number as u16).to_be_bytes();
-    [&id[..], &[1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 8], host.as_bytes(), b"\x07example\x03com\0\0\x01\0\x01"].concat()
+    [&id[..], &[1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 8], host.as_bytes(), b"\x07example\x03com\0\0\x01\0\x01"]
+        .concat()
 }
 
 /// Whether it begins as the answer does; servers may tell more behind that.
@@ -147,7 +151,8 @@ mod tests {
     #[test]
     fn answers_are_those_of_their_requests() {
         assert!(Work::Increment.is_answer(4, &5u64.to_be_bytes()));
-        let answer = framed(1001, b"VALUE session:000001 0 32\r\n00000000000000000000000000000001\r\nEND\r\n");
+        let answer =
+            framed(1001, b"VALUE session:000001 0 32\r\n00000000000000000000000000000001\r\nEND\r\n");
         assert!(Work::Memcached.is_answer(1001, &answer));
         assert!(!Work::Memcached.is_answer(1002, &answer));
         assert_eq!(Work::Memcached.number_of(&answer), Some(1001));

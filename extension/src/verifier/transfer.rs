@@ -143,7 +143,10 @@ impl Verifier<'_> {
             (Alu::Sub, false, false) if width == Width::W64 && self.tells_distance(&left, &right) => {
                 Value::number(left.number - right.number)
             }
-            (Alu::Sub, false, false) if width == Width::W64 && let Some(most) = self.most_before(&left, &right) => {
+            (Alu::Sub, false, false)
+                if width == Width::W64
+                    && let Some(most) = self.most_before(&left, &right) =>
+            {
                 Value::number(Number::between(0, most) - right.number)
             }
             _ => {

@@ -120,7 +120,8 @@ impl Cache {
 
     fn count(&mut self, key: &[u8], by: u64, up: bool, out: &mut Vec<u8>) -> Said {
         let Some(item) = self.live(key).cloned() else { return b"NOT_FOUND\r\n" };
-        let Some(number) = std::str::from_utf8(&item.value).ok().and_then(|text| text.trim().parse::<u64>().ok())
+        let Some(number) =
+            std::str::from_utf8(&item.value).ok().and_then(|text| text.trim().parse::<u64>().ok())
         else {
             return b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n";
         };

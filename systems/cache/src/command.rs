@@ -123,11 +123,9 @@ pub fn read(line: &[u8]) -> Read {
             storing(way, key, [flags, expiry, length], quiet)?
         }
         (b"delete", [key] | [key, b"0"]) => Command::Delete(short(key)?),
-        (b"incr" | b"decr", [key, by]) => Command::Count {
-            key: short(key)?,
-            by: number(by).ok_or(Wrong::Delta)?,
-            up: name == b"incr",
-        },
+        (b"incr" | b"decr", [key, by]) => {
+            Command::Count { key: short(key)?, by: number(by).ok_or(Wrong::Delta)?, up: name == b"incr" }
+        }
         (b"touch", [key, expiry]) => Command::Touch(short(key)?, number(expiry).ok_or(Wrong::Expiry)?),
         (b"flush_all", []) => Command::Flush(0),
         (b"flush_all", [delay]) => Command::Flush(number(delay).ok_or(Wrong::Format)?),
@@ -149,7 +147,8 @@ fn get(keys: &[&[u8]], with_version: bool, touch: Option<i64>) -> Result<Command
 fn storing(way: Way, key: &[u8], numbers: [&&[u8]; 3], quiet: bool) -> Result<Command, Wrong> {
     let [flags, expiry, length] = numbers;
     let key = short(key)?;
-    let (Some(flags), Some(expiry), Some(length)) = (number(flags), number(expiry), number::<i32>(length)) else {
+    let (Some(flags), Some(expiry), Some(length)) = (number(flags), number(expiry), number::<i32>(length))
+    else {
         return Err(Wrong::Format);
     };
     let length = usize::try_from(length).map_err(|_| Wrong::Chunk)?;

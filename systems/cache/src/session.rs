@@ -3,9 +3,9 @@
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::LONGEST_DATAGRAM;
 use crate::cache::Cache;
 use crate::command::{Command, Storing, Wrong, read};
-use crate::LONGEST_DATAGRAM;
 
 /// Many keys may be asked for in one line.
 const LONGEST_LINE: usize = 1 << 16;
@@ -48,7 +48,13 @@ impl Session {
     }
 
     /// Does one thing, if all of it has come; how many bytes that were.
-    fn one(&mut self, cache: &Mutex<Cache>, input: &[u8], out: &mut Vec<u8>, goes_on: &mut bool) -> Option<usize> {
+    fn one(
+        &mut self,
+        cache: &Mutex<Cache>,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        goes_on: &mut bool,
+    ) -> Option<usize> {
         match take(&mut self.awaited) {
             Awaited::Line => {
                 let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
@@ -63,7 +69,9 @@ impl Session {
                 Some(end + 1)
             }
             Awaited::Value(storing, quiet) => {
-                let Some((value, end)) = input.get(..storing.length + 2).map(|it| it.split_at(storing.length)) else {
+                let Some((value, end)) =
+                    input.get(..storing.length + 2).map(|it| it.split_at(storing.length))
+                else {
                     self.awaited = Awaited::Value(storing, quiet);
                     return None;
                 };
@@ -117,7 +125,8 @@ impl Session {
 /// The datagrams by which one is answered: memcached's, with a frame before the text.
 pub fn answers(cache: &Mutex<Cache>, request: &[u8]) -> Vec<Vec<u8>> {
     // Requests of several datagrams are none here, as with memcached.
-    let Some((frame, text)) = request.split_at_checked(FRAME).filter(|(frame, _)| frame[4..6] == [0, 1]) else {
+    let Some((frame, text)) = request.split_at_checked(FRAME).filter(|(frame, _)| frame[4..6] == [0, 1])
+    else {
         return Vec::new();
     };
     let (mut session, mut out) = (Session::default(), Vec::new());

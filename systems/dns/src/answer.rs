@@ -56,7 +56,9 @@ impl Zone {
         let others: Vec<Small> = self.head().map(named).unwrap_or_default();
         let is_free = |label: &u8| {
             let below = name::below(&[*label], encloser);
-            below.is_some_and(|it| self.node(&it).is_none() && !others.iter().any(|other| other.ends_with(&it)))
+            below.is_some_and(|it| {
+                self.node(&it).is_none() && !others.iter().any(|other| other.ends_with(&it))
+            })
         };
         let label = (b'a'..=b'z').find(is_free)?;
         let name = name::below(&[label], encloser)?;
@@ -91,7 +93,9 @@ impl Zone {
                 break;
             };
             let owned = |record: &FullRecord| match &owner {
-                Some(owner) => Record::new(owner.clone(), record.class(), record.ttl(), record.data().clone()),
+                Some(owner) => {
+                    Record::new(owner.clone(), record.class(), record.ttl(), record.data().clone())
+                }
                 None => record.clone(),
             };
             if let Some(other) = node.get(&Rtype::CNAME.to_int()).and_then(|records| records.first())

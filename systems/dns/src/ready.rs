@@ -124,7 +124,8 @@ impl Table<'_> {
 /// As the handler has it: FNV-1a, and never 0.
 fn hash(name: &[u8], rtype: u16) -> u64 {
     let bytes = name.iter().copied().chain(rtype.to_le_bytes());
-    let hash = bytes
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
     hash.max(1)
 }

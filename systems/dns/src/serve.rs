@@ -47,7 +47,8 @@ impl Sockets {
 /// It has gone.
 pub fn passed(service: &mut Service, zone: &Zone) -> Result<()> {
     loop {
-        service.turn(Duration::from_millis(100), |query| response(zone, query, true).into_iter().collect())?;
+        service
+            .turn(Duration::from_millis(100), |query| response(zone, query, true).into_iter().collect())?;
     }
 }
 

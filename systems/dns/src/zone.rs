@@ -55,7 +55,8 @@ impl Zone {
         while let Some(entry) = file.next_entry().map_err(|error| error.to_string())? {
             match entry {
                 Entry::Record(record) => {
-                    let whole = record.try_flatten_into().map_err(|_| "a record has a name that is too long")?;
+                    let whole =
+                        record.try_flatten_into().map_err(|_| "a record has a name that is too long")?;
                     records.push(whole);
                 }
                 Entry::Include { path, .. } => {
@@ -83,7 +84,10 @@ impl Zone {
         let data = record.data().to_string();
         if record.rtype() != Rtype::TXT && data.split(' ').any(|word| word.starts_with("@.")) {
             // The library takes it for a name's first label.
-            return Err(format!("{}: `@` stands for the zone's name as an owner only; write that name", record.owner()));
+            return Err(format!(
+                "{}: `@` stands for the zone's name as an owner only; write that name",
+                record.owner()
+            ));
         }
         if record.rtype() == Rtype::DNAME {
             return Err(format!("{}: this server knows no DNAME", record.owner()));

@@ -84,7 +84,8 @@ impl Service {
     }
 
     fn on_tap(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
-        let tap = Line::tap(&place.interface).map_err(|error| format!("TAP `{}`: {error}", place.interface))?;
+        let tap =
+            Line::tap(&place.interface).map_err(|error| format!("TAP `{}`: {error}", place.interface))?;
         Service::here(object, place, Box::new(tap), true)
     }
 

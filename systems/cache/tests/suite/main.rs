@@ -47,7 +47,14 @@ pub fn request(random: &mut Random) -> Vec<u8> {
         21 => format!("set {first} 0 0 {}\r\n{0}\r\n", random.below(100_000)),
         22 => format!("gat {expiry} {first}\r\n"),
         _ => random
-            .one_of(&["get\r\n", "set a\r\n", "nonsense\r\n", "incr key1 x\r\n", "set a 0 0 -1\r\n", "verbosity 1\r\n"])
+            .one_of(&[
+                "get\r\n",
+                "set a\r\n",
+                "nonsense\r\n",
+                "incr key1 x\r\n",
+                "set a 0 0 -1\r\n",
+                "verbosity 1\r\n",
+            ])
             .to_string(),
     };
     text.into_bytes()

@@ -54,7 +54,8 @@ fn linux(object: &[u8]) -> Option<(Region, Runs)> {
 }
 
 pub fn frame(carries: &[u8]) -> Vec<u8> {
-    let mut head = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1];
+    let mut head =
+        vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1];
     head.extend([10, 0, 0, 2, (PORT >> 8) as u8, PORT as u8, 0x30, 0x39, 0, 0, 0, 0]);
     answer(&head, carries)
 }
@@ -92,7 +93,8 @@ fn compared(name: &str, (region, mut run): (Region, Runs), cases: usize) -> usiz
         let carries = carried(&message, PORT);
         match verdict {
             Verdict::Transmit => {
-                let carries = carries.unwrap_or_else(|| panic!("{name}, {case}: {message:02x?} is no request"));
+                let carries =
+                    carries.unwrap_or_else(|| panic!("{name}, {case}: {message:02x?} is no request"));
                 let wanted: Vec<_> = answers(&cache, carries).iter().map(|it| answer(&message, it)).collect();
                 assert_eq!(wanted, [after], "{name}, {case}: {:?}", String::from_utf8_lossy(carries));
                 answered += 1;
@@ -101,7 +103,10 @@ fn compared(name: &str, (region, mut run): (Region, Runs), cases: usize) -> usiz
                 assert_eq!(after, message, "{name}, {case}: it was passed on, but not as it came");
                 let answers = carries.map(|carries| answers(&cache, carries)).unwrap_or_default();
                 let is_whole = answers.last().is_none_or(|last| last.ends_with(b"\n"));
-                assert!(is_whole && answers.iter().all(|it| it.len() <= 1400), "{name}, {case}: {answers:02x?}");
+                assert!(
+                    is_whole && answers.iter().all(|it| it.len() <= 1400),
+                    "{name}, {case}: {answers:02x?}"
+                );
             }
             verdict => panic!("{name}, {case}: {verdict:?}"),
         }

@@ -21,7 +21,8 @@ const BYTES: usize = 1 << 20;
 const ROOM: usize = 1 << 20;
 
 pub fn ip(arguments: &str) -> bool {
-    let command = Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    let command =
+        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
     command.is_ok_and(|status| status.success())
 }
 
@@ -128,7 +129,8 @@ fn is_alike(name: &'static str, engine: Option<Engine>, mode: Mode) {
         }
         socket.send(&framed(&mut random, b"stats\r\n")).expect("it goes out");
         let statistics = String::from_utf8_lossy(&heard(&socket, 1)[0]).to_string();
-        let by_handler = statistics.lines().find_map(|line| line.strip_prefix("STAT handler_hits ")).map(str::parse);
+        let by_handler =
+            statistics.lines().find_map(|line| line.strip_prefix("STAT handler_hits ")).map(str::parse);
         let by_handler: usize = by_handler.expect("it is told").expect("it is a number");
         match engine {
             Some(_) => assert!(by_handler > 50, "{name}: only {by_handler} were answered by the handler"),

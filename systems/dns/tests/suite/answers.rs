@@ -17,14 +17,17 @@ fn told(of: &str, rtype: Rtype) -> String {
     let bytes = response(&zone(), &query(7, of, rtype.to_int(), Some(1232)), true).expect("it is a query");
     let message = Message::from_octets(bytes).expect("it is a message");
     let header = message.header();
-    let mut told = header.rcode().to_string() + if header.aa() { " aa" } else { "" } + if header.tc() { " tc" } else { "" };
+    let mut told = header.rcode().to_string()
+        + if header.aa() { " aa" } else { "" }
+        + if header.tc() { " tc" } else { "" };
     let sections = [message.answer(), message.authority(), message.additional()];
     for (mark, section) in ["", " /", " //"].into_iter().zip(sections) {
         told += mark;
         for record in section.expect("it is there") {
             let record = record.expect("it is one");
             if record.rtype() != Rtype::OPT {
-                let data = record.to_record::<AllRecordData<_, _>>().expect("it is one").expect("it is known");
+                let data =
+                    record.to_record::<AllRecordData<_, _>>().expect("it is one").expect("it is known");
                 told += &format!(" {} {} {}", data.owner(), data.rtype(), data.data());
             }
         }

@@ -28,7 +28,8 @@ pub fn name(text: &str) -> Vec<u8> {
 
 /// A query with one question; `extended`: as EDNS0 has it, with that size.
 pub fn query(id: u16, of: &str, rtype: u16, extended: Option<u16>) -> Vec<u8> {
-    let mut query = [&id.to_be_bytes()[..], &[1, 0, 0, 1, 0, 0, 0, 0, 0, u8::from(extended.is_some())]].concat();
+    let mut query =
+        [&id.to_be_bytes()[..], &[1, 0, 0, 1, 0, 0, 0, 0, 0, u8::from(extended.is_some())]].concat();
     query.extend(name(of));
     query.extend(rtype.to_be_bytes());
     query.extend([0, 1]);
@@ -43,10 +44,28 @@ pub fn query(id: u16, of: &str, rtype: u16, extended: Option<u16>) -> Vec<u8> {
 /// What clients ask, of names that there are and such that there aren't, in letters of both sizes.
 pub fn any_query(random: &mut Random) -> Vec<u8> {
     const NAMES: [&str; 22] = [
-        "example.com", "www.example.com", "ftp.example.com", "away.example.com", "mail.example.com", "ns2.example.com",
-        "_sip._tcp.example.com", "_tcp.example.com", "x.wild.example.com", "wild.example.com", "*.wild.example.com",
-        "er.down.example.com", "deep.er.down.example.com", "lab.example.com", "ns.lab.example.com", "a.lab.example.com",
-        "many.example.com", "long.example.com", "nobody.example.com", "a.b.nobody.example.com", "example.org", "",
+        "example.com",
+        "www.example.com",
+        "ftp.example.com",
+        "away.example.com",
+        "mail.example.com",
+        "ns2.example.com",
+        "_sip._tcp.example.com",
+        "_tcp.example.com",
+        "x.wild.example.com",
+        "wild.example.com",
+        "*.wild.example.com",
+        "er.down.example.com",
+        "deep.er.down.example.com",
+        "lab.example.com",
+        "ns.lab.example.com",
+        "a.lab.example.com",
+        "many.example.com",
+        "long.example.com",
+        "nobody.example.com",
+        "a.b.nobody.example.com",
+        "example.org",
+        "",
     ];
     let mut text = random.one_of(&NAMES).to_string();
     if random.below(4) == 0 {

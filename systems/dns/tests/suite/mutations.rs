@@ -51,7 +51,8 @@ fn linux(object: &[u8]) -> Option<(Region, Runs)> {
 }
 
 fn frame(carries: &[u8]) -> Vec<u8> {
-    let mut head = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1];
+    let mut head =
+        vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1];
     head.extend([10, 0, 0, 2, 0, PORT as u8, 0x30, 0x39, 0, 0, 0, 0]);
     answer(&head, carries)
 }
@@ -93,7 +94,9 @@ fn compared(name: &str, zone: &Zone, (region, mut run): (Region, Runs), cases: u
                 assert_eq!(wanted, Some(after), "{name}, {case}: {message:02x?}");
                 answered += 1;
             }
-            Verdict::Pass => assert_eq!(after, message, "{name}, {case}: it was passed on, but not as it came"),
+            Verdict::Pass => {
+                assert_eq!(after, message, "{name}, {case}: it was passed on, but not as it came")
+            }
             verdict => panic!("{name}, {case}: {verdict:?}"),
         }
     }

@@ -19,7 +19,8 @@ use crate::{Random, ZONE, any_query, query};
 const PORT: u16 = 5353;
 
 fn ip(arguments: &str) -> bool {
-    let command = Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    let command =
+        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
     command.is_ok_and(|status| status.success())
 }
 
@@ -126,7 +127,10 @@ fn dig() {
         return println!("skipped: dns-dig: there is no `dig`");
     };
     assert_eq!(first, "192.0.2.53\n");
-    assert_eq!(shown("ftp.example.com AAAA").as_deref(), Some("www.example.com.\nexample.com.\n2001:db8::1\n"));
+    assert_eq!(
+        shown("ftp.example.com AAAA").as_deref(),
+        Some("www.example.com.\nexample.com.\n2001:db8::1\n")
+    );
     assert_eq!(shown("any.wild.example.com TXT").as_deref(), Some("\"whoever\"\n"));
     assert_eq!(shown("nobody.example.com A").as_deref(), Some(""));
     // Cut off, and asked for once more over TCP.
