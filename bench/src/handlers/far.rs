@@ -60,7 +60,7 @@ pub fn quiet(interface: &str) {
 /// Runs `ip`.
 pub fn ip(arguments: &str) -> Result<(), String> {
     let mut command = Command::new("ip");
-    match command.args(arguments.split(' ')).stdin(Stdio::null()).status() {
+    match command.args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("ip {arguments}: {status}")),
         Err(error) => Err(format!("ip: {error}")),

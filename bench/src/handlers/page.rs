@@ -40,7 +40,7 @@ fn notes() -> String {
          *remote increment*: eight bytes are added to a number of the server's, and the sum comes back (the handler is the one that \
          `drystone handler new` writes; `udp-spinning` and `udp-blocking` are processes with a socket of UDP, which ask for messages \
          without end, or wait for them). *{BUSY} busy*: with so many processes that compute beside the server, on its processor; Linux's \
-         groups of sessions are switched off. Its target is 1.15 times Drystone's own figure without them. \
+         groups of sessions are switched off, and there are a hundredth of the requests. Its target is 1.15 times Drystone's own figure without them. \
          *memcached get*: values of 32 bytes under 1000 keys, over memcached's UDP protocol; *process* is Drystone's cache without a \
          handler, *memcached* the real one with one thread. *dns*: addresses of 1000 names of a zone, asked for 32 at once; *nsd* serves the same \
          file with one server process and minimal responses.\n"
