@@ -50,7 +50,7 @@ pub struct Service {
 
 enum Running {
     InLinux { _xdp: Xdp, _attached: Attached },
-    Here { station: Station<Box<dyn Device + Send>>, is_wire: bool },
+    Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool },
 }
 
 impl Service {
@@ -105,7 +105,7 @@ impl Service {
         let handler = region::handler(&image, &region, Settings { key: seed(), ..Settings::default() })?;
         let mut flows = Flows::compiled(seed(), Share::default());
         flows.attach(0, Filter::ethernet().ipv4().udp().destination_port(place.port), handler)?;
-        let running = Running::Here { station: Station::new(device, flows), is_wire };
+        let running = Running::Here { station: Box::new(Station::new(device, flows)), is_wire };
         Ok(Service { region, port: place.port, running })
     }
 
