@@ -110,12 +110,13 @@ impl Cache {
 
     fn get(&mut self, key: &[u8], with_version: bool, touch: Option<i64>, out: &mut Vec<u8>) {
         self.counts.gets += 1;
-        if let Some(expiry) = touch {
-            self.touch(key, expiry);
-        }
         let Some(item) = self.live(key) else { return };
         write_item(key, item, with_version, out);
         self.counts.hits += 1;
+        // It is given even if it expires by that.
+        if let Some(expiry) = touch {
+            self.touch(key, expiry);
+        }
     }
 
     fn count(&mut self, key: &[u8], by: u64, up: bool, out: &mut Vec<u8>) -> Said {

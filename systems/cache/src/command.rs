@@ -73,7 +73,7 @@ pub enum Wrong {
     Delta,
     /// That is no time.
     Expiry,
-    /// That is no length.
+    /// A value has another length than was said.
     Chunk,
     /// A value that is too long follows: so many bytes.
     TooLarge { key: Vec<u8>, length: usize, quiet: bool },
@@ -151,7 +151,7 @@ fn storing(way: Way, key: &[u8], numbers: [&&[u8]; 3], quiet: bool) -> Result<Co
     else {
         return Err(Wrong::Format);
     };
-    let length = usize::try_from(length).map_err(|_| Wrong::Chunk)?;
+    let length = usize::try_from(length).map_err(|_| Wrong::Format)?;
     if length > LONGEST_VALUE {
         return Err(Wrong::TooLarge { key, length, quiet });
     }

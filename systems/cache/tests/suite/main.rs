@@ -23,7 +23,7 @@ impl Random {
 pub fn request(random: &mut Random) -> Vec<u8> {
     let key = |random: &mut Random| format!("key{}", random.below(40));
     let (first, second) = (key(random), key(random));
-    let expiry = random.one_of(&["0", "0", "0", "1000", "-1", "99999999999"]);
+    let expiry = random.one_of(&["0", "0", "0", "1000", "-1", "2000000000"]);
     let quiet = random.one_of(&["", "", "", " noreply"]);
     let value = |random: &mut Random| {
         let length = [random.below(40), random.below(1500), 0, 1][random.below(4)];
@@ -44,7 +44,10 @@ pub fn request(random: &mut Random) -> Vec<u8> {
         18 => format!("delete {first}{quiet}\r\n"),
         19 => format!("touch {first} {expiry}{quiet}\r\n"),
         20 => format!("{} {first} {}{quiet}\r\n", random.one_of(&["incr", "decr"]), random.below(2000)),
-        21 => format!("set {first} 0 0 {}\r\n{0}\r\n", random.below(100_000)),
+        21 => {
+            let number = random.below(100_000).to_string();
+            format!("set {first} 0 0 {}\r\n{number}\r\n", number.len())
+        }
         22 => format!("gat {expiry} {first}\r\n"),
         _ => random
             .one_of(&[
