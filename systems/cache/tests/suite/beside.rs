@@ -33,6 +33,7 @@ fn connected() -> Result<TcpStream, String> {
     for _ in 0..50 {
         std::thread::sleep(Duration::from_millis(50));
         if let Ok(stream) = TcpStream::connect("127.0.0.1:11311") {
+            stream.set_nodelay(true).expect("it can be");
             stream.set_read_timeout(Some(Duration::from_secs(2))).expect("it can be");
             return Ok(stream);
         }
