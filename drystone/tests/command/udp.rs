@@ -182,7 +182,6 @@ fn only_the_reply_that_was_asked_for_counts() {
 fn what_a_name_cannot_be_is_said() {
     for (statement, why) in [
         ("EXPORT(Echo(host), \"udp://0.0.0.0:FREE/\")", "by BY Udp(open: TRUE)"),
-        ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1/\")", "a port is needed"),
         ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1:FREE/echo\")", "a port is for one interface"),
         ("EXPORT(Chat(host), \"udp://127.0.0.1:FREE/\")", "is no interface of requests and replies"),
         (

@@ -172,10 +172,12 @@ impl Frame {
 impl Cell {
     fn store(&mut self, at: u8, bytes: u8, value: Value) {
         let written = mask(at, bytes);
-        let pointer_stays = self.value.tells_address() && self.set & !written != 0;
-        let part_of_pointer = value.tells_address() && bytes < 8;
+        if self.value.tells_address() {
+            // What stays of a pointer is good for nothing: compilers use its bytes for something else. So it counts as never written.
+            self.set = 0;
+        }
         self.set |= written;
-        if pointer_stays || part_of_pointer {
+        if value.tells_address() && bytes < 8 {
             (self.value, self.at, self.bytes) = (Value::MIXED, 0, 0);
             return;
         }

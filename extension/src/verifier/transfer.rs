@@ -3,6 +3,7 @@
 use core::fmt::Display;
 
 use super::Verifier;
+use super::contract::Extent;
 use super::number::Number;
 use super::rejection::{Holds, Rejection};
 use super::state::State;
@@ -142,6 +143,12 @@ impl Verifier<'_> {
             (Alu::Sub, false, false) if width == Width::W64 && self.tells_distance(&left, &right) => {
                 Value::number(left.number - right.number)
             }
+            (Alu::Sub, false, false)
+                if width == Width::W64
+                    && let Some(most) = self.most_before(&left, &right) =>
+            {
+                Value::number(Number::between(0, most) - right.number)
+            }
             _ => {
                 self.number(at, destination, state)?;
                 if let Operand::Register(register) = source {
@@ -162,6 +169,16 @@ impl Verifier<'_> {
                 Kind::Region(region) => self.contract.memory(region).single,
                 _ => false,
             }
+    }
+
+    /// How long the region of a pointer can be, if the other one is its end: their distance tells no address.
+    fn most_before(&self, end: &Value, pointer: &Value) -> Option<u64> {
+        let (Kind::End(ended), Kind::Region(region)) = (end.kind, pointer.kind) else { return None };
+        let memory = self.contract.memory(region);
+        match memory.extent {
+            Extent::ToEnd(most) if ended == region && memory.single => Some(most.into()),
+            _ => None,
+        }
     }
 
     fn constant(&self, at: usize, constant: Constant) -> Result<Value, Rejection> {

@@ -27,6 +27,32 @@ fn packets_are_read_behind_a_comparison_with_their_end() {
 }
 
 #[test]
+fn where_a_pointer_stood_numbers_stand_as_well() {
+    plain(
+        "ldxw %r2, [%r1]
+         stxdw [%r10-8], %r2
+         stw [%r10-8], 7
+         ldxw %r0, [%r10-8]
+         stw [%r10-4], 8
+         ldxw %r3, [%r10-8]
+         add %r0, %r3
+         exit",
+    );
+}
+
+#[test]
+fn the_length_of_a_packet_is_a_number() {
+    plain(
+        "ldxw %r2, [%r1]
+         ldxw %r0, [%r1+4]
+         add %r2, 14
+         sub %r0, %r2
+         and %r0, 1
+         exit",
+    );
+}
+
+#[test]
 fn a_header_of_variable_length_is_proven_by_its_own_comparison() {
     plain(
         "ldxw %r6, [%r1]

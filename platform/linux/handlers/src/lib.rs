@@ -3,6 +3,8 @@
 
 mod af_xdp;
 pub mod bpf;
+mod compile;
+pub mod datagram;
 mod device;
 mod interface;
 mod line;
@@ -10,14 +12,19 @@ mod mapping;
 mod pinned;
 mod region;
 mod ring;
+mod service;
 mod station;
+mod wish;
 mod xdp;
 
 pub use af_xdp::AfXdp;
+pub use compile::{HEADER, compile, compile_text};
 pub use device::{Decision, Device};
 pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
-pub use station::Station;
+pub use service::{Engine, Place, Service};
+pub use station::{Station, time_now};
+pub use wish::Wish;
 pub use xdp::{Attached, Mode, Xdp};

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
+use clap::ValueEnum;
 use drystone_extension::bytecode::Slot;
 use drystone_extension::handler::tables::kind;
 use drystone_extension::handler::{Image, Verdict};
@@ -15,14 +16,14 @@ use crate::region::Region;
 use crate::ring::Ring;
 
 /// Where in Linux a handler runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// The driver's, or else the stack's. At pairs of virtual interfaces the stack's: what their driver sends back is lost, unless the
-    /// other end is prepared for it.
+    /// In the driver, or else, and at pairs of virtual interfaces, where the network stack begins
+    // What the driver of such a pair sends back is lost, unless the other end is prepared for it.
     Any,
-    /// Where the network stack begins: every device can.
+    /// Where the network stack begins: every device can
     Generic,
-    /// In the device's driver.
+    /// In the device's driver
     Native,
 }
 
