@@ -3,6 +3,7 @@
 
 mod af_xdp;
 pub mod bpf;
+#[cfg(feature = "service")]
 mod compile;
 pub mod datagram;
 mod device;
@@ -12,19 +13,24 @@ mod mapping;
 mod pinned;
 mod region;
 mod ring;
+#[cfg(feature = "service")]
 mod service;
 mod station;
+#[cfg(feature = "service")]
 mod wish;
 mod xdp;
 
 pub use af_xdp::AfXdp;
+#[cfg(feature = "service")]
 pub use compile::{HEADER, compile, compile_text};
 pub use device::{Decision, Device};
 pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
+#[cfg(feature = "service")]
 pub use service::{Engine, Place, Service};
 pub use station::{Station, time_now};
+#[cfg(feature = "service")]
 pub use wish::Wish;
 pub use xdp::{Attached, Mode, Xdp};

@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use clap::ValueEnum;
 use drystone_extension::bytecode::Slot;
 use drystone_extension::handler::tables::kind;
 use drystone_extension::handler::{Image, Verdict};
@@ -16,7 +15,8 @@ use crate::region::Region;
 use crate::ring::Ring;
 
 /// Where in Linux a handler runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "service", derive(clap::ValueEnum))]
 pub enum Mode {
     /// In the driver, or else, and at pairs of virtual interfaces, where the network stack begins
     // What the driver of such a pair sends back is lost, unless the other end is prepared for it.

@@ -14,11 +14,13 @@ use crate::bindings::place::Place;
 use crate::bindings::slot::Slot;
 use crate::reactor::Reactor;
 
-/// The sockets of this program's clients, by host and port.
+/// The sockets of this program's clients.
 pub(super) struct Links {
     reactor: Rc<Reactor>,
-    links: RefCell<HashMap<(String, Option<u16>), Weak<Link>>>,
+    links: RefCell<HashMap<HostAndPort, Weak<Link>>>,
 }
+
+type HostAndPort = (String, Option<u16>);
 
 impl Links {
     pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Links> {
