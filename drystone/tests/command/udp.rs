@@ -149,6 +149,9 @@ fn reply(request: &[u8], message: u32, parameters: &[u8]) -> Vec<u8> {
     [&request[..8], &message.to_be_bytes(), parameters].concat()
 }
 
+/// What is said to a request.
+type Replies = Box<dyn Fn(&[u8]) -> Vec<Vec<u8>> + Send>;
+
 #[test]
 fn only_the_reply_that_was_asked_for_counts() {
     let right = |request: &[u8]| reply(request, 1, &7u64.to_be_bytes());
@@ -157,7 +160,7 @@ fn only_the_reply_that_was_asked_for_counts() {
         reply[at] ^= 1;
         reply
     };
-    let run = |replies: Box<dyn Fn(&[u8]) -> Vec<Vec<u8>> + Send>| {
+    let run = |replies: Replies| {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
         let name = format!("udp://{}/", socket.local_addr().expect("it has one"));
         answers_by(socket, replies);
