@@ -1,7 +1,7 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes|bindings|composite|specialise [--quick] [--json]
+//! cargo run --release -p drystone-bench -- processes|bindings|composite|handlers|specialise [--quick] [--json]
 //! ```
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
@@ -22,6 +22,7 @@ mod contender;
 mod curves;
 mod execute;
 mod guard;
+mod handlers;
 mod load;
 mod machine;
 mod maps;
@@ -62,6 +63,8 @@ enum Subject {
     Bindings(Extent),
     /// Programs that somebody sent: making them ready, and running them; paper on composite calls.
     Composite(Composite),
+    /// Code that runs where messages arrive, paper on ASHs.
+    Handlers(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
@@ -98,6 +101,15 @@ enum Subject {
     /// Two processes talk by what Linux offers them; `bindings` starts it.
     #[command(hide = true)]
     Crossing(bindings::Crossing),
+    /// A client in a network namespace of its own; `handlers` starts it.
+    #[command(hide = true)]
+    Near(handlers::Near),
+    /// Its server, in another one.
+    #[command(hide = true)]
+    Far(handlers::Far),
+    /// A server that adds; `handlers` starts it.
+    #[command(hide = true)]
+    Increment(handlers::Increment),
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -136,6 +148,10 @@ fn main() -> ExitCode {
         Subject::Relay(relay) => relay.run(),
         Subject::Form(form) => form.run(),
         Subject::Crossing(crossing) => crossing.run(),
+        Subject::Handlers(extent) => handlers(extent),
+        Subject::Near(near) => near.run(),
+        Subject::Far(far) => far.run(),
+        Subject::Increment(increment) => increment.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::Guard(guard) => guard.run(),
         Subject::Native(calls) => calls.run(),
@@ -192,6 +208,15 @@ fn composite(Composite { extent, only }: Composite) -> Result<(), String> {
         print!("{}", page::told(&sections));
     } else if extent.is_for_page() {
         page::write(&composite::page(&rows, &sections), &rows)?;
+    }
+    extent.end(&rows)
+}
+
+fn handlers(extent: Extent) -> Result<(), String> {
+    let effort = if extent.quick { handlers::Effort::QUICK } else { handlers::Effort::FULL };
+    let rows = extent.rows(&mut |tell| handlers::measure(effort, tell))?;
+    if extent.is_for_page() {
+        page::write(&handlers::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

@@ -26,15 +26,20 @@ pub fn peers() -> PathBuf {
 
 /// The command `drystone`, released: `DRYSTONE_BIN`, else what is built here and now, so that it is never an old one.
 pub fn drystone() -> Result<PathBuf, String> {
-    if let Some(path) = env::var_os("DRYSTONE_BIN") {
-        return Ok(path.into());
+    match env::var_os("DRYSTONE_BIN") {
+        Some(path) => Ok(path.into()),
+        None => built("drystone"),
     }
+}
+
+/// A package's command of the same name, released, as it is now.
+pub fn built(package: &str) -> Result<PathBuf, String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--locked", "--release", "-p", "drystone", "--target-dir"]).arg(target());
+    cargo.args(["build", "--locked", "--release", "-p", package, "--target-dir"]).arg(target());
     match cargo.current_dir(root()).status() {
-        Ok(status) if status.success() => Ok(target().join("release/drystone")),
-        Ok(status) => Err(format!("drystone could not be built: {status}")),
-        Err(error) => Err(format!("drystone could not be built: cargo: {error}")),
+        Ok(status) if status.success() => Ok(target().join("release").join(package)),
+        Ok(status) => Err(format!("{package} could not be built: {status}")),
+        Err(error) => Err(format!("{package} could not be built: cargo: {error}")),
     }
 }
 

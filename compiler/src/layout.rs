@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use drystone_component::Kind;
-use drystone_language::program::*;
 use drystone_language::handlers;
+use drystone_language::program::*;
 use drystone_runtime::layout::{FrameHead, Instance, Kept, OfferedSlot, PAYLOAD, Process, RequiredSlot};
 
 use crate::classify::{BodyKey, Facts};

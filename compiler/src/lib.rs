@@ -42,7 +42,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataDescription, Linkage, Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
-use drystone_language::program::Program;
+use drystone_language::program::{ComponentId, Program};
 use drystone_language::source::SourceFile;
 
 /// Compiles a program into this process's memory. Code and data stay for as long as the process lives.
@@ -76,6 +76,38 @@ pub fn compile_object(program: &Program, files: &[SourceFile], processor: Proces
     generate::generate(&mut module, &program, files, TimeSlices::Kept);
     define_processor(&mut module);
     module.finish().emit().expect("an object file can hold any program")
+}
+
+/// A service that can run where its requests arrive (`IMPLEMENTATION {HANDLER}`).
+pub struct Handler {
+    /// The component whose it is.
+    pub component: String,
+    /// The interface that it implements.
+    pub interface: String,
+    /// Its instructions, as `extension::composite` makes them of a responder.
+    pub code: Vec<u8>,
+    /// How many variables of the component it keeps.
+    pub kept: usize,
+}
+
+/// The handlers of a program.
+pub fn handlers(program: &Program) -> Vec<Handler> {
+    let mut handlers = Vec::new();
+    for (index, component) in program.components.iter().enumerate() {
+        let id = ComponentId(index as u32);
+        for (number, implementation) in
+            component.implementations.iter().enumerate().filter(|(_, it)| it.handler)
+        {
+            let interface = component.offers[implementation.offered].interface;
+            handlers.push(Handler {
+                component: component.name.clone(),
+                interface: program.interfaces[interface.index()].name.clone(),
+                code: composites::responder(program, id, number),
+                kept: drystone_language::handlers::kept(program, id).len(),
+            });
+        }
+    }
+    handlers
 }
 
 /// The form of a program between its text and machine code, as text for people.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use drystone_compiler::Processor;
+use drystone_handlers::{Engine, Mode};
 
 /// Programs put together from components.
 #[derive(Parser)]
@@ -118,8 +119,8 @@ pub struct Attach {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// Where in Linux
-    #[arg(long, value_enum, default_value_t = XdpMode::Any)]
-    pub mode: XdpMode,
+    #[arg(long, value_enum, default_value_t = Mode::Any)]
+    pub mode: Mode,
     /// What it is called from then on [default: its function]
     #[arg(long)]
     pub name: Option<String>,
@@ -132,28 +133,6 @@ pub struct Attach {
     /// End after so long (not by XDP)
     #[arg(long)]
     pub seconds: Option<u64>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Engine {
-    /// XDP, or else AF_XDP
-    Auto,
-    /// Linux's kernel
-    Xdp,
-    /// This process, with frames that the interface's driver leaves in its memory
-    AfXdp,
-    /// This process, as the wire of an interface that it makes
-    Tap,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum XdpMode {
-    /// In the driver, or else where the network stack begins
-    Any,
-    /// Where the network stack begins
-    Generic,
-    /// In the driver
-    Native,
 }
 
 /// A program's text.
@@ -333,9 +312,12 @@ pub struct Describe {
     /// Its name
     #[arg(value_name = "INTERFACE")]
     pub interface: String,
-    /// As ONC RPC knows it: the .x file for rpcgen [default: this, the only form there is]
+    /// As ONC RPC knows it: the .x file for rpcgen [default]
     #[arg(long)]
     pub onc: bool,
+    /// As datagrams have it (udp:): its form, and the numbers and parameters of its messages
+    #[arg(long, conflicts_with_all = ["onc", "options"])]
+    pub udp: bool,
     /// What BY says where it is exported, such as integers=32 or procedures=Get=1,Put=2
     #[arg(long = "with", value_name = "OPTION=VALUE")]
     pub options: Vec<String>,

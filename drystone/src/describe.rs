@@ -2,7 +2,7 @@
 
 use drystone_component::Interface;
 use drystone_language::program::InterfaceId;
-use drystone_linux::bindings::onc;
+use drystone_linux::bindings::{onc, udp};
 use drystone_stubs::description;
 
 use crate::arguments::Describe;
@@ -16,7 +16,8 @@ pub fn describe(command: &Describe) -> Result<(), Status> {
         fail(format_args!("{}: there is no interface {}", command.file.display(), command.interface))
     })?;
     let interface = description::of(&program, InterfaceId(index as u32));
-    let text = as_onc(interface, &command.options).map_err(fail)?;
+    let text = if command.udp { udp::describe(interface) } else { as_onc(interface, &command.options) };
+    let text = text.map_err(fail)?;
     write(command.output.as_deref(), &text)
 }
 

@@ -4,18 +4,16 @@ use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{Flows, Handler, Image, Machine, Settings, Share};
-use drystone_handlers::{AfXdp, Device, Line, Mode, Pinned, Station, Xdp, bpf};
+use drystone_handlers::{AfXdp, Device, Engine, HEADER, Line, Mode, Pinned, Station, Xdp, bpf, compile};
 
-use crate::arguments::{Attach, Engine, HandlerAction, HandlerFile, XdpMode};
+use crate::arguments::{Attach, HandlerAction, HandlerFile};
 use crate::{Status, fail, say, tell};
 
-const HEADER: &str = include_str!("../../extension/include/drystone/handler.h");
 const EXAMPLE: &str = include_str!("handler/counter.c");
 
 /// Does what it is told.
@@ -50,24 +48,10 @@ fn new(folder: &Path) -> Result<(), String> {
 
 /// An object file, or what clang makes of C.
 fn object(file: &Path) -> Result<Vec<u8>, String> {
-    let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
-    if file.extension().is_none_or(|extension| extension != "c") {
-        return read(file);
+    match file.extension() {
+        Some(extension) if extension == "c" => compile(file, &[]),
+        _ => fs::read(file).map_err(|error| format!("{}: {error}", file.display())),
     }
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let (header, object) = (folder.path().join("drystone/handler.h"), folder.path().join("handler.o"));
-    let written = fs::create_dir(folder.path().join("drystone")).and_then(|()| fs::write(header, HEADER));
-    written.map_err(|error| error.to_string())?;
-    for clang in ["clang-19", "clang-20", "clang-21", "clang"] {
-        let mut command = Command::new(clang);
-        command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-c", "-I"]).arg(folder.path());
-        match command.arg(file).arg("-o").arg(&object).status() {
-            Ok(status) if status.success() => return read(&object),
-            Ok(_) => return Err(format!("{clang} refuses {}", file.display())),
-            Err(_) => {}
-        }
-    }
-    Err("there is no clang-19 here, which handlers in C take: install it, or give an object file".into())
 }
 
 fn images(file: &HandlerFile) -> Result<[Image; 2], String> {
@@ -108,15 +92,12 @@ fn check(file: &HandlerFile) -> Result<(), String> {
 fn attach(command: &Attach) -> Result<(), String> {
     let [own, linux] = images(&command.file)?;
     let name = command.name.as_deref().unwrap_or(&linux.name);
-    let mode = match command.mode {
-        XdpMode::Any => Mode::Any,
-        XdpMode::Generic => Mode::Generic,
-        XdpMode::Native => Mode::Native,
-    };
-    if matches!(command.engine, Engine::Auto | Engine::Xdp) {
-        if command.port.is_some() && matches!(command.engine, Engine::Xdp) {
-            return Err("--port is for the other engines: on Linux the handler sees all that arrives".into());
-        }
+    let mode = command.mode;
+    let sees_all = command.port.is_none();
+    if matches!(command.engine, Engine::Xdp) && !sees_all {
+        return Err("--port is for the other engines: on Linux the handler sees all that arrives".into());
+    }
+    if matches!(command.engine, Engine::Xdp) || matches!(command.engine, Engine::Auto) && sees_all {
         match attach_to_linux(name, &linux, &command.on, mode) {
             Ok(()) => return Ok(()),
             Err(why) if matches!(command.engine, Engine::Xdp) => return Err(why),
@@ -129,7 +110,14 @@ fn attach(command: &Attach) -> Result<(), String> {
             let tap = Line::tap(&command.on).map_err(|error| format!("TAP `{}`: {error}", command.on))?;
             serve(tap, handler, command)
         }
-        _ => serve(AfXdp::open(&command.on, command.queue, mode)?, handler, command),
+        _ => {
+            let (on, queue) = (&command.on, command.queue);
+            let device = match command.port {
+                Some(port) => AfXdp::open_port(on, queue, mode, port)?,
+                None => AfXdp::open(on, queue, mode)?,
+            };
+            serve(device, handler, command)
+        }
     }
 }
 

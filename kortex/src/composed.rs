@@ -151,7 +151,10 @@ impl Exported for Wrapped<Box<dyn Exported>> {
 pub const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
 
 /// Refuses options that a factory doesn't know.
-fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
+///
+/// # Errors
+/// Says which.
+pub fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
     match factory.options.iter().find(|(name, _)| !known.contains(name) && !COMMON.contains(name)) {
         Some((name, _)) => {
             Err(format!("{} has no option {name}: it knows {}", factory.name, known.join(", ")))
@@ -162,11 +165,14 @@ fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
 
 /// What an option that counts something may be, or milliseconds, but for pauses, which may be none. The compiler looks at
 /// constants itself.
-const SOME: RangeInclusive<i64> = 1..=1_000_000_000;
+pub const SOME: RangeInclusive<i64> = 1..=1_000_000_000;
 const ANY: RangeInclusive<i64> = 0..=1_000_000_000;
 
 /// An option that counts something.
-fn count(factory: &Factory<'_>, name: &str, range: RangeInclusive<i64>) -> Result<Option<u64>, String> {
+///
+/// # Errors
+/// It is something else.
+pub fn count(factory: &Factory<'_>, name: &str, range: RangeInclusive<i64>) -> Result<Option<u64>, String> {
     match factory.integer(name)? {
         Some(value) if !range.contains(&value) => {
             let (least, most) = range.into_inner();

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use crate::accesses::{Event, walk, walk_process};
 use crate::ast::Direction;
 use crate::program::{
-    Argument, Binary, Block, Builtin, Channel, ChannelKind, Component, ComponentId, Expression, ExpressionKind,
-    Implementation, Interface, Owner, Place, PlaceKind, Program, Statement, StatementKind, Type, Unary, VariableId,
+    Argument, Binary, Block, Builtin, Channel, ChannelKind, Component, ComponentId, Expression,
+    ExpressionKind, Implementation, Interface, Owner, Place, PlaceKind, Program, Statement, StatementKind,
+    Type, Unary, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -23,8 +24,15 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     for (index, component) in program.components.iter().enumerate() {
         let handlers = component.implementations.iter().filter(|it| it.handler);
         for implementation in handlers {
-            let mut check =
-                Check { program, component, implementation, refusals: &mut refusals, depth: 0, loops: 0, locked: false };
+            let mut check = Check {
+                program,
+                component,
+                implementation,
+                refusals: &mut refusals,
+                depth: 0,
+                loops: 0,
+                locked: false,
+            };
             check.interface();
             check.block(&implementation.body);
             check.size(ComponentId(index as u32));
@@ -71,9 +79,11 @@ fn others(program: &Program, id: ComponentId, refusals: &mut Vec<Diagnostic>) {
             };
             if kept.contains(&variable) {
                 let name = &program.variables[variable.index()].name;
-                let message = format!("{name} belongs to the handlers of {}, which may run elsewhere", component.name);
+                let message =
+                    format!("{name} belongs to the handlers of {}, which may run elsewhere", component.name);
                 let help = "ask for it by an interface that a {HANDLER} implements";
-                refusals.push(Diagnostic::new("no-handler", access.span, message).label("used here").help(help));
+                refusals
+                    .push(Diagnostic::new("no-handler", access.span, message).label("used here").help(help));
             }
         });
     }
@@ -106,7 +116,8 @@ impl Check<'_> {
         let (name, span) = (interface.name.clone(), self.implementation.span);
         let is_client = |state: usize| {
             let state = &interface.states[state];
-            state.may_end && state.transitions.iter().all(|(it, _)| interface.messages[*it].direction == Direction::In)
+            state.may_end
+                && state.transitions.iter().all(|(it, _)| interface.messages[*it].direction == Direction::In)
         };
         let is_answered = |state: usize| {
             let transitions = &interface.states[state].transitions;
@@ -116,16 +127,16 @@ impl Check<'_> {
             !transitions.is_empty() && transitions.iter().all(goes_on)
         };
         let begin = &interface.states[0].transitions;
-        let is_fit = begin
-            .iter()
-            .all(|(message, next)| {
-                interface.messages[*message].direction == Direction::In && (is_client(*next) || is_answered(*next))
-            });
+        let is_fit = begin.iter().all(|(message, next)| {
+            interface.messages[*message].direction == Direction::In
+                && (is_client(*next) || is_answered(*next))
+        });
         let strange = interface.messages.iter().find(|it| it.parameters.iter().any(|(_, ty)| !is_plain(ty)));
         let strange = strange.map(|message| message.name.clone());
         if !is_fit {
             let message = format!("{name} is no interface of requests and their answers");
-            let help = "a handler gets one message, and gives one answer or none: { IN Ask OUT Answer | IN Tell }";
+            let help =
+                "a handler gets one message, and gives one answer or none: { IN Ask OUT Answer | IN Tell }";
             self.refuse(span, &message, help);
         }
         if let Some(message) = strange {
@@ -136,12 +147,14 @@ impl Check<'_> {
 
     /// A handler has little room.
     fn size(&mut self, id: ComponentId) {
-        let most = self.served().map_or(0, |it| it.messages.iter().map(|it| it.parameters.len()).max().unwrap_or(0));
+        let most =
+            self.served().map_or(0, |it| it.messages.iter().map(|it| it.parameters.len()).max().unwrap_or(0));
         let variables = kept(self.program, id).len() + self.implementation.variables.len();
         // What a message carries is computed first, in a place for each type.
         let words = variables + 4 * most + 2 * self.loops;
         if words > WORDS {
-            let message = format!("this handler needs {words} words for variables and messages, and there are {WORDS}");
+            let message =
+                format!("this handler needs {words} words for variables and messages, and there are {WORDS}");
             self.refuse(self.implementation.span, &message, "use fewer variables, or leave out {HANDLER}");
         }
     }
@@ -177,7 +190,9 @@ impl Check<'_> {
                 for argument in arguments {
                     match argument {
                         Argument::Value(value) => self.expression(value),
-                        Argument::Place(place) => self.refuse(place.span, "components stay in their program", PLAIN),
+                        Argument::Place(place) => {
+                            self.refuse(place.span, "components stay in their program", PLAIN)
+                        }
                     }
                 }
             }
@@ -212,14 +227,30 @@ impl Check<'_> {
             Call(..) => self.procedure(span),
             NewText(..) => self.refuse(span, "a handler has no TEXTs", PLAIN),
             Write(_) | WriteHex(_) | WriteLine | Halt(_) => {
-                self.refuse(span, "a handler may run outside its program", "leave that to a service of another component");
+                self.refuse(
+                    span,
+                    "a handler may run outside its program",
+                    "leave that to a service of another component",
+                );
             }
             Foreach { .. } | NewArray(..) | DeleteCollection(_) | NewElement(_) | DeleteElement(_) => {
                 self.refuse(span, "a handler has no collections", PLAIN);
             }
-            Return(_) | Composite(..) | NewComponent(..) | NewComponentAt { .. } | DeleteComponent(_) | Move(..)
-            | Connect(..) | Bind { .. } | Export { .. } | Disconnect(_) => {
-                self.refuse(span, "a handler only computes and answers", "leave that to a service of another component");
+            Return(_)
+            | Composite(..)
+            | NewComponent(..)
+            | NewComponentAt { .. }
+            | DeleteComponent(_)
+            | Move(..)
+            | Connect(..)
+            | Bind { .. }
+            | Export { .. }
+            | Disconnect(_) => {
+                self.refuse(
+                    span,
+                    "a handler only computes and answers",
+                    "leave that to a service of another component",
+                );
             }
         }
     }
@@ -289,7 +320,11 @@ impl Check<'_> {
                 arguments,
             ) => arguments.iter().for_each(|argument| self.expression(argument)),
             Builtin(self::Builtin::Time | self::Builtin::Random, _) => {
-                self.refuse(span, "a handler is asked nothing that isn't in its request", "let the client send it");
+                self.refuse(
+                    span,
+                    "a handler is asked nothing that isn't in its request",
+                    "let the client send it",
+                );
             }
             Builtin(..) | Number(..) => self.refuse(span, "a handler has neither REALs nor TEXTs", PLAIN),
             Locked(_, inner) => {
@@ -307,7 +342,8 @@ impl Check<'_> {
     }
 }
 
-const PLAIN: &str = "a handler has INTEGERs, BOOLEANs and CHARACTERs; leave out {HANDLER}, or send what it needs";
+const PLAIN: &str =
+    "a handler has INTEGERs, BOOLEANs and CHARACTERs; leave out {HANDLER}, or send what it needs";
 const WAIT: &str = "answer what is so now, or leave out {HANDLER}";
 
 fn is_plain(ty: &Type) -> bool {

@@ -195,7 +195,7 @@ pub trait Exported: 'static {
     }
 
     /// What is exported can also run where its requests arrive: whoever knows how has it do so from now on.
-    fn handled(&mut self, _: Handled) {}
+    fn handled(&mut self, _: Handled<'_>) {}
 
     /// Whether none will come any more: the listener is woken when that becomes so.
     fn is_over(&self) -> bool {

@@ -189,8 +189,11 @@ impl Bench {
     }
 
     fn onc(&self, tell: Tell) -> Result<(), String> {
-        for (row, scheme, way) in [("onc round trip", "onc", "tcp"), ("udp onc round trip", "onc+udp", "udp")]
-        {
+        for (row, scheme, way) in [
+            ("onc round trip", "onc", "tcp"),
+            ("udp onc round trip", "onc+udp", "udp"),
+            ("udp round trip", "udp", "udp"),
+        ] {
             let parties = [drystone_by(scheme), libtirpc(&self.onc, way)];
             let heading = Heading { row, cores: 2, work: Work::Ask, n: 20_000, goals: AHEAD };
             self.messages(heading, &parties, tell)?;

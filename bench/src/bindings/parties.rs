@@ -62,7 +62,7 @@ pub fn drystone_by(scheme: &'static str) -> Party {
         let name = format!(
             "{scheme}://{}/{}",
             free_address()?,
-            if scheme.starts_with("onc") { "" } else { "joint" }
+            if scheme.starts_with("onc") || scheme == "udp" { "" } else { "joint" }
         );
         let _server = Listening::start(drystone_server(work, &name), 2)?;
         work.client(n, drystone_client(&["use", work.word(), &name], n), 2)

@@ -2,6 +2,8 @@
 
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Signal, set_parent_process_death_signal};
+
 use crate::places;
 
 /// It runs until this is dropped.
@@ -12,6 +14,11 @@ impl Busy {
     pub fn start() -> Result<Busy, String> {
         let child = Command::new(places::executable()).arg("busy").stdin(Stdio::null()).spawn();
         child.map(Busy).map_err(|error| format!("the busy program: {error}"))
+    }
+
+    /// Starts so many.
+    pub fn several(number: usize) -> Result<Vec<Busy>, String> {
+        (0..number).map(|_| Busy::start()).collect()
     }
 }
 
@@ -25,6 +32,8 @@ impl Drop for Busy {
 
 /// Computes for some minutes at most, should nobody end it.
 pub fn run() {
+    // Who started it may be ended from outside.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let start = std::time::Instant::now();
     while start.elapsed().as_secs() < 600 {
         for _ in 0..1_000_000 {

@@ -249,18 +249,17 @@ pub fn systems() -> PathBuf {
 #[test]
 fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
     let expected = fs::read_to_string(systems().join("Files.expected")).expect("it is there");
-    let (tcp, onc, http) = (crate::tcp::port(), crate::tcp::port(), crate::tcp::port());
-    let (tcp, onc, http) = (
-        format!("tcp://127.0.0.1:{tcp}/files"),
-        format!("onc://127.0.0.1:{onc}/"),
-        format!("http://127.0.0.1:{http}/files"),
-    );
+    let name = |scheme, path| format!("{scheme}://127.0.0.1:{}/{path}", crate::tcp::port());
+    let (tcp, onc, http) = (name("tcp", "files"), name("onc", ""), name("http", "files"));
+    let (onc_udp, udp) = (name("onc+udp", ""), name("udp", ""));
     let joints = [
         ("local:files", "local:here"),
         ("local:files", "worker:1"),
         ("local:files", "process:store"),
         (tcp.as_str(), "local:here"),
         (&onc, "local:here"),
+        (&onc_udp, "local:here"),
+        (&udp, "local:here"),
         (&http, "local:here"),
     ];
     let nats = Nats::start(true);

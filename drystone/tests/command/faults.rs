@@ -1,4 +1,4 @@
-//! What goes wrong between programs that are joined by HTTP and ONC RPC: very many clients, clients that never read, send
+//! What goes wrong between programs that are joined by HTTP, ONC RPC and datagrams: very many clients, clients that never read, send
 //! garbage or are cut off, sides that are killed or not there. Nothing hangs, others go on, and in the end nothing is left
 //! over: descriptors and memory of the server are counted.
 
@@ -67,9 +67,10 @@ enum Joint {
     Socket,
     Onc,
     OncUdp,
+    Udp,
 }
 
-const ALL: [Joint; 4] = [Joint::Http, Joint::Socket, Joint::Onc, Joint::OncUdp];
+const ALL: [Joint; 5] = [Joint::Http, Joint::Socket, Joint::Onc, Joint::OncUdp, Joint::Udp];
 
 impl Joint {
     fn name(self, port: u16) -> String {
@@ -77,8 +78,13 @@ impl Joint {
             Joint::Http | Joint::Socket => ("http", "/echo"),
             Joint::Onc => ("onc", ""),
             Joint::OncUdp => ("onc+udp", ""),
+            Joint::Udp => ("udp", ""),
         };
         format!("{scheme}://127.0.0.1:{port}{path}")
+    }
+
+    fn is_of_datagrams(self) -> bool {
+        matches!(self, Joint::OncUdp | Joint::Udp)
     }
 
     /// A BY with this option as well.
@@ -87,6 +93,7 @@ impl Joint {
             Joint::Http => ("Http", ""),
             Joint::Socket => ("Http", "socket: TRUE"),
             Joint::Onc | Joint::OncUdp => ("Onc", "program: 536870913"),
+            Joint::Udp => ("Udp", "open: FALSE"),
         };
         let options = [own, option];
         let options: Vec<&str> = options.into_iter().filter(|option| !option.is_empty()).collect();
@@ -179,6 +186,7 @@ impl Served {
                 let call = self.call();
                 [&(1 << 31 | call.len() as u32).to_be_bytes()[..], &call].concat()
             }
+            Joint::Udp => [0, 7, 2, 0, 1_000_000].iter().flat_map(|word: &u32| word.to_be_bytes()).collect(),
         }
     }
 
@@ -246,6 +254,7 @@ fn ten_thousand_calls_come_by_onc() {
 #[test]
 fn ten_thousand_calls_come_by_datagrams() {
     crowd(Joint::OncUdp);
+    crowd(Joint::Udp);
 }
 
 #[test]
@@ -292,7 +301,7 @@ fn garbage_and_what_is_cut_off_harm_nobody_else() {
             broken[at] ^= 1 << (next() % 8);
             let cut = &words[..next() as usize % words.len()];
             for bytes in [&garbage[..], &broken, cut] {
-                if joint == Joint::OncUdp {
+                if joint.is_of_datagrams() {
                     let socket = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
                     let _ = socket.send_to(bytes, ("127.0.0.1", served.port));
                 } else {
@@ -372,7 +381,7 @@ fn a_server_that_says_nothing_is_given_up_at_the_deadline() {
     for joint in ALL {
         let (listener, socket) = (TcpListener::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
         let (listener, socket) = (listener.expect("there are ports"), socket.expect("there are ports"));
-        let address = if joint == Joint::OncUdp { socket.local_addr() } else { listener.local_addr() };
+        let address = if joint.is_of_datagrams() { socket.local_addr() } else { listener.local_addr() };
         let port = address.expect("it has one").port();
         // A WebSocket has to be there before anything can be said.
         if joint == Joint::Socket {

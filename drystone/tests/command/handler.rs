@@ -4,12 +4,8 @@ use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::space::Space;
 use crate::{complaint, drystone, printed, status};
-
-fn ip(arguments: &str) -> bool {
-    let command = Command::new("ip").args(arguments.split(' ')).stderr(Stdio::null()).status();
-    command.is_ok_and(|status| status.success())
-}
 
 /// A new one, and whether there is a clang for it.
 fn counter(name: &str) -> Option<tempfile::TempDir> {
@@ -50,44 +46,28 @@ fn a_new_handler_is_checked_and_mistakes_are_explained() {
 #[test]
 fn a_handler_answers_though_nobody_listens() {
     let Some(folder) = counter("handler-attach") else { return };
-    let (mark, name) = (std::process::id() % 10_000, format!("test-{}", std::process::id()));
-    let (space, near, far) = (format!("space{mark}"), format!("near{mark}"), format!("far{mark}"));
-    if !ip(&format!("netns add {space}")) {
-        return println!("skipped: handler-attach: no network namespaces");
+    let Some(space) = Space::new("handler-attach") else { return };
+    let name = format!("test-{}", std::process::id());
+    let attach = space
+        .drystone()
+        .args(["handler", "attach", "hello/counter.c"])
+        .args(["--on", &space.far, "--mode", "generic", "--engine", "xdp", "--name", &name])
+        .current_dir(folder.path())
+        .output()
+        .expect("there is `nsenter`");
+    if !attach.status.success() {
+        return println!("skipped: handler-attach: {}", complaint(&attach));
     }
-    let pair = ip(&format!("link add {near} type veth peer name {far} netns {space}"));
-    let addresses = pair
-        && ip(&format!("addr add 10.97.0.1/24 dev {near}"))
-        && ip(&format!("link set {near} up"))
-        && ip(&format!("-n {space} addr add 10.97.0.2/24 dev {far}"))
-        && ip(&format!("-n {space} link set {far} up"));
-    if addresses {
-        // `ip netns exec` would have a file system for BPF of its own.
-        let attach = Command::new("nsenter")
-            .arg(format!("--net=/run/netns/{space}"))
-            .args([crate::DRYSTONE, "handler", "attach", "hello/counter.c"])
-            .args(["--on", &far, "--mode", "generic", "--engine", "xdp", "--name", &name])
-            .current_dir(folder.path())
-            .output()
-            .expect("there is `nsenter`");
-        if attach.status.success() {
-            let listed = drystone(folder.path(), &["handler", "list"]);
-            assert!(printed(&listed).contains(&name), "{}", printed(&listed));
-            let socket = UdpSocket::bind("10.97.0.1:0").expect("it has that address");
-            socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
-            for round in 1..=3u64 {
-                socket.send_to(&5u64.to_be_bytes(), "10.97.0.2:7000").expect("it can be");
-                let mut sum = [0; 8];
-                socket.recv(&mut sum).expect("it answers");
-                assert_eq!(u64::from_be_bytes(sum), 5 * round);
-            }
-            let detached = drystone(folder.path(), &["handler", "detach", &name]);
-            assert_eq!(status(&detached), 0, "{}", complaint(&detached));
-        } else {
-            println!("skipped: handler-attach: {}", complaint(&attach));
-        }
-    } else {
-        println!("skipped: handler-attach: no virtual interfaces");
+    let listed = drystone(folder.path(), &["handler", "list"]);
+    assert!(printed(&listed).contains(&name), "{}", printed(&listed));
+    let socket = UdpSocket::bind((space.here, 0)).expect("it has that address");
+    socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
+    for round in 1..=3u64 {
+        socket.send_to(&5u64.to_be_bytes(), (space.there, 7000)).expect("it can be");
+        let mut sum = [0; 8];
+        socket.recv(&mut sum).expect("it answers");
+        assert_eq!(u64::from_be_bytes(sum), 5 * round);
     }
-    ip(&format!("netns del {space}"));
+    let detached = drystone(folder.path(), &["handler", "detach", &name]);
+    assert_eq!(status(&detached), 0, "{}", complaint(&detached));
 }

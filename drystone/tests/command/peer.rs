@@ -21,9 +21,12 @@ pub struct Running(Option<Child>);
 impl Running {
     /// Starts it in a folder.
     pub fn start(folder: &Path, arguments: &[&str]) -> Running {
-        let mut command = Command::new(DRYSTONE);
-        command.args(arguments).current_dir(folder).stdin(Stdio::null());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        Running::of(Command::new(DRYSTONE).args(arguments).current_dir(folder))
+    }
+
+    /// Starts what a command says.
+    pub fn of(command: &mut Command) -> Running {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Running(Some(child.expect("the command runs")))
     }
 

@@ -161,6 +161,72 @@ INLINE int answered(struct datagram *datagram) {
     return TRANSMIT;
 }
 
+/* The checksum of a header in which that is 0. */
+INLINE u16 checksum_of(const struct ipv4 *ip) {
+    const u16 *words = (const u16 *)ip;
+    u32 sum = 0;
+    for (u32 i = 0; i < sizeof *ip / 2; i++) sum += words[i];
+    sum = (sum & 0xffff) + (sum >> 16);
+    return ~(u16)(sum + (sum >> 16));
+}
+
+/* The same for an answer that carries another number of bytes than the request did: its headers are a new datagram's. */
+INLINE int answered_with(struct datagram *datagram, u32 bytes) {
+    datagram->udp.length = swapped16(sizeof datagram->udp + bytes);
+    datagram->ip.length = swapped16(sizeof *datagram - sizeof datagram->ethernet + bytes);
+    datagram->ip.service = datagram->ip.id = datagram->ip.checksum = 0;
+    datagram->ip.fragment = swapped16(0x4000);
+    datagram->ip.hops = 64;
+    answered(datagram);
+    datagram->ip.checksum = checksum_of(&datagram->ip);
+    return TRANSMIT;
+}
+
+/* Has the compiler keep a number, or a pointer, as it is, and comparisons of it as they are written: verifiers know it by these. */
+#define KEPT(number) asm volatile("" : "+r"(number))
+
+/* Makes the message as long as it shall be, behind what it has, or, where there is no room, before it. Negative: there is none. Else by
+   how many bytes what it has is farther from its beginning now. All pointers into it are worth nothing afterwards. */
+INLINE s32 resize(struct message *message, u32 length) {
+    s32 more = length - length_of(message);
+    if (more == 0 || adjust_tail(message, more) == 0) return 0;
+    return adjust_head(message, -more) == 0 ? more : -28;
+}
+
+/* The same number, of which Linux's verifier knows nothing any more. It follows each way that a loop can be left by itself, as long as
+   they differ in what it knows. `unknown` is something out of the message, say. */
+INLINE u64 hidden(u64 number, u64 unknown) {
+    number ^= unknown;
+    KEPT(number);
+    return number ^ unknown;
+}
+
+/* The same pointer, for a loop: what that finds out about it isn't known of the pointer that it was made of. */
+#define APART(pointer, unknown) ((pointer) + (hidden(0, unknown) & 7))
+
+/* Copies shared memory into the message, as far as that goes, `most` bytes at most: for an answer that `resize` has made room for. */
+INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *end) {
+    u64 done = 0, unknown = *(const u64 SHARED *)from;
+    length = hidden(length, unknown);
+    to = APART(to, unknown);
+    for (; done + 8 <= length; done += 8) {
+        KEPT(done);
+        if (done > most - 8) return;
+        u8 *at = to + done;
+        KEPT(at);
+        if (at + 8 > end) return;
+        *(u64 *)at = *(const u64 SHARED *)(from + done);
+    }
+    for (; done < length; done++) {
+        KEPT(done);
+        if (done >= most) return;
+        u8 *at = to + done;
+        KEPT(at);
+        if (at + 1 > end) return;
+        *at = from[done];
+    }
+}
+
 /* A sum of words, of 16 bits. */
 INLINE u64 folded(u64 sum) {
     sum = (sum & 0xffffffff) + (sum >> 32);

@@ -35,8 +35,8 @@ mod tree;
 mod value;
 mod walk;
 
-pub use compile::{Responder, shared};
 pub use check::{COMMAND_DEPTH, EXPRESSION_DEPTH, Limits};
+pub use compile::{Responder, shared};
 pub use fault::Fault;
 pub use host::Failure;
 pub use prepared::{Executor, Prepared};

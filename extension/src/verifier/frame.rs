@@ -172,15 +172,15 @@ impl Frame {
 impl Cell {
     fn store(&mut self, at: u8, bytes: u8, value: Value) {
         let written = mask(at, bytes);
-        let pointer_stays = self.value.tells_address() && self.set & !written != 0;
-        let part_of_pointer = value.tells_address() && bytes < 8;
-        if part_of_pointer {
-            self.set |= written;
+        if self.value.tells_address() {
+            // What stays of a pointer is good for nothing: compilers use its bytes for something else. So it counts as never written.
+            self.set = 0;
+        }
+        self.set |= written;
+        if value.tells_address() && bytes < 8 {
             (self.value, self.at, self.bytes) = (Value::MIXED, 0, 0);
             return;
         }
-        // What is left of a pointer counts as if it had never been written: compilers use halves of places again.
-        self.set = if pointer_stays { written } else { self.set | written };
         self.value = match value.kind {
             Kind::Number if bytes < 8 => {
                 let number = value.number.low(8 * u32::from(bytes));

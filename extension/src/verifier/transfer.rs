@@ -145,9 +145,9 @@ impl Verifier<'_> {
             }
             (Alu::Sub, false, false)
                 if width == Width::W64
-                    && let Some(most) = self.to_end(&left, &right) =>
+                    && let Some(most) = self.most_before(&left, &right) =>
             {
-                Value::number(Number::between(state.packet.into(), most.into()) - right.number)
+                Value::number(Number::between(0, most) - right.number)
             }
             _ => {
                 self.number(at, destination, state)?;
@@ -171,12 +171,12 @@ impl Verifier<'_> {
             }
     }
 
-    /// How long a region is at most that goes to an end, if that is what these two are: its end, and a pointer to it.
-    fn to_end(&self, end: &Value, pointer: &Value) -> Option<u32> {
-        let (Kind::End(region), Kind::Region(other)) = (end.kind, pointer.kind) else { return None };
+    /// How long the region of a pointer can be, if the other one is its end: their distance tells no address.
+    fn most_before(&self, end: &Value, pointer: &Value) -> Option<u64> {
+        let (Kind::End(ended), Kind::Region(region)) = (end.kind, pointer.kind) else { return None };
         let memory = self.contract.memory(region);
         match memory.extent {
-            Extent::ToEnd(most) if region == other && memory.single => Some(most),
+            Extent::ToEnd(most) if ended == region && memory.single => Some(most.into()),
             _ => None,
         }
     }

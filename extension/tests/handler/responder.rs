@@ -2,8 +2,8 @@
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::composite::{
-    Action, Call, Code, Command, Comparison, Expression, Kind, Limits, Operation, Pattern, Program, Responder,
-    Travels, Value, shared,
+    Action, Call, Code, Command, Comparison, Expression, Kind, Limits, Operation, Pattern, Program,
+    Responder, Travels, Value, shared,
 };
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Settings, Verdict};
 
@@ -27,8 +27,12 @@ fn messages() -> Vec<Vec<Type>> {
 
 /// `WHILE ~ ?FINISH DO IF ?Add THEN ?Add(given, ..); calls := calls + 1; total := total + given * 3; !Sum(total) ..`.
 fn counting() -> Program {
-    let mut program =
-        Program { communications: vec![Fingerprint([0; 2])], variables: vec![], calls: vec![], code: Code::Tree(Command::Stop) };
+    let mut program = Program {
+        communications: vec![Fingerprint([0; 2])],
+        variables: vec![],
+        calls: vec![],
+        code: Code::Tree(Command::Stop),
+    };
     for ty in [Type::Integer, Type::Integer, Type::Integer, Type::Boolean, Type::Character] {
         program.add_variable(ty, None, Travels::Not(Value::initial(ty)));
     }
@@ -64,11 +68,8 @@ fn counting() -> Program {
         plus(TOTAL, product),
         Command::Call(sum),
     ]);
-    let compared = Command::Sequence(vec![
-        Command::Call(large),
-        Command::Assign(IS, is_greater),
-        Command::Call(truth),
-    ]);
+    let compared =
+        Command::Sequence(vec![Command::Call(large), Command::Assign(IS, is_greater), Command::Call(truth)]);
     let forgotten = Command::Sequence(vec![
         Command::Call(reset),
         Command::Assign(TOTAL, Expression::Integer(0)),
@@ -178,7 +179,8 @@ fn what_is_no_request_of_the_service_is_passed_on_as_it_is() {
             assert_eq!(arrives(&mut handler, &short), (Verdict::Pass, short), "{length}");
         }
         // Anything in the headers but the addresses of Ethernet, the identification and so on, which don't matter.
-        let matters = (12..15).chain([16, 17, 20, 21, 23]).chain(30..34).chain(36..40).chain(42..46).chain(50..54);
+        let matters =
+            (12..15).chain([16, 17, 20, 21, 23]).chain(30..34).chain(36..40).chain(42..46).chain(50..54);
         for at in matters.chain([62, 63, 64]) {
             let mut other = good.clone();
             other[at] ^= 0x21;

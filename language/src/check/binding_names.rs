@@ -24,6 +24,7 @@ const FORMS: &[(&str, Form, &str)] = &[
     ("tcp", Form::Named, "tcp://host:7000/files"),
     ("onc", Form::Host, "onc://host:2049"),
     ("onc+udp", Form::Host, "onc+udp://host:2049"),
+    ("udp", Form::Port, "udp://host:7000"),
     ("http", Form::Address, "http://host:8080/files"),
     ("https", Form::Address, "https://host:8443/files"),
     ("nats", Form::Hosts, "nats://host:4222/files"),
@@ -45,6 +46,8 @@ enum Form {
     Address,
     /// `//[host][:port]`
     Host,
+    /// `//[host]:port`
+    Port,
     /// `//host[:port],../name`
     Hosts,
 }
@@ -122,35 +125,51 @@ fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
             let fine = rest.bytes().all(is_part);
             (!fine).then(|| "the name of a process consists of letters, digits, _, - and .".into())
         }
-        Form::Host if rest.trim_start_matches('/').trim_end_matches('/').contains('/') => {
+        Form::Host if has_path(rest) => {
             Some("a program has no path: BY Onc(program: .., version: ..) says which it is".into())
         }
-        Form::Named | Form::Address | Form::Host => address(rest, form == Form::Named, purpose),
+        Form::Port if has_path(rest) => Some("a port is for one interface, so there is no path".into()),
+        // Nobody would find a port that the system has chosen.
+        Form::Port => address(rest, Least::Port, Purpose::Connect),
+        Form::Named => address(rest, Least::All, purpose),
+        Form::Address | Form::Host => address(rest, Least::Nothing, purpose),
         Form::Hosts => {
-            let Some(rest) = rest.strip_prefix("//") else { return address(rest, false, purpose) };
+            let Some(rest) = rest.strip_prefix("//") else { return address(rest, Least::Nothing, purpose) };
             match rest.split_once('/').filter(|(_, name)| !name.is_empty()) {
                 None => Some("the name behind the host is missing".into()),
                 Some((hosts, _)) => {
-                    hosts.split(',').find_map(|host| address(&format!("//{host}"), false, purpose))
+                    hosts.split(',').find_map(|host| address(&format!("//{host}"), Least::Nothing, purpose))
                 }
             }
         }
     }
 }
 
-/// What is wrong with `//host[:port][/name]`; with `named`, all of it must be there. No host is this machine.
-fn address(rest: &str, named: bool, purpose: Purpose) -> Option<String> {
+fn has_path(rest: &str) -> bool {
+    rest.trim_start_matches('/').trim_end_matches('/').contains('/')
+}
+
+/// What of an address can't be left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Least {
+    Nothing,
+    Port,
+    All,
+}
+
+/// What is wrong with `//host[:port][/name]`. No host is this machine.
+fn address(rest: &str, least: Least, purpose: Purpose) -> Option<String> {
     let Some(address) = rest.strip_prefix("//") else { return Some("// belongs behind the colon".into()) };
     let (place, name) = address.split_once('/').map_or((address, ""), |(place, name)| (place, name));
     let (host, port) = match place.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
         Some((host, port)) => (host, port.strip_prefix(':').or((!port.is_empty()).then_some("?"))),
         None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
     };
-    if host.is_empty() && named {
+    if host.is_empty() && least == Least::All {
         return Some("the host is missing".into());
     }
     match port {
-        None | Some("") if named => return Some("the port is missing".into()),
+        None | Some("") if least >= Least::Port => return Some("the port is missing".into()),
         Some("") => return Some("the port is missing, or : is too much".into()),
         None => {}
         // An exporter may leave the choice of a port to the system.
@@ -160,5 +179,5 @@ fn address(rest: &str, named: bool, purpose: Purpose) -> Option<String> {
         }
         Some(_) => {}
     }
-    (named && name.is_empty()).then(|| "the name behind the port is missing".into())
+    (least == Least::All && name.is_empty()).then(|| "the name behind the port is missing".into())
 }

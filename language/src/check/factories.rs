@@ -97,6 +97,7 @@ pub(super) const ALL: &[Factory] = &[
             ("limit", BYTES),
         ],
     ),
+    reaching("Udp", &["udp"], &[("patience", SOME), ("open", Boolean), ("on", Text)]),
     reaching("Http", &["http", "https"], &[("limit", BYTES), ("socket", Boolean)]),
     reaching("Nats", &["nats"], NATS),
     reaching("Event", &["event", "event+nats"], EVENT),

@@ -143,8 +143,13 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     };
     let mut build = Build(0);
     let span = build.span();
-    let implementation =
-        Implementation { offered: 0, span, handler: false, variables: Vec::new(), body: build.block(service) };
+    let implementation = Implementation {
+        offered: 0,
+        span,
+        handler: false,
+        variables: Vec::new(),
+        body: build.block(service),
+    };
     let component = Component {
         name: "C".into(),
         span,

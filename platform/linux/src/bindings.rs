@@ -2,11 +2,13 @@
 //! `:`, says whose it is (language reference, section 9).
 
 mod alive;
+mod arrivals;
 mod bell;
 mod channel;
 mod clock;
 mod composite;
 mod confine;
+mod datagram;
 mod datum;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
@@ -22,8 +24,11 @@ mod process;
 mod ring;
 pub(crate) mod rings;
 mod secure;
+mod slot;
 mod tcp;
+pub mod udp;
 mod worker;
+mod xdr;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -72,6 +77,7 @@ impl Bindings {
         contexts.insert("onc", Box::new(onc::Context::tcp(reactor)));
         contexts.insert("onc+udp", Box::new(onc::Context::udp(reactor)));
         contexts.insert("tcp", Box::new(tcp::Tcp::new(reactor, &composites)));
+        contexts.insert("udp", Box::new(udp::Context::new(reactor)));
         for context in additions.flat_map(|addition| addition.contexts) {
             contexts.insert(context.scheme, (context.begin)());
         }

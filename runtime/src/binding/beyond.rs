@@ -102,7 +102,7 @@ pub unsafe fn export(
 }
 
 /// What `target` leads to as a handler, if its implementation is marked so.
-unsafe fn handled(target: usize) -> Option<Handled> {
+unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
     let (instance, offered) = resolve(target)?;
     Handled::of(instance, offered)
 }

@@ -1,12 +1,14 @@
 //! What services and their handlers share, where these run elsewhere (language reference, section 9; paper 003).
 //!
 //! # Why this is sound
-//! A [`Kept`] is part of a live instance, as its template says. What it is moved to stays there for good.
+//! A [`Kept`] is part of a live instance, as its template says. What it is moved to is there for good; others change it too, word by word,
+//! so that no one ever has a reference to it that isn't to atomic numbers.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::string::String;
 use core::hint::spin_loop;
-use core::ptr::NonNull;
+use core::marker::PhantomData;
+use core::slice;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -46,22 +48,24 @@ unsafe fn lock(kept: *mut Kept) -> *const AtomicU64 {
     (&raw const (*kept).lock).byte_offset((*kept).displacement.load(Relaxed))
 }
 
-/// An exported service that can also run where its requests arrive.
-pub struct Handled {
+/// A service that is being exported, and that can also run where its requests arrive.
+pub struct Handled<'a> {
     kept: *mut Kept,
     code: &'static [u8],
     words: usize,
+    /// Until then nothing else of the program runs.
+    exporting: PhantomData<&'a mut Kept>,
 }
 
-impl Handled {
+impl Handled<'_> {
     /// None if its implementation isn't marked `{HANDLER}`.
     ///
     /// # Safety
-    /// The instance lives, and offers this.
-    pub(crate) unsafe fn of(instance: *mut Instance, offered: &'static Offered) -> Option<Handled> {
-        let code = offered.handler.get();
+    /// The instance lives as long as this does, and offers this.
+    pub(crate) unsafe fn of(instance: *mut Instance, offered: &'static Offered) -> Option<Self> {
+        let (code, words) = (offered.handler.get(), offered.kept_words as usize);
         let kept = slot_at::<Kept>(instance, offered.kept);
-        (!code.is_empty()).then_some(Handled { kept, code, words: offered.kept_words as usize })
+        (!code.is_empty()).then_some(Handled { kept, code, words, exporting: PhantomData })
     }
 
     /// Its instructions, as `extension::composite` makes them of a responder.
@@ -79,20 +83,22 @@ impl Handled {
     /// # Errors
     /// One of them has it already.
     ///
-    /// # Safety
-    /// It is called before anything else of the program runs. There are so many words, which stay for good; whoever else writes there does
-    /// so under the lock.
-    pub unsafe fn move_to(self, place: NonNull<AtomicU64>) -> Result<(), String> {
-        let kept = self.kept;
-        if (*kept).displacement.load(Relaxed) != 0 {
-            return Err("what it keeps is at another handler already".into());
+    /// # Panics
+    /// There are fewer words there.
+    pub fn move_to(self, place: &'static [AtomicU64]) -> Result<(), String> {
+        assert!(place.len() >= self.words, "{} words", place.len());
+        // SAFETY: the instance lives.
+        let displacement = unsafe { &(*self.kept).displacement };
+        if displacement.load(Relaxed) != 0 {
+            return Err("what it keeps is with another handler already".into());
         }
-        let here = &raw const (*kept).lock;
-        for word in 0..self.words {
-            (*place.add(word).as_ptr()).store((*here.add(word)).load(Relaxed), Relaxed);
+        // SAFETY: as many words as it says begin there.
+        let here = unsafe { slice::from_raw_parts(&raw const (*self.kept).lock, self.words) };
+        for (from, to) in here.iter().zip(place) {
+            to.store(from.load(Relaxed), Relaxed);
         }
-        let distance = place.as_ptr().expose_provenance() as isize - here.expose_provenance() as isize;
-        (*kept).displacement.store(distance, Relaxed);
+        let address = |words: &[AtomicU64]| words.as_ptr().expose_provenance() as isize;
+        displacement.store(address(place) - address(here), Relaxed);
         Ok(())
     }
 }

@@ -562,13 +562,11 @@ impl Build {
             });
             bodies.len() as u32 - 1
         };
-        let offered = self.offered.iter().map(|&(interface, steps, limit)| Offered {
-            interface,
-            offset: take(size_of::<OfferedSlot>()),
-            body: if steps.is_empty() { Offered::INWARD } else { body(steps, Some(interface)) },
-            inward: if steps.is_empty() { take(size_of::<RequiredSlot>()) } else { 0 },
-            limit,
-            connectable: true,
+        let offered = self.offered.iter().map(|&(interface, steps, limit)| {
+            let offset = take(size_of::<OfferedSlot>());
+            let body = if steps.is_empty() { Offered::INWARD } else { body(steps, Some(interface)) };
+            let inward = if steps.is_empty() { take(size_of::<RequiredSlot>()) } else { 0 };
+            Offered { inward, limit, ..Offered::plain(interface, offset, body) }
         });
         let offered = leak(offered.collect());
         let required = self.required.iter().map(|&(interface, slots)| Required {

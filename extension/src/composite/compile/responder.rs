@@ -126,7 +126,11 @@ impl Program {
             return Err(format!("handlers have no {what}").into());
         }
         if used * WORD > STACK as usize {
-            return Err(format!("it needs {used} words at once, and a handler has {}", STACK as usize / WORD).into());
+            return Err(format!(
+                "it needs {used} words at once, and a handler has {}",
+                STACK as usize / WORD
+            )
+            .into());
         }
         Ok(compiler.assembler.finish())
     }
@@ -377,9 +381,9 @@ impl Compiler {
         let leave = self.responding().leave;
         let sent: Vec<u32> = (0..self.responding().messages.len() as u32)
             .filter(|number| {
-                self.calls.iter().any(
-                    |call| matches!(&call.action, Action::Send { message, .. } if message == number),
-                )
+                self.calls
+                    .iter()
+                    .any(|call| matches!(&call.action, Action::Send { message, .. } if message == number))
             })
             .collect();
         self.get_own(R0, own::REPLY);
@@ -397,8 +401,7 @@ impl Compiler {
 
     fn answer(&mut self, message: u32, kept: u32) {
         let types = self.responding().messages[message as usize].clone();
-        let (length, leave, fits) =
-            (length_of_all(&types), self.responding().leave, self.assembler.label());
+        let (length, leave, fits) = (length_of_all(&types), self.responding().leave, self.assembler.label());
         self.number(R2, length.into());
         self.get_own(R3, own::LENGTH);
         self.alu(Alu::Sub, R2, R3);

@@ -27,20 +27,28 @@ fn packets_are_read_behind_a_comparison_with_their_end() {
 }
 
 #[test]
-fn how_long_a_packet_is_is_its_end_without_its_beginning() {
-    // It is a number, which is at least 0.
+fn where_a_pointer_stood_numbers_stand_as_well() {
     plain(
         "ldxw %r2, [%r1]
-         ldxw %r3, [%r1+4]
-         mov %r0, 1
-         mov %r4, %r3
-         sub %r4, %r2
-         jgt %r4, 64, out
-         mov %r5, %r10
-         sub %r5, 80
-         add %r5, %r4
-         stb [%r5], 1
-         out: exit",
+         stxdw [%r10-8], %r2
+         stw [%r10-8], 7
+         ldxw %r0, [%r10-8]
+         stw [%r10-4], 8
+         ldxw %r3, [%r10-8]
+         add %r0, %r3
+         exit",
+    );
+}
+
+#[test]
+fn the_length_of_a_packet_is_a_number() {
+    plain(
+        "ldxw %r2, [%r1]
+         ldxw %r0, [%r1+4]
+         add %r2, 14
+         sub %r0, %r2
+         and %r0, 1
+         exit",
     );
 }
 
@@ -132,18 +140,6 @@ fn spilled_pointers_keep_what_they_are() {
          stb [%r10-9], 1
          ldxdw %r2, [%r10-8]
          ldxw %r0, [%r2+12]
-         exit",
-    );
-}
-
-#[test]
-fn half_of_a_place_in_which_a_pointer_stood_holds_a_number() {
-    plain(
-        "stxdw [%r10-8], %r1
-         ldxdw %r1, [%r10-8]
-         mov32 %r2, 7
-         stxw [%r10-8], %r2
-         ldxw %r0, [%r10-8]
          exit",
     );
 }

@@ -64,6 +64,29 @@ impl AfXdp {
     /// # Errors
     /// What is missing, for people.
     pub fn open(interface: &str, queue: u32, mode: Mode) -> std::result::Result<AfXdp, String> {
+        AfXdp::with(interface, queue, mode, None)
+    }
+
+    /// Takes the datagrams for a port that come in at a queue of an interface, over IPv4, without options and in one piece. All else goes to the
+    /// kernel's stack.
+    ///
+    /// # Errors
+    /// What is missing, for people.
+    pub fn open_port(
+        interface: &str,
+        queue: u32,
+        mode: Mode,
+        port: u16,
+    ) -> std::result::Result<AfXdp, String> {
+        AfXdp::with(interface, queue, mode, Some(port))
+    }
+
+    fn with(
+        interface: &str,
+        queue: u32,
+        mode: Mode,
+        port: Option<u16>,
+    ) -> std::result::Result<AfXdp, String> {
         let number = interface::number(interface)?;
         let memory = Mapping::new(None, FRAMES as usize * FRAME)
             .map(Memory)
@@ -96,7 +119,7 @@ impl AfXdp {
         sockets
             .set(&queue.to_ne_bytes(), &descriptor)
             .map_err(|error| cant("register a socket for", interface, &error))?;
-        let attached = attach(&sockets, interface, number, mode)?;
+        let attached = attach(&sockets, interface, number, mode, port)?;
         let free = (FRAMES / 2..FRAMES).map(|number| u64::from(number) * FRAME as u64).collect();
         Ok(AfXdp {
             receiving,
@@ -140,15 +163,53 @@ fn sockets() -> Result<Map> {
     Map::new("sockets", Definition { kind: XSKMAP, key: 4, value: 4, entries: 64, flags: 0, extra: 0 })
 }
 
-/// Has the interface give what comes to the socket of its queue, if there is one.
-fn attach(sockets: &Map, interface: &str, number: u32, mode: Mode) -> std::result::Result<Attached, String> {
+/// Has the interface give what comes, or what comes for a port, to the socket of its queue, if there is one.
+fn attach(
+    sockets: &Map,
+    interface: &str,
+    number: u32,
+    mode: Mode,
+    port: Option<u16>,
+) -> std::result::Result<Attached, String> {
+    let only = port.map_or(String::new(), only_port);
     let text = format!(
-        "ldxw %r2, [%r1+16]\nlddw %r1, map_by_fd({})\nmov %r3, 2\ncall 51\nexit",
+        "{only}
+         ldxw %r2, [%r1+16]
+         lddw %r1, map_by_fd({})
+         mov %r3, 2
+         call 51
+         exit
+         pass: mov %r0, 2
+         exit",
         sockets.fd().as_raw_fd()
     );
     let slots = assemble(&text).map_err(|error| error.to_string())?;
     let program = bpf::load_xdp("to_socket", &slots)?;
     Attached::new(&program, interface, number, mode)
+}
+
+/// Goes to `pass` with all that isn't a datagram for the port.
+fn only_port(port: u16) -> String {
+    // Numbers of the network as this machine loads them.
+    let [ipv4, fragment, port] = [0x0800, 0x3fff, port].map(u16::to_be);
+    format!(
+        "ldxw %r2, [%r1]
+         ldxw %r3, [%r1+4]
+         mov %r4, %r2
+         add %r4, 42
+         jgt %r4, %r3, pass
+         ldxh %r4, [%r2+12]
+         jne %r4, {ipv4}, pass
+         ldxb %r4, [%r2+14]
+         jne %r4, 0x45, pass
+         ldxb %r4, [%r2+23]
+         jne %r4, 17, pass
+         ldxh %r4, [%r2+20]
+         and %r4, {fragment}
+         jne %r4, 0, pass
+         ldxh %r4, [%r2+36]
+         jne %r4, {port}, pass"
+    )
 }
 
 impl AsFd for AfXdp {

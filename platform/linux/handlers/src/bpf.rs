@@ -273,7 +273,8 @@ impl Attributes for Run {}
 /// What a program says of a packet, and the packet afterwards; and how long a run of it took, in nanoseconds, if it is done
 /// `repeat` times.
 pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8>, u32)> {
-    let mut out = vec![0u8; packet.len() + 1024];
+    // A message grows by less than a page.
+    let mut out = vec![0u8; packet.len() + 4096];
     let mut attributes = Run {
         program: program.as_raw_fd() as u32,
         size_in: packet.len() as u32,

@@ -31,6 +31,24 @@ pub trait Device: AsFd {
     }
 }
 
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn interface(&self) -> u32 {
+        (**self).interface()
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&mut Frame<'_>) -> Decision) -> Result<usize> {
+        (**self).receive(take)
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<()> {
+        (**self).send(message)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        (**self).flush()
+    }
+}
+
 /// Room before and behind a message, in which handlers may make it longer.
 pub(crate) const ROOM: usize = 256;
 

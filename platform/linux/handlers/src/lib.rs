@@ -3,6 +3,9 @@
 
 mod af_xdp;
 pub mod bpf;
+#[cfg(feature = "service")]
+mod compile;
+pub mod datagram;
 mod device;
 mod interface;
 mod line;
@@ -10,14 +13,24 @@ mod mapping;
 mod pinned;
 mod region;
 mod ring;
+#[cfg(feature = "service")]
+mod service;
 mod station;
+#[cfg(feature = "service")]
+mod wish;
 mod xdp;
 
 pub use af_xdp::AfXdp;
+#[cfg(feature = "service")]
+pub use compile::{HEADER, compile, compile_text};
 pub use device::{Decision, Device};
 pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};
 pub use ring::Ring;
-pub use station::{Station, Upcall};
+#[cfg(feature = "service")]
+pub use service::{Engine, Place, Service};
+pub use station::{Station, Upcall, time_now};
+#[cfg(feature = "service")]
+pub use wish::Wish;
 pub use xdp::{Attached, Mode, Xdp};

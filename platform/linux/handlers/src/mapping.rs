@@ -4,10 +4,15 @@
 //! who has it is dropped; what is done with it until then is said where that is done.
 
 use std::io::Result;
-use std::os::fd::BorrowedFd;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, without_provenance_mut};
+use std::slice;
+use std::sync::atomic::AtomicU64;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use crate::bpf::Map;
 
 pub(crate) const PAGE: usize = 4096;
 
@@ -69,6 +74,19 @@ fn place<T>(address: Option<usize>) -> *mut T {
 
 fn at(address: Option<usize>) -> MapFlags {
     if address.is_some() { MapFlags::FIXED_NOREPLACE } else { MapFlags::empty() }
+}
+
+impl Map {
+    /// The first value of a table that an application can map, as numbers that its handler may change meanwhile. It is mapped for good.
+    ///
+    /// # Errors
+    /// It can't be mapped.
+    pub fn words(&self) -> Result<&'static [AtomicU64]> {
+        let length = self.definition().value as usize;
+        let mapping = ManuallyDrop::new(Mapping::shared(self.fd().as_fd(), None, (0, length), true)?);
+        // SAFETY: it is never unmapped, as long as this, and begins with a page; all numbers are numbers.
+        Ok(unsafe { slice::from_raw_parts(mapping.begin.cast().as_ptr(), length / size_of::<AtomicU64>()) })
+    }
 }
 
 impl Drop for Mapping {

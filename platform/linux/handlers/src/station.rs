@@ -4,11 +4,12 @@
 
 use std::collections::VecDeque;
 use std::io::Result;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use drystone_extension::engine::jit::Pages;
 use drystone_extension::handler::{Flows, Frame, Outcome, Verdict};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::device::{Decision, Device};
 
@@ -26,13 +27,12 @@ pub struct Station<D> {
     /// What is called with what is no flow's; it may send it back, or consume it.
     pub upcall: Option<Upcall>,
     passed: VecDeque<Vec<u8>>,
-    begin: Instant,
 }
 
 impl<D: Device> Station<D> {
     /// A device, and whose what comes from it is.
     pub fn new(device: D, flows: Flows<Pages>) -> Station<D> {
-        Station { device, flows, upcall: None, passed: VecDeque::new(), begin: Instant::now() }
+        Station { device, flows, upcall: None, passed: VecDeque::new() }
     }
 
     /// Does what is to be done with all that has arrived; how many messages that was.
@@ -40,9 +40,9 @@ impl<D: Device> Station<D> {
     /// # Errors
     /// The device is gone.
     pub fn turn(&mut self) -> Result<usize> {
-        let Station { device, flows, upcall, passed, begin } = self;
+        let Station { device, flows, upcall, passed } = self;
         let interface = device.interface();
-        let now = begin.elapsed().as_nanos() as u64;
+        let now = time_now();
         let mut sends = Vec::new();
         let count = device.receive(&mut |frame| {
             let outcome = flows.arrive(frame, (interface, 0), now);
@@ -92,4 +92,10 @@ impl<D: Device> Station<D> {
     pub fn device(&mut self) -> &mut D {
         &mut self.device
     }
+}
+
+/// Nanoseconds since the machine's start: what `time_now` tells handlers, in Linux's kernel too.
+pub fn time_now() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

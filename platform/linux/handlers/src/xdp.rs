@@ -16,12 +16,14 @@ use crate::ring::Ring;
 
 /// Where in Linux a handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "service", derive(clap::ValueEnum))]
 pub enum Mode {
-    /// The driver's, or else the stack's.
+    /// In the driver, or else, and at pairs of virtual interfaces, where the network stack begins
+    // What the driver of such a pair sends back is lost, unless the other end is prepared for it.
     Any,
-    /// Where the network stack begins: every device can.
+    /// Where the network stack begins: every device can
     Generic,
-    /// In the device's driver.
+    /// In the device's driver
     Native,
 }
 
@@ -81,6 +83,7 @@ impl Xdp {
     /// There is no such interface, it has a handler already, or it can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
         let number = interface::number(interface)?;
+        let mode = if mode == Mode::Any && interface::is_of_a_pair(interface) { Mode::Generic } else { mode };
         Attached::new(&self.program, interface, number, mode)
     }
 

@@ -7,7 +7,7 @@ use drystone_runtime::binding::Hints;
 
 use super::datum::Datum;
 use super::place::Place;
-use super::{http, nats, onc, ring};
+use super::{http, nats, onc, ring, udp};
 use crate::control;
 
 const fn parameter(name: &'static str, ty: Type) -> Parameter {
@@ -41,6 +41,23 @@ static TOLD: Interface = Interface {
     payload_words: 5,
 };
 
+/// `{ IN Ask(..) ( OUT Told(..) | OUT Silent ) | IN Note(..) }`
+pub(super) static ASKED: Interface = Interface {
+    name: Str::new("Asked"),
+    fingerprint: Fingerprint([0, 0x1234_5678_0000_0000]),
+    messages: Table::new(&[
+        message("Ask", &ALL),
+        Message { sender: Side::Server, ..message("Told", &ALL) },
+        Message { sender: Side::Server, ..message("Silent", &[]) },
+        message("Note", &ALL),
+    ]),
+    next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
+    states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
+    payload_words: 5,
+};
+
+const NONE: u16 = Interface::NONE;
+
 /// Bytes that come over TCP or UDP to a server of ONC RPC, or to a client.
 ///
 /// # Panics
@@ -50,6 +67,14 @@ pub fn onc(bytes: &[u8]) {
         onc::feed(bytes, pieces);
     }
     onc::read(bytes, &ALL);
+}
+
+/// A datagram that comes to a server by UDP, or to a client.
+///
+/// # Panics
+/// Something is wrong with what reads it.
+pub fn udp(bytes: &[u8]) {
+    udp::read(bytes, &ASKED);
 }
 
 /// Bytes that come over HTTP as a message.
@@ -111,6 +136,7 @@ pub fn names(bytes: &[u8]) {
     }
     http::read_hints(&hints);
     onc::read_hints(&hints);
+    udp::read_hints(&hints);
     let Ok(name) = Name::decode(name) else { return };
     assert!(name.to_string().chars().count() <= 202);
     assert_eq!(Name::decode(name.bytes()), Ok(name));
@@ -168,6 +194,7 @@ mod tests {
     fn strangers_may_send_anything() {
         let all = [
             ("onc", onc as fn(&[u8])),
+            ("udp", udp),
             ("json", json),
             ("nats", nats),
             ("ring", ring),

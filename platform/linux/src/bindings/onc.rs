@@ -1,8 +1,8 @@
 //! ONC RPC version 2 (RFC 5531): what a program offers in request/reply form is called by anyone's clients, and anyone's
 //! servers are called by it, over TCP and UDP.
 //!
-//! `options` is what `BY` may say, `service` which procedure is which call, `x` the same for `rpcgen`; `message`, `record`
-//! and `xdr` are the bytes. `context` has the names. A server is what is `offered`: a `door`, with `connection`s or
+//! `options` is what `BY` may say, `service` which procedure is which call, `x` the same for `rpcgen`; `message` and
+//! `record` are the bytes. `context` has the names. A server is what is `offered`: a `door`, with `connection`s or
 //! `datagrams`, which bring `session`s; a client a `caller`, with a `link` to the server. `portmap` is rpcbind.
 
 mod caller;
@@ -25,7 +25,6 @@ mod service_tests;
 mod session;
 mod stream_link;
 mod x;
-mod xdr;
 
 pub(in crate::bindings) use context::Context;
 pub use options::Options;
@@ -55,13 +54,14 @@ pub(super) fn feed(bytes: &[u8], length: usize) {
 /// Bytes from a stranger as a message, and as values.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
+    use super::xdr::{self, Integers};
     if let message::Called::Call(_, arguments) = message::read_call(bytes) {
         assert!(arguments.len() + 40 <= bytes.len());
     }
     if message::reply_to(bytes).is_some() {
         let _ = message::read_reply(bytes);
     }
-    for integers in [options::Integers::Int, options::Integers::Hyper] {
+    for integers in [Integers::Int, Integers::Hyper] {
         let Some(values) = xdr::read(bytes, parameters, integers) else { continue };
         let mut again = Vec::new();
         values.iter().for_each(|value| xdr::write(&mut again, value, integers).expect("it was read so"));

@@ -60,6 +60,21 @@ impl Place {
     }
 }
 
+/// Where a protocol protects nothing, it has to be said that whoever reaches the address can call.
+pub(super) fn permit(
+    address: IpAddr,
+    is_open: bool,
+    (protocol, factory): (&str, &str),
+) -> Result<(), String> {
+    if is_open || address.to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "whoever reaches this address can call, for {protocol} protects nothing: take one of this machine's own \
+         (127.0.0.1, localhost), or say that it is meant by BY {factory}(open: TRUE)"
+    ))
+}
+
 /// A port.
 fn number(port: &str) -> Result<u16, String> {
     port.parse().map_err(|_| format!("{port:?} is no port: they are 1 to 65535"))

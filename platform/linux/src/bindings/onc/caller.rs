@@ -10,11 +10,12 @@ use std::rc::Rc;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
 use super::datagram_link::DatagramLink;
-use super::link::{Link, Slot, Target, first_xid};
+use super::link::{Link, Target};
 use super::portmap::Transport;
 use super::service::Service;
 use super::stream_link::StreamLink;
 use crate::bindings::datum::data;
+use crate::bindings::slot::{Slot, first_id};
 
 /// What a name is bound to.
 pub(super) struct Remote(Rc<Server>);
@@ -28,7 +29,7 @@ struct Server {
 
 impl Remote {
     pub(super) fn new(service: Service, target: Target) -> Remote {
-        Remote(Rc::new(Server { service, target, shared: RefCell::default(), xid: Cell::new(first_xid()) }))
+        Remote(Rc::new(Server { service, target, shared: RefCell::default(), xid: Cell::new(first_id()) }))
     }
 }
 
@@ -146,7 +147,7 @@ impl Far for Caller {
         let slot = Slot::new(server.next_xid(), pump);
         let parameters = server.service.parameters(message);
         let mut write =
-            |out: &mut Vec<u8>| server.service.ask(out, (slot.xid, call), data(parameters, *values));
+            |out: &mut Vec<u8>| server.service.ask(out, (slot.id, call), data(parameters, *values));
         link.call(slot.clone(), &mut write);
         if server.service.calls.calls[call].answers.is_empty() {
             self.unanswered.push_back((call, slot));
@@ -191,7 +192,7 @@ impl Drop for Caller {
     fn drop(&mut self) {
         let Some(link) = &self.link else { return };
         if let Some((_, slot)) = &self.asked {
-            link.forget(slot.xid);
+            link.forget(slot.id);
         }
         if self.server.service.calls.lasting {
             link.finish();

@@ -86,7 +86,7 @@ impl Connection {
         if lasts {
             self.state.borrow_mut().session = Some(session.clone());
         }
-        self.door.bring(session);
+        self.door.arrivals.bring(session);
     }
 
     fn carry_out(&self, call: Call) {

@@ -1,6 +1,6 @@
 //! The names that begin with `onc:` and `onc+udp:`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Name};
@@ -14,7 +14,7 @@ use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;
-use crate::bindings::place::Place;
+use crate::bindings::place::{Place, permit};
 use crate::reactor::Reactor;
 
 /// See the head of this file.
@@ -44,16 +44,6 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
         }
     }
     Ok(options)
-}
-
-/// ONC RPC protects nothing: that whoever reaches the address can call has to be said.
-fn permit(address: IpAddr, options: &Options) -> Result<(), String> {
-    match options.open || address.to_canonical().is_loopback() {
-        true => Ok(()),
-        false => Err("whoever reaches this address can call, for ONC RPC protects nothing: take one of this machine's \
-                      own (127.0.0.1, localhost), or say that it is meant by BY Onc(open: TRUE)"
-            .into()),
-    }
 }
 
 fn place(rest: &str) -> Result<Place, String> {
@@ -96,7 +86,7 @@ impl NamingContext for Context {
         let service = Service::new(interface, &options)?;
         let place = place(name.rest())?;
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
-        permit(address.ip(), &options)?;
+        permit(address.ip(), options.open, ("ONC RPC", "Onc"))?;
         Ok(Box::new(Offered::new(&self.reactor, service, self.transport, address)?))
     }
 

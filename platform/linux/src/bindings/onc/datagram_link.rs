@@ -4,17 +4,18 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use drystone_runtime::far::Waker;
 use mio::net::UdpSocket;
 
-use super::datagrams::LARGEST;
-use super::link::{Link, MOST_OPEN, Slot, Target};
+use super::link::{Link, MOST_OPEN, Target};
 use super::message::reply_to;
+use crate::bindings::datagram::{connected, fits};
 use crate::bindings::place::Search;
+use crate::bindings::slot::Slot;
 use crate::reactor::{Expectation, Handler};
 use crate::reason::reason;
 
@@ -84,9 +85,7 @@ impl DatagramLink {
 
     fn open(&self, addresses: &[SocketAddr]) {
         let socket = addresses.first().ok_or(io::Error::other("no address")).and_then(|&address| {
-            let here: IpAddr = if address.is_ipv4() { [0; 4].into() } else { [0u16; 8].into() };
-            let mut socket = UdpSocket::bind((here, 0).into())?;
-            socket.connect(address)?;
+            let mut socket = connected(address)?;
             let source = self.target.reactor.watch(&mut socket)?;
             Ok((socket, source))
         });
@@ -225,10 +224,7 @@ impl Link for DatagramLink {
 
     fn call(&self, slot: Rc<Slot>, write: &mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>) {
         let mut bytes = Vec::new();
-        let written = write(&mut bytes).and_then(|()| match bytes.len() {
-            ..=LARGEST => Ok(()),
-            more => Err(format!("a call of {more} bytes is too long for UDP")),
-        });
+        let written = write(&mut bytes).and_then(|()| fits("call", &bytes));
         if let Err(why) = written {
             return slot.done(Err(self.target.about(why)));
         }
@@ -241,7 +237,7 @@ impl Link for DatagramLink {
             }
             let now = Instant::now();
             let (next, until) = (now + FIRST_PAUSE, now + PATIENCE);
-            state.calls.insert(slot.xid, Call { slot, bytes, next, pause: FIRST_PAUSE, until });
+            state.calls.insert(slot.id, Call { slot, bytes, next, pause: FIRST_PAUSE, until });
             state.expectation.get_or_insert_with(|| self.target.reactor.expect());
             // The alarm of an earlier call comes before this one is due.
             if state.alarm.is_some() {

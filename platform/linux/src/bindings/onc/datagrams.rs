@@ -14,6 +14,7 @@ use super::door::Door;
 use super::repeats::{Key, Known, Repeats};
 use super::service::{Asked, Service};
 use super::session::{Back, Call, Session, Write};
+use crate::bindings::datagram::{bound, fits};
 use crate::reactor::Handler;
 
 /// How many calls may be unanswered: others are lost, and come again.
@@ -21,9 +22,6 @@ const MOST_OPEN: usize = 4096;
 
 /// How many datagrams are taken at a time before others have their turn.
 const BATCH: usize = 256;
-
-/// Most bytes of a datagram over IPv4.
-pub(super) const LARGEST: usize = 65_507;
 
 /// See the head of this file.
 pub(super) struct Datagrams {
@@ -38,7 +36,7 @@ pub(super) struct Datagrams {
 impl Datagrams {
     /// Gives the address, too: it may have been given no port.
     pub(super) fn new(door: &Rc<Door>, address: SocketAddr) -> io::Result<(Rc<Datagrams>, SocketAddr)> {
-        let mut socket = UdpSocket::bind(address)?;
+        let mut socket = bound(address)?;
         let at = socket.local_addr()?;
         let source = door.reactor.watch(&mut socket)?;
         let datagrams = Rc::new_cyclic(|me| Datagrams {
@@ -75,7 +73,7 @@ impl Datagrams {
                 if let Some(back) = self.is_new(peer, key) {
                     let call = Call { xid, call, arguments: arguments.to_vec(), back };
                     let service = self.door.service.clone();
-                    self.door.bring(Session::new(service, VecDeque::from([call]), false));
+                    self.door.arrivals.bring(Session::new(service, VecDeque::from([call]), false));
                 }
             }
         }
@@ -116,11 +114,7 @@ impl Back for Caller {
 
     fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String> {
         let mut out = Vec::new();
-        let fits = |out: &Vec<u8>| match out.len() {
-            ..=LARGEST => Ok(()),
-            more => Err(format!("a reply of {more} bytes is too long for UDP")),
-        };
-        let written = write(&mut out).and_then(|()| fits(&out));
+        let written = write(&mut out).and_then(|()| fits("reply", &out));
         if written.is_err() {
             out.clear();
             Service::failed(&mut out, call.xid);

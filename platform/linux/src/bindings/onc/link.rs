@@ -1,7 +1,5 @@
 //! A client's way to a server: calls go out, and replies come back in any order.
 
-use std::cell::RefCell;
-use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -9,34 +7,11 @@ use drystone_runtime::far::Waker;
 
 use super::portmap::{Transport, port_of};
 use crate::bindings::place::{Place, Search, search};
+use crate::bindings::slot::Slot;
 use crate::reactor::{Handler, Reactor};
 
 /// How many calls over one way may be unanswered.
 pub(super) const MOST_OPEN: usize = 64;
-
-/// A call that was made.
-pub(super) struct Slot {
-    pub(super) xid: u32,
-    pump: Waker,
-    reply: RefCell<Option<Result<Vec<u8>, String>>>,
-}
-
-impl Slot {
-    pub(super) fn new(xid: u32, pump: Waker) -> Rc<Slot> {
-        Rc::new(Slot { xid, pump, reply: RefCell::default() })
-    }
-
-    /// The reply has come, or it is certain that none will.
-    pub(super) fn done(&self, reply: Result<Vec<u8>, String>) {
-        *self.reply.borrow_mut() = Some(reply);
-        self.pump.wake();
-    }
-
-    /// The reply, once.
-    pub(super) fn reply(&self) -> Option<Result<Vec<u8>, String>> {
-        self.reply.borrow_mut().take()
-    }
-}
 
 /// See the head of this file.
 pub(super) trait Link {
@@ -97,9 +72,4 @@ impl Target {
             Ok(addresses)
         })
     }
-}
-
-/// A number to begin with that others hardly have.
-pub(super) fn first_xid() -> u32 {
-    RandomState::new().hash_one(0) as u32
 }

@@ -52,11 +52,11 @@ impl Offered {
 
 impl Exported for Offered {
     fn attach(&mut self, listener: Waker) {
-        self.door.attach(listener);
+        self.door.arrivals.attach(listener);
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
-        Some(Box::new(Served(self.door.accept()?)))
+        Some(Box::new(Served(self.door.arrivals.accept()?)))
     }
 }
 

@@ -1,13 +1,6 @@
 //! What `BY ONC(...)` may say about procedures and their formats.
 
-/// How the peer's integers go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Integers {
-    /// In 32 bits; others are errors of the call.
-    Int,
-    /// In 64 bits.
-    Hyper,
-}
+use crate::bindings::xdr::Integers;
 
 /// As what `rpcgen` shall know a TEXT; the bytes are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

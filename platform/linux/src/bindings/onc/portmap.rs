@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::message::{Head, read_reply, reply_to, write_call};
 use super::record::{Record, Records, begin, end};
-use super::xdr::{Reader, write_opaque, write_word};
+use crate::bindings::xdr::{Reader, write_opaque, write_word};
 use crate::reason::reason;
 
 const SOCKET: &str = "/run/rpcbind.sock";

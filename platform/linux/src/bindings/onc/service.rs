@@ -8,9 +8,9 @@ use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter};
 
 use super::message::{self, Accepted, Called, Head, read_call, write_accepted, write_call};
-use super::options::{Integers, Options, Texts};
-use super::xdr::{self, Reader, write_word};
+use super::options::{Options, Texts};
 use crate::bindings::datum::{Datum, only_data};
+use crate::bindings::xdr::{self, Integers, Reader, write_word};
 
 /// The first of the numbers for programs that nobody hands out (RFC 5531, section 13).
 const FOR_ANYONE: u32 = 0x2000_0000;

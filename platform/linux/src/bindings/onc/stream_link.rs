@@ -11,11 +11,12 @@ use std::vec;
 use drystone_runtime::far::Waker;
 use mio::net::TcpStream;
 
-use super::link::{Link, MOST_OPEN, Slot, Target};
+use super::link::{Link, MOST_OPEN, Target};
 use super::message::reply_to;
 use super::record::{self, Record, Records};
 use crate::bindings::alive::keep_alive;
 use crate::bindings::place::Search;
+use crate::bindings::slot::Slot;
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::{Expectation, Handler};
 use crate::reason::reason;
@@ -265,7 +266,7 @@ impl Link for StreamLink {
             Phase::Up(socket) => socket.write(&out),
             _ => state.early.extend_from_slice(&out),
         }
-        state.calls.insert(slot.xid, slot);
+        state.calls.insert(slot.id, slot);
         state.expectation.get_or_insert_with(|| self.target.reactor.expect());
     }
 

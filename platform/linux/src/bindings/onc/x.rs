@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use drystone_component::{Parameter, Type};
 
-use super::options::{Integers, Texts};
+use super::options::Texts;
 use super::service::Service;
+use crate::bindings::xdr::Integers;
 
 /// Words that can't be names in C or in `rpcgen`'s language.
 const TAKEN: &[&str] = &[

@@ -5,8 +5,16 @@ use std::borrow::Cow;
 
 use drystone_component::{Parameter, Type};
 
-use super::options::Integers;
-use crate::bindings::datum::Datum;
+use super::datum::Datum;
+
+/// How the peer's integers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integers {
+    /// In 32 bits; others are errors of the call.
+    Int,
+    /// In 64 bits.
+    Hyper,
+}
 
 /// Bytes that are read from their beginning. `None` of its methods: they end too early, or say what can't be.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);

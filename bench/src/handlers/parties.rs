@@ -1,0 +1,128 @@
+//! Who answers, and how each is started.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::Experiment;
+use super::autogroup::Alone;
+use super::far::ADDRESS;
+use super::work::{Work, zone};
+use crate::execute::{execute, processors};
+use crate::places;
+
+/// For one measurement.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// One that answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    Xdp,
+    AfXdp,
+    UdpSpinning,
+    UdpBlocking,
+    CacheXdp,
+    CacheAfXdp,
+    CacheProcess,
+    Memcached,
+    DnsXdp,
+    DnsAfXdp,
+    DnsProcess,
+    Nsd,
+}
+
+/// What is built before.
+pub struct Parties {
+    cache: PathBuf,
+    dns: PathBuf,
+    /// With the zone's file, and what nsd wants to be told.
+    folder: TempDir,
+}
+
+/// What a client has measured: microseconds, and answers in a second.
+#[derive(Deserialize)]
+pub struct Told {
+    pub median: f64,
+    pub p99: f64,
+    pub rate: f64,
+}
+
+impl Party {
+    /// As the page has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Party::Xdp | Party::CacheXdp | Party::DnsXdp => "xdp",
+            Party::AfXdp | Party::CacheAfXdp | Party::DnsAfXdp => "af-xdp",
+            Party::UdpSpinning => "udp-spinning",
+            Party::UdpBlocking => "udp-blocking",
+            Party::CacheProcess | Party::DnsProcess => "process",
+            Party::Memcached => "memcached",
+            Party::Nsd => "nsd",
+        }
+    }
+}
+
+impl Parties {
+    pub fn new() -> Result<Parties, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let files = [("zone", zone()), ("nsd.conf", nsd(folder.path()))];
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).map_err(|error| format!("{name}: {error}"))?;
+        }
+        Ok(Parties { cache: places::built("drystone-cache")?, dns: places::built("drystone-dns")?, folder })
+    }
+
+    /// Has a client ask it.
+    pub fn measure(&self, experiment: &Experiment, party: Party, requests: u64) -> Result<Told, String> {
+        let _alone = Alone::begin(experiment.busy > 0)?;
+        let mut command = Command::new("unshare");
+        command.arg("--net").arg(places::executable()).args(["near", experiment.work.word()]);
+        command.args([requests.to_string(), experiment.window.to_string(), experiment.busy.to_string()]);
+        command.arg("--").args(self.words(party));
+        let output = execute(&mut command, processors(), LIMIT)?.output;
+        serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))
+    }
+
+    /// The server's command.
+    fn words(&self, party: Party) -> Vec<PathBuf> {
+        let own = |how: &str| vec![places::executable(), "increment".into(), how.into()];
+        let with = |program: &PathBuf, first: &[PathBuf], rest: &[&str]| {
+            let first = [program].into_iter().chain(first).cloned();
+            first.chain(rest.iter().map(Into::into)).collect()
+        };
+        let cache = |rest: &[&str]| with(&self.cache, &[], rest);
+        let zone = [self.folder.path().join("zone"), "--port".into(), Work::Dns.port().to_string().into()];
+        let dns = |rest: &[&str]| with(&self.dns, &zone, rest);
+        let xdp = ["--on", "far", "--engine", "xdp", "--mode", "generic"];
+        let af_xdp = ["--on", "far", "--engine", "af-xdp", "--mode", "generic"];
+        match party {
+            Party::Xdp | Party::AfXdp | Party::UdpSpinning | Party::UdpBlocking => own(party.name()),
+            Party::CacheXdp => cache(&xdp),
+            Party::CacheAfXdp => cache(&af_xdp),
+            Party::CacheProcess => cache(&[]),
+            Party::Memcached => {
+                let words = ["memcached", "-u", "root", "-t", "1", "-p", "11211", "-U", "11211"];
+                words.iter().map(Into::into).collect()
+            }
+            Party::DnsXdp => dns(&xdp),
+            Party::DnsAfXdp => dns(&af_xdp),
+            Party::DnsProcess => dns(&[]),
+            Party::Nsd => vec!["nsd".into(), "-d".into(), "-c".into(), self.folder.path().join("nsd.conf")],
+        }
+    }
+}
+
+/// What nsd is told: one server on its processor, and answers without what wasn't asked for.
+fn nsd(folder: &Path) -> String {
+    let (folder, address, port) = (folder.display(), ADDRESS, Work::Dns.port());
+    format!(
+        "server:\n ip-address: {address}@{port}\n server-count: 1\n username: \"\"\n chroot: \"\"\n zonesdir: \"{folder}\"\n \
+         pidfile: \"{folder}/pid\"\n xfrdfile: \"{folder}/xfrd\"\n zonelistfile: \"{folder}/list\"\n xfrdir: \"{folder}\"\n \
+         minimal-responses: yes\n rrl-ratelimit: 0\nremote-control:\n control-enable: no\n\
+         zone:\n name: \"example.com\"\n zonefile: \"zone\"\n"
+    )
+}

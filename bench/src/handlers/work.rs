@@ -1,0 +1,161 @@
+//! What is asked, and whether that was the answer.
+
+use clap::ValueEnum;
+
+/// See the head of this file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Work {
+    /// One is added to a number of the server's, which comes back.
+    Increment,
+    /// The values of a thousand keys, in turn, over memcached's protocol.
+    Memcached,
+    /// The addresses of a thousand names, in turn.
+    Dns,
+}
+
+const KEYS: u64 = 1000;
+/// Seconds that an address is true.
+const TTL: u32 = 3600;
+
+impl Work {
+    /// As it is said on a command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Work::Increment => "increment",
+            Work::Memcached => "memcached",
+            Work::Dns => "dns",
+        }
+    }
+
+    /// Where it is done.
+    pub fn port(self) -> u16 {
+        match self {
+            Work::Increment => 7000,
+            Work::Memcached => 11211,
+            Work::Dns => 5300,
+        }
+    }
+
+    /// What is answered in any case, and changes nothing: it shows that the server is there.
+    pub fn greeting(self) -> Vec<u8> {
+        match self {
+            Work::Increment => vec![0; 8],
+            Work::Memcached => framed(0, b"version\r\n"),
+            Work::Dns => query(u64::MAX),
+        }
+    }
+
+    /// Whether that is the answer to a greeting, which may come late.
+    pub fn is_greeting(self, answer: &[u8]) -> bool {
+        match self {
+            Work::Increment => answer == [0; 8],
+            Work::Memcached => answer.get(8..).is_some_and(|text| text.starts_with(b"VERSION ")),
+            Work::Dns => answer.starts_with(&[255, 255]),
+        }
+    }
+
+    /// How many requests have to be done once before, that nothing may be measured of.
+    pub fn preparations(self) -> u64 {
+        match self {
+            Work::Increment | Work::Dns => 0,
+            Work::Memcached => KEYS,
+        }
+    }
+
+    /// One of them, and its answer. Answers begin with the number of the request, of 16 bits.
+    pub fn preparation(self, number: u64) -> (Vec<u8>, Vec<u8>) {
+        let value = value(number);
+        let text = format!("set {} 0 0 {}\r\n{value}\r\n", key(number), value.len());
+        (framed(number, text.as_bytes()), framed(number, b"STORED\r\n"))
+    }
+
+    /// A request.
+    pub fn request(self, number: u64) -> Vec<u8> {
+        match self {
+            Work::Increment => 1u64.to_be_bytes().to_vec(),
+            Work::Memcached => framed(number, format!("get {}\r\n", key(number % KEYS)).as_bytes()),
+            Work::Dns => query(number),
+        }
+    }
+
+    /// Which request an answer is for, in its low 16 bits.
+    pub fn number_of(self, answer: &[u8]) -> Option<u16> {
+        match self {
+            Work::Increment => {
+                answer.first_chunk().map(|sum| u64::from_be_bytes(*sum).wrapping_sub(1) as u16)
+            }
+            Work::Memcached | Work::Dns => answer.first_chunk().map(|number| u16::from_be_bytes(*number)),
+        }
+    }
+
+    /// Whether it is the answer to that request, of which so many were answered before.
+    pub fn is_answer(self, number: u64, answer: &[u8]) -> bool {
+        match self {
+            Work::Increment => answer == (number + 1).to_be_bytes(),
+            Work::Memcached => {
+                let (key, value) = (key(number % KEYS), value(number % KEYS));
+                let text = format!("VALUE {key} 0 {}\r\n{value}\r\nEND\r\n", value.len());
+                answer == framed(number, text.as_bytes())
+            }
+            Work::Dns => is_address(number, answer),
+        }
+    }
+}
+
+fn key(number: u64) -> String {
+    format!("session:{number:06}")
+}
+
+fn value(number: u64) -> String {
+    format!("{number:032}")
+}
+
+/// A datagram of memcached's.
+fn framed(number: u64, text: &[u8]) -> Vec<u8> {
+    [&(number as u16).to_be_bytes()[..], &[0, 0, 0, 1, 0, 0], text].concat()
+}
+
+/// The file of the zone that is asked about.
+pub fn zone() -> String {
+    let head =
+        "$ORIGIN example.com.\n$TTL 3600\n@ SOA ns host 1 7200 3600 1209600 300\n@ NS ns\nns A 192.0.2.1\n";
+    let hosts = (0..KEYS).map(|number| {
+        let [_, _, high, low] = (number as u32).to_be_bytes();
+        format!("host{number:04} A 10.1.{high}.{low}\n")
+    });
+    head.to_string() + &hosts.collect::<String>()
+}
+
+fn query(number: u64) -> Vec<u8> {
+    let host = format!("host{:04}", number % KEYS);
+    let id = (number as u16).to_be_bytes();
+    [&id[..], &[1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 8], host.as_bytes(), b"\x07example\x03com\0\0\x01\0\x01"]
+        .concat()
+}
+
+/// Whether it begins as the answer does; servers may tell more behind that.
+fn is_address(number: u64, answer: &[u8]) -> bool {
+    let query = query(number);
+    let [_, _, high, low] = ((number % KEYS) as u32).to_be_bytes();
+    let record = [&[0xc0, 12, 0, 1, 0, 1][..], &TTL.to_be_bytes(), &[0, 4, 10, 1, high, low]].concat();
+    let head_is_right = answer.get(..8).is_some_and(|head| {
+        head[..2] == query[..2] && head[2] == 0x85 && head[3] & 0x7f == 0 && head[4..] == [0, 1, 0, 1]
+    });
+    head_is_right && answer[12..].strip_prefix(&query[12..]).is_some_and(|rest| rest.starts_with(&record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_those_of_their_requests() {
+        assert!(Work::Increment.is_answer(4, &5u64.to_be_bytes()));
+        let answer =
+            framed(1001, b"VALUE session:000001 0 32\r\n00000000000000000000000000000001\r\nEND\r\n");
+        assert!(Work::Memcached.is_answer(1001, &answer));
+        assert!(!Work::Memcached.is_answer(1002, &answer));
+        assert_eq!(Work::Memcached.number_of(&answer), Some(1001));
+        assert_eq!(Work::Increment.number_of(&5u64.to_be_bytes()), Some(4));
+    }
+}

@@ -1,0 +1,369 @@
+//! `IMPLEMENTATION {HANDLER}`: what a service does as a process it does as a handler, too. Bodies are generated; what is written here
+//! runs both ways, with the same requests.
+
+use std::cell::Cell;
+use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::time::Duration;
+
+use drystone_extension::bytecode::Slot;
+use drystone_extension::composite::shared;
+use drystone_extension::handler::{Ended, Frame, Handler, Image, Settings, Verdict};
+use drystone_language::check::check;
+use drystone_language::source::SourceFile;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use crate::peer::Running;
+use crate::space::Space;
+use crate::{complaint, drystone, folder_with, printed};
+
+/// What is sent: `Do` or, with nothing that is answered, `Tell`.
+#[derive(Clone, Copy, Debug)]
+enum Request {
+    Do(i64, i64, u8),
+    Tell(i64, bool),
+}
+
+/// What comes of it.
+type Reply = Option<(i64, bool, u8)>;
+
+const HEAD: &str = "INTERFACE Work;
+  { IN Do(a: INTEGER; b: INTEGER; c: CHARACTER) OUT Done(x: INTEGER; t: BOOLEAN; c: CHARACTER) | IN Tell(a: INTEGER; t: BOOLEAN) }
+END Work;
+
+COMPONENT Server OFFERS Work;
+  VARIABLE k, l: INTEGER; even: BOOLEAN; last: CHARACTER;
+
+  IMPLEMENTATION {HANDLER} Work;
+    VARIABLE a, b, x, i, j: INTEGER; c: CHARACTER; t: BOOLEAN;
+  BEGIN
+    WHILE ~ ?FINISH DO
+      a := 0; b := 0; x := 0; i := 0; j := 0; c := 0X; t := FALSE;
+";
+
+fn number() -> impl Strategy<Value = i64> {
+    let usual = prop_oneof![-5i64..20, -3000i64..3000];
+    prop_oneof![8 => usual, 1 => Just(i64::MAX - 3), 1 => Just(i64::MIN + 4)]
+}
+
+fn integers() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        3 => prop::sample::select(vec!["k", "l", "a", "b", "x", "i"]).prop_map(String::from),
+        1 => (0i64..100).prop_map(|it| it.to_string()),
+        1 => Just("INTEGER(c)".to_string()),
+        1 => Just("INTEGER(last)".to_string()),
+        1 => Just("INTEGER(t)".to_string()),
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        (inner.clone(), inner, 0..9).prop_map(|(a, b, what)| match what {
+            0 | 1 => format!("({a} + {b})"),
+            2 | 3 => format!("({a} - {b})"),
+            // Of large products the handler leaves even those to its process that don't overflow.
+            4 => format!("({a} MOD 30000) * ({b} MOD 30000)"),
+            5 => format!("({a} DIV {b})"),
+            6 => format!("({a} MOD {b})"),
+            7 => format!("MIN({a}, {b})"),
+            _ => format!("MAX(-{a}, {b})"),
+        })
+    })
+}
+
+fn conditions() -> impl Strategy<Value = String> {
+    let comparison = prop::sample::select(vec!["=", "#", "<", "<=", ">", ">="]);
+    let leaf = prop_oneof![
+        4 => (integers(), comparison, integers()).prop_map(|(a, how, b)| format!("({a} {how} {b})")),
+        1 => prop::sample::select(vec!["t", "even", "(c < last)", "(c = 41X)"]).prop_map(String::from),
+    ];
+    leaf.prop_recursive(2, 4, 2, |inner| {
+        (inner.clone(), inner, 0..3).prop_map(|(a, b, what)| match what {
+            0 => format!("({a} AND {b})"),
+            1 => format!("({a} OR {b})"),
+            _ => format!("~{a}"),
+        })
+    })
+}
+
+fn statements() -> impl Strategy<Value = String> {
+    let integer = prop::sample::select(vec!["k", "l", "x", "a"]);
+    let leaf = prop_oneof![
+        5 => (integer, integers()).prop_map(|(to, value)| format!("{to} := {value}")),
+        1 => integers().prop_map(|by| format!("INC(k, {by})")),
+        1 => integers().prop_map(|by| format!("DEC(x, {by})")),
+        1 => conditions().prop_map(|is| format!("t := {is}")),
+        1 => conditions().prop_map(|is| format!("even := {is}")),
+        1 => integers().prop_map(|it| format!("last := CHARACTER(({it}) MOD 256)")),
+        1 => integers().prop_map(|it| format!("c := CHARACTER({it})")),
+        1 => conditions().prop_map(|is| format!("ASSERT({is} OR (a < 1000))")),
+    ];
+    leaf.prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}; {b}")),
+            (conditions(), inner.clone(), inner.clone())
+                .prop_map(|(is, a, b)| format!("IF {is} THEN {a} ELSE {b} END")),
+            (-3i64..6, -2i64..4, inner.clone()).prop_map(|(to, by, a)| {
+                let by = if by == 0 { 1 } else { by };
+                format!("FOR i := 1 TO {to} BY {by} DO {a} END")
+            }),
+            inner.prop_map(|a| format!("j := 0; WHILE j < 3 DO j := j + 1; {a} END")),
+        ]
+    })
+}
+
+fn requests() -> impl Strategy<Value = Vec<Request>> {
+    let one = prop_oneof![
+        3 => (number(), number(), any::<u8>()).prop_map(|(a, b, c)| Request::Do(a, b, c)),
+        1 => (number(), any::<bool>()).prop_map(|(a, t)| Request::Tell(a, t)),
+    ];
+    prop::collection::vec(one, 1..12)
+}
+
+fn program((asked, told): (&str, &str), requests: &[Request]) -> String {
+    let mut text = HEAD.to_string();
+    let _ = write!(
+        text,
+        "      IF ?Do THEN ?Do(a, b, c); BEGIN {{EXCLUSIVE}} {asked} END; !Done(x, t, c)
+      ELSE ?Tell(a, t); BEGIN {{EXCLUSIVE}} {told} END END
+    END
+  END Work;
+END Server;
+
+COMPONENT Main;
+  VARIABLE s: Server; x: INTEGER; t: BOOLEAN; c: CHARACTER;
+BEGIN
+  NEW(s);
+"
+    );
+    for request in requests {
+        let line = match request {
+            Request::Do(a, b, c) => format!(
+                "  s!Do({a}, {b}, CHARACTER({c})); s?Done(x, t, c);\n  WRITE(x); WRITE(\" \"); WRITE(t); WRITE(\" \"); WRITE(INTEGER(c)); WRITELINE;\n"
+            ),
+            Request::Tell(a, t) => format!("  s!Tell({a}, {});\n", if *t { "TRUE" } else { "FALSE" }),
+        };
+        text += &line;
+    }
+    text + "END Main;\n"
+}
+
+/// The replies of the service as a process, and whether it failed behind them.
+fn by_process(text: &str) -> (Vec<Reply>, bool) {
+    let folder = folder_with(text);
+    let output = drystone(folder.path(), &["run", "program.dry"]);
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let reply = |line: &str| {
+        let parts: Vec<&str> = line.split(' ').collect();
+        Some((parts[0].parse().expect("a number"), parts[1] == "TRUE", parts[2].parse().expect("a number")))
+    };
+    if !output.status.success() {
+        assert_eq!(output.status.code(), Some(1), "{text}\n{}", complaint(&output));
+    }
+    (lines.lines().map(reply).collect(), !output.status.success())
+}
+
+/// The same in Drystone's engine, at 10.0.0.2, port 7000.
+struct Responder {
+    handler: Handler,
+    form: [u8; 4],
+}
+
+impl Responder {
+    fn new(text: &str, interpreted: bool) -> Responder {
+        let files = [SourceFile { path: "program.dry".into(), text: text.into() }];
+        let program = check(&files).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+        let [made] = &drystone_compiler::handlers(&program)[..] else { panic!("there is one") };
+        let slots: Vec<Slot> = made.code.as_chunks().0.iter().map(|bytes| Slot::read(*bytes)).collect();
+        let image = Image::of_responder(&made.interface, slots, made.kept);
+        let settings = Settings { interpreted, key: 7, ..Settings::default() };
+        let mut handler = Handler::of(&image, settings).unwrap_or_else(|why| panic!("{text}\n{why}"));
+        let place = [10, 0, 0, 2, 0x1b, 0x58, 0, 0];
+        let words = handler.table("service").and_then(|table| table.get(&[0; 4])).expect("it is there");
+        words[8 * shared::PLACE..][..8].copy_from_slice(&place);
+        let interface =
+            program.interfaces.iter().position(|it| it.name == made.interface).expect("it is there");
+        let identity = program.identity(drystone_language::program::InterfaceId(interface as u32));
+        let [a, b, c, d, ..] = drystone_component::Fingerprint::of(&identity).to_bytes();
+        Responder { handler, form: [a, b, c, d] }
+    }
+
+    /// None: it is left to the process.
+    fn ask(&mut self, request: Request) -> Option<Reply> {
+        let mut data = self.form.to_vec();
+        data.extend(77u32.to_be_bytes());
+        match request {
+            Request::Do(a, b, c) => {
+                data.extend(0u32.to_be_bytes());
+                data.extend(a.to_be_bytes());
+                data.extend(b.to_be_bytes());
+                data.extend(u32::from(c).to_be_bytes());
+            }
+            Request::Tell(a, t) => {
+                data.extend(2u32.to_be_bytes());
+                data.extend(a.to_be_bytes());
+                data.extend(u32::from(t).to_be_bytes());
+            }
+        }
+        let message = datagram(&data);
+        let mut buffer = [&[0; 256], &message[..], &[0; 256]].concat();
+        let mut frame = Frame::new(&mut buffer, 256, 256 + message.len());
+        let ended = self.handler.run(&mut frame, (1, 0), 5);
+        match ended {
+            Ended::With(Verdict::Drop) => Some(None),
+            Ended::With(Verdict::Transmit) => {
+                let bytes = &frame.bytes()[42..];
+                assert_eq!(bytes[..4], self.form);
+                assert_eq!(bytes[4..12], [0, 0, 0, 77, 0, 0, 0, 1]);
+                let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("a word"));
+                let x = i64::from_be_bytes(bytes[12..20].try_into().expect("a number"));
+                Some(Some((x, word(20) == 1, word(24) as u8)))
+            }
+            Ended::With(Verdict::Pass) => None,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn datagram(data: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0];
+    bytes.extend((28 + data.len() as u16).to_be_bytes());
+    bytes.extend([0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x30, 0x39]);
+    bytes.extend(7000u16.to_be_bytes());
+    bytes.extend((8 + data.len() as u16).to_be_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(data);
+    bytes
+}
+
+/// What `drystone describe --udp` says first: the name of the interface, and what its datagrams begin with.
+fn form_of(described: &str) -> [u8; 4] {
+    let (_, form) = described.lines().next().and_then(|line| line.split_once(" 0x")).expect(described);
+    u32::from_str_radix(form, 16).expect("a number").to_be_bytes()
+}
+
+/// `systems/Counter.dry` in a network namespace, asked from another one.
+struct Counter {
+    program: Running,
+    socket: UdpSocket,
+    form: [u8; 4],
+}
+
+const ADD: u32 = 0;
+const RESET: u32 = 2;
+
+impl Counter {
+    /// With a handler, if its interface is said.
+    fn new(space: &Space, interface: Option<&str>) -> Counter {
+        let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
+        let name = format!("udp://{}:7000/", space.there);
+        let mut command = space.drystone();
+        command.args(["run", "Counter.dry", &name]).args(interface).current_dir(&systems);
+        let mut program = Running::of(&mut command);
+        let output = program.stdout.take().expect("it is piped");
+        let line = BufReader::new(output).lines().next().expect("it says so").expect("it is text");
+        assert_eq!(line, "ready");
+        let described = drystone(&systems, &["describe", "--udp", "Counter.dry", "Counting"]);
+        let socket = UdpSocket::bind((space.here, 0)).expect("it has that address");
+        socket.connect((space.there, 7000)).expect("there is a way");
+        socket.set_read_timeout(Some(Duration::from_millis(500))).expect("it can be");
+        Counter { program, socket, form: form_of(&printed(&described)) }
+    }
+
+    fn send(&self, message: u32, parameters: &[u8]) {
+        let head = [self.form, 77u32.to_be_bytes(), message.to_be_bytes()].concat();
+        self.socket.send(&[&head, parameters].concat()).expect("there is a way");
+    }
+
+    /// The answer, if one comes.
+    fn add(&self, number: i64) -> Option<i64> {
+        self.send(ADD, &number.to_be_bytes());
+        let mut answer = [0; 64];
+        let length = self.socket.recv(&mut answer).ok()?;
+        assert_eq!(
+            (length, &answer[..4], &answer[4..12]),
+            (20, &self.form[..], &[0, 0, 0, 77, 0, 0, 0, 1][..])
+        );
+        Some(i64::from_be_bytes(answer[12..20].try_into().expect("a number")))
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.program);
+        rustix::process::kill_process(pid, signal).expect("it is there");
+    }
+}
+
+#[test]
+fn a_handler_answers_while_its_program_sleeps() {
+    use rustix::process::Signal;
+    let Some(space) = Space::new("handled-counter") else { return };
+    let mut counter = Counter::new(&space, Some(&space.far));
+    counter.signal(Signal::STOP);
+    if counter.add(5).is_none() {
+        counter.signal(Signal::CONT);
+        let _ = counter.program.kill();
+        let mut why = String::new();
+        let errors = counter.program.stderr.as_mut().expect("it is piped");
+        errors.read_to_string(&mut why).expect("it is text");
+        assert!(why.contains("its process answers all"), "{why}");
+        return println!("skipped: handled-counter: {why}");
+    }
+    assert_eq!([counter.add(7), counter.add(-2)], [Some(12), Some(10)]);
+    counter.send(RESET, &[]);
+    assert_eq!([counter.add(i64::MAX), counter.add(-1)], [Some(i64::MAX), Some(i64::MAX - 1)]);
+    // What overflows it leaves to the process, which fails.
+    assert_eq!(counter.add(2), None);
+    assert_eq!(counter.add(-3), Some(i64::MAX - 4));
+    counter.signal(Signal::CONT);
+    let output = counter.program.output();
+    let complaint = complaint(&output);
+    assert!(complaint.contains("overflow") && complaint.contains("Counter.host"), "{complaint}");
+}
+
+#[test]
+fn a_process_answers_where_there_is_no_handler() {
+    let Some(space) = Space::new("handled-process") else { return };
+    for interface in [None, Some("nowhere0")] {
+        let counter = Counter::new(&space, interface);
+        assert_eq!([counter.add(5), counter.add(-7)], [Some(5), Some(-2)]);
+        counter.send(RESET, &[]);
+        assert_eq!(counter.add(1), Some(1));
+        counter.signal(rustix::process::Signal::STOP);
+        assert_eq!(counter.add(1), None);
+        counter.signal(rustix::process::Signal::CONT);
+    }
+}
+
+#[test]
+fn a_handler_does_what_its_service_does_as_a_process() {
+    let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let failed = Cell::new(0);
+    let given = (statements(), statements(), requests());
+    TestRunner::new(config)
+        .run(&given, |(asked, told, requests)| {
+            let text = program((&asked, &told), &requests);
+            let (replies, fails) = by_process(&text);
+            failed.set(failed.get() + u32::from(fails));
+            for interpreted in [false, true] {
+                let mut responder = Responder::new(&text, interpreted);
+                let mut expected = replies.iter();
+                let mut left = false;
+                for request in &requests {
+                    match responder.ask(*request) {
+                        Some(None) => {}
+                        Some(reply) => prop_assert_eq!(Some(&reply), expected.next(), "{}", &text),
+                        None => {
+                            left = true;
+                            break;
+                        }
+                    }
+                }
+                prop_assert_eq!((left, expected.next()), (fails, None), "{}", &text);
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|why| panic!("{why}"));
+    let failed = failed.get();
+    assert!(failed > 0 && failed < cases, "{failed} of {cases} fail: no more than some should");
+}

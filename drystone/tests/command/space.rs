@@ -1,0 +1,66 @@
+//! A network namespace of its own, with a pair of virtual interfaces that leads there.
+
+use std::net::Ipv4Addr;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// It is gone when this is dropped.
+pub struct Space {
+    name: String,
+    /// The interface at its end of the pair.
+    pub far: String,
+    /// The addresses of this end, and of that.
+    pub here: Ipv4Addr,
+    pub there: Ipv4Addr,
+}
+
+impl Space {
+    /// None, and says so for a test, where there can be none.
+    pub fn new(test: &str) -> Option<Space> {
+        static SPACES: AtomicU8 = AtomicU8::new(0);
+        let number = SPACES.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}x{number}", std::process::id() % 100_000);
+        // What a test left that was killed is in no other one's way.
+        let network = 64 + (std::process::id() % 128) as u8;
+        let [here, there] = [1, 2].map(|end| Ipv4Addr::new(10, network, number, end));
+        let space = Space { name: format!("space{mark}"), far: format!("far{mark}"), here, there };
+        let Space { name, far, .. } = &space;
+        let near = format!("near{mark}");
+        if !ip(&format!("netns add {name}")) {
+            println!("skipped: {test}: no network namespaces");
+            // There is nothing to be taken away.
+            std::mem::forget(space);
+            return None;
+        }
+        let is_linked = [
+            format!("link add {near} type veth peer name {far} netns {name}"),
+            format!("addr add {here}/24 dev {near}"),
+            format!("link set {near} up"),
+            format!("-n {name} addr add {there}/24 dev {far}"),
+            format!("-n {name} link set {far} up"),
+        ];
+        if !is_linked.iter().all(|command| ip(command)) {
+            println!("skipped: {test}: no virtual interfaces");
+            return None;
+        }
+        Some(space)
+    }
+
+    /// The command, to be run there. (`ip netns exec` would have a file system for BPF of its own.)
+    pub fn drystone(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.name)).arg(crate::DRYSTONE);
+        command
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        ip(&format!("netns del {}", self.name));
+    }
+}
+
+fn ip(arguments: &str) -> bool {
+    let command = Command::new("ip").args(arguments.split(' ')).stderr(Stdio::null()).status();
+    command.is_ok_and(|status| status.success())
+}

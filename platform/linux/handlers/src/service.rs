@@ -1,0 +1,153 @@
+//! A handler and the process that it belongs to, wherever it runs: the process has the handler's region, and what the handler passes on.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Result;
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use drystone_extension::demux::Filter;
+use drystone_extension::handler::{Flows, Image, Machine, Settings, Share};
+
+use crate::datagram::{answer, carried, located};
+use crate::region::{self, Region};
+use crate::{AfXdp, Attached, Device, Line, Mode, Station, Xdp};
+
+/// What runs a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Linux's kernel, or else this process by AF_XDP
+    Auto,
+    /// Linux's kernel
+    Xdp,
+    /// This process, with frames that the interface's driver leaves in its memory
+    AfXdp,
+    /// This process, as the wire of an interface that it makes; it is whoever is asked for there
+    Tap,
+}
+
+/// Where datagrams for a service come in.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The network interface.
+    pub interface: String,
+    /// Its queue (by AF_XDP).
+    pub queue: u32,
+    /// The port of UDP.
+    pub port: u16,
+    /// What runs the handler.
+    pub engine: Engine,
+    /// Where in Linux.
+    pub mode: Mode,
+}
+
+/// See the head of this file. The handler has gone when this is dropped.
+pub struct Service {
+    region: Region,
+    port: u16,
+    running: Running,
+}
+
+enum Running {
+    InLinux { _xdp: Xdp, _attached: Attached },
+    Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool },
+}
+
+impl Service {
+    /// Has a handler run at a place; and why not where that was wished more.
+    ///
+    /// # Errors
+    /// No engine takes it there, for people.
+    pub fn open(object: &[u8], place: &Place) -> std::result::Result<(Service, Option<String>), String> {
+        let (service, why) = match place.engine {
+            Engine::Xdp => (Service::in_linux(object, place)?, None),
+            Engine::AfXdp => (Service::by_af_xdp(object, place)?, None),
+            Engine::Tap => (Service::on_tap(object, place)?, None),
+            Engine::Auto => match Service::in_linux(object, place) {
+                Ok(service) => (service, None),
+                Err(why) => (Service::by_af_xdp(object, place)?, Some(why)),
+            },
+        };
+        Ok((service, why))
+    }
+
+    fn in_linux(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
+        let xdp = Xdp::load(&Image::read(object, None, Machine::Linux)?)?;
+        let region = xdp.region().cloned().ok_or(NO_REGION)?;
+        let attached = xdp.attach(&place.interface, place.mode)?;
+        Ok(Service { region, port: place.port, running: Running::InLinux { _xdp: xdp, _attached: attached } })
+    }
+
+    fn by_af_xdp(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
+        let device = AfXdp::open_port(&place.interface, place.queue, place.mode, place.port)?;
+        Service::here(object, place, Box::new(device), false)
+    }
+
+    fn on_tap(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
+        let tap =
+            Line::tap(&place.interface).map_err(|error| format!("TAP `{}`: {error}", place.interface))?;
+        Service::here(object, place, Box::new(tap), true)
+    }
+
+    fn here(
+        object: &[u8],
+        place: &Place,
+        device: Box<dyn Device + Send>,
+        is_wire: bool,
+    ) -> std::result::Result<Service, String> {
+        let image = Image::read(object, None, Machine::Drystone)?;
+        let length = usize::try_from(image.region_bytes()).map_err(|error| error.to_string())?;
+        if length == 0 {
+            return Err(NO_REGION.into());
+        }
+        let region = Region::new(image.region_address(), length)
+            .map_err(|error| format!("there is no memory for the region: {error}"))?;
+        let handler = region::handler(&image, &region, Settings { key: seed(), ..Settings::default() })?;
+        let mut flows = Flows::compiled(seed(), Share::default());
+        flows.attach(0, Filter::ethernet().ipv4().udp().destination_port(place.port), handler)?;
+        let running = Running::Here { station: Box::new(Station::new(device, flows)), is_wire };
+        Ok(Service { region, port: place.port, running })
+    }
+
+    /// The memory that the handler shares with this process.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Whether Linux runs the handler: then what it passes on comes to this process's sockets, and to [`Service::turn`] else.
+    pub fn is_in_linux(&self) -> bool {
+        matches!(self.running, Running::InLinux { .. })
+    }
+
+    /// Handles what has come, or comes within that time: `answers` says by which datagrams one is answered that the handler has passed
+    /// on.
+    ///
+    /// # Errors
+    /// The interface has gone.
+    pub fn turn(&mut self, most: Duration, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> Result<()> {
+        let Running::Here { station, is_wire } = &mut self.running else {
+            sleep(most);
+            return Ok(());
+        };
+        if station.turn()? == 0 {
+            station.wait(most)?;
+        }
+        while let Some(frame) = station.take_passed() {
+            if let Some(request) = carried(&frame, self.port) {
+                for carries in answers(request) {
+                    station.device().send(&answer(&frame, &carries))?;
+                }
+            } else if let Some(here) = located(&frame).filter(|_| *is_wire) {
+                station.device().send(&here)?;
+            }
+        }
+        station.device().flush()
+    }
+}
+
+const NO_REGION: &str = "the handler has no REGION";
+
+/// A number that nobody can guess.
+fn seed() -> u64 {
+    RandomState::new().hash_one(0)
+}

@@ -1,0 +1,96 @@
+//! The names that begin with `udp:`.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use drystone_component::{Interface, Name};
+use drystone_kortex::composed::{SOME, count, only};
+use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::far::{Exported, Reach};
+
+use super::at_arrival;
+use super::caller::{Links, Remote, Server};
+use super::port::Offered;
+use super::service::Service;
+use crate::bindings::place::{Place, permit};
+use crate::reactor::Reactor;
+
+/// How many milliseconds an answer may take, unless BY says otherwise.
+const PATIENCE: u64 = 1000;
+
+/// See the head of this file.
+pub(in crate::bindings) struct Context {
+    reactor: Rc<Reactor>,
+    links: Rc<Links>,
+}
+
+impl Context {
+    pub(in crate::bindings) fn new(reactor: &Rc<Reactor>) -> Context {
+        Context { reactor: reactor.clone(), links: Links::new(reactor) }
+    }
+}
+
+/// What `BY Udp(...)` says.
+pub(super) struct Options {
+    /// How long a client waits for an answer.
+    patience: Duration,
+    /// A server is for clients on other machines, too.
+    is_open: bool,
+    /// The network interface where its handler runs, if it has one.
+    on: Option<String>,
+}
+
+pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
+    let mut options = Options { patience: Duration::from_millis(PATIENCE), is_open: false, on: None };
+    for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("udp")) {
+        only(factory, &["patience", "open", "on"])?;
+        let patience = count(factory, "patience", SOME)?.unwrap_or(PATIENCE);
+        options.patience = Duration::from_millis(patience);
+        options.is_open = factory.boolean("open")?.unwrap_or(false);
+        options.on = factory.option("on").map(|name| String::from_utf8_lossy(name).into_owned());
+    }
+    Ok(options)
+}
+
+fn place(rest: &str) -> Result<Place, String> {
+    let place = Place::parse(rest)?;
+    match (place.path.as_str(), place.port) {
+        ("" | "/", Some(_)) => Ok(place),
+        ("" | "/", None) => Err("a port is needed, as in //127.0.0.1:7000/".into()),
+        (path, _) => Err(format!("{path}: a port is for one interface, so there is no path")),
+    }
+}
+
+impl BindingFactory for Context {
+    fn bind(
+        &mut self,
+        interface: &'static Interface,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String> {
+        let (service, Options { patience, .. }) = (Service::new(interface)?, options(hints)?);
+        let server = Rc::new(Server { service, patience, name: name.to_string() });
+        Ok(Box::new(Remote { links: self.links.clone(), place: place(name.rest())?, server, link: None }))
+    }
+}
+
+impl NamingContext for Context {
+    fn export(
+        &mut self,
+        interface: &'static Interface,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Exported>, String> {
+        let (service, options, place) = (Service::new(interface)?, options(hints)?, place(name.rest())?);
+        let address = SocketAddr::new(place.here()?, place.port.unwrap_or_default());
+        permit(address.ip(), options.is_open, ("UDP", "Udp"))?;
+        let place =
+            options.on.map(|interface| at_arrival::Place { interface, address, name: name.to_string() });
+        Ok(Box::new(Offered::new(&self.reactor, service, address, place)?))
+    }
+
+    fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
+        Ok(Edge::Interface(self))
+    }
+}

@@ -1,0 +1,53 @@
+//! The command; see the book's page on it.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use drystone_cache::serve::{Sockets, passed};
+use drystone_cache::{Cache, Shadow, handler};
+use drystone_handlers::Wish;
+
+/// A cache for clients of memcached, which answers `get` over UDP where the datagram arrives.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(flatten)]
+    wish: Wish,
+    /// Of UDP and TCP
+    #[arg(long, default_value_t = 11211)]
+    port: u16,
+    /// Megabytes of items; those that were used longest ago go when there are more
+    #[arg(long, default_value_t = 64)]
+    memory: usize,
+    /// Megabytes of answers that the handler has
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=512))]
+    answers: u16,
+}
+
+fn main() -> ExitCode {
+    match serve(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(Arguments { wish, port, memory, answers }: &Arguments) -> Result<(), String> {
+    let bytes = usize::from(*answers) << 20;
+    let sockets = Sockets::open(*port).map_err(|error| format!("port {port} can't be had: {error}"))?;
+    let mut service = wish.open(*port, || handler(*port, bytes))?;
+    let shadow = service.as_ref().map(|service| Shadow::new(service.region().clone(), bytes));
+    let cache = Arc::new(Mutex::new(Cache::new(*memory << 20, shadow)));
+    sockets.serve(&cache);
+    let room = format_args!("room for {answers} MB of answers");
+    println!("listening at port {port}; {}", wish.told(service.as_ref(), room));
+    match &mut service {
+        Some(service) => passed(service, &cache).map_err(|error| format!("the interface has gone: {error}")),
+        None => loop {
+            std::thread::park();
+        },
+    }
+}

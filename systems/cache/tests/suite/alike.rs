@@ -1,0 +1,68 @@
+//! What clients and limits are told.
+
+use std::sync::Mutex;
+
+use drystone_cache::Cache;
+use drystone_cache::session::Session;
+
+fn said(cache: &Mutex<Cache>, text: &str) -> String {
+    let (mut session, mut out) = (Session::default(), Vec::new());
+    session.hear(cache, text.as_bytes(), &mut out);
+    String::from_utf8(out).expect("it is text here")
+}
+
+#[test]
+fn a_session_is_as_memcached_has_it() {
+    let cache = Mutex::new(Cache::new(1 << 20, None));
+    let all = [
+        ("set a 7 0 3\r\nabc\r\nget a\r\n", "STORED\r\nVALUE a 7 3\r\nabc\r\nEND\r\n"),
+        ("gets a b\r\n", "VALUE a 7 3 1\r\nabc\r\nEND\r\n"),
+        ("cas a 7 0 1 1\r\nd\r\ncas a 7 0 1 1\r\ne\r\n", "STORED\r\nEXISTS\r\n"),
+        ("append a 0 0 2\r\nef\r\nget a\r\n", "STORED\r\nVALUE a 7 3\r\ndef\r\nEND\r\n"),
+        ("set n 0 0 2\r\n10\r\ndecr n 1\r\nincr n 18446744073709551615\r\n", "STORED\r\n9\r\n8\r\n"),
+        ("get n\r\n", "VALUE n 0 2\r\n8 \r\nEND\r\n"),
+        ("set a 0 0 3\r\nabcd\r\nget n\r\n", "CLIENT_ERROR bad data chunk\r\nVALUE n 0 2\r\n8 \r\nEND\r\n"),
+        ("delete a noreply\r\nget a\r\ndelete a\r\n", "END\r\nNOT_FOUND\r\n"),
+        ("flush_all\r\nget n\r\n", "OK\r\nEND\r\n"),
+        ("set z 0 -1 1\r\nz\r\nget z\r\n", "STORED\r\nEND\r\n"),
+        ("quit\r\nget n\r\n", ""),
+    ];
+    for (text, wanted) in all {
+        assert_eq!(said(&cache, text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn limits_are_told_and_what_is_too_long_is_passed_over() {
+    let cache = Mutex::new(Cache::new(1 << 30, None));
+    let key = "k".repeat(251);
+    assert_eq!(said(&cache, &format!("get {key}\r\n")), "CLIENT_ERROR bad command line format\r\n");
+    let long = "v".repeat((1 << 20) + 1);
+    let text = format!("set a 0 0 {}\r\n{long}\r\nversion\r\n", long.len());
+    let told = said(&cache, &text);
+    assert!(told.starts_with("SERVER_ERROR object too large for cache\r\nVERSION "), "{told}");
+    assert!(said(&cache, &"x".repeat(1 << 17)).starts_with("CLIENT_ERROR line too long"));
+}
+
+#[test]
+fn what_comes_in_pieces_is_the_same() {
+    let cache = Mutex::new(Cache::new(1 << 20, None));
+    let (mut session, mut out) = (Session::default(), Vec::new());
+    for byte in b"set a 0 0 5\r\nab\r\nc\r\nget a\r\n" {
+        assert!(session.hear(&cache, &[*byte], &mut out));
+    }
+    assert_eq!(out, b"STORED\r\nVALUE a 0 5\r\nab\r\nc\r\nEND\r\n");
+}
+
+#[test]
+fn the_oldest_go_when_there_is_no_room() {
+    let cache = Mutex::new(Cache::new(100_000, None));
+    let value = "v".repeat(1000);
+    for number in 0..1000 {
+        assert_eq!(said(&cache, &format!("set key{number} 0 0 1000\r\n{value}\r\n")), "STORED\r\n");
+        assert_ne!(said(&cache, "get key0\r\n"), "END\r\n");
+    }
+    assert_eq!(said(&cache, "get key1\r\n"), "END\r\n");
+    assert_ne!(said(&cache, "get key999\r\n"), "END\r\n");
+    assert!(said(&cache, "stats\r\n").contains("STAT evictions 9"));
+}

@@ -1,0 +1,153 @@
+//! Server and client in network namespaces of their own, with a pair of interfaces between them: the same answers by every engine, and
+//! such as `dig` shows.
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use drystone_dns::message::response;
+use drystone_dns::serve::{Sockets, passed};
+use drystone_dns::{Zone, handler, ready};
+use drystone_handlers::{Engine, Mode, Place, Region, Service};
+
+use crate::{Random, ZONE, any_query, query};
+
+const PORT: u16 = 5353;
+
+fn ip(arguments: &str) -> bool {
+    let command =
+        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    command.is_ok_and(|status| status.success())
+}
+
+/// Has this thread be alone in a network namespace; what it is for who wants to move an interface there.
+fn alone() -> Result<i32, String> {
+    // SAFETY: it concerns this thread alone.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
+        return Err(format!("no network namespace: {}", std::io::Error::last_os_error()));
+    }
+    // SAFETY: it only tells a number.
+    let thread = unsafe { libc::gettid() };
+    if ip("link set lo up") { Ok(thread) } else { Err("there is no `ip`".into()) }
+}
+
+/// A namespace with a server, which ends with the test; `near` is in this thread's namespace.
+fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String> {
+    let client = alone()?;
+    let (say, heard) = channel();
+    let is_wire = engine == Engine::Tap;
+    let sets = ready::sets_for(&zone);
+    let object = handler(PORT, sets)?;
+    let serve = move || {
+        if !is_wire {
+            alone()?;
+            let pair = ip("link add far type veth peer name near")
+                && ip(&format!("link set near netns {client}"))
+                && ip("addr add 10.95.0.2/24 dev far")
+                && ip("link set far up");
+            if !pair {
+                return Err("this kernel has no veth".to_string());
+            }
+        }
+        let sockets = Sockets::open(PORT).map_err(|error| error.to_string())?;
+        let interface = if is_wire { "near" } else { "far" }.to_string();
+        let (service, _) = Service::open(&object, &Place { interface, queue: 0, port: PORT, engine, mode })?;
+        ready::fill(service.region(), sets, &zone);
+        sockets.serve(&zone);
+        Ok((service, zone))
+    };
+    thread::spawn(move || match serve() {
+        Ok((mut service, zone)) => {
+            let _ = say.send(Ok(service.region().clone()));
+            let _ = passed(&mut service, &zone);
+        }
+        Err(why) => drop(say.send(Err(why))),
+    });
+    let region = heard.recv().map_err(|_| "the server has ended".to_string())??;
+    match ip("addr add 10.95.0.1/24 dev near") && ip("link set near up") {
+        true => Ok(region),
+        false => Err("there is no interface".into()),
+    }
+}
+
+fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
+    let deed = move || {
+        let zone = Arc::new(Zone::read(ZONE, None).expect("it is a zone"));
+        let region = server(engine, mode, zone.clone())?;
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a port");
+        socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
+        socket.connect(("10.95.0.2", PORT)).expect("there is a way");
+        let (mut random, mut buffer) = (Random(7), [0; 2048]);
+        for number in 0..2000 {
+            let query = any_query(&mut random);
+            socket.send(&query).expect("it goes out");
+            if let Some(wanted) = response(&zone, &query, true) {
+                let length = socket.recv(&mut buffer).expect("it is answered");
+                assert_eq!(buffer[..length], wanted, "{name}, {number}: {query:02x?}");
+            }
+        }
+        let answered = ready::answered(&region);
+        assert!(answered > 200, "{name}: only {answered} were answered by the handler");
+        if engine != Engine::Tap {
+            over_tcp(&zone);
+            dig();
+        }
+        Ok(())
+    };
+    let done: Result<(), String> = thread::spawn(deed).join().expect("it passes");
+    if let Err(why) = done {
+        println!("skipped: {name}: {why}");
+    }
+}
+
+fn over_tcp(zone: &Zone) {
+    let query = query(9, "long.example.com", 16, None);
+    let mut stream = TcpStream::connect(("10.95.0.2", PORT)).expect("it listens");
+    stream.write_all(&[&(query.len() as u16).to_be_bytes()[..], &query].concat()).expect("it goes out");
+    let mut length = [0; 2];
+    stream.read_exact(&mut length).expect("it answers");
+    let mut answer = vec![0; u16::from_be_bytes(length).into()];
+    stream.read_exact(&mut answer).expect("it answers");
+    assert_eq!(Some(answer), response(zone, &query, false));
+}
+
+/// What another implementation makes of it.
+fn dig() {
+    let shown = |question: &str| {
+        let mut command = Command::new("dig");
+        command.args(["@10.95.0.2", "-p", &PORT.to_string(), "+short", "+tries=2", "+time=2"]);
+        let output = command.args(question.split(' ')).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).to_string())
+    };
+    let Some(first) = shown("ns1.example.com A") else {
+        return println!("skipped: dns-dig: there is no `dig`");
+    };
+    assert_eq!(first, "192.0.2.53\n");
+    assert_eq!(
+        shown("ftp.example.com AAAA").as_deref(),
+        Some("www.example.com.\nexample.com.\n2001:db8::1\n")
+    );
+    assert_eq!(shown("any.wild.example.com TXT").as_deref(), Some("\"whoever\"\n"));
+    assert_eq!(shown("nobody.example.com A").as_deref(), Some(""));
+    // Cut off, and asked for once more over TCP.
+    assert_eq!(shown("long.example.com TXT +noedns").map(|text| text.lines().count()), Some(3));
+}
+
+#[test]
+fn linux_does_the_same() {
+    is_alike("dns-xdp", Engine::Xdp, Mode::Generic);
+}
+
+#[test]
+fn af_xdp_does_the_same() {
+    is_alike("dns-af-xdp", Engine::AfXdp, Mode::Generic);
+}
+
+#[test]
+fn a_tap_does_the_same() {
+    is_alike("dns-tap", Engine::Tap, Mode::Any);
+}
