@@ -171,7 +171,11 @@ fn attach(
     mode: Mode,
     port: Option<u16>,
 ) -> std::result::Result<Attached, String> {
-    let only = port.map_or(String::new(), only_port);
+    // What can't be reached the kernel refuses.
+    let (only, pass) = match port {
+        Some(port) => (only_port(port), "pass: mov %r0, 2\nexit"),
+        None => (String::new(), ""),
+    };
     let text = format!(
         "{only}
          ldxw %r2, [%r1+16]
@@ -179,8 +183,7 @@ fn attach(
          mov %r3, 2
          call 51
          exit
-         pass: mov %r0, 2
-         exit",
+         {pass}",
         sockets.fd().as_raw_fd()
     );
     let slots = assemble(&text).map_err(|error| error.to_string())?;

@@ -65,10 +65,10 @@ fn beside() -> Line {
 
 fn af_xdp() -> AfXdp {
     // The kernel takes its time until the one before has gone.
-    for _ in 0..200 {
+    for _ in 0..20 {
         match AfXdp::open("far", 0, Mode::Native) {
             Ok(device) => return device,
-            Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(100)),
         }
     }
     AfXdp::open("far", 0, Mode::Native).expect("it can be")
