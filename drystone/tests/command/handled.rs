@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use drystone_extension::bytecode::Slot;
@@ -16,7 +17,7 @@ use drystone_language::source::SourceFile;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::peer::Running;
+use crate::peer::{Running, free_port};
 use crate::space::Space;
 use crate::{complaint, drystone, folder_with, printed};
 
@@ -318,6 +319,31 @@ fn a_handler_answers_while_its_program_sleeps() {
     let output = counter.program.output();
     let complaint = complaint(&output);
     assert!(complaint.contains("overflow") && complaint.contains("Counter.host"), "{complaint}");
+}
+
+#[test]
+fn the_books_client_in_c_is_answered() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/bindings-udp.md"));
+    let page = page.expect("the page is there");
+    let block = |language: &str| {
+        let (_, rest) = page.split_once(&format!("```{language}\n")).expect("it is there");
+        rest.split_once("```").expect("it ends").0.to_string()
+    };
+    let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
+    let described = drystone(&systems, &["describe", "--udp", "Counter.dry", "Counting"]);
+    assert_eq!(printed(&described), block("text"));
+
+    let (port, folder) = (free_port().to_string(), tempfile::tempdir().expect("there is room"));
+    std::fs::write(folder.path().join("client.c"), block("c").replace("7000", &port)).expect("there is room");
+    let compiled = Command::new("cc").args(["-Wall", "-o", "client", "client.c"]).current_dir(folder.path()).status();
+    assert!(compiled.expect("there is a compiler").success());
+    let mut program = Running::start(&systems, &["run", "Counter.dry", &format!("udp://127.0.0.1:{port}/")]);
+    let output = program.stdout.take().expect("it is piped");
+    assert!(BufReader::new(output).lines().next().is_some());
+    for sum in ["5\n", "10\n"] {
+        let asked = Command::new(folder.path().join("client")).output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&asked.stdout), sum);
+    }
 }
 
 #[test]
