@@ -323,7 +323,8 @@ fn a_handler_answers_while_its_program_sleeps() {
 
 #[test]
 fn the_books_client_in_c_is_answered() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/bindings-udp.md"));
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/bindings-udp.md"));
     let page = page.expect("the page is there");
     let block = |language: &str| {
         let (_, rest) = page.split_once(&format!("```{language}\n")).expect("it is there");
@@ -335,7 +336,8 @@ fn the_books_client_in_c_is_answered() {
 
     let (port, folder) = (free_port().to_string(), tempfile::tempdir().expect("there is room"));
     std::fs::write(folder.path().join("client.c"), block("c").replace("7000", &port)).expect("there is room");
-    let compiled = Command::new("cc").args(["-Wall", "-o", "client", "client.c"]).current_dir(folder.path()).status();
+    let compiled =
+        Command::new("cc").args(["-Wall", "-o", "client", "client.c"]).current_dir(folder.path()).status();
     assert!(compiled.expect("there is a compiler").success());
     let mut program = Running::start(&systems, &["run", "Counter.dry", &format!("udp://127.0.0.1:{port}/")]);
     let output = program.stdout.take().expect("it is piped");
@@ -343,6 +345,26 @@ fn the_books_client_in_c_is_answered() {
     for sum in ["5\n", "10\n"] {
         let asked = Command::new(folder.path().join("client")).output().expect("it runs");
         assert_eq!(String::from_utf8_lossy(&asked.stdout), sum);
+    }
+}
+
+/// A parallel program, whose parts lock, wait for each other and vote: by a process, and by a handler in Linux.
+#[test]
+fn programs_meet_at_a_handler() {
+    let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
+    let Some(space) = Space::new("handled-meeting") else { return };
+    for interface in [None, Some(&space.far)] {
+        let name = format!("udp://{}:7000/", space.there);
+        let mut command = space.drystone();
+        command.args(["run", "Meeting.dry", "serve", &name]).args(interface).current_dir(&systems);
+        let mut place = Running::of(&mut command);
+        let output = place.stdout.take().expect("it is piped");
+        assert!(BufReader::new(output).lines().next().is_some());
+        let workers = [(); 3].map(|()| Running::start(&systems, &["run", "Meeting.dry", "work", &name, "3"]));
+        for worker in workers {
+            let output = worker.output();
+            assert_eq!(printed(&output), "9592 primes, 72 at most between two\n", "{}", complaint(&output));
+        }
     }
 }
 
