@@ -3,15 +3,17 @@
 
 use std::cell::Cell;
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Lines, Read};
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::Command;
+use std::process::{ChildStdout, Command};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use drystone_extension::bytecode::Slot;
 use drystone_extension::composite::shared;
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Settings, Verdict};
+use drystone_handlers::Xdp;
 use drystone_language::check::check;
 use drystone_language::source::SourceFile;
 use proptest::prelude::*;
@@ -164,29 +166,77 @@ fn by_process(text: &str) -> (Vec<Reply>, bool) {
     (lines.lines().map(reply).collect(), !output.status.success())
 }
 
-/// The same in Drystone's engine, at 10.0.0.2, port 7000.
+/// The same at 10.0.0.2, port 7000.
 struct Responder {
-    handler: Handler,
+    engine: Engine,
     form: [u8; 4],
 }
 
+/// What runs a handler.
+enum Engine {
+    Own(Box<Handler>),
+    Linux(Xdp),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Compiled,
+    Interpreted,
+    InLinux,
+}
+
+impl Engine {
+    /// None where Linux can't.
+    fn new(image: &Image, way: Way) -> Option<Engine> {
+        let place = [10, 0, 0, 2, 0x1b, 0x58, 0, 0];
+        if let Way::InLinux = way {
+            let xdp = match Xdp::load(image) {
+                Err(why) if why.contains("it takes root") => return None,
+                loaded => loaded.unwrap_or_else(|why| panic!("{why}")),
+            };
+            let words = xdp.table("service").expect("it is there").words().expect("it can be mapped");
+            words[shared::PLACE].store(u64::from_le_bytes(place), Ordering::Relaxed);
+            return Some(Engine::Linux(xdp));
+        }
+        let settings =
+            Settings { interpreted: matches!(way, Way::Interpreted), key: 7, ..Settings::default() };
+        let mut handler = Handler::of(image, settings).unwrap_or_else(|why| panic!("{why}"));
+        let words = handler.table("service").and_then(|table| table.get(&[0; 4])).expect("it is there");
+        words[8 * shared::PLACE..][..8].copy_from_slice(&place);
+        Some(Engine::Own(Box::new(handler)))
+    }
+
+    fn arrives(&mut self, message: &[u8]) -> (Verdict, Vec<u8>) {
+        match self {
+            Engine::Own(handler) => {
+                let mut buffer = [&[0; 256], message, &[0; 256]].concat();
+                let mut frame = Frame::new(&mut buffer, 256, 256 + message.len());
+                match handler.run(&mut frame, (1, 0), 5) {
+                    Ended::With(verdict) => (verdict, frame.bytes().to_vec()),
+                    stopped => panic!("{stopped:?}"),
+                }
+            }
+            Engine::Linux(xdp) => {
+                let (verdict, message, _) = xdp.run(message, 1).expect("it runs");
+                (verdict, message)
+            }
+        }
+    }
+}
+
 impl Responder {
-    fn new(text: &str, interpreted: bool) -> Responder {
+    fn new(text: &str, way: Way) -> Option<Responder> {
         let files = [SourceFile { path: "program.dry".into(), text: text.into() }];
         let program = check(&files).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
         let [made] = &drystone_compiler::handlers(&program)[..] else { panic!("there is one") };
         let slots: Vec<Slot> = made.code.as_chunks().0.iter().map(|bytes| Slot::read(*bytes)).collect();
         let image = Image::of_responder(&made.interface, slots, made.kept);
-        let settings = Settings { interpreted, key: 7, ..Settings::default() };
-        let mut handler = Handler::of(&image, settings).unwrap_or_else(|why| panic!("{text}\n{why}"));
-        let place = [10, 0, 0, 2, 0x1b, 0x58, 0, 0];
-        let words = handler.table("service").and_then(|table| table.get(&[0; 4])).expect("it is there");
-        words[8 * shared::PLACE..][..8].copy_from_slice(&place);
+        let engine = Engine::new(&image, way)?;
         let interface =
             program.interfaces.iter().position(|it| it.name == made.interface).expect("it is there");
         let identity = program.identity(drystone_language::program::InterfaceId(interface as u32));
         let [a, b, c, d, ..] = drystone_component::Fingerprint::of(&identity).to_bytes();
-        Responder { handler, form: [a, b, c, d] }
+        Some(Responder { engine, form: [a, b, c, d] })
     }
 
     /// None: it is left to the process.
@@ -207,20 +257,18 @@ impl Responder {
             }
         }
         let message = datagram(&data);
-        let mut buffer = [&[0; 256], &message[..], &[0; 256]].concat();
-        let mut frame = Frame::new(&mut buffer, 256, 256 + message.len());
-        let ended = self.handler.run(&mut frame, (1, 0), 5);
-        match ended {
-            Ended::With(Verdict::Drop) => Some(None),
-            Ended::With(Verdict::Transmit) => {
-                let bytes = &frame.bytes()[42..];
+        let (verdict, frame) = self.engine.arrives(&message);
+        match verdict {
+            Verdict::Drop => Some(None),
+            Verdict::Transmit => {
+                let bytes = &frame[42..];
                 assert_eq!(bytes[..4], self.form);
                 assert_eq!(bytes[4..12], [0, 0, 0, 77, 0, 0, 0, 1]);
                 let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("a word"));
                 let x = i64::from_be_bytes(bytes[12..20].try_into().expect("a number"));
                 Some(Some((x, word(20) == 1, word(24) as u8)))
             }
-            Ended::With(Verdict::Pass) => None,
+            Verdict::Pass => None,
             other => panic!("{other:?}"),
         }
     }
@@ -246,6 +294,7 @@ fn form_of(described: &str) -> [u8; 4] {
 /// `systems/Counter.dry` in a network namespace, asked from another one.
 struct Counter {
     program: Running,
+    output: Option<Lines<BufReader<ChildStdout>>>,
     socket: UdpSocket,
     form: [u8; 4],
 }
@@ -258,17 +307,22 @@ impl Counter {
     fn new(space: &Space, interface: Option<&str>) -> Counter {
         let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
         let name = format!("udp://{}:7000/", space.there);
+        let arguments: Vec<&str> = [name.as_str()].into_iter().chain(interface).collect();
+        Counter::of(space, (&systems, "Counter.dry"), &arguments)
+    }
+
+    /// A program with the same interface.
+    fn of(space: &Space, (folder, file): (&Path, &str), arguments: &[&str]) -> Counter {
         let mut command = space.drystone();
-        command.args(["run", "Counter.dry", &name]).args(interface).current_dir(&systems);
+        command.args(["run", file]).args(arguments).current_dir(folder);
         let mut program = Running::of(&mut command);
-        let output = program.stdout.take().expect("it is piped");
-        let line = BufReader::new(output).lines().next().expect("it says so").expect("it is text");
-        assert_eq!(line, "ready");
-        let described = drystone(&systems, &["describe", "--udp", "Counter.dry", "Counting"]);
+        let mut output = BufReader::new(program.stdout.take().expect("it is piped")).lines();
+        assert_eq!(output.next().expect("it says so").expect("it is text"), "ready");
+        let described = drystone(folder, &["describe", "--udp", file, "Counting"]);
         let socket = UdpSocket::bind((space.here, 0)).expect("it has that address");
         socket.connect((space.there, 7000)).expect("there is a way");
         socket.set_read_timeout(Some(Duration::from_millis(500))).expect("it can be");
-        Counter { program, socket, form: form_of(&printed(&described)) }
+        Counter { program, output: Some(output), socket, form: form_of(&printed(&described)) }
     }
 
     fn send(&self, message: u32, parameters: &[u8]) {
@@ -368,6 +422,57 @@ fn programs_meet_at_a_handler() {
     }
 }
 
+/// A program that adds, too: its processes and the handler change the sum at once.
+const BOTH: &str = "
+INTERFACE Counting;
+  { IN Add(n: INTEGER) OUT Sum(n: INTEGER) | IN Reset }
+END Counting;
+
+COMPONENT Host OFFERS Counting;
+  VARIABLE total: INTEGER;
+  IMPLEMENTATION {HANDLER} Counting;
+    VARIABLE n, sum, i: INTEGER;
+  BEGIN
+    WHILE ?ANY DO
+      IF ?Add THEN
+        ?Add(n);
+        BEGIN {EXCLUSIVE} FOR i := 1 TO 50 DO total := total + n; sum := total END END;
+        !Sum(sum)
+      ELSE
+        ?Reset
+      END
+    END
+  END Counting;
+END Host;
+
+COMPONENT Main;
+  VARIABLE host: Host; i, sum: INTEGER;
+BEGIN
+  NEW(host); EXPORT(Counting(host), \"NAME\") BY Udp(open: TRUE, on: \"DEVICE\");
+  WRITE(\"ready\"); WRITELINE;
+  FOR i := 1 TO 200000 DO host!Add(1); host?Sum(sum) END;
+  WRITE(\"done\"); WRITELINE;
+  PASSIVATE(600000)
+END Main;
+";
+
+#[test]
+fn a_handler_and_its_processes_change_the_same() {
+    let Some(space) = Space::new("handled-both") else { return };
+    let name = format!("udp://{}:7000/", space.there);
+    let folder = folder_with(&BOTH.replace("NAME", &name).replace("DEVICE", &space.far));
+    let mut counter = Counter::of(&space, (folder.path(), "program.dry"), &[]);
+    let mut output = counter.output.take().expect("it is there");
+    let others = std::thread::spawn(move || output.next().expect("it says so").expect("it is text"));
+    let mut mine = 0;
+    while !others.is_finished() || mine < 1000 {
+        assert!(counter.add(1).is_some(), "after {mine} requests");
+        mine += 1;
+    }
+    assert_eq!(others.join().expect("it has added all"), "done");
+    assert_eq!(counter.add(0), Some(50 * (200_000 + mine)));
+}
+
 #[test]
 fn a_process_answers_where_there_is_no_handler() {
     let Some(space) = Space::new("handled-process") else { return };
@@ -393,21 +498,24 @@ fn a_handler_does_what_its_service_does_as_a_process() {
             let text = program((&asked, &told), &requests);
             let (replies, fails) = by_process(&text);
             failed.set(failed.get() + u32::from(fails));
-            for interpreted in [false, true] {
-                let mut responder = Responder::new(&text, interpreted);
+            for way in [Way::Compiled, Way::Interpreted, Way::InLinux] {
+                let Some(mut responder) = Responder::new(&text, way) else {
+                    println!("skipped: handled-linux: it takes root");
+                    continue;
+                };
                 let mut expected = replies.iter();
                 let mut left = false;
                 for request in &requests {
                     match responder.ask(*request) {
                         Some(None) => {}
-                        Some(reply) => prop_assert_eq!(Some(&reply), expected.next(), "{}", &text),
+                        Some(reply) => prop_assert_eq!(Some(&reply), expected.next(), "{:?}: {}", way, &text),
                         None => {
                             left = true;
                             break;
                         }
                     }
                 }
-                prop_assert_eq!((left, expected.next()), (fails, None), "{}", &text);
+                prop_assert_eq!((left, expected.next()), (fails, None), "{:?}: {}", way, &text);
             }
             Ok(())
         })
