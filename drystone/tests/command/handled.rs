@@ -152,8 +152,8 @@ BEGIN
     text + "END Main;\n"
 }
 
-/// The replies of the service as a process, and whether it failed behind them.
-fn by_process(text: &str) -> (Vec<Reply>, bool) {
+/// The replies of the service as a process, and whether it failed behind them. None: its expressions are too deep for a handler.
+fn by_process(text: &str) -> Option<(Vec<Reply>, bool)> {
     let folder = folder_with(text);
     let output = drystone(folder.path(), &["run", "program.dry"]);
     let lines = String::from_utf8_lossy(&output.stdout);
@@ -161,10 +161,13 @@ fn by_process(text: &str) -> (Vec<Reply>, bool) {
         let parts: Vec<&str> = line.split(' ').collect();
         Some((parts[0].parse().expect("a number"), parts[1] == "TRUE", parts[2].parse().expect("a number")))
     };
+    if complaint(&output).contains("too deep for a handler") {
+        return None;
+    }
     if !output.status.success() {
         assert_eq!(output.status.code(), Some(1), "{text}\n{}", complaint(&output));
     }
-    (lines.lines().map(reply).collect(), !output.status.success())
+    Some((lines.lines().map(reply).collect(), !output.status.success()))
 }
 
 /// The same at 10.0.0.2, port 7000.
@@ -503,7 +506,9 @@ fn a_handler_does_what_its_service_does_as_a_process() {
     runner
         .run(&given, |(asked, told, requests)| {
             let text = program((&asked, &told), &requests);
-            let (replies, fails) = by_process(&text);
+            let Some((replies, fails)) = by_process(&text) else {
+                return Err(TestCaseError::reject("too deep"));
+            };
             failed.set(failed.get() + u32::from(fails));
             for way in [Way::Compiled, Way::Interpreted, Way::InLinux] {
                 let Some(mut responder) = Responder::new(&text, way) else {
