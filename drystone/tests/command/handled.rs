@@ -325,7 +325,7 @@ impl Counter {
         let described = drystone(folder, &["describe", "--udp", file, "Counting"]);
         let socket = UdpSocket::bind((space.here, 0)).expect("it has that address");
         socket.connect((space.there, 7000)).expect("there is a way");
-        socket.set_read_timeout(Some(Duration::from_millis(500))).expect("it can be");
+        socket.set_read_timeout(Some(Duration::from_secs(2))).expect("it can be");
         Counter { program, output: Some(output), socket, form: form_of(&printed(&described)) }
     }
 
@@ -372,7 +372,6 @@ fn a_handler_answers_while_its_program_sleeps() {
     assert_eq!([counter.add(i64::MAX), counter.add(-1)], [Some(i64::MAX), Some(i64::MAX - 1)]);
     // What overflows it leaves to the process, which fails.
     assert_eq!(counter.add(2), None);
-    assert_eq!(counter.add(-3), Some(i64::MAX - 4));
     counter.signal(Signal::CONT);
     let output = counter.program.output();
     let complaint = complaint(&output);
