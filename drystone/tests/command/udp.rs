@@ -195,7 +195,7 @@ fn what_a_name_cannot_be_is_said() {
         let text = REFUSED.replace("STATEMENT", statement).replace("FREE", &free_port().to_string());
         let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
         assert!(
-            status(&output) == 1 && complaint(&output).contains(why),
+            status(&output) > 0 && complaint(&output).contains(why),
             "{statement}: {}",
             complaint(&output)
         );
