@@ -83,20 +83,6 @@ fn who_is_not_there_is_lost_at_once_and_who_is_silent_after_a_while() {
     assert!(asked(folder.path(), &name).starts_with("lost\nlost\nlost\n"));
 }
 
-/// Two servers of one address, one after the other, and a client that asks until it is answered.
-#[test]
-fn a_request_is_made_again_if_it_is_said_so() {
-    let folder =
-        folder("BY Retried(messages: \"Get, Mix, Repeat, Sleep\", attempts: 20), Udp(patience: 300)");
-    let port = free_port();
-    let name = format!("udp://127.0.0.1:{port}/");
-    let client = super::peer::Running::start(folder.path(), &["run", "client.dry", &name]);
-    std::thread::sleep(Duration::from_millis(700));
-    let _server = serve(folder.path(), &name);
-    let output = client.output();
-    assert!(printed(&output).starts_with("missing\nseven\n"), "{}{}", printed(&output), complaint(&output));
-}
-
 const OTHER: &str = "
 IMPORT store;
 COMPONENT Main;
