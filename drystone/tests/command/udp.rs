@@ -222,3 +222,42 @@ END Host;
 VARIABLE host: Host; scheme: TEXT;
 BEGIN NEW(host); scheme := \"udp:\"; STATEMENT END Main;
 ";
+
+const BUSY: &str = "
+COMPONENT Main;
+INTERFACE Note; { IN Note(n: INTEGER) } END Note;
+COMPONENT Host OFFERS Note;
+  IMPLEMENTATION Note; VARIABLE n: INTEGER; BEGIN WHILE ?Note DO ?Note(n) END END Note;
+END Host;
+VARIABLE host: Host; i: INTEGER;
+BEGIN
+  NEW(host); EXPORT(Note(host), \"udp://127.0.0.1:FREE/\"); WRITE(\"ready\"); WRITELINE;
+  FOR i := 1 TO 50 DO PASSIVATE(10) END;
+  WRITE(\"on\"); WRITELINE; HALT(0)
+END Main;
+";
+
+#[test]
+fn who_sends_without_a_pause_leaves_others_their_turn() {
+    let port = free_port();
+    let folder = folder_with(&BUSY.replace("FREE", &port.to_string()));
+    let described = drystone(folder.path(), &["describe", "program.dry", "Note", "--udp"]);
+    let form = printed(&described)
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(" 0x"))
+        .map(|(_, form)| u32::from_str_radix(form, 16).expect("it is a number"));
+    let request = |form: u32| [&form.to_be_bytes()[..], &[0; 8], &7u64.to_be_bytes()].concat();
+    let (good, strange) = (request(form.expect("it is told")), request(0));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    std::thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
+        while socket.send_to(&good, ("127.0.0.1", port)).is_ok() {
+            let _ = socket.send_to(&strange, ("127.0.0.1", port));
+        }
+    });
+    let begun = Instant::now();
+    assert_eq!(server.line(), "on");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
