@@ -93,7 +93,7 @@ impl Joint {
             Joint::Http => ("Http", ""),
             Joint::Socket => ("Http", "socket: TRUE"),
             Joint::Onc | Joint::OncUdp => ("Onc", "program: 536870913"),
-            Joint::Udp => ("Udp", "open: FALSE"),
+            Joint::Udp => ("Udp", "patience: 20000"),
         };
         let options = [own, option];
         let options: Vec<&str> = options.into_iter().filter(|option| !option.is_empty()).collect();
@@ -254,6 +254,10 @@ fn ten_thousand_calls_come_by_onc() {
 #[test]
 fn ten_thousand_calls_come_by_datagrams() {
     crowd(Joint::OncUdp);
+}
+
+#[test]
+fn ten_thousand_requests_come_by_udp() {
     crowd(Joint::Udp);
 }
 

@@ -83,6 +83,19 @@ fn who_is_not_there_is_lost_at_once_and_who_is_silent_after_a_while() {
     assert!(asked(folder.path(), &name).starts_with("lost\nlost\nlost\n"));
 }
 
+/// Two servers of one address, one after the other, and a client that asks until it is answered.
+#[test]
+fn a_request_is_made_again_if_it_is_said_so() {
+    let folder = folder("BY Retried(messages: \"Get\", attempts: 10), Udp(patience: 300)");
+    let port = free_port();
+    let name = format!("udp://127.0.0.1:{port}/");
+    let client = super::peer::Running::start(folder.path(), &["run", "client.dry", &name]);
+    std::thread::sleep(Duration::from_millis(700));
+    let _server = serve(folder.path(), &name);
+    let output = client.output();
+    assert!(printed(&output).starts_with("missing\nseven\n"), "{}{}", printed(&output), complaint(&output));
+}
+
 const OTHER: &str = "
 IMPORT store;
 COMPONENT Main;
@@ -171,7 +184,8 @@ fn only_the_reply_that_was_asked_for_counts() {
 fn what_a_name_cannot_be_is_said() {
     for (statement, why) in [
         ("EXPORT(Echo(host), \"udp://0.0.0.0:FREE/\")", "by BY Udp(open: TRUE)"),
-        ("EXPORT(Echo(host), \"udp:\" + \"//127.0.0.1:FREE/echo\")", "a port is for one interface"),
+        ("EXPORT(Echo(host), scheme + \"//127.0.0.1:FREE/echo\")", "a port is for one interface"),
+        ("EXPORT(Echo(host), scheme + \"//127.0.0.1/\")", "a port is needed"),
         ("EXPORT(Chat(host), \"udp://127.0.0.1:FREE/\")", "is no interface of requests and replies"),
         (
             "EXPORT(Echo(host), \"udp://127.0.0.1:FREE/\"); EXPORT(Other(host), \"udp://127.0.0.1:FREE/\")",
@@ -205,6 +219,45 @@ COMPONENT Host OFFERS Echo, Other, Chat;
   IMPLEMENTATION Other; BEGIN WHILE ?Ask DO ?Ask; !Answer END END Other;
   IMPLEMENTATION Chat; BEGIN !Word(1) END Chat;
 END Host;
-VARIABLE host: Host;
-BEGIN NEW(host); STATEMENT END Main;
+VARIABLE host: Host; scheme: TEXT;
+BEGIN NEW(host); scheme := \"udp:\"; STATEMENT END Main;
 ";
+
+const BUSY: &str = "
+COMPONENT Main;
+INTERFACE Note; { IN Note(n: INTEGER) } END Note;
+COMPONENT Host OFFERS Note;
+  IMPLEMENTATION Note; VARIABLE n: INTEGER; BEGIN WHILE ?Note DO ?Note(n) END END Note;
+END Host;
+VARIABLE host: Host; i: INTEGER;
+BEGIN
+  NEW(host); EXPORT(Note(host), \"udp://127.0.0.1:FREE/\"); WRITE(\"ready\"); WRITELINE;
+  FOR i := 1 TO 50 DO PASSIVATE(10) END;
+  WRITE(\"on\"); WRITELINE; HALT(0)
+END Main;
+";
+
+#[test]
+fn who_sends_without_a_pause_leaves_others_their_turn() {
+    let port = free_port();
+    let folder = folder_with(&BUSY.replace("FREE", &port.to_string()));
+    let described = drystone(folder.path(), &["describe", "program.dry", "Note", "--udp"]);
+    let form = printed(&described)
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(" 0x"))
+        .map(|(_, form)| u32::from_str_radix(form, 16).expect("it is a number"));
+    let request = |form: u32| [&form.to_be_bytes()[..], &[0; 8], &7u64.to_be_bytes()].concat();
+    let (good, strange) = (request(form.expect("it is told")), request(0));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    std::thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("there are ports");
+        while socket.send_to(&good, ("127.0.0.1", port)).is_ok() {
+            let _ = socket.send_to(&strange, ("127.0.0.1", port));
+        }
+    });
+    let begun = Instant::now();
+    assert_eq!(server.line(), "on");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
