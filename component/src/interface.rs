@@ -128,6 +128,11 @@ impl Fingerprint {
         ((self.0[1] as u128) << 64 | self.0[0] as u128).to_be_bytes()
     }
 
+    /// The highest 32 bits: they tell interfaces apart where there is room for no more.
+    pub const fn head(self) -> u32 {
+        (self.0[1] >> 32) as u32
+    }
+
     /// Of what [`Fingerprint::to_bytes`] gives.
     pub const fn from_bytes(bytes: [u8; 16]) -> Fingerprint {
         let hash = u128::from_be_bytes(bytes);

@@ -62,9 +62,7 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
     maker.made.code = Code::Tree(Command::Sequence(maker.block(&implementation.body)));
     let types = |message: &Message| message.parameters.iter().map(|(_, ty)| model_type(ty)).collect();
     let messages: Vec<_> = interface.messages.iter().map(types).collect();
-    let [a, b, c, d, ..] = fingerprint.to_bytes();
-    let form = u32::from_be_bytes([a, b, c, d]);
-    let responder = composite::Responder { form, kept: kept.len() as u32, messages: &messages };
+    let responder = composite::Responder { form: fingerprint.head(), kept: kept.len() as u32, messages: &messages };
     let slots = maker.made.respond(&responder, &composite::Limits::default());
     slots.expect("the checker lets no other be a handler").iter().flat_map(|slot| slot.bytes()).collect()
 }

@@ -239,8 +239,8 @@ impl Responder {
         let interface =
             program.interfaces.iter().position(|it| it.name == made.interface).expect("it is there");
         let identity = program.identity(drystone_language::program::InterfaceId(interface as u32));
-        let [a, b, c, d, ..] = drystone_component::Fingerprint::of(&identity).to_bytes();
-        Some(Responder { engine, form: [a, b, c, d] })
+        let form = drystone_component::Fingerprint::of(&identity).head().to_be_bytes();
+        Some(Responder { engine, form })
     }
 
     /// None: it is left to the process.

@@ -32,8 +32,7 @@ impl Service {
     pub(super) fn new(interface: &'static Interface) -> Result<Service, String> {
         only_data(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
-        let [a, b, c, d, ..] = interface.fingerprint.to_bytes();
-        Ok(Service { interface, calls, form: u32::from_be_bytes([a, b, c, d]) })
+        Ok(Service { interface, calls, form: interface.fingerprint.head() })
     }
 
     pub(super) fn parameters(&self, message: usize) -> &'static [Parameter] {
