@@ -54,6 +54,7 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
     let service = |channel: &Channel| matches!(channel.kind, ChannelKind::Service).then_some(0);
     let nowhere = &mut |_| 0;
     let mut maker = Maker::new(&service, nowhere);
+    maker.has_room = false;
     maker.made.add_communication(fingerprint);
     for id in kept.iter().chain(&implementation.variables) {
         let number = maker.own_variable(model_type(&program.variables[id.index()].ty));
@@ -62,7 +63,8 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
     maker.made.code = Code::Tree(Command::Sequence(maker.block(&implementation.body)));
     let types = |message: &Message| message.parameters.iter().map(|(_, ty)| model_type(ty)).collect();
     let messages: Vec<_> = interface.messages.iter().map(types).collect();
-    let responder = composite::Responder { form: fingerprint.head(), kept: kept.len() as u32, messages: &messages };
+    let responder =
+        composite::Responder { form: fingerprint.head(), kept: kept.len() as u32, messages: &messages };
     let slots = maker.made.respond(&responder, &composite::Limits::default());
     slots.expect("the checker lets no other be a handler").iter().flat_map(|slot| slot.bytes()).collect()
 }
@@ -75,6 +77,8 @@ struct Maker<'a> {
     numbers: HashMap<VariableId, u32>,
     /// Of those in which what a message takes is computed: by its place and type.
     spare: HashMap<(usize, model::Type), u32>,
+    /// Constants have variables of their own: there is room.
+    has_room: bool,
     /// What is done before the expression that is being made.
     first: Vec<Command>,
     locate: &'a mut dyn FnMut(Span) -> u32,
@@ -92,7 +96,7 @@ impl<'a> Maker<'a> {
             code: Code::Tree(Command::Stop),
         };
         let (numbers, spare, first) = Default::default();
-        Maker { communications, made, numbers, spare, first, locate }
+        Maker { communications, made, numbers, spare, has_room: true, first, locate }
     }
 
     fn block(&mut self, block: &Block) -> Vec<Command> {
@@ -235,13 +239,12 @@ impl<'a> Maker<'a> {
         let (first, tree) = self.whole(value);
         before.extend(first);
         let ty = model_type(&value.ty);
-        if let Some(constant) = constant(&tree) {
+        if self.has_room
+            && let Some(constant) = constant(&tree)
+        {
             return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
         }
-        let variable = match self.spare.get(&(place, ty)) {
-            Some(&variable) => variable,
-            None => self.own_variable(ty),
-        };
+        let variable = self.spare.get(&(place, ty)).copied().unwrap_or_else(|| self.own_variable(ty));
         self.spare.insert((place, ty), variable);
         before.push(Command::Assign(variable, tree));
         variable.into()

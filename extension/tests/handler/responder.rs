@@ -5,7 +5,7 @@ use drystone_extension::composite::{
     Action, Call, Code, Command, Comparison, Expression, Kind, Limits, Operation, Pattern, Program,
     Responder, Travels, Value, shared,
 };
-use drystone_extension::handler::{Ended, Frame, Handler, Image, Settings, Verdict};
+use drystone_extension::handler::{Ended, Handler, Image, Settings, Verdict};
 
 use super::objects::{datagram, payload};
 
@@ -116,10 +116,9 @@ fn add(number: i64) -> Vec<u8> {
 
 /// What becomes of it, and the frame then.
 fn arrives(handler: &mut Handler, message: &[u8]) -> (Verdict, Vec<u8>) {
-    let mut buffer = [&[0; 256], message, &[0; 256]].concat();
-    let mut frame = Frame::new(&mut buffer, 256, 256 + message.len());
-    let Ended::With(verdict) = handler.run(&mut frame, (1, 0), 5) else { panic!("it was stopped") };
-    (verdict, frame.bytes().to_vec())
+    let (ended, frame) = super::arrives(handler, message);
+    let Ended::With(verdict) = ended else { panic!("it was stopped") };
+    (verdict, frame)
 }
 
 /// The message of an answer and its parameters, if all before them is as it must be.

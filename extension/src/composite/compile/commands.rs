@@ -48,7 +48,7 @@ impl Compiler {
             }
             Command::Fail(fault, location) => self.fail(Some(*fault), *location, self.again),
             Command::Stop if self.responding.is_some() => {
-                let done = self.responding().done();
+                let done = self.responding().done;
                 self.assembler.jump(done);
             }
             Command::Stop => {

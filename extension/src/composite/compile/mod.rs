@@ -170,7 +170,7 @@ impl Compiler {
 
     fn fail(&mut self, fault: Option<Fault>, location: u32, again: Label) {
         if let Some(responding) = &self.responding {
-            let leave = responding.leave();
+            let leave = responding.leave;
             return self.assembler.jump(leave);
         }
         match fault {

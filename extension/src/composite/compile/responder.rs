@@ -5,6 +5,7 @@
 //! all has gone well. So whatever fails before has changed nothing, and the process does it again from the beginning: with its errors, if
 //! they are errors.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -82,20 +83,10 @@ pub(super) struct Responding {
     /// For each message that can arrive what it brings, for each that can be sent what it takes.
     messages: Vec<Vec<Type>>,
     /// Where a run ends that goes well, and where one that holds the lock leaves the rest to the process.
-    done: Label,
-    leave: Label,
+    pub(super) done: Label,
+    pub(super) leave: Label,
     /// Something that handlers can't do.
     pub(super) refused: Option<&'static str>,
-}
-
-impl Responding {
-    pub(super) fn done(&self) -> Label {
-        self.done
-    }
-
-    pub(super) fn leave(&self) -> Label {
-        self.leave
-    }
 }
 
 impl Program {
@@ -119,7 +110,7 @@ impl Program {
             leave,
             refused: None,
         });
-        compiler.responder(tree, responder, &self.heard());
+        compiler.responder(tree, responder);
         let used = (compiler.words + own::PARAMETERS + most) as usize + compiler.waited;
         let refused = compiler.responding.and_then(|it| it.refused);
         if let Some(what) = refused {
@@ -133,21 +124,6 @@ impl Program {
             .into());
         }
         Ok(compiler.assembler.finish())
-    }
-
-    /// The messages that it receives.
-    fn heard(&self) -> Vec<u32> {
-        let mut heard: Vec<u32> = self
-            .calls
-            .iter()
-            .filter_map(|call| match &call.action {
-                Action::Receive { message, .. } => Some(*message),
-                _ => None,
-            })
-            .collect();
-        heard.sort_unstable();
-        heard.dedup();
-        heard
     }
 }
 
@@ -196,7 +172,7 @@ impl Compiler {
         self.store_at(Register::FRAME, self.own(word), from);
     }
 
-    fn responder(&mut self, tree: &Command, responder: &Responder<'_>, heard: &[u32]) {
+    fn responder(&mut self, tree: &Command, responder: &Responder<'_>) {
         let [not_mine, left, lock] = [(); 3].map(|()| self.assembler.label());
         self.put(Instruction::Constant {
             destination: BASE,
@@ -204,7 +180,11 @@ impl Compiler {
         });
         self.set_own(own::CONTEXT, R1);
         self.header(responder.form, not_mine);
-        for &message in heard {
+        let heard = |action: &Action| match action {
+            Action::Receive { message, .. } => Some(*message),
+            _ => None,
+        };
+        for message in self.messages(heard) {
             self.arrival(message, lock, not_mine);
         }
         self.assembler.jump(not_mine);
@@ -230,6 +210,11 @@ impl Compiler {
         self.count(shared::LEFT);
         self.assembler.place(not_mine);
         self.verdict(PASS);
+    }
+
+    /// The messages of those steps of the conversation that are so.
+    fn messages(&self, which: impl Fn(&Action) -> Option<u32>) -> BTreeSet<u32> {
+        self.calls.iter().filter_map(|call| which(&call.action)).collect()
     }
 
     /// Goes on with a datagram whose form and place are the service's; its message's number is in r0 then, and r2 and r3 are where it
@@ -379,15 +364,12 @@ impl Compiler {
     /// Sends the answer, if there is one.
     fn end(&mut self, kept: u32) {
         let leave = self.responding().leave;
-        let sent: Vec<u32> = (0..self.responding().messages.len() as u32)
-            .filter(|number| {
-                self.calls
-                    .iter()
-                    .any(|call| matches!(&call.action, Action::Send { message, .. } if message == number))
-            })
-            .collect();
+        let sent = |action: &Action| match action {
+            Action::Send { message, .. } => Some(*message),
+            _ => None,
+        };
         self.get_own(R0, own::REPLY);
-        for message in sent {
+        for message in self.messages(sent) {
             let other = self.assembler.label();
             self.jump_if(Condition::NotEqual, R0, message as i32 + 1, other);
             self.answer(message, kept);
