@@ -96,7 +96,7 @@ INLINE int acknowledge(struct message *message, u32 sequence, const struct answe
     }
     struct segment *segment = begin_of(message);
     if ((void *)segment->data > end_of(message)) return DROP;
-    turn_round((struct packet *)segment);
+    turn_round(&segment->ethernet, &segment->ip);
     segment->ip.hops = 64;
     set_length(&segment->ip, sizeof segment->tcp + length);
     struct tcp *tcp = &segment->tcp;

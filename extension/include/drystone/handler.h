@@ -144,16 +144,21 @@ INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
     return datagram;
 }
 
-/* Turns a datagram round: it goes back to who sent it. Over IPv4 a checksum of 0 says that there is none. */
-INLINE int answered(struct datagram *datagram) {
+/* Turns a packet round: it goes back to who sent it. */
+INLINE void turn_round(struct ethernet *ethernet, struct ipv4 *ip) {
     for (u32 i = 0; i < 3; i++) {
-        u16 part = datagram->ethernet.to[i];
-        datagram->ethernet.to[i] = datagram->ethernet.from[i];
-        datagram->ethernet.from[i] = part;
+        u16 part = ethernet->to[i];
+        ethernet->to[i] = ethernet->from[i];
+        ethernet->from[i] = part;
     }
-    u32 ip = datagram->ip.to;
-    datagram->ip.to = datagram->ip.from;
-    datagram->ip.from = ip;
+    u32 address = ip->to;
+    ip->to = ip->from;
+    ip->from = address;
+}
+
+/* The same for a datagram. Over IPv4 a checksum of 0 says that there is none. */
+INLINE int answered(struct datagram *datagram) {
+    turn_round(&datagram->ethernet, &datagram->ip);
     u16 port = datagram->udp.to;
     datagram->udp.to = datagram->udp.from;
     datagram->udp.from = port;
@@ -161,24 +166,38 @@ INLINE int answered(struct datagram *datagram) {
     return TRANSMIT;
 }
 
-/* The checksum of a header in which that is 0. */
-INLINE u16 checksum_of(const struct ipv4 *ip) {
-    const u16 *words = (const u16 *)ip;
-    u32 sum = 0;
-    for (u32 i = 0; i < sizeof *ip / 2; i++) sum += words[i];
+/* A sum of words, of 16 bits. */
+INLINE u64 folded(u64 sum) {
+    sum = (sum & 0xffffffff) + (sum >> 32);
     sum = (sum & 0xffff) + (sum >> 16);
-    return ~(u16)(sum + (sum >> 16));
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return (sum & 0xffff) + (sum >> 16);
 }
 
-/* The same for an answer that carries another number of bytes than the request did: its headers are a new datagram's. */
+/* The sum of an IPv4 header without options; 0xffff if its checksum is right. */
+INLINE u64 sum_of_header(const struct ipv4 *ip) {
+    const u16 *word = (const u16 *)ip;
+    u64 sum = 0;
+    for (u32 i = 0; i < sizeof *ip / 2; i++) sum += word[i];
+    return folded(sum);
+}
+
+/* Writes the length of what is above IP, and the checksum. */
+INLINE void set_length(struct ipv4 *ip, u32 length) {
+    ip->length = swapped16(sizeof *ip + length);
+    ip->checksum = 0;
+    ip->checksum = ~sum_of_header(ip);
+}
+
+/* As `answered`, for an answer that carries another number of bytes than the request did: its headers are a new datagram's. */
 INLINE int answered_with(struct datagram *datagram, u32 bytes) {
     datagram->udp.length = swapped16(sizeof datagram->udp + bytes);
-    datagram->ip.length = swapped16(sizeof *datagram - sizeof datagram->ethernet + bytes);
-    datagram->ip.service = datagram->ip.id = datagram->ip.checksum = 0;
+    datagram->ip.service = datagram->ip.id = 0;
     datagram->ip.fragment = swapped16(0x4000);
     datagram->ip.hops = 64;
     answered(datagram);
-    datagram->ip.checksum = checksum_of(&datagram->ip);
+    set_length(&datagram->ip, sizeof datagram->udp + bytes);
     return TRANSMIT;
 }
 
@@ -225,15 +244,6 @@ INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *
         if (at + 1 > end) return;
         *at = from[done];
     }
-}
-
-/* A sum of words, of 16 bits. */
-INLINE u64 folded(u64 sum) {
-    sum = (sum & 0xffffffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (sum & 0xffff) + (sum >> 16);
 }
 
 INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words >> 32); }
