@@ -1,7 +1,6 @@
 //! Those who add one to a number for others: by the handler of the book's page, and without one.
 
 use std::net::UdpSocket;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use drystone_handlers::{Engine, Mode, Place, Service, compile_text};
@@ -47,9 +46,7 @@ fn by_handler(engine: Engine) -> Result<(), String> {
         mode: Mode::Generic,
     };
     let (mut service, _) = Service::open(&compile_text("counter.c", HANDLER, &[])?, &place)?;
-    loop {
-        service.turn(Duration::from_secs(1), |_| Vec::new()).map_err(|error| error.to_string())?;
-    }
+    service.serve(|_| Vec::new()).map_err(|error| error.to_string())
 }
 
 fn by_socket(spins: bool) -> std::io::Result<()> {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use clap::Parser;
-use drystone_cache::serve::{Sockets, passed};
+use drystone_cache::serve::{by_sockets, passed};
 use drystone_cache::{Cache, Shadow, handler};
-use drystone_handlers::Wish;
+use drystone_handlers::{Sockets, Wish};
 
 /// A cache for clients of memcached, which answers `get` over UDP where the datagram arrives.
 #[derive(Parser)]
@@ -41,7 +41,7 @@ fn serve(Arguments { wish, port, memory, answers }: &Arguments) -> Result<(), St
     let mut service = wish.open(*port, || handler(*port, bytes))?;
     let shadow = service.as_ref().map(|service| Shadow::new(service.region().clone(), bytes));
     let cache = Arc::new(Mutex::new(Cache::new(*memory << 20, shadow)));
-    sockets.serve(&cache);
+    by_sockets(sockets, &cache);
     let room = format_args!("room for {answers} MB of answers");
     println!("listening at port {port}; {}", wish.told(service.as_ref(), room));
     match &mut service {

@@ -1,13 +1,10 @@
-//! Sockets, and what the handler passes on.
+//! The process: what the handler leaves to it, by sockets and where the handler runs.
 
 use std::io::{Read, Result, Write};
-use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 
-use drystone_handlers::Service;
+use drystone_handlers::{Service, Sockets};
 
 use crate::cache::Cache;
 use crate::session::{Session, answers};
@@ -15,28 +12,11 @@ use crate::session::{Session, answers};
 /// More connections are closed at once.
 const CONNECTIONS: usize = 1024;
 
-/// Sockets that are open at a port, of both IPv4 and IPv6 where there is that.
-pub struct Sockets {
-    udp: UdpSocket,
-    tcp: TcpListener,
-}
-
-impl Sockets {
-    /// Opens them.
-    ///
-    /// # Errors
-    /// The port is another one's, or may not be had.
-    pub fn open(port: u16) -> Result<Sockets> {
-        let any: [SocketAddr; 2] = [(Ipv6Addr::UNSPECIFIED, port).into(), ([0, 0, 0, 0], port).into()];
-        Ok(Sockets { udp: UdpSocket::bind(&any[..])?, tcp: TcpListener::bind(&any[..])? })
-    }
-
-    /// Serves them in threads of their own.
-    pub fn serve(self, cache: &Arc<Mutex<Cache>>) {
-        let (of_udp, of_tcp) = (cache.clone(), cache.clone());
-        thread::spawn(move || datagrams(&self.udp, &of_udp));
-        thread::spawn(move || connections(&self.tcp, &of_tcp));
-    }
+/// Serves what comes by sockets, in threads of their own.
+pub fn by_sockets(sockets: Sockets, cache: &Arc<Mutex<Cache>>) {
+    let (of_udp, of_tcp) = (cache.clone(), cache.clone());
+    let converse = move |stream| connection(stream, &of_tcp);
+    sockets.serve(CONNECTIONS, move |request| answers(&of_udp, request), converse);
 }
 
 /// Answers what the handler passes on, as long as its interface is there.
@@ -44,41 +24,7 @@ impl Sockets {
 /// # Errors
 /// It has gone.
 pub fn passed(service: &mut Service, cache: &Mutex<Cache>) -> Result<()> {
-    loop {
-        service.turn(Duration::from_millis(100), |request| answers(cache, request))?;
-    }
-}
-
-fn datagrams(socket: &UdpSocket, cache: &Mutex<Cache>) {
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        // What goes wrong concerns one client.
-        let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        for answer in answers(cache, &buffer[..length]) {
-            let _ = socket.send_to(&answer, from);
-        }
-    }
-}
-
-fn connections(listener: &TcpListener, cache: &Arc<Mutex<Cache>>) {
-    let count = Arc::new(AtomicUsize::new(0));
-    for stream in listener.incoming() {
-        let Ok(stream) = stream else {
-            // There are no descriptors left, for a while.
-            thread::sleep(Duration::from_millis(10));
-            continue;
-        };
-        if count.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS {
-            count.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let (cache, count) = (cache.clone(), count.clone());
-        thread::spawn(move || {
-            // It ends with its client, however that ends.
-            let _ = connection(stream, &cache);
-            count.fetch_sub(1, Ordering::Relaxed);
-        });
-    }
+    service.serve(|request| answers(cache, request))
 }
 
 fn connection(mut stream: TcpStream, cache: &Mutex<Cache>) -> Result<()> {

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use drystone_dns::serve::{Sockets, passed};
+use drystone_dns::serve::{by_sockets, passed};
 use drystone_dns::{Zone, handler, ready};
-use drystone_handlers::Wish;
+use drystone_handlers::{Sockets, Wish};
 
 /// A name server for one zone, which answers most questions where the datagram arrives.
 #[derive(Parser)]
@@ -41,7 +41,7 @@ fn serve(Arguments { zone, origin, wish, port }: &Arguments) -> Result<(), Strin
     let sets = ready::sets_for(&zone);
     let mut service = wish.open(*port, || handler(*port, sets))?;
     let answers = service.as_ref().map_or(0, |service| ready::fill(service.region(), sets, &zone));
-    sockets.serve(&zone);
+    by_sockets(sockets, &zone);
     println!("listening at port {port}; {}", wish.told(service.as_ref(), format_args!("{answers} answers")));
     match &mut service {
         Some(service) => passed(service, &zone).map_err(|error| format!("the interface has gone: {error}")),

@@ -15,6 +15,8 @@ mod region;
 mod ring;
 #[cfg(feature = "service")]
 mod service;
+#[cfg(feature = "service")]
+mod sockets;
 mod station;
 #[cfg(feature = "service")]
 mod wish;
@@ -30,6 +32,8 @@ pub use region::{Region, handler};
 pub use ring::Ring;
 #[cfg(feature = "service")]
 pub use service::{Engine, Place, Service};
+#[cfg(feature = "service")]
+pub use sockets::Sockets;
 pub use station::{Station, Upcall, time_now};
 #[cfg(feature = "service")]
 pub use wish::Wish;

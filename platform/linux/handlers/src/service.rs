@@ -119,6 +119,16 @@ impl Service {
         matches!(self.running, Running::InLinux { .. })
     }
 
+    /// Handles what comes, as long as the interface is there, as [`Service::turn`] does.
+    ///
+    /// # Errors
+    /// The interface has gone.
+    pub fn serve(&mut self, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> Result<()> {
+        loop {
+            self.turn(Duration::from_millis(100), &mut answers)?;
+        }
+    }
+
     /// Handles what has come, or comes within that time: `answers` says by which datagrams one is answered that the handler has passed
     /// on.
     ///

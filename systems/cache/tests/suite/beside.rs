@@ -9,7 +9,7 @@ use std::time::Duration;
 use drystone_cache::Cache;
 use drystone_cache::session::Session;
 
-use crate::network::{alone, in_thread};
+use crate::namespace::{alone, in_thread};
 use crate::{Random, request};
 
 struct Memcached(Child);

@@ -3,6 +3,9 @@
 mod alike;
 mod beside;
 mod mutations;
+#[allow(dead_code)]
+#[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
+mod namespace;
 mod network;
 
 /// Numbers that look as if they were random.

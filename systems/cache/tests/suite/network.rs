@@ -2,47 +2,23 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
-use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use drystone_cache::serve::{Sockets, passed};
+use drystone_cache::serve::{by_sockets, passed};
 use drystone_cache::session::answers;
 use drystone_cache::{Cache, Shadow, handler};
-use drystone_handlers::{Engine, Mode, Place, Service};
+use drystone_handlers::{Engine, Mode, Place, Service, Sockets};
 
 use crate::mutations::framed;
+use crate::namespace::{alone, in_thread, ip};
 use crate::{Random, request};
 
 const PORT: u16 = 11211;
 const BYTES: usize = 1 << 20;
 const ROOM: usize = 1 << 20;
-
-pub fn ip(arguments: &str) -> bool {
-    let command =
-        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
-    command.is_ok_and(|status| status.success())
-}
-
-/// Has this thread be alone in a network namespace; what it is for who wants to move an interface there.
-pub fn alone() -> Result<i32, String> {
-    // SAFETY: it concerns this thread alone.
-    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-        return Err(format!("no network namespace: {}", std::io::Error::last_os_error()));
-    }
-    // SAFETY: it only tells a number.
-    let thread = unsafe { libc::gettid() };
-    if ip("link set lo up") { Ok(thread) } else { Err("there is no `ip`".into()) }
-}
-
-/// Does it in a thread of its own; not, and says so, where that can't be.
-pub fn in_thread(name: &str, deed: impl FnOnce() -> Result<(), String> + Send + 'static) {
-    if let Err(why) = thread::spawn(deed).join().expect("it passes") {
-        println!("skipped: {name}: {why}");
-    }
-}
 
 /// A namespace with a server, which ends with the test; `near` is in this thread's namespace.
 fn server(engine: Option<Engine>, mode: Mode, object: Vec<u8>) -> Result<(), String> {
@@ -66,7 +42,7 @@ fn server(engine: Option<Engine>, mode: Mode, object: Vec<u8>) -> Result<(), Str
         let service = engine.map(open).transpose()?.map(|(service, _)| service);
         let shadow = service.as_ref().map(|it| Shadow::new(it.region().clone(), BYTES));
         let cache = Arc::new(Mutex::new(Cache::new(ROOM, shadow)));
-        sockets.serve(&cache);
+        by_sockets(sockets, &cache);
         Ok((service, cache))
     };
     thread::spawn(move || match serve() {

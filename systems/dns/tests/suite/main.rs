@@ -2,6 +2,9 @@
 
 mod answers;
 mod mutations;
+#[allow(dead_code)]
+#[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
+mod namespace;
 mod network;
 
 pub const ZONE: &str = include_str!("../../example.zone");

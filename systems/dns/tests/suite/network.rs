@@ -3,37 +3,21 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 use drystone_dns::message::response;
-use drystone_dns::serve::{Sockets, passed};
+use drystone_dns::serve::{by_sockets, passed};
 use drystone_dns::{Zone, handler, ready};
-use drystone_handlers::{Engine, Mode, Place, Region, Service};
+use drystone_handlers::{Engine, Mode, Place, Region, Service, Sockets};
 
+use crate::namespace::{alone, in_thread, ip};
 use crate::{Random, ZONE, any_query, query};
 
 const PORT: u16 = 5353;
-
-fn ip(arguments: &str) -> bool {
-    let command =
-        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
-    command.is_ok_and(|status| status.success())
-}
-
-/// Has this thread be alone in a network namespace; what it is for who wants to move an interface there.
-fn alone() -> Result<i32, String> {
-    // SAFETY: it concerns this thread alone.
-    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-        return Err(format!("no network namespace: {}", std::io::Error::last_os_error()));
-    }
-    // SAFETY: it only tells a number.
-    let thread = unsafe { libc::gettid() };
-    if ip("link set lo up") { Ok(thread) } else { Err("there is no `ip`".into()) }
-}
 
 /// A namespace with a server, which ends with the test; `near` is in this thread's namespace.
 fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String> {
@@ -57,7 +41,7 @@ fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String>
         let interface = if is_wire { "near" } else { "far" }.to_string();
         let (service, _) = Service::open(&object, &Place { interface, queue: 0, port: PORT, engine, mode })?;
         ready::fill(service.region(), sets, &zone);
-        sockets.serve(&zone);
+        by_sockets(sockets, &zone);
         Ok((service, zone))
     };
     thread::spawn(move || match serve() {
@@ -75,7 +59,7 @@ fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String>
 }
 
 fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
-    let deed = move || {
+    in_thread(name, move || {
         let zone = Arc::new(Zone::read(ZONE, None).expect("it is a zone"));
         let region = server(engine, mode, zone.clone())?;
         let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a port");
@@ -97,11 +81,7 @@ fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
             dig();
         }
         Ok(())
-    };
-    let done: Result<(), String> = thread::spawn(deed).join().expect("it passes");
-    if let Err(why) = done {
-        println!("skipped: {name}: {why}");
-    }
+    });
 }
 
 fn over_tcp(zone: &Zone) {
