@@ -9,21 +9,8 @@ use std::time::{Duration, Instant};
 use drystone_handlers::{Device, Station};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::inner::Inner;
+use crate::inner::{Inner, Settings};
 use crate::rarp;
-
-/// Who a host is.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Its hardware's address.
-    pub hardware: [u8; 6],
-    /// Its address.
-    pub address: Ipv4Addr,
-    /// How many bits of that say in which network it is.
-    pub network_bits: u8,
-    /// Who takes what is for other networks.
-    pub gateway: Option<Ipv4Addr>,
-}
 
 /// See the head of this file. Clones are the same host.
 pub struct Host<D>(Arc<Shared<D>>);

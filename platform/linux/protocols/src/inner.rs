@@ -11,9 +11,21 @@ use smoltcp::socket::tcp;
 use smoltcp::wire::{ArpOperation, EthernetAddress, EthernetProtocol, HardwareAddress, IpCidr, Ipv4Cidr};
 
 use crate::fast::{Connection, End};
-use crate::host::Settings;
 use crate::wire::Wire;
 use crate::{arp, rarp};
+
+/// Who a host is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its hardware's address.
+    pub hardware: [u8; 6],
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// How many bits of that say in which network it is.
+    pub network_bits: u8,
+    /// Who takes what is for other networks.
+    pub gateway: Option<Ipv4Addr>,
+}
 
 /// See the head of this file.
 pub(crate) struct Inner<D> {

@@ -22,7 +22,8 @@ mod udp;
 mod wire;
 
 pub use fast::{Counts, FastStream, Place};
-pub use host::{Host, Settings};
+pub use host::Host;
+pub use inner::Settings;
 pub use nfs::Nfs;
 pub use tcp::{Listener, Stream};
 pub use udp::Udp;

@@ -3,8 +3,8 @@
 //! so that something simpler than a process may answer it, too (`docs/src/bindings-udp.md`).
 //!
 //! `datagram` is that form, `service` an interface in it, `describe` the same for people, and `context` has the names. A
-//! server is a `port`, by which `request`s come,
-//! `at_arrival` what answers them before its process does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
+//! server is a `port`, by which `request`s come and whose `replies` answer them, `at_arrival` what answers them before its process
+//! does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
 
 mod at_arrival;
 mod caller;
@@ -13,6 +13,7 @@ mod datagram;
 mod describe;
 mod link;
 mod port;
+mod replies;
 mod request;
 mod service;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A server's socket: each datagram is a request, and a communication of its own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
@@ -8,18 +8,15 @@ use std::time::Instant;
 
 use drystone_handlers::Attached;
 use drystone_runtime::far::{Exported, Far, Handled, Waker};
-use mio::net::UdpSocket;
 
 use super::at_arrival::Place;
+use super::replies::Replies;
 use super::request::{Request, Served};
 use super::service::{Asked, Service};
 use crate::bindings::arrivals::Arrivals;
 use crate::bindings::datagram::bound;
 use crate::reactor::{Expectation, Handler, Reactor};
 use crate::reason::reason;
-
-/// How many requests may wait to be carried out: others are lost, as where the system has no room for them.
-const MOST_OPEN: usize = 4096;
 
 /// How many datagrams are taken at a time before others have their turn.
 const BATCH: usize = 256;
@@ -28,12 +25,9 @@ const BATCH: usize = 256;
 pub(super) struct Port {
     me: Weak<Port>,
     reactor: Rc<Reactor>,
-    pub(super) service: Service,
-    socket: RefCell<UdpSocket>,
+    replies: Rc<Replies>,
     source: usize,
     arrivals: Arrivals<Request>,
-    /// How many requests there are.
-    open: Cell<usize>,
     /// The name is withdrawn: what has come is still answered.
     is_closed: Cell<bool>,
 }
@@ -45,37 +39,24 @@ impl Port {
         let port = Rc::new_cyclic(|me| Port {
             me: me.clone(),
             reactor: reactor.clone(),
-            service,
-            socket: RefCell::new(socket),
+            replies: Rc::new(Replies::new(service, socket)),
             source,
             arrivals: Arrivals::default(),
-            open: Cell::default(),
             is_closed: Cell::default(),
         });
         reactor.handle(source, port.clone());
         Ok(port)
     }
 
-    /// What can't be sent now is lost like any datagram.
-    pub(super) fn send(&self, client: SocketAddr, datagram: &[u8]) {
-        let _ = self.socket.borrow().send_to(datagram, client);
-    }
-
-    /// A request is over.
-    pub(super) fn forget(&self) {
-        self.open.set(self.open.get() - 1);
-    }
-
     fn take(&self, client: SocketAddr, bytes: &[u8]) {
-        match self.service.asked(bytes) {
+        let Replies { service, .. } = &*self.replies;
+        match service.asked(bytes) {
             Asked::Nothing => {}
-            Asked::Refused(id) => self.send(client, &self.service.refusal(id)),
+            Asked::Refused(id) => self.replies.send(client, &service.refusal(id)),
             Asked::Request { id, message, parameters } => {
-                if self.open.get() < MOST_OPEN
-                    && let Some(port) = self.me.upgrade()
-                {
-                    self.open.set(self.open.get() + 1);
-                    self.arrivals.bring(Request::new(port, client, id, message, parameters));
+                if self.replies.begin() {
+                    let replies = self.replies.clone();
+                    self.arrivals.bring(Request::new(replies, client, id, message, parameters));
                 }
             }
         }
@@ -89,8 +70,7 @@ impl Handler for Port {
             if self.is_closed.get() {
                 return;
             }
-            let received = self.socket.borrow().recv_from(&mut scratch);
-            match received {
+            match self.replies.receive(&mut scratch) {
                 Ok((length, client)) => self.take(client, &scratch[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // What happened to an earlier reply.
@@ -144,6 +124,6 @@ impl Drop for Offered {
         self.handler = None;
         self.port.is_closed.set(true);
         while self.accept().is_some() {}
-        self.port.reactor.unwatch(self.port.source, &mut *self.port.socket.borrow_mut());
+        self.port.reactor.unwatch(self.port.source, &mut *self.port.replies.socket.borrow_mut());
     }
 }

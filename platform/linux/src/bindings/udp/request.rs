@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
-use super::port::Port;
+use super::replies::Replies;
 use crate::bindings::datum::data;
 
 /// A request that has come. If it goes unanswered, its client is told.
 pub(super) struct Request {
-    port: Rc<Port>,
+    replies: Rc<Replies>,
     client: SocketAddr,
     id: u32,
     message: usize,
@@ -21,21 +21,21 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn new(
-        port: Rc<Port>,
+        replies: Rc<Replies>,
         client: SocketAddr,
         id: u32,
         message: usize,
         parameters: &[u8],
     ) -> Request {
-        let is_awaited = port.service.is_answered(message);
-        Request { port, client, id, message, parameters: parameters.to_vec(), is_awaited }
+        let is_awaited = replies.service.is_answered(message);
+        Request { replies, client, id, message, parameters: parameters.to_vec(), is_awaited }
     }
 
     fn answer(&mut self, message: usize, values: Outgoing<'_>) -> Result<(), String> {
-        let service = &self.port.service;
+        let service = &self.replies.service;
         let values = data(service.parameters(message), *values);
         let reply = service.datagram("reply", self.id, message, values)?;
-        self.port.send(self.client, &reply);
+        self.replies.send(self.client, &reply);
         self.is_awaited = false;
         Ok(())
     }
@@ -44,9 +44,9 @@ impl Request {
 impl Drop for Request {
     fn drop(&mut self) {
         if self.is_awaited {
-            self.port.send(self.client, &self.port.service.refusal(self.id));
+            self.replies.send(self.client, &self.replies.service.refusal(self.id));
         }
-        self.port.forget();
+        self.replies.end();
     }
 }
 
@@ -99,7 +99,7 @@ impl Far for Served {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let Step::Came(request) = self.step() else { return Err("there is no request".into()) };
-        let carried = request.port.service.values(request.message, &request.parameters);
+        let carried = request.replies.service.values(request.message, &request.parameters);
         let carried = carried.ok_or("they were looked at")?;
         carried.iter().try_for_each(|value| values.put(value.value()))?;
         drop(carried);
