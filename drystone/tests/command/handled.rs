@@ -19,6 +19,7 @@ use drystone_language::source::SourceFile;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
+use crate::objects::datagram;
 use crate::peer::{Running, free_port};
 use crate::space::Space;
 use crate::{complaint, drystone, folder_with, printed};
@@ -260,7 +261,7 @@ impl Responder {
                 data.extend(u32::from(t).to_be_bytes());
             }
         }
-        let message = datagram(&data);
+        let message = datagram(7000, &data);
         let (verdict, frame) = self.engine.arrives(&message);
         match verdict {
             Verdict::Drop => Some(None),
@@ -276,17 +277,6 @@ impl Responder {
             other => panic!("{other:?}"),
         }
     }
-}
-
-fn datagram(data: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0];
-    bytes.extend((28 + data.len() as u16).to_be_bytes());
-    bytes.extend([0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x30, 0x39]);
-    bytes.extend(7000u16.to_be_bytes());
-    bytes.extend((8 + data.len() as u16).to_be_bytes());
-    bytes.extend([0, 0]);
-    bytes.extend(data);
-    bytes
 }
 
 /// What `drystone describe --udp` says first: the name of the interface, and what its datagrams begin with.
@@ -487,6 +477,25 @@ fn a_process_answers_where_there_is_no_handler() {
         counter.send(RESET, &[]);
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(counter.add(1), Some(1));
+    }
+}
+
+/// It has little room, and constants take none.
+#[test]
+fn a_handler_may_have_many_answers() {
+    let answers = |number: i64| format!("IF a = {number} THEN !Done({number}, TRUE, 41X); RETURN END");
+    let all: Vec<String> = (0..100).map(answers).collect();
+    let body = format!("?Do(a, b, c); {}; !Done(x, t, c)", all.join("; "));
+    let text = program(("x := 0", "x := 0"), &[]);
+    let (before, rest) = text.split_once("?Do(a, b, c);").expect("it is there");
+    let (_, behind) = rest.split_once("!Done(x, t, c)").expect("it is there");
+    let text = [before, &body, behind].concat();
+    for way in [Way::Compiled, Way::Interpreted] {
+        let mut responder = Responder::new(&text, way).expect("it takes no rights");
+        for number in [0, 57, 99] {
+            let asked = responder.ask(Request::Do(number, 0, 0));
+            assert_eq!(asked, Some(Some((number, true, 0x41))));
+        }
     }
 }
 

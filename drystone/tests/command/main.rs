@@ -22,9 +22,15 @@ mod limits;
 mod long;
 mod memory;
 mod names;
+#[allow(dead_code)]
+#[path = "../../../platform/linux/handlers/tests/suite/namespace.rs"]
+mod namespace;
 mod nats;
 mod new;
 mod nfs;
+#[allow(dead_code)]
+#[path = "../../../extension/tests/handler/objects.rs"]
+mod objects;
 mod onc;
 mod peer;
 mod programs;

@@ -1,8 +1,10 @@
 //! A network namespace of its own, with a pair of virtual interfaces that leads there.
 
 use std::net::Ipv4Addr;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::namespace::ip;
 
 /// It is gone when this is dropped.
 pub struct Space {
@@ -58,9 +60,4 @@ impl Drop for Space {
     fn drop(&mut self) {
         ip(&format!("netns del {}", self.name));
     }
-}
-
-fn ip(arguments: &str) -> bool {
-    let command = Command::new("ip").args(arguments.split(' ')).stderr(Stdio::null()).status();
-    command.is_ok_and(|status| status.success())
 }

@@ -2,26 +2,36 @@
 
 use std::process::{Command, Stdio};
 
-/// Does it in a thread that is alone in a network namespace; not, and says so, where that can't be.
-pub fn in_namespace(name: &str, deed: impl FnOnce() + Send + 'static) {
-    let thread = std::thread::spawn(move || {
-        // SAFETY: it concerns this thread alone.
-        if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
-            return Err(std::io::Error::last_os_error().to_string());
-        }
-        if !ip("link set lo up") {
-            return Err("there is no `ip`".to_string());
-        }
-        deed();
-        Ok(())
-    });
-    if let Err(why) = thread.join().expect("it passes") {
-        println!("skipped: {name}: no network namespace: {why}");
+/// Does it in a thread of its own; not, and says so, where that can't be.
+pub fn in_thread(name: &str, deed: impl FnOnce() -> Result<(), String> + Send + 'static) {
+    if let Err(why) = std::thread::spawn(deed).join().expect("it passes") {
+        println!("skipped: {name}: {why}");
     }
 }
 
+/// The same in a thread that is alone in a network namespace.
+pub fn in_namespace(name: &str, deed: impl FnOnce() + Send + 'static) {
+    in_thread(name, || {
+        alone()?;
+        deed();
+        Ok(())
+    });
+}
+
+/// Has this thread be alone in a network namespace; what it is for who wants to move an interface there.
+pub fn alone() -> Result<i32, String> {
+    // SAFETY: it concerns this thread alone.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
+        return Err(format!("no network namespace: {}", std::io::Error::last_os_error()));
+    }
+    // SAFETY: it only tells a number.
+    let thread = unsafe { libc::gettid() };
+    if ip("link set lo up") { Ok(thread) } else { Err("there is no `ip`".into()) }
+}
+
 pub fn ip(arguments: &str) -> bool {
-    let command = Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).status();
+    let command =
+        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
     command.is_ok_and(|status| status.success())
 }
 
