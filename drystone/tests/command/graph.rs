@@ -145,17 +145,9 @@ fn a_program_that_runs_is_drawn() {
         assert_eq!((complaint(&output).as_str(), status(&output)), ("", 0));
         fs::read_to_string(folder.path().join(file)).expect("it is there")
     };
-    let is_quiet = |text: &str| {
-        let waits =
-            ["1000 \u{d7} BEGIN waits", "1002 \u{d7} Greet waits for its time", "sent 2 messages (16 bytes)"];
-        waits.iter().all(|line| text.contains(line)) && !text.contains("can run")
-    };
-    let until = Instant::now() + Duration::from_secs(20);
-    let mut text = draw("out.dot");
-    while !is_quiet(&text) && Instant::now() < until {
-        text = draw("out.dot");
-    }
-    for box_ in [
+    let boxes = [
+        "1000 \u{d7} BEGIN waits",
+        "1002 \u{d7} Greet waits for its time",
         "guest[]: Guest \u{d7} 1000\\n1000 \u{d7} BEGIN waits for a message from Town.host at program.dry:",
         "traveller: Guest\\nBEGIN waits for a message from tcp://127.0.0.1:",
         "visitor: Guest\\nBEGIN waits for a message from Town.host at",
@@ -165,7 +157,14 @@ fn a_program_that_runs_is_drawn() {
         "far: Host AT worker:1\\n",
         "room[]: Host \u{d7} 5",
         "next: Link \u{d7} 20\\n20 \u{d7} Greet waits for a message at",
-    ] {
+    ];
+    let is_quiet = |text: &str| boxes.iter().all(|box_| text.contains(box_)) && !text.contains("can run");
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut text = draw("out.dot");
+    while !is_quiet(&text) && Instant::now() < until {
+        text = draw("out.dot");
+    }
+    for box_ in boxes {
         assert!(text.contains(box_), "{box_}: {text}");
     }
     let node = |name: &str, interface: &str| {

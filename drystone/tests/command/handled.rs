@@ -458,13 +458,22 @@ fn a_handler_and_its_processes_change_the_same() {
     let mut counter = Counter::of(&space, (folder.path(), "program.dry"), &[]);
     let mut output = counter.output.take().expect("it is there");
     let others = std::thread::spawn(move || output.next().expect("it says so").expect("it is text"));
-    let mut mine = 0;
+    // Of a datagram that is lost on its way nobody knows whether it was added.
+    let (mut mine, mut lost) = (0, 0);
     while !others.is_finished() || mine < 1000 {
-        assert!(counter.add(1).is_some(), "after {mine} requests");
-        mine += 1;
+        match counter.add(1) {
+            Some(_) => mine += 1,
+            None => lost += 1,
+        }
+        assert!(lost < 5, "{lost} requests were not answered, {mine} were");
     }
     assert_eq!(others.join().expect("it has added all"), "done");
-    assert_eq!(counter.add(0), Some(50 * (200_000 + mine)));
+    let sum = (0..5).find_map(|_| counter.add(0)).expect("it answers");
+    let least = 50 * (200_000 + mine);
+    assert!(
+        (least..=least + 50 * lost).contains(&sum) && sum % 50 == 0,
+        "{sum} of {mine} answered, {lost} lost"
+    );
 }
 
 #[test]
