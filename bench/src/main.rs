@@ -28,6 +28,7 @@ mod machine;
 mod maps;
 mod memory;
 mod native;
+mod object;
 mod page;
 mod peers;
 mod places;

@@ -34,10 +34,25 @@ pub fn drystone() -> Result<PathBuf, String> {
 
 /// A package's command of the same name, released, as it is now.
 pub fn built(package: &str) -> Result<PathBuf, String> {
+    build(package, &[])?;
+    Ok(target().join("release").join(package))
+}
+
+/// One of a package's examples, likewise.
+pub fn example(package: &str, name: &str) -> Result<PathBuf, String> {
+    build(package, &["--example", name])?;
+    Ok(target().join("release/examples").join(name))
+}
+
+fn build(package: &str, what: &[&str]) -> Result<(), String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--locked", "--release", "-p", package, "--target-dir"]).arg(target());
+    cargo
+        .args(["build", "--locked", "--release", "-p", package])
+        .args(what)
+        .arg("--target-dir")
+        .arg(target());
     match cargo.current_dir(root()).status() {
-        Ok(status) if status.success() => Ok(target().join("release").join(package)),
+        Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{package} could not be built: {status}")),
         Err(error) => Err(format!("{package} could not be built: cargo: {error}")),
     }

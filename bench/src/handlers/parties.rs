@@ -33,12 +33,15 @@ pub enum Party {
     DnsAfXdp,
     DnsProcess,
     Nsd,
+    CounterXdp,
+    CounterProcess,
 }
 
 /// What is built before.
 pub struct Parties {
     cache: PathBuf,
     dns: PathBuf,
+    drystone: PathBuf,
     /// With the zone's file, and what nsd wants to be told.
     folder: TempDir,
 }
@@ -55,11 +58,11 @@ impl Party {
     /// As the page has it.
     pub fn name(self) -> &'static str {
         match self {
-            Party::Xdp | Party::CacheXdp | Party::DnsXdp => "xdp",
+            Party::Xdp | Party::CacheXdp | Party::DnsXdp | Party::CounterXdp => "xdp",
             Party::AfXdp | Party::CacheAfXdp | Party::DnsAfXdp => "af-xdp",
             Party::UdpSpinning => "udp-spinning",
             Party::UdpBlocking => "udp-blocking",
-            Party::CacheProcess | Party::DnsProcess => "process",
+            Party::CacheProcess | Party::DnsProcess | Party::CounterProcess => "process",
             Party::Memcached => "memcached",
             Party::Nsd => "nsd",
         }
@@ -73,7 +76,8 @@ impl Parties {
         for (name, text) in files {
             fs::write(folder.path().join(name), text).map_err(|error| format!("{name}: {error}"))?;
         }
-        Ok(Parties { cache: places::built("drystone-cache")?, dns: places::built("drystone-dns")?, folder })
+        let [cache, dns] = ["drystone-cache", "drystone-dns"].map(places::built);
+        Ok(Parties { cache: cache?, dns: dns?, drystone: places::drystone()?, folder })
     }
 
     /// Has a client ask it.
@@ -97,6 +101,8 @@ impl Parties {
         let cache = |rest: &[&str]| with(&self.cache, &[], rest);
         let zone = [self.folder.path().join("zone"), "--port".into(), Work::Dns.port().to_string().into()];
         let dns = |rest: &[&str]| with(&self.dns, &zone, rest);
+        let counter = [places::root().join("systems/Counter.dry"), format!("udp://{ADDRESS}:7000/").into()];
+        let counter = |rest: &[&str]| with(&self.drystone, &[&["run".into()], &counter[..]].concat(), rest);
         let xdp = ["--on", "far", "--engine", "xdp", "--mode", "generic"];
         let af_xdp = ["--on", "far", "--engine", "af-xdp", "--mode", "generic"];
         match party {
@@ -111,6 +117,8 @@ impl Parties {
             Party::DnsXdp => dns(&xdp),
             Party::DnsAfXdp => dns(&af_xdp),
             Party::DnsProcess => dns(&[]),
+            Party::CounterXdp => counter(&["far"]),
+            Party::CounterProcess => counter(&[]),
             Party::Nsd => vec!["nsd".into(), "-d".into(), "-c".into(), self.folder.path().join("nsd.conf")],
         }
     }

@@ -7,11 +7,16 @@ use clap::ValueEnum;
 pub enum Work {
     /// One is added to a number of the server's, which comes back.
     Increment,
+    /// The same of a service in the language: `Add(1)` of `systems/Counter.dry`.
+    Counter,
     /// The values of a thousand keys, in turn, over memcached's protocol.
     Memcached,
     /// The addresses of a thousand names, in turn.
     Dns,
 }
+
+/// As `drystone describe --udp systems/Counter.dry Counting` says.
+const COUNTING: u32 = 0x13eb_849d;
 
 const KEYS: u64 = 1000;
 /// Seconds that an address is true.
@@ -22,6 +27,7 @@ impl Work {
     pub fn word(self) -> &'static str {
         match self {
             Work::Increment => "increment",
+            Work::Counter => "counter",
             Work::Memcached => "memcached",
             Work::Dns => "dns",
         }
@@ -30,7 +36,7 @@ impl Work {
     /// Where it is done.
     pub fn port(self) -> u16 {
         match self {
-            Work::Increment => 7000,
+            Work::Increment | Work::Counter => 7000,
             Work::Memcached => 11211,
             Work::Dns => 5300,
         }
@@ -40,6 +46,7 @@ impl Work {
     pub fn greeting(self) -> Vec<u8> {
         match self {
             Work::Increment => vec![0; 8],
+            Work::Counter => counted(u64::MAX, 0, 0),
             Work::Memcached => framed(0, b"version\r\n"),
             Work::Dns => query(u64::MAX),
         }
@@ -49,6 +56,7 @@ impl Work {
     pub fn is_greeting(self, answer: &[u8]) -> bool {
         match self {
             Work::Increment => answer == [0; 8],
+            Work::Counter => answer.get(4..8) == Some(&[255; 4]),
             Work::Memcached => answer.get(8..).is_some_and(|text| text.starts_with(b"VERSION ")),
             Work::Dns => answer.starts_with(&[255, 255]),
         }
@@ -57,7 +65,7 @@ impl Work {
     /// How many requests have to be done once before, that nothing may be measured of.
     pub fn preparations(self) -> u64 {
         match self {
-            Work::Increment | Work::Dns => 0,
+            Work::Increment | Work::Counter | Work::Dns => 0,
             Work::Memcached => KEYS,
         }
     }
@@ -73,6 +81,7 @@ impl Work {
     pub fn request(self, number: u64) -> Vec<u8> {
         match self {
             Work::Increment => 1u64.to_be_bytes().to_vec(),
+            Work::Counter => counted(number, 0, 1),
             Work::Memcached => framed(number, format!("get {}\r\n", key(number % KEYS)).as_bytes()),
             Work::Dns => query(number),
         }
@@ -84,6 +93,7 @@ impl Work {
             Work::Increment => {
                 answer.first_chunk().map(|sum| u64::from_be_bytes(*sum).wrapping_sub(1) as u16)
             }
+            Work::Counter => answer.get(6..8).map(|id| u16::from_be_bytes([id[0], id[1]])),
             Work::Memcached | Work::Dns => answer.first_chunk().map(|number| u16::from_be_bytes(*number)),
         }
     }
@@ -92,6 +102,7 @@ impl Work {
     pub fn is_answer(self, number: u64, answer: &[u8]) -> bool {
         match self {
             Work::Increment => answer == (number + 1).to_be_bytes(),
+            Work::Counter => answer == counted(number, 1, number + 1),
             Work::Memcached => {
                 let (key, value) = (key(number % KEYS), value(number % KEYS));
                 let text = format!("VALUE {key} 0 {}\r\n{value}\r\nEND\r\n", value.len());
@@ -100,6 +111,12 @@ impl Work {
             Work::Dns => is_address(number, answer),
         }
     }
+}
+
+/// A datagram of a `udp:` name's: a message with one INTEGER.
+fn counted(id: u64, message: u32, parameter: u64) -> Vec<u8> {
+    let head = [COUNTING, id as u32, message].map(u32::to_be_bytes).concat();
+    [head, parameter.to_be_bytes().to_vec()].concat()
 }
 
 fn key(number: u64) -> String {

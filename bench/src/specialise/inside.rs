@@ -1,8 +1,7 @@
 //! The driver inside of this process, as a shared object, so that machine code that was made here is measured in turns
 //! with all others.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,6 +9,7 @@ use drystone_specialise::passes;
 use drystone_specialise_native as native;
 
 use super::specialiser::Program;
+use crate::object::{Object, text};
 
 /// Runs the driver here, with the residual program as machine code for one more contender.
 #[derive(Args)]
@@ -33,15 +33,6 @@ pub struct Inside {
 /// As it stands in what the driver says.
 pub const NATIVE: &str = "cranelift";
 
-unsafe extern "C" {
-    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
-    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn dlerror() -> *const c_char;
-}
-
-/// Of dlopen: all symbols are found now.
-const RTLD_NOW: c_int = 2;
-
 /// `int drive(int argc, char **argv)`
 type Drive = unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int;
 
@@ -50,7 +41,7 @@ impl Inside {
     pub fn run(&self) -> Result<(), String> {
         // Kept until the driver has called it for the last time.
         let code = self.program.specialise().and_then(|mut residual| {
-            let generic = open(&self.library)?;
+            let generic = Object::open(&self.library)?;
             passes::polish_for_machine(&mut residual.module);
             native::load(&residual.module, &|name| generic.find(name)).map_err(|error| error.to_string())
         });
@@ -77,7 +68,7 @@ fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
         arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
     let count = pointers.len() as c_int;
     pointers.push(std::ptr::null_mut());
-    let function = open(library)?.find("drive").ok_or("the driver has no `drive`")?;
+    let function = Object::open(library)?.find("drive").ok_or("the driver has no `drive`")?;
     // SAFETY: the library is the driver that this program has built, whose `drive` has the type `Drive`; it writes only
     // into its arguments, which are ours alone, each ended by zero and all by a null pointer, and keeps none of them
     // after it has returned. What it calls is code of the contenders, as it would in its own process; a fault there ends
@@ -85,40 +76,5 @@ fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
     unsafe {
         let drive = std::mem::transmute::<*const u8, Drive>(function);
         Ok(drive(count, pointers.as_mut_ptr()))
-    }
-}
-
-/// A shared object that stays as long as this process.
-#[derive(Clone, Copy)]
-struct Object(*mut c_void);
-
-fn open(file: &Path) -> Result<Object, String> {
-    let file = text(file.as_os_str().as_bytes())?;
-    // SAFETY: the name ends with zero; what is loaded was built by this program, and its initialisation does nothing but
-    // C's own.
-    let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
-    if handle.is_null() { Err(complaint()) } else { Ok(Object(handle)) }
-}
-
-impl Object {
-    /// A symbol of it, or of what it was linked with.
-    fn find(self, name: &str) -> Option<*const u8> {
-        let name = text(name.as_bytes()).ok()?;
-        // SAFETY: the handle is that of an object that is never closed, and the name ends with zero.
-        let address = unsafe { dlsym(self.0, name.as_ptr()) };
-        (!address.is_null()).then_some(address.cast_const().cast())
-    }
-}
-
-fn text(bytes: &[u8]) -> Result<CString, String> {
-    CString::new(bytes).map_err(|error| error.to_string())
-}
-
-fn complaint() -> String {
-    // SAFETY: the text is null or ends with zero, and stays until the next call of the loader, of which there is none
-    // before it is copied.
-    unsafe {
-        let text = dlerror();
-        if text.is_null() { "no reason".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
     }
 }

@@ -1,11 +1,7 @@
-//! The figures of paper 003's Tables I to III, V and VI, and of its section V-D, on a pair of virtual interfaces:
+//! Figures for paper 003's Tables I to III, V and VI, and for its section V-D, on a pair of virtual interfaces. `drystone-bench handlers`
+//! runs this, and puts them beside others: an object of JSON a line, with the values of ten runs.
 //!
-//! ```text
-//! cargo run --release -p drystone-protocols --example figures [-- raw|memory|tcp|writes]
-//! ```
-//!
-//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is measured; rows are
-//! medians of ten runs, with the interval in which the median lies for sure of 95 %.
+//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is measured.
 
 mod memory;
 #[path = "../../../handlers/tests/suite/namespace.rs"]
@@ -32,13 +28,13 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 9, 2];
 /// Runs of a measurement.
 const RUNS: usize = 10;
 
-/// Measures something several times, and prints the row.
-fn row(name: &str, unit: &str, mut measure: impl FnMut() -> f64) {
-    let mut values: Vec<f64> = (0..RUNS).map(|_| measure()).collect();
-    values.sort_by(f64::total_cmp);
-    let median = (values[RUNS / 2 - 1] + values[RUNS / 2]) / 2.0;
-    // Of ten values, the median lies between the second and the ninth in 98 % of all cases.
-    println!("| {name} | {unit} | {median:.3} | {:.3} to {:.3} |", values[1], values[RUNS - 2]);
+/// Measures something several times, and tells whose values these are, in which row.
+fn row(name: &str, who: &str, unit: &str, measure: impl FnMut() -> f64) {
+    tell(name, who, unit, &std::iter::repeat_with(measure).take(RUNS).collect::<Vec<f64>>());
+}
+
+fn tell(row: &str, who: &str, unit: &str, values: &[f64]) {
+    println!(r#"{{"row":"{row}","who":"{who}","unit":"{unit}","values":{values:?}}}"#);
 }
 
 /// Fragments, and other files of the extension's, as one program.
@@ -93,7 +89,6 @@ fn main() {
         return writes::run(name, times.parse().expect("a number"));
     }
     let is_wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|it| it == name);
-    println!("| row | unit | median | between |\n|---|---|--:|--:|");
     if is_wanted("raw") {
         on_a_wire("raw", raw::latencies);
     }

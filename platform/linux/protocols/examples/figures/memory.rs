@@ -25,7 +25,7 @@ fn handled(name: &str, files: &[(&str, &str)], message: Vec<u8>, wanted: Verdict
 }
 
 fn measured(name: &str, handler: &mut Handler, mut message: Vec<u8>, wanted: Verdict) {
-    row(name, "MB/s", || {
+    row(name, "drystone", "MB/s", || {
         speed(LENGTH, || {
             let end = message.len();
             let ended = handler.run(&mut Frame::new(&mut message, 0, end), (1, 0), 0);
@@ -56,10 +56,10 @@ fn checked(is_summed: bool) -> Vec<u8> {
 
 pub fn rows() {
     let udp = [("fragments", "ip"), ("fragments", "udp")];
-    handled("udp in place, no checksum", &udp, checked(false), Verdict::Pass);
-    handled("udp in place, with checksum", &udp, checked(true), Verdict::Pass);
+    handled("udp in place", &udp, checked(false), Verdict::Pass);
+    handled("udp checksum", &udp, checked(true), Verdict::Pass);
     if let Some((mut handler, _region, message)) = writes::prepared("write_specific", LENGTH - 12) {
-        measured("udp with one copy, no checksum", &mut handler, message, Verdict::Drop);
+        measured("udp one copy", &mut handler, message, Verdict::Drop);
     }
     copies();
 }
@@ -70,8 +70,8 @@ fn copies() {
     // Not at the same distance from pages: processors take that for the same place.
     let (mut first, mut second) = (vec![0u8; 4096 + 1000], vec![0u8; 4096 + 2000]);
     let (first, second) = (&mut first[1000..], &mut second[2000..]);
-    row("copies: one of 4096 bytes", "MB/s", || speed(4096, || first.copy_from_slice(black_box(&from[..]))));
-    row("copies: two of 4096 bytes", "MB/s", || {
+    row("copies", "drystone", "MB/s", || speed(4096, || first.copy_from_slice(black_box(&from[..]))));
+    row("copies", "two", "MB/s", || {
         speed(4096, || {
             first.copy_from_slice(black_box(&from[..]));
             second.copy_from_slice(black_box(&*first));

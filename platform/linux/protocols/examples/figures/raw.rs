@@ -101,7 +101,8 @@ pub fn latencies() {
         let pass = Xdp::load(&image(&[("fragments", "nothing")], Machine::Linux).expect("it is there"));
         let pass = pass.expect("it is accepted");
         let _beside = (mode == Mode::Native).then(|| pass.attach("near", mode).expect("it can be"));
-        row(&format!("raw latency, in Linux's kernel ({mode:?})"), "µs", || trips(&mut near));
+        let who = if mode == Mode::Native { "xdp-native" } else { "drystone" };
+        row("raw latency", who, "us", || trips(&mut near));
     }
     for (name, waiting) in [("polling", Waiting::Polling), ("suspended", Waiting::Suspended)] {
         let mut engine = station(af_xdp());
@@ -109,7 +110,7 @@ pub fn latencies() {
         let filter = Filter::ethernet().ipv4().udp().destination_port(7000);
         engine.flows.attach(1, filter, handler).expect("it can be");
         let works = Works::new(engine, waiting, |_| ());
-        row(&format!("raw latency, in Drystone's engine, {name}"), "µs", || trips(&mut near));
+        row(name, "drystone", "us", || trips(&mut near));
         drop(works);
         let mut called = station(af_xdp());
         let mut sum = 0;
@@ -117,7 +118,7 @@ pub fn latencies() {
             if increment(frame.bytes_mut(), &mut sum) { Verdict::Transmit } else { Verdict::Pass }
         }));
         let works = Works::new(called, waiting, |_| ());
-        row(&format!("upcall, {name}"), "µs", || trips(&mut near));
+        row(name, "upcall", "us", || trips(&mut near));
         drop(works);
         let mut sum = 0;
         let works = Works::new(station(af_xdp()), waiting, move |station| {
@@ -128,7 +129,7 @@ pub fn latencies() {
                 }
             }
         });
-        row(&format!("{name} (user level)"), "µs", || trips(&mut near));
+        row(name, "user-level", "us", || trips(&mut near));
         drop(works);
     }
     throughput();
@@ -147,7 +148,7 @@ fn throughput() {
             }
         });
         let mut far = beside();
-        row(&format!("raw throughput, {size} bytes"), "MB/s", || {
+        row(&format!("raw throughput {size}"), "drystone", "MB/s", || {
             let (begin, mut bytes) = (Instant::now(), 0);
             while begin.elapsed() < Duration::from_millis(200) {
                 let take = &mut |frame: &mut Frame<'_>| {

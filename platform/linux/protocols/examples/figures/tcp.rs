@@ -10,7 +10,7 @@ use drystone_handlers::{Attached, Device, Mode, Xdp};
 use drystone_protocols::{Counts, FastStream, Host, Place};
 
 use crate::namespace::ip;
-use crate::{OWN, af_xdp, beside, host, image, row};
+use crate::{OWN, af_xdp, beside, host, image, row, tell};
 
 const TRIPS: u32 = 500;
 const BYTES: usize = 10 << 20;
@@ -37,20 +37,20 @@ pub fn rows() {
     {
         let (xdp, _attached): (Xdp, Attached) = in_kernel(&answering);
         let place = || elsewhere(&xdp);
-        latency("tcp latency, handler in Linux's kernel answers", &host(beside()), place);
+        latency("drystone", &host(beside()), place);
     }
     {
         let (xdp, _attached) = in_kernel(&plain);
         let host = host(beside());
         let place = || elsewhere(&xdp);
-        latency("tcp latency, handler in Linux's kernel", &host, place);
-        throughput("handler in Linux's kernel", &host, place);
+        latency("xdp-process", &host, place);
+        throughput("drystone", &host, place);
     }
     let by_af_xdp = host(af_xdp());
-    latency("tcp latency, handler in the engine answers", &by_af_xdp, || Place::Engine(&images.answering));
-    latency("tcp latency, handler in the engine", &by_af_xdp, || Place::Engine(&images.own));
-    throughput("handler in the engine", &by_af_xdp, || Place::Engine(&images.own));
-    latency("tcp latency, library", &by_af_xdp, || Place::Library);
+    latency("engine", &by_af_xdp, || Place::Engine(&images.answering));
+    latency("engine-process", &by_af_xdp, || Place::Engine(&images.own));
+    throughput("engine", &by_af_xdp, || Place::Engine(&images.own));
+    latency("library", &by_af_xdp, || Place::Library);
     throughput("library", &by_af_xdp, || Place::Library);
 }
 
@@ -83,9 +83,9 @@ fn finish<D: Device, T>(host: &Host<D>, stream: FastStream<D>, other: thread::Jo
 }
 
 /// Four bytes, and four back: what the handler doesn't answer the process does.
-fn latency<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
+fn latency<'a, D: Device>(who: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
     let mut all = Counts::default();
-    row(name, "µs", || {
+    row("tcp latency", who, "us", || {
         let client = thread::spawn(|| {
             let mut stream = connected();
             stream.set_nodelay(true).expect("it can");
@@ -107,15 +107,15 @@ fn latency<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<
         add(&mut all, counts);
         value
     });
-    aborts(name, all);
+    aborts("tcp latency", who, all);
 }
 
-fn throughput<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
+fn throughput<'a, D: Device>(who: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
     // Segments of 1460 bytes, and of 536.
     for (what, portion, frame) in [("tcp throughput", 8192, 1500), ("tcp small segments", 4096, 576)] {
         assert!(ip(&format!("link set near mtu {frame}")));
-        let (name, mut all) = (format!("{what}, {name}"), Counts::default());
-        row(&name, "MB/s", || {
+        let mut all = Counts::default();
+        row(what, who, "MB/s", || {
             let client = thread::spawn(move || {
                 let mut stream = connected();
                 let part = vec![7; portion];
@@ -131,7 +131,7 @@ fn throughput<'a, D: Device>(name: &str, host: &Host<D>, place: impl Fn() -> Pla
             add(&mut all, counts);
             value
         });
-        aborts(&name, all);
+        aborts(what, who, all);
     }
     assert!(ip("link set near mtu 1500"));
 }
@@ -144,12 +144,9 @@ fn add(all: &mut Counts, counts: Counts) {
     all.answers += counts.answers;
 }
 
-fn aborts(name: &str, counts: Counts) {
+/// What the handler has left to the library.
+fn aborts(name: &str, who: &str, counts: Counts) {
     if counts.handled > 0 {
-        let Counts { handled, unexpected, in_use, behind, .. } = counts;
-        println!(
-            "| {name}: abort rate | % | {:.3} | {handled} handled, {unexpected} unexpected, {in_use} in use, {behind} behind |",
-            100.0 * counts.aborted()
-        );
+        tell(&format!("{name}, aborts"), who, "%", &[100.0 * counts.aborted()]);
     }
 }

@@ -8,7 +8,7 @@ use drystone_extension::handler::{Ended, Frame, Handler, Machine, Settings, Verd
 use drystone_handlers::Region;
 
 use crate::objects::datagram;
-use crate::{image, row};
+use crate::{image, row, tell};
 
 const TIMES: u32 = 100_000;
 
@@ -71,12 +71,11 @@ fn unsafe_write(message: &[u8], memory: &mut [u8]) -> f64 {
 
 pub fn rows() {
     let Some(nothing) = instructions("nothing") else {
-        return println!("skipped: writes: Valgrind is missing, or clang 19");
+        return eprintln!("writes have no figures: Valgrind is missing, or clang 19");
     };
-    println!("| handler that does nothing | instructions | {nothing:.0} | |");
     for (name, file) in [("generic write", "write_generic"), ("specific write", "write_specific")] {
         if let Some(count) = instructions(file) {
-            println!("| {name}, 40 bytes, copy included | instructions | {:.0} | |", count - nothing);
+            tell(name, "drystone", "instructions", &[count - nothing]);
         }
     }
     for bytes in [40, 4096] {
@@ -88,10 +87,8 @@ pub fn rows() {
             begin.elapsed().as_secs_f64() * 1e9 / f64::from(TIMES)
         };
         let mut memory = vec![0; 32768];
-        row(&format!("sandboxed write, {bytes} bytes"), "ns", || time(&mut handler, &mut message));
-        row(&format!("write without a sandbox, {bytes} bytes"), "ns", || unsafe_write(&message, &mut memory));
         // Both with what it takes to call any handler.
-        row(&format!("sandbox {bytes}"), "ratio", || {
+        row(&format!("sandbox {bytes}"), "drystone", "ratio", || {
             let same_without = time(&mut idle, &mut same) + unsafe_write(&message, &mut memory);
             time(&mut handler, &mut message) / same_without
         });

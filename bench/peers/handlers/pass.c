@@ -1,4 +1,4 @@
-// What a C compiler makes of the same work: `examples/pipe.rs` compiles and calls it.
+// What a C compiler makes of the same work: `bench/src/handlers/pipes.rs` compiles and calls it.
 
 #include <stddef.h>
 #include <stdint.h>
