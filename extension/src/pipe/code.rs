@@ -25,6 +25,8 @@ pub(super) struct Code {
     pub bytes: Vec<u8>,
     /// Where the loop over units begins.
     pub units: usize,
+    /// The loop over shorter units, for what is left behind the last whole one.
+    pub narrow: Option<Narrow>,
     /// Where that begins which takes what is less than a unit.
     pub rest: usize,
     /// Bytes of the source that the loop takes at once.
@@ -38,6 +40,13 @@ pub(super) struct Code {
     /// Whether it knows the gaps.
     pub is_strided: bool,
     pub adlers: Vec<Adler>,
+}
+
+/// A loop over shorter units than the first one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Narrow {
+    pub begin: usize,
+    pub unit: usize,
 }
 
 /// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with their weights.
@@ -157,11 +166,34 @@ impl Compiled {
     /// As the module says.
     pub unsafe fn call_rest(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) {
         // SAFETY: as above.
+        unsafe { self.call_any(self.code.rest, cells, from, to, bytes) };
+    }
+
+    /// As many shorter units as there are in so many bytes. Gives how many bytes that were.
+    ///
+    /// # Safety
+    /// As the module says.
+    #[inline(always)]
+    pub unsafe fn call_narrow(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) -> usize {
+        let Some(Narrow { begin, unit }) = self.code.narrow else { return 0 };
+        let count = bytes / unit;
+        if count > 0 {
+            // SAFETY: as above.
+            unsafe { self.call_any(begin, cells, from, to, count) };
+        }
+        count * unit
+    }
+
+    /// # Safety
+    /// As the module says.
+    #[inline(always)]
+    unsafe fn call_any(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
+        // SAFETY: as above.
         unsafe {
             if self.code.frame <= SMALL_FRAME {
-                self.call_small(self.code.rest, cells, from, to, bytes);
+                self.call_small(begin, cells, from, to, count);
             } else {
-                self.call_large(self.code.rest, cells, from, to, bytes);
+                self.call_large(begin, cells, from, to, count);
             }
         }
     }

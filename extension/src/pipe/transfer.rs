@@ -102,6 +102,11 @@ impl Pass {
                 unsafe { compiled.call_small(compiled.code.units, cells, from, to, count) };
                 done = count << compiled.shift;
             }
+            if done < bytes && bytes - done < compiled.code.unit {
+                let (from, to) = (from.wrapping_add(done), to.wrapping_add(done));
+                // SAFETY: there are so many bytes.
+                done += unsafe { compiled.call_narrow(cells, from, to, bytes - done) };
+            }
         }
         if done < bytes {
             let from = Place { pointer: from.wrapping_add(done).cast_mut(), stride: None };
@@ -126,6 +131,10 @@ impl Pass {
                 // SAFETY: there are so many units.
                 unsafe { compiled.call_units(cells, source, destination, count) };
                 done += count * code.unit;
+            }
+            if is_direct {
+                // SAFETY: there are so many bytes.
+                done += unsafe { compiled.call_narrow(cells, from.at(done), to.at(done), data - done) };
             }
             while !is_direct && data - done >= code.unit {
                 let units = PORTION / code.unit.max(self.length(code.unit));

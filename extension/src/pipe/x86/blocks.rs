@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::access::{BUFFER, in_unit};
+use super::access::in_unit;
 use super::frame::*;
 use super::plan::{Kind, Stage, Where};
 use super::scalar::Words;
@@ -27,10 +27,8 @@ impl Compiler<'_> {
         if has_words {
             self.pin_all();
         }
-        if plan.has_buffers() {
-            // Both of them, first of all in the frame.
-            self.take(2 * BUFFER / 8);
-        }
+        // First of all in the frame.
+        self.take(plan.buffers() / 8);
         let simd = Simd { is_wide: plan.vector == 32 };
         let mut stream = Stream::new(self, &simd);
         let begin = self.code.here();

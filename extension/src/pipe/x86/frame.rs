@@ -11,7 +11,7 @@ use super::plan::{Kind, Plan};
 use super::simd::Vector;
 use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
-use crate::pipe::code::{Adler, Code as Compiled};
+use crate::pipe::code::{Adler, Code as Compiled, Narrow};
 use crate::pipe::evaluate::Homes;
 use crate::pipe::{Gauge, Pipe, Pipes};
 
@@ -61,15 +61,21 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub fn compile(mut self) -> Compiled {
+    pub fn compile(mut self, narrow: Option<&'a Plan>) -> Compiled {
+        let plan = self.plan;
         let units = self.units();
+        let narrow = narrow.map(|narrow| {
+            self.code.align();
+            self.plan = narrow;
+            Narrow { begin: self.units(), unit: narrow.unit }
+        });
         self.code.align();
         let rest = self.code.here();
         self.rest();
-        let plan = self.plan;
         Compiled {
             bytes: self.code.bytes,
             units,
+            narrow,
             rest,
             unit: plan.unit,
             most: if self.adlers.is_empty() { 1 << 24 } else { 1 << 13 },

@@ -1,5 +1,5 @@
-//! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), and what takes less than a unit, out of a
-//! buffer, pipe by pipe ([`rest`]).
+//! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), another one over the shortest units for what is left
+//! behind, and what takes less than a unit, out of a buffer, pipe by pipe ([`rest`]).
 
 mod access;
 mod blocks;
@@ -26,6 +26,7 @@ pub(super) fn compile(list: &Pipes, homes: &[Homes], mode: Mode, features: Featu
         return None;
     }
     let plan = plan::Plan::new(list, mode, features);
-    let code = frame::Compiler::new(list, homes, &plan).compile();
+    let narrow = plan::Plan::narrow(list, mode).filter(|narrow| narrow.unit < plan.unit);
+    let code = frame::Compiler::new(list, homes, &plan).compile(narrow.as_ref());
     (code.frame <= FRAME).then_some(code)
 }

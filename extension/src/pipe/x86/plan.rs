@@ -6,6 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 
+use super::access::BUFFER;
 use super::forms::{Form, Output, form};
 use crate::pipe::body::{Body, Operation};
 use crate::pipe::transfer::MOST_UNIT;
@@ -56,25 +57,42 @@ pub(super) struct Plan {
     pub destination: Option<Stride>,
 }
 
+/// Bytes of a unit where its words are taken by themselves.
+const UNIT_OF_WORDS: usize = 64;
+/// Bytes of the shortest unit: no word is longer.
+const SHORTEST: usize = 8;
+
 impl Plan {
     pub fn new(list: &Pipes, mode: Mode, features: Features) -> Plan {
-        let vector = match features.vectors {
+        Plan::with(list, mode, features.vectors, UNIT_OF_WORDS)
+    }
+
+    /// For what is left behind the last whole unit: with the shortest ones, in machine registers. None where data has gaps or another
+    /// length comes out.
+    pub fn narrow(list: &Pipes, mode: Mode) -> Option<Plan> {
+        let has_gaps = [list.source, list.destination].into_iter().flatten().any(|it| it.gap != 0);
+        let is_plain = !has_gaps && !list.pipes.iter().any(Pipe::changes_length);
+        is_plain.then(|| Plan::with(list, mode, Vectors::None, SHORTEST))
+    }
+
+    fn with(list: &Pipes, mode: Mode, vectors: Vectors, unit_of_words: usize) -> Plan {
+        let vector = match vectors {
             Vectors::None => 8,
             Vectors::Bits128 => 16,
             Vectors::Bits256 => 32,
         };
         let pipes = &list.pipes;
-        let forms: Vec<Option<Form>> = pipes.iter().map(|pipe| form(pipe, features.vectors)).collect();
+        let forms: Vec<Option<Form>> = pipes.iter().map(|pipe| form(pipe, vectors)).collect();
         let does = |pipe: &Pipe| pipe.modifies() || !pipe.body.steps.is_empty();
         let has_words = pipes.iter().zip(&forms).any(|(pipe, form)| does(pipe) && form.is_none());
         let change = pipes.iter().find(|it| it.changes_length());
         let mut unit = match change {
             Some(pipe) => vector * (pipe.input.bytes() / pipe.output.bytes()).max(1),
-            None if has_words => 64,
+            None if has_words => unit_of_words,
             None => vector,
         };
         let mut strides = [list.source, list.destination].map(|it| it.filter(|it| it.gap != 0));
-        if let Some(strided) = direct(strides, unit, change.is_some(), features.vectors) {
+        if let Some(strided) = direct(strides, unit, change.is_some(), vectors) {
             unit = strided;
         } else {
             strides = [None; 2];
@@ -195,9 +213,15 @@ impl Plan {
         self.stages.iter().any(|it| matches!(it.kind, Kind::Words(..)))
     }
 
-    /// Whether the frame has buffers.
-    pub fn has_buffers(&self) -> bool {
-        self.stages.iter().any(|it| matches!(it.to, Some(Where::Buffer(_))))
+    /// Bytes of the frame that are buffers.
+    pub fn buffers(&self) -> usize {
+        let is_any = self.stages.iter().any(|it| matches!(it.to, Some(Where::Buffer(_))));
+        let is_one = self.unit == self.out && self.stages.iter().all(|it| it.to != Some(Where::Buffer(1)));
+        match (is_any, is_one) {
+            (false, _) => 0,
+            (true, true) => self.unit,
+            (true, false) => 2 * BUFFER,
+        }
     }
 }
 
