@@ -7,7 +7,7 @@
 mod ledger;
 mod program;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub struct Gate {
     flows: BTreeMap<u16, Flow>,
     owners: BTreeMap<OwnerId, Owner>,
     share: Share,
+    /// Numbers that are no flows' any more, but the kernel's program still has them, because it took no other one.
+    stale: BTreeSet<u16>,
 }
 
 impl Gate {
@@ -63,8 +65,8 @@ impl Gate {
         let demultiplexer = Demultiplexer::walking(0);
         let program = program::load(&demultiplexer.classifier(), &ledger, &programs)?;
         let attached = Attached::to(&program, interface, mode)?;
-        let (flows, owners) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Gate { attached, ledger, programs, demultiplexer, flows, owners, share })
+        let (flows, owners, stale) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Ok(Gate { attached, ledger, programs, demultiplexer, flows, owners, share, stale })
     }
 
     /// Gives an owner another share.
@@ -80,7 +82,7 @@ impl Gate {
     /// From now on the handler runs for what the filter wants, unless another one wins. One handler can be that of several flows.
     ///
     /// # Errors
-    /// The filter can't be, or not in Linux's kernel; there are too many flows, or owners. Then everything is as before. For people.
+    /// The filter can't be, or not in Linux's kernel; there are too many flows, or owners. Then all flows are as before. For people.
     pub fn attach(
         &mut self,
         owner: OwnerId,
@@ -174,7 +176,8 @@ impl Gate {
     }
 
     fn free_number(&self) -> Result<u16, String> {
-        let number = (1..FLOWS as u16).find(|number| !self.flows.contains_key(number));
+        let is_free = |number: &u16| !self.flows.contains_key(number) && !self.stale.contains(number);
+        let number = (1..FLOWS as u16).find(is_free);
         number.ok_or_else(|| format!("a gate has {} flows at most", FLOWS - 1))
     }
 
@@ -195,10 +198,14 @@ impl Gate {
         for number in numbers {
             self.demultiplexer.remove(self.flows[number].filter);
         }
+        self.stale.extend(numbers);
         let renewed = self.renew();
         // Whoever still runs the program before finds nothing there, and passes on.
         numbers.iter().for_each(|number| self.clear(*number));
         wait_for_runs();
+        if renewed.is_ok() {
+            self.stale.clear();
+        }
         for number in numbers {
             let flow = self.flows.remove(number);
             if let Some(owner) = flow.and_then(|flow| self.owners.get_mut(&flow.owner)) {

@@ -57,15 +57,32 @@ fn test(random: &mut Random) -> Test {
     Test { cell, mask, condition }
 }
 
+/// Ranges of both ports, of which one is found behind one header, and the other behind another.
+fn ranges_behind_two_headers(random: &mut Random) -> Filter {
+    let behind = |header, offset| Cell::Behind { header, offset, size: Size::Half };
+    let to = 7000 + random.below(8) as u32;
+    let from = 12345 + random.below(2) as u32;
+    let more = 1 + random.below(5) as u32;
+    let tests = [
+        // What tells most of them apart, and of some doesn't, so that one after the other is asked: a checksum of 0.
+        Test::is(behind(14, 20), random.below(2) as u32),
+        Test::between(behind(14, 16), to, to + more),
+        // The byte before the packet's length is 0, so this isn't behind anything.
+        Test::between(behind(15, 34), from, from + more),
+    ];
+    Filter::all_of(tests)
+}
+
 fn any_filter(random: &mut Random) -> Filter {
     let port = 7000 + random.below(8) as u16;
     let ipv4 = || Filter::ethernet().ipv4();
-    match random.below(6) {
+    match random.below(7) {
         0 => to_port(port),
         1 => ipv4().destination([10, 0, 0, random.below(3) as u8]).udp().destination_port(port).into(),
         2 => ipv4().source_net([10, 0, 0, 0], 8 + random.below(20) as u32).into(),
         3 => ipv4().udp().destination_ports(port..=port + random.below(4) as u16).into(),
-        4 => to_port(port).or(to_port(port + 1)),
+        4 => ranges_behind_two_headers(random),
+        5 => to_port(port).or(to_port(port + 1)),
         _ => {
             let count = 1 + random.below(4);
             Filter::all_of((0..count).map(|_| test(random)).collect::<Vec<_>>())
@@ -117,6 +134,18 @@ fn many_filters_of_several_shapes_are_accepted() {
     }
     let Some(found) = compare(&demultiplexer, &packets) else { return };
     assert_eq!(found.iter().filter(|number| **number == 0).count(), 50, "half of those to no port");
+}
+
+/// As many as a gate has.
+#[test]
+fn thousands_of_filters_are_accepted() {
+    let mut demultiplexer = Demultiplexer::walking(3);
+    for number in 1..4096 {
+        demultiplexer.insert(to_port(7000 + number), number).expect("it can be");
+    }
+    let packets: Vec<Vec<u8>> = (0..500).map(|more| datagram(6900 + 9 * more, &[0; 8])).collect();
+    let Some(found) = compare(&demultiplexer, &packets) else { return };
+    assert_eq!(found.iter().filter(|number| **number != 0).count(), 455);
 }
 
 #[test]

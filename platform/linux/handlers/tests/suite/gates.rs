@@ -112,6 +112,9 @@ fn beyond_its_share_an_owner_is_passed_on() {
             assert_eq!(engine.sum(7002, 1), Some(round), "others have theirs");
         }
         assert_eq!([engine.counts(1), engine.counts(2)], [(10, 30), (20, 0)]);
+        // Of nothing nothing is left in any window.
+        engine.share(2, Share { runs: 0, window: 1 });
+        assert_eq!([engine.sum(7002, 1), engine.sum(7002, 1)], [None, None]);
         engine.share(1, Share { runs: 12, ..ENDLESS });
         assert_eq!([7000, 7000, 7000].map(|port| engine.sum(port, 1)), [Some(6), Some(7), None]);
     });
