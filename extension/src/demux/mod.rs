@@ -41,6 +41,7 @@ mod classifier;
 mod compile;
 mod conjunction;
 mod demultiplexer;
+mod ebpf;
 mod family;
 mod filter;
 mod protocols;

@@ -105,6 +105,11 @@ impl<M> Structure<M> {
         self.tables[index] = table.map(Arc::new);
     }
 
+    /// The tree, its tables, and the ages of targets.
+    pub fn parts(&self) -> (&Tree, Tables<'_>) {
+        (&self.tree, Tables { tables: &self.tables, ages: &self.ages })
+    }
+
     pub fn is_compiled(&self) -> bool {
         self.code.is_some()
     }
@@ -146,8 +151,8 @@ impl<M: Deref<Target = [u8]>> Structure<M> {
 
     fn walk(&self, packet: &[u8]) -> Found {
         let mut found = Found::default();
-        let tables = Tables { tables: &self.tables, ages: &self.ages };
-        self.tree.walk(packet, tables, &mut found);
+        let (tree, tables) = self.parts();
+        tree.walk(packet, tables, &mut found);
         found
     }
 }

@@ -150,6 +150,12 @@ impl Table {
         rows.take_while(|&row| row != 0).map(|row| Row { table: self, row })
     }
 
+    /// All keys with their rows, the heaviest first: where the table is said as code.
+    pub fn chains(&self) -> Vec<(&[u32], Vec<Row<'_>>)> {
+        let buckets = (0..=self.mask() as usize).filter(|bucket| self.head(*bucket) != 0);
+        buckets.map(|bucket| (self.key(bucket), self.chain(self.key(bucket)).collect())).collect()
+    }
+
     /// The bucket of a key, or where it would be.
     fn find(&self, key: &[u32]) -> Result<usize, usize> {
         let mask = self.mask() as usize;

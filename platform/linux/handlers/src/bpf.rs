@@ -4,12 +4,16 @@
 //! `unsafe` here: the kernel is given addresses. That is sound because what they lead to outlives the call, is as long as the kernel
 //! is told, and is not looked at while the kernel may write it.
 
+mod link;
+
 use std::ffi::CString;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 use drystone_extension::bytecode::{Definition, Slot};
+
+pub use link::{attach_xdp, detach, interface_of, update};
 
 /// Commands, by their numbers.
 #[derive(Clone, Copy)]
@@ -26,6 +30,7 @@ enum Command {
     Info = 15,
     Freeze = 22,
     LinkCreate = 28,
+    LinkUpdate = 29,
     EnableStatistics = 32,
     LinkDetach = 34,
 }
@@ -292,37 +297,6 @@ pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8
 
 #[repr(C)]
 #[derive(Default)]
-struct LinkCreate {
-    program: u32,
-    target: u32,
-    attach_type: u32,
-    flags: u32,
-}
-impl Attributes for LinkCreate {}
-
-/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`, ...).
-pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
-    let program = program.as_raw_fd() as u32;
-    let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };
-    // SAFETY: there are no addresses in it.
-    unsafe { descriptor(Command::LinkCreate, &mut attributes) }
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct LinkDetach {
-    link: u32,
-}
-impl Attributes for LinkDetach {}
-
-/// Detaches what is attached, also if others have it, too.
-pub fn detach(link: &OwnedFd) -> Result<()> {
-    // SAFETY: there are no addresses in it.
-    unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
-}
-
-#[repr(C)]
-#[derive(Default)]
 struct Object {
     path: u64,
     fd: u32,
@@ -389,9 +363,4 @@ pub fn count_runs() -> Result<OwnedFd> {
     impl Attributes for Enable {}
     // SAFETY: there are no addresses in it.
     unsafe { descriptor(Command::EnableStatistics, &mut Enable::default()) }
-}
-
-/// The network interface that a handler is attached to, by its number; 0 if that has gone.
-pub fn interface_of(link: &OwnedFd) -> Result<u32> {
-    Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))
 }

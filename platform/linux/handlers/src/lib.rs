@@ -7,6 +7,7 @@ pub mod bpf;
 mod compile;
 pub mod datagram;
 mod device;
+pub mod gate;
 mod interface;
 mod line;
 mod mapping;
@@ -26,6 +27,7 @@ pub use af_xdp::AfXdp;
 #[cfg(feature = "service")]
 pub use compile::{HEADER, compile, compile_text};
 pub use device::{Decision, Device};
+pub use gate::Gate;
 pub use line::Line;
 pub use pinned::Pinned;
 pub use region::{Region, handler};

@@ -5,6 +5,7 @@
 
 use std::io::Result;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, without_provenance_mut};
 use std::slice;
@@ -86,6 +87,27 @@ impl Map {
         let mapping = ManuallyDrop::new(Mapping::shared(self.fd().as_fd(), None, (0, length), true)?);
         // SAFETY: it is never unmapped, as long as this, and begins with a page; all numbers are numbers.
         Ok(unsafe { slice::from_raw_parts(mapping.begin.cast().as_ptr(), length / size_of::<AtomicU64>()) })
+    }
+}
+
+/// The first value of such a table, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Words(Mapping);
+
+impl Words {
+    pub fn of(map: &Map) -> Result<Words> {
+        let length = map.definition().value as usize;
+        Ok(Words(Mapping::shared(map.fd().as_fd(), None, (0, length), true)?))
+    }
+}
+
+impl Deref for Words {
+    type Target = [AtomicU64];
+
+    fn deref(&self) -> &[AtomicU64] {
+        let bytes = self.0.bytes();
+        // SAFETY: it is mapped as long as this, with as many bytes, and begins with a page; all numbers are numbers.
+        unsafe { slice::from_raw_parts(bytes.cast().as_ptr(), bytes.len() / size_of::<AtomicU64>()) }
     }
 }
 

@@ -82,9 +82,7 @@ impl Xdp {
     /// # Errors
     /// There is no such interface, it has a handler already, or it can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
-        let number = interface::number(interface)?;
-        let mode = if mode == Mode::Any && interface::is_of_a_pair(interface) { Mode::Generic } else { mode };
-        Attached::new(&self.program, interface, number, mode)
+        Attached::to(&self.program, interface, mode)
     }
 
     /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so often.
@@ -143,6 +141,17 @@ impl Attached {
         let link = bpf::attach_xdp(program, number, mode.flags())
             .map_err(|error| cant("attach a handler to", interface, &error))?;
         Ok(Attached { link })
+    }
+
+    pub(crate) fn to(program: &OwnedFd, interface: &str, mode: Mode) -> Result<Attached, String> {
+        let number = interface::number(interface)?;
+        let mode = if mode == Mode::Any && interface::is_of_a_pair(interface) { Mode::Generic } else { mode };
+        Attached::new(program, interface, number, mode)
+    }
+
+    /// Another program is there from the next message on.
+    pub(crate) fn replace(&self, program: &OwnedFd) -> io::Result<()> {
+        bpf::update(&self.link, program)
     }
 
     /// Lets it stay there, under a name in a BPF file system, when this process has ended.

@@ -1,7 +1,10 @@
 //! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and of the tables.
 
+mod behind;
 mod composed;
 mod devices;
+mod filters;
+mod gates;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;

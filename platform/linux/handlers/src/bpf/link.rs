@@ -1,0 +1,62 @@
+//! What is attached to a network interface.
+//!
+//! `unsafe` here is as the module above says: these commands take no addresses.
+
+use std::io::Result;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::{Attributes, Command, XDP_ATTACH, bpf, descriptor, info, number};
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkCreate {
+    program: u32,
+    target: u32,
+    attach_type: u32,
+    flags: u32,
+}
+impl Attributes for LinkCreate {}
+
+/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`, ...).
+pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
+    let program = program.as_raw_fd() as u32;
+    let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };
+    // SAFETY: there are no addresses in it.
+    unsafe { descriptor(Command::LinkCreate, &mut attributes) }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkUpdate {
+    link: u32,
+    program: u32,
+    flags: u32,
+    _old: u32,
+}
+impl Attributes for LinkUpdate {}
+
+/// Another program is attached in place of the one before: each packet meets one of them, and none meets none.
+pub fn update(link: &OwnedFd, program: &OwnedFd) -> Result<()> {
+    let (link, program) = (link.as_raw_fd() as u32, program.as_raw_fd() as u32);
+    let mut attributes = LinkUpdate { link, program, ..Default::default() };
+    // SAFETY: there are no addresses in it.
+    unsafe { bpf(Command::LinkUpdate, &mut attributes).map(drop) }
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LinkDetach {
+    link: u32,
+}
+impl Attributes for LinkDetach {}
+
+/// Detaches what is attached, also if others have it, too.
+pub fn detach(link: &OwnedFd) -> Result<()> {
+    // SAFETY: there are no addresses in it.
+    unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
+}
+
+/// The network interface that a handler is attached to, by its number; 0 if that has gone.
+pub fn interface_of(link: &OwnedFd) -> Result<u32> {
+    Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))
+}
