@@ -3,12 +3,20 @@
 use std::net::UdpSocket;
 
 use clap::{Args, ValueEnum};
-use drystone_handlers::{Engine, Mode, Place, Service, compile_text};
+use drystone_extension::demux::Filter;
+use drystone_extension::handler::{Image, Machine, Share};
+use drystone_handlers::{Engine, Gate, Mode, Place, Service, Xdp, compile_text};
 
 use super::far::ADDRESS;
-use super::work::Work;
+use super::work::{FLOODED, Work};
 
 const HANDLER: &str = include_str!("../../../drystone/src/handler/counter.c");
+/// Somebody else's, that takes long.
+const BUSY: &str = include_str!("../../peers/handlers/busy.c");
+
+/// What somebody may use, where shares are limited: a hundred runs in ten milliseconds.
+const LITTLE: Share = Share { runs: 100, window: 10_000_000 };
+const ALL: Share = Share { runs: u64::MAX, window: 10_000_000 };
 
 /// How it is done.
 #[derive(Clone, Copy, ValueEnum)]
@@ -17,6 +25,10 @@ enum How {
     AfXdp,
     UdpSpinning,
     UdpBlocking,
+    /// By a handler beside somebody else's.
+    Gate,
+    /// The same, and the other one has no limit.
+    GateWithoutShares,
 }
 
 /// Adds until it is ended.
@@ -33,6 +45,8 @@ impl Increment {
             How::AfXdp => by_handler(Engine::AfXdp),
             How::UdpSpinning => by_socket(true).map_err(|error| error.to_string()),
             How::UdpBlocking => by_socket(false).map_err(|error| error.to_string()),
+            How::Gate => by_gate(LITTLE),
+            How::GateWithoutShares => by_gate(ALL),
         }
     }
 }
@@ -47,6 +61,22 @@ fn by_handler(engine: Engine) -> Result<(), String> {
     };
     let (mut service, _) = Service::open(&compile_text("counter.c", HANDLER, &[])?, &place)?;
     service.serve(|_| Vec::new()).map_err(|error| error.to_string())
+}
+
+fn by_gate(share: Share) -> Result<(), String> {
+    let (own, other) = (1, 2);
+    let mut gate = Gate::open("far", Mode::Generic, ALL)?;
+    gate.share(other, share)?;
+    for (owner, text, port) in [(own, HANDLER, Work::Increment.port()), (other, BUSY, FLOODED)] {
+        let object = compile_text("handler.c", text, &[])?;
+        let image = Image::read(&object, None, Machine::Linux).map_err(|error| error.to_string())?;
+        gate.attach(owner, Filter::ethernet().ipv4().udp().destination_port(port), Xdp::load(&image)?)?;
+    }
+    // What is passed on finds a socket whose owner doesn't look.
+    let _socket = UdpSocket::bind((ADDRESS, FLOODED)).map_err(|error| error.to_string())?;
+    loop {
+        std::thread::park();
+    }
 }
 
 fn by_socket(spins: bool) -> std::io::Result<()> {

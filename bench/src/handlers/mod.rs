@@ -57,6 +57,9 @@ impl Effort {
 /// With busy processes beside, what a request may take of what it takes without.
 const BESIDE_BUSY: f64 = 1.15;
 const BUSY: usize = 50;
+/// By what factor a request is quicker behind a flood for somebody else, if that has a share.
+const SPARED: f64 = 2.0;
+const FLOOD: usize = 10;
 
 type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
@@ -68,6 +71,8 @@ struct Experiment {
     window: usize,
     /// Programs that keep the server's processor busy.
     busy: usize,
+    /// Datagrams for somebody else before each request.
+    flood: usize,
     drystone: Party,
     peers: &'static [Party],
 }
@@ -77,6 +82,7 @@ const INCREMENT: Experiment = Experiment {
     work: Work::Increment,
     window: 1,
     busy: 0,
+    flood: 0,
     drystone: Party::Xdp,
     peers: &[Party::AfXdp, Party::UdpSpinning, Party::UdpBlocking],
 };
@@ -114,6 +120,10 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
         ..INCREMENT
     };
     bench.rows(&language, tell, |_| alone)?;
+    let gate = Experiment { name: "gate", drystone: Party::Gate, peers: &[Party::Xdp], ..INCREMENT };
+    bench.rows(&gate, tell, |_| None)?;
+    let flood = Experiment { name: "flood", flood: FLOOD, peers: &[Party::GateWithoutShares], ..gate };
+    bench.rows(&flood, tell, |figures| figures.get("gate-without-shares").map(|it| it / SPARED))?;
     demultiplexer::rows(effort, tell)?;
     #[cfg(target_arch = "x86_64")]
     pipes::rows(effort, tell)?;
@@ -127,9 +137,9 @@ struct Bench {
 }
 
 impl Experiment {
-    /// With many busy processes beside, others need a second for what takes a millisecond without.
+    /// With many busy processes or a flood beside, others need a second for what takes a millisecond without.
     fn requests(&self, effort: Effort) -> u64 {
-        if self.busy > 0 { effort.requests / 100 } else { effort.requests }
+        if self.busy > 0 || self.flood > 0 { effort.requests / 100 } else { effort.requests }
     }
 }
 

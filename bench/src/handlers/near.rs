@@ -11,7 +11,7 @@ use clap::Args;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::far::{ADDRESS, CLIENT, ip, quiet};
-use super::work::Work;
+use super::work::{FLOODED, Work};
 use crate::execute::last;
 use crate::places;
 use crate::processes::busy::Busy;
@@ -33,6 +33,8 @@ pub struct Near {
     window: usize,
     /// Programs that keep the server's processor busy.
     busy: usize,
+    /// Datagrams for somebody else before each request.
+    flood: usize,
     /// The server.
     #[arg(trailing_var_arg = true, required = true)]
     server: Vec<String>,
@@ -59,7 +61,8 @@ impl Near {
         let (server, busy) = on(&far, || Ok((self.server(&far)?, Busy::several(self.busy)?)))?;
         sched_setaffinity(None, &own).map_err(|error| error.to_string())?;
         let socket = self.connected(&server)?;
-        let mut asking = Asking { work: self.work, socket, waiting: Vec::new(), begin: 0 };
+        let flood = (connected_to(FLOODED)?, self.flood);
+        let mut asking = Asking { work: self.work, socket, flood, waiting: Vec::new(), begin: 0 };
         asking.prepare()?;
         // Nobody's first requests count.
         let warm = self.requests / 10;
@@ -95,8 +98,7 @@ impl Near {
         quiet("near");
         ip("link set near up")?;
         let failed = |error: std::io::Error| error.to_string();
-        let socket = UdpSocket::bind((CLIENT, 0)).map_err(failed)?;
-        socket.connect((ADDRESS, self.work.port())).map_err(failed)?;
+        let socket = connected_to(self.work.port())?;
         socket.set_read_timeout(Some(Duration::from_millis(100))).map_err(failed)?;
         let (mut is_answered, mut buffer) = (false, [0; 2048]);
         while !is_answered {
@@ -119,6 +121,8 @@ impl Near {
 struct Asking {
     work: Work,
     socket: UdpSocket,
+    /// Who else gets so many datagrams before each request.
+    flood: (UdpSocket, usize),
     /// Numbers of requests that are under way, and when they were sent.
     waiting: Vec<(u64, Instant)>,
     /// The number of the next request.
@@ -150,6 +154,11 @@ impl Asking {
                 let request = self.work.request(self.begin);
                 self.waiting.push((self.begin, Instant::now()));
                 self.begin += 1;
+                let (flooded, count) = &self.flood;
+                for _ in 0..*count {
+                    // What there is no room for is none.
+                    let _ = flooded.send(&[7; 8]);
+                }
                 self.send(&request)?;
             }
             let answer = self.heard()?;
@@ -182,6 +191,12 @@ impl Asking {
             }
         }
     }
+}
+
+fn connected_to(port: u16) -> Result<UdpSocket, String> {
+    let socket =
+        UdpSocket::bind((CLIENT, 0)).and_then(|socket| socket.connect((ADDRESS, port)).map(|()| socket));
+    socket.map_err(|error| error.to_string())
 }
 
 /// Does something on some processors: children stay there.

@@ -1,6 +1,6 @@
 //! The page of figures.
 
-use super::{BUSY, Effort};
+use super::{BUSY, Effort, FLOOD};
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};
 
@@ -56,7 +56,10 @@ fn notes() -> String {
          *memcached get*: values of 32 bytes under 1000 keys, over memcached's UDP protocol; *process* is Drystone's cache without a \
          handler, *memcached* the real one with one thread. *dns*: addresses of 1000 names of a zone, asked for 32 at once; *nsd* serves the same \
          file with one server process and minimal responses. *remote increment in the language*: `systems/Counter.dry`, whose service is marked \
-         `{{HANDLER}}`, by a `udp:` name; *process* is the same program without an interface. Its target is the figure of the handler in C.\n\n\
+         `{{HANDLER}}`, by a `udp:` name; *process* is the same program without an interface. Its target is the figure of the handler in C. \
+         *gate*: the handler of *remote increment* behind a gate with another one. *flood*: before each request {FLOOD} datagrams come for that other handler, whose 8192 rounds \
+         each take long, and whose share is a hundred runs in ten milliseconds (*gate-without-shares*: it has no limit); the time is from the first of these to the answer. \
+         The target is half of what it takes without shares.\n\n\
          *demultiplexer N*: to find whose a packet is among N filters that differ in a port (or in addresses and ports); *walked* is the same \
          structure without compiled code, *chain* and *libpcap-chain* ask one filter after the other, Drystone's compiled ones and libpcap's \
          `bpf_filter`; *linux-filter* is one filter that joins all by `or`, compiled by Linux and attached to a socket, which says only \

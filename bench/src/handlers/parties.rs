@@ -35,6 +35,8 @@ pub enum Party {
     Nsd,
     CounterXdp,
     CounterProcess,
+    Gate,
+    GateWithoutShares,
 }
 
 /// What is built before.
@@ -65,6 +67,8 @@ impl Party {
             Party::CacheProcess | Party::DnsProcess | Party::CounterProcess => "process",
             Party::Memcached => "memcached",
             Party::Nsd => "nsd",
+            Party::Gate => "gate",
+            Party::GateWithoutShares => "gate-without-shares",
         }
     }
 }
@@ -85,7 +89,8 @@ impl Parties {
         let _alone = Alone::begin(experiment.busy > 0)?;
         let mut command = Command::new("unshare");
         command.arg("--net").arg(places::executable()).args(["near", experiment.work.word()]);
-        command.args([requests.to_string(), experiment.window.to_string(), experiment.busy.to_string()]);
+        let Experiment { window, busy, flood, .. } = experiment;
+        command.args([requests.to_string(), window.to_string(), busy.to_string(), flood.to_string()]);
         command.arg("--").args(self.words(party));
         let output = execute(&mut command, processors(), LIMIT)?.output;
         serde_json::from_str(&output).map_err(|_| format!("no figures, but: {}", output.trim()))
@@ -106,7 +111,12 @@ impl Parties {
         let xdp = ["--on", "far", "--engine", "xdp", "--mode", "generic"];
         let af_xdp = ["--on", "far", "--engine", "af-xdp", "--mode", "generic"];
         match party {
-            Party::Xdp | Party::AfXdp | Party::UdpSpinning | Party::UdpBlocking => own(party.name()),
+            Party::Xdp
+            | Party::AfXdp
+            | Party::UdpSpinning
+            | Party::UdpBlocking
+            | Party::Gate
+            | Party::GateWithoutShares => own(party.name()),
             Party::CacheXdp => cache(&xdp),
             Party::CacheAfXdp => cache(&af_xdp),
             Party::CacheProcess => cache(&[]),

@@ -2,6 +2,9 @@
 
 use clap::ValueEnum;
 
+/// The port of somebody who is flooded.
+pub const FLOODED: u16 = 7001;
+
 /// See the head of this file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Work {
