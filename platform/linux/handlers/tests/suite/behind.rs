@@ -104,7 +104,7 @@ pub struct Linux {
     pub object: Vec<u8>,
     pub gate: Gate,
     pub attached: Vec<gate::FlowId>,
-    near: Line,
+    pub near: Line,
     /// Has what is passed on.
     pub far: Line,
 }
@@ -116,10 +116,10 @@ pub fn xdp(object: &[u8]) -> Xdp {
 
 impl Linux {
     /// None, and says so, where there is no right to.
-    pub fn new(object: &[u8], name: &str, share: Share) -> Option<Linux> {
+    pub fn new(object: &[u8], name: &str, share: Share, mode: Mode) -> Option<Linux> {
         let (near, far) = (Line::beside("near"), Line::beside("far"));
         let (near, far) = (near.expect("it is there"), far.expect("it is there"));
-        match Gate::open("far", Mode::Any, share) {
+        match Gate::open("far", mode, share) {
             Ok(gate) => Some(Linux { object: object.to_vec(), gate, attached: Vec::new(), near, far }),
             Err(why) if why.contains("not permitted") => {
                 println!("skipped: {name}: {why}");

@@ -21,7 +21,7 @@ fn scenario(name: &'static str, deed: fn(&mut dyn Behind)) {
     deed(&mut Own::new(&object, ENDLESS));
     in_namespace(name, move || {
         if pair(name)
-            && let Some(mut linux) = Linux::new(&object, name, ENDLESS)
+            && let Some(mut linux) = Linux::new(&object, name, ENDLESS, Mode::Any)
         {
             deed(&mut linux);
         }
@@ -125,7 +125,7 @@ fn at_a_gate(name: &'static str, share: Share, deed: fn(&mut Linux)) {
     let Some(object) = compiled("sums") else { return };
     in_namespace(name, move || {
         if pair(name)
-            && let Some(mut linux) = Linux::new(&object, name, share)
+            && let Some(mut linux) = Linux::new(&object, name, share, Mode::Any)
         {
             deed(&mut linux);
         }
@@ -197,6 +197,27 @@ fn no_answer_is_lost_while_filters_come_and_go() {
         });
         assert!(answers > 100, "only {answers}");
         assert_eq!(linux.counts(1), (answers, 0));
+    });
+}
+
+#[test]
+fn a_gate_may_be_in_the_driver() {
+    let Some(object) = compiled("sums") else { return };
+    in_namespace("in the driver", move || {
+        if !pair("in the driver") {
+            return;
+        }
+        // The near end only takes what a driver sends back if it has a program, too.
+        let beside = Gate::open("near", Mode::Native, ENDLESS);
+        let Some(mut linux) = Linux::new(&object, "in the driver", ENDLESS, Mode::Native) else { return };
+        let _beside = beside.expect("it can be");
+        linux.attach(1, to_port(7000));
+        let answers =
+            while_asking(7000, || (1..20).for_each(|more| _ = linux.attach(2, to_port(7000 + more))));
+        assert_eq!(linux.counts(1), (answers, 0));
+        // The answers that others were waiting for.
+        come(&mut linux.near);
+        assert_eq!([linux.sum(7001, 5), linux.sum(7019, 6), linux.sum(7020, 7)], [Some(5), Some(6), None]);
     });
 }
 
