@@ -7,6 +7,8 @@ mod load;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;
+mod owner;
+mod pages;
 mod there;
 
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Machine, Settings, Verdict};
