@@ -276,8 +276,12 @@ impl Device for AfXdp {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.unsent) && self.sending.needs_wakeup() {
+        let mut left = u32::MAX;
+        // The kernel sends a few each time, and nobody but this has it send the others.
+        while self.unsent && self.sending.needs_wakeup() && self.sending.pending() < left {
+            left = self.sending.pending();
             self.sending.wake();
+            self.unsent = self.sending.pending() > 0;
         }
         self.complete();
         Ok(())
