@@ -124,7 +124,7 @@ fn a_station_loses_nothing(name: &'static str, which: Which) {
 }
 
 #[test]
-fn nothing_that_linux_acknowledges_is_lost() {
+fn nothing_that_is_acknowledged_by_linux_is_lost() {
     let Some(object) = compiled("increment") else { return };
     in_thread("load-xdp", move || {
         let there = There::new()?;
@@ -140,10 +140,18 @@ fn nothing_that_linux_acknowledges_is_lost() {
 }
 
 #[test]
-fn nothing_that_a_station_acknowledges_is_lost() {
+fn nothing_that_is_acknowledged_by_af_xdp_is_lost() {
     a_station_loses_nothing("load-af-xdp", Which::AfXdp(Mode::Generic));
     a_station_loses_nothing("load-af-xdp-native", Which::AfXdp(Mode::Native));
+}
+
+#[test]
+fn nothing_that_is_acknowledged_beside_the_kernel_is_lost() {
     a_station_loses_nothing("load-beside", Which::Beside);
+}
+
+#[test]
+fn nothing_that_is_acknowledged_at_a_tap_is_lost() {
     a_station_loses_nothing("load-tap", Which::Tap);
 }
 
