@@ -63,13 +63,20 @@ impl Bytes<'_> {
 
     fn filter(&mut self) -> Filter {
         match self.next() % 8 {
-            0 => self.filter().or(self.all_of()),
-            1 | 2 => {
-                let program: Vec<_> = (0..self.next() % 16).map(|_| self.instruction()).collect();
-                Filter::from_classic(&program).unwrap_or(Filter::nothing())
+            0 => {
+                let kind = self.next();
+                self.one(kind).or(self.all_of())
             }
-            _ => self.all_of(),
+            kind => self.one(kind),
         }
+    }
+
+    fn one(&mut self, kind: u8) -> Filter {
+        if !matches!(kind % 8, 1 | 2) {
+            return self.all_of();
+        }
+        let program: Vec<_> = (0..self.next() % 16).map(|_| self.instruction()).collect();
+        Filter::from_classic(&program).unwrap_or(Filter::nothing())
     }
 
     fn all_of(&mut self) -> Filter {
