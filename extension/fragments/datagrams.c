@@ -9,7 +9,6 @@ int datagram_arrived(struct message *message, u32 length) {
     struct datagram *datagram = datagram_of(message, 8);
     if (!datagram || length < 8 || datagram->udp.to != swapped16(7000)) return PASS;
     u64 *number = (u64 *)datagram->data;
-    sum += swapped64(*number);
-    *number = swapped64(sum);
+    *number = swapped64(__sync_add_and_fetch(&sum, swapped64(*number)));
     return answered(datagram);
 }

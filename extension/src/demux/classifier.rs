@@ -36,7 +36,7 @@ impl Id {
         !self.0
     }
 
-    fn of_age(age: u64) -> Id {
+    pub(super) fn of_age(age: u64) -> Id {
         Id(!age)
     }
 }

@@ -44,6 +44,8 @@ mod demultiplexer;
 mod ebpf;
 mod family;
 mod filter;
+#[cfg(any(test, feature = "fuzzing"))]
+mod linear;
 mod protocols;
 mod rank;
 mod reference;
@@ -58,5 +60,7 @@ pub use classic::{Instruction, Program, Refusal};
 pub use classifier::{Classifier, Id};
 pub use demultiplexer::{Demultiplexer, NoCode};
 pub use filter::Filter;
+#[cfg(feature = "fuzzing")]
+pub use linear::Linear;
 pub use protocols::{Arp, Ethernet, Ip, Ipv4, Ipv6, Ports};
 pub use test::{Cell, Condition, Size, Test};

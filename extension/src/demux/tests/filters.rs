@@ -5,34 +5,11 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-use super::super::rank::weight;
+use super::super::linear::Linear;
 use super::super::*;
 use super::guarded::Guarded;
 use super::packets::*;
 use crate::engine::jit::Pages;
-
-/// All filters, the oldest first.
-#[derive(Default)]
-struct Linear(Vec<(Id, i32, Filter)>);
-
-impl Linear {
-    /// The filter with the highest rank among those that want a packet.
-    fn find(&self, packet: &[u8]) -> Option<Id> {
-        let ranks = self.0.iter().flat_map(|(id, priority, filter)| {
-            let (alternatives, programs) = filter.parts().unwrap();
-            let rank_of = |tests: Vec<Test>| {
-                let bits = tests.iter().map(Test::bits).sum();
-                let holds = tests.iter().all(|test| test.holds(packet));
-                holds.then(|| weight(*priority, bits, tests.len() as u32))
-            };
-            let by_program = programs.iter().any(|program| program.run(packet) != 0);
-            let by_program = by_program.then(|| weight(*priority, 0, 0));
-            let weights: Vec<u64> = alternatives.into_iter().filter_map(rank_of).chain(by_program).collect();
-            weights.into_iter().map(|weight| (weight, !id.0))
-        });
-        ranks.max().map(|(_, age)| Id(!age))
-    }
-}
 
 /// What is done with filters.
 #[derive(Clone, Debug)]

@@ -7,6 +7,8 @@ use std::io::{Error, Result};
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::slice;
+use std::thread::sleep;
+use std::time::Duration;
 
 use drystone_extension::bytecode::{Definition, assemble};
 use drystone_extension::handler::Frame;
@@ -112,7 +114,7 @@ impl AfXdp {
         let config = SocketConfig { rx_size: size, tx_size: size, bind_flags: NEED_WAKEUP };
         let user = umem.rx_tx(&socket, &config).map_err(said)?;
         let (receiving, sending) = (user.map_rx().map_err(said)?, user.map_tx().map_err(said)?);
-        umem.bind(&user).map_err(said)?;
+        bind(&umem, &user).map_err(said)?;
         fill(&mut device, (0..FRAMES / 2).map(|number| u64::from(number) * FRAME as u64));
         let sockets = sockets().map_err(|error| cant("make a map", "sockets", &error))?;
         let descriptor = (receiving.as_raw_fd() as u32).to_ne_bytes();
@@ -153,10 +155,28 @@ impl AfXdp {
     }
 }
 
+/// The kernel lets go of a queue a moment after its last socket was closed, also if who had it was killed.
+fn bind(umem: &Umem, user: &User) -> std::result::Result<(), xdpilone::Errno> {
+    const TRIES: u32 = 50;
+    for _ in 1..TRIES {
+        match umem.bind(user) {
+            Err(error) if error.get_raw() == libc::EBUSY => sleep(Duration::from_millis(10)),
+            result => return result,
+        }
+    }
+    umem.bind(user)
+}
+
+/// There is room for all frames, but the queue may not have looked yet how much: then it takes some only.
 fn fill(device: &mut DeviceQueue, frames: impl Iterator<Item = u64>) {
-    let mut filling = device.fill(FRAMES / 2);
-    filling.insert(frames);
-    filling.commit();
+    let mut frames = frames.peekable();
+    while frames.peek().is_some() {
+        let mut filling = device.fill(FRAMES / 2);
+        while let Some(frame) = frames.next_if(|frame| filling.insert_once(*frame)) {
+            debug_assert!(frame < u64::from(FRAMES) * FRAME as u64);
+        }
+        filling.commit();
+    }
 }
 
 fn sockets() -> Result<Map> {
@@ -276,8 +296,12 @@ impl Device for AfXdp {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.unsent) && self.sending.needs_wakeup() {
+        let mut left = u32::MAX;
+        // The kernel sends a few each time, and nobody but this has it send the others.
+        while self.unsent && self.sending.needs_wakeup() && self.sending.pending() < left {
+            left = self.sending.pending();
             self.sending.wake();
+            self.unsent = self.sending.pending() > 0;
         }
         self.complete();
         Ok(())

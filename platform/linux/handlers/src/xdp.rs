@@ -125,10 +125,11 @@ impl Xdp {
     }
 }
 
-/// A handler at its place.
+/// A handler at its place, until this is dropped.
 #[derive(Debug)]
 pub struct Attached {
     link: OwnedFd,
+    is_pinned: bool,
 }
 
 impl Attached {
@@ -140,7 +141,7 @@ impl Attached {
     ) -> Result<Attached, String> {
         let link = bpf::attach_xdp(program, number, mode.flags())
             .map_err(|error| cant("attach a handler to", interface, &error))?;
-        Ok(Attached { link })
+        Ok(Attached { link, is_pinned: false })
     }
 
     pub(crate) fn to(program: &OwnedFd, interface: &str, mode: Mode) -> Result<Attached, String> {
@@ -154,9 +155,24 @@ impl Attached {
         bpf::update(&self.link, program)
     }
 
-    /// Lets it stay there, under a name in a BPF file system, when this process has ended.
-    pub fn pin(&self, path: &Path) -> io::Result<()> {
-        bpf::pin(&self.link, path)
+    /// Lets it stay there, under a name in a BPF file system, also when this process has ended.
+    ///
+    /// # Errors
+    /// There is no such file system, or something is there already; the handler is detached.
+    pub fn pin(mut self, path: &Path) -> io::Result<()> {
+        bpf::pin(&self.link, path)?;
+        self.is_pinned = true;
+        Ok(())
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // A program that another thread is just about to start may have the descriptor, too, for a moment: closing it isn't enough. Without its interface it
+        // is detached already.
+        if !self.is_pinned {
+            let _ = bpf::detach(&self.link);
+        }
     }
 }
 

@@ -111,6 +111,47 @@ fn a_station_answers_by_af_xdp() {
     });
 }
 
+/// More come while others are looked at; all of them together are more frames than there are.
+#[test]
+fn af_xdp_loses_none_of_its_frames() {
+    in_namespace("af_xdp-frames", || {
+        if !pair("af_xdp-frames") {
+            return;
+        }
+        let device = match AfXdp::open("far", 0, Mode::Generic) {
+            Ok(device) => device,
+            Err(why) => return println!("skipped: af_xdp-frames: {why}"),
+        };
+        let [mut near, mut also_near] = [(); 2].map(|()| Line::beside("near").expect("it is there"));
+        let send = |near: &mut Line, count: usize, data: &[u8]| {
+            (0..count).for_each(|_| near.send(&datagram(7000, data)).expect("it is there"));
+        };
+        let mut station = Station::new(device, Flows::compiled(7, Share::default()));
+        station.upcall = Some(Box::new(move |frame| {
+            if payload(frame.bytes()) == b"more" {
+                send(&mut also_near, 5, b"");
+            }
+            Verdict::Drop
+        }));
+        let mut come = |wanted: usize| {
+            let until = Instant::now() + Duration::from_secs(1);
+            let mut taken = 0;
+            while taken < wanted && Instant::now() < until {
+                station.wait(Duration::from_millis(10)).expect("it can");
+                taken += station.turn().expect("it is there");
+            }
+            taken
+        };
+        for round in 0..200 {
+            send(&mut near, 9, b"");
+            send(&mut near, 1, b"more");
+            let first = come(10);
+            send(&mut near, 20, b"");
+            assert_eq!(first + come(35 - first), 35, "round {round}");
+        }
+    });
+}
+
 #[test]
 fn a_station_answers_by_tap() {
     let Some(object) = compiled("increment") else { return };

@@ -1,13 +1,18 @@
 //! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and of the tables.
 
 mod behind;
+mod clients;
 mod composed;
 mod devices;
 mod filters;
 mod gates;
+mod load;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
 mod objects;
+mod owner;
+mod pages;
+mod there;
 
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Machine, Settings, Verdict};
 use drystone_handlers::{Region, Xdp};
