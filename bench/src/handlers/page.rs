@@ -1,6 +1,7 @@
 //! The page of figures.
 
-use super::{BUSY, Effort, FLOOD};
+use super::Effort;
+use super::experiment::{BUSY, FLOOD};
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};
 

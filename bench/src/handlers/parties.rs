@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use super::Experiment;
 use super::autogroup::Alone;
+use super::experiment::Experiment;
 use super::far::ADDRESS;
 use super::work::{Work, zone};
 use crate::execute::{execute, processors};

@@ -1,0 +1,118 @@
+//! What is asked of whom, and what is to be reached.
+
+use std::collections::BTreeMap;
+
+use super::Effort;
+use super::parties::Party;
+use super::work::Work;
+
+/// Processes that compute beside the server.
+pub const BUSY: usize = 50;
+/// Datagrams for somebody else before each request.
+pub const FLOOD: usize = 10;
+
+/// What two rows come from: how long an answer takes, or how many there are in a second; and the time below which 99 in 100 are.
+pub struct Experiment {
+    pub name: &'static str,
+    pub work: Work,
+    /// Requests that are under way at once: with one it is time that is told, else the rate.
+    pub window: usize,
+    /// Programs that keep the server's processor busy.
+    pub busy: usize,
+    /// Datagrams for somebody else before each request.
+    pub flood: usize,
+    pub drystone: Party,
+    pub peers: &'static [Party],
+    pub target: Option<Target>,
+}
+
+/// So many times a figure.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// Of a peer in the same row.
+    Peer(&'static str, f64),
+    /// Drystone's, of an earlier experiment.
+    Own(&'static str, f64),
+}
+
+/// Figures by the names of peers, or of experiments.
+pub type Values = BTreeMap<&'static str, f64>;
+
+impl Target {
+    /// None where that figure is missing.
+    pub fn value(self, peers: &Values, own: &Values) -> Option<f64> {
+        let (figure, times) = match self {
+            Target::Peer(name, times) => (peers.get(name), times),
+            Target::Own(name, times) => (own.get(name), times),
+        };
+        figure.map(|figure| figure * times)
+    }
+}
+
+impl Experiment {
+    /// With many busy processes or a flood beside, others need a second for what takes a millisecond without.
+    pub fn requests(&self, effort: Effort) -> u64 {
+        if self.busy > 0 || self.flood > 0 { effort.requests / 100 } else { effort.requests }
+    }
+}
+
+const INCREMENT: Experiment = Experiment {
+    name: "remote increment",
+    work: Work::Increment,
+    window: 1,
+    busy: 0,
+    flood: 0,
+    drystone: Party::Xdp,
+    peers: &[Party::AfXdp, Party::UdpSpinning, Party::UdpBlocking],
+    target: Some(Target::Peer("udp-spinning", 1.0)),
+};
+
+const GET: Experiment = Experiment {
+    name: "memcached get",
+    work: Work::Memcached,
+    drystone: Party::CacheXdp,
+    peers: &[Party::CacheAfXdp, Party::CacheProcess, Party::Memcached],
+    target: Some(Target::Peer("memcached", 1.0)),
+    ..INCREMENT
+};
+
+const GATE: Experiment =
+    Experiment { name: "gate", drystone: Party::Gate, peers: &[Party::Xdp], target: None, ..INCREMENT };
+
+/// In this order.
+pub const EXPERIMENTS: [Experiment; 8] = [
+    INCREMENT,
+    Experiment {
+        name: "remote increment 50 busy",
+        busy: BUSY,
+        target: Some(Target::Own(INCREMENT.name, 1.15)),
+        ..INCREMENT
+    },
+    GET,
+    Experiment { name: "memcached get, 32 at once", window: 32, ..GET },
+    Experiment {
+        name: "dns, 32 at once",
+        work: Work::Dns,
+        window: 32,
+        drystone: Party::DnsXdp,
+        peers: &[Party::DnsAfXdp, Party::DnsProcess, Party::Nsd],
+        target: Some(Target::Peer("nsd", 1.0)),
+        ..INCREMENT
+    },
+    Experiment {
+        name: "remote increment in the language",
+        work: Work::Counter,
+        drystone: Party::CounterXdp,
+        peers: &[Party::CounterProcess],
+        target: Some(Target::Own(INCREMENT.name, 1.0)),
+        ..INCREMENT
+    },
+    GATE,
+    Experiment {
+        name: "flood",
+        flood: FLOOD,
+        peers: &[Party::GateWithoutShares],
+        target: Some(Target::Peer("gate-without-shares", 0.5)),
+        ..GATE
+    },
+];
