@@ -263,6 +263,16 @@ INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words
         from += bytes;                                                                                                             \
     }
 
+/* What `send_also` needs: a ring of so many bytes (a power of two, of pages). */
+#define OUTBOX(bytes) RING(outbox, bytes)
+
+__attribute__((weak, noinline)) s64 drystone_send(void *ring, const void *message, u64 length) { return say(ring, message, length, WAKE); }
+
+/* Sends a frame besides, to whomever its head says: as it is now, so what becomes of it later is of no importance. In Drystone's engines it goes out when the
+   handler has ended well, behind its answer. Linux's kernel can't send it: there it goes into the outbox, and the process sends it as soon as it
+   runs (Outbox, which a Service has). Negative if there is no room. */
+#define send_also(frame, length) drystone_send(&outbox, frame, length)
+
 /* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call whose checks
    are made once. Whether they were all there. */
 __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {

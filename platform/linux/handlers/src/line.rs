@@ -49,19 +49,30 @@ impl Line {
     /// # Errors
     /// There is no such interface, or no right to.
     pub fn beside(interface: &str) -> Result<Line> {
+        Line::of_packets(interface, (libc::ETH_P_ALL as u16).to_be())
+    }
+
+    /// What is sent goes out at an interface; nothing comes in.
+    ///
+    /// # Errors
+    /// As for [`Line::beside`].
+    pub fn out_of(interface: &str) -> Result<Line> {
+        Line::of_packets(interface, 0)
+    }
+
+    fn of_packets(interface: &str, protocol: u16) -> Result<Line> {
         let interface = interface::number(interface).map_err(Error::other)?;
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        let all = (libc::ETH_P_ALL as u16).to_be();
         // SAFETY: what it gives is new, so nobody else has it.
         let descriptor = unsafe {
-            let socket = libc::socket(libc::AF_PACKET, kind, all.into());
+            let socket = libc::socket(libc::AF_PACKET, kind, protocol.into());
             done(socket)?;
             OwnedFd::from_raw_fd(socket)
         };
         // SAFETY: zeros are such an address.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = all;
+        address.sll_protocol = protocol;
         address.sll_ifindex = interface as i32;
         let (yes, length) = (1i32, size_of_val(&address) as u32);
         let (level, option) = (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING);

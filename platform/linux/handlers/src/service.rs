@@ -11,7 +11,8 @@ use drystone_extension::handler::{Flows, Image, Machine, Settings, Share};
 
 use crate::datagram::{answer, carried, located};
 use crate::region::{self, Region};
-use crate::{AfXdp, Attached, Device, Line, Mode, Station, Xdp};
+use crate::station::wait_for;
+use crate::{AfXdp, Attached, Device, Line, Mode, Outbox, Station, Xdp};
 
 /// What runs a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,7 +50,7 @@ pub struct Service {
 }
 
 enum Running {
-    InLinux { _xdp: Xdp, _attached: Attached },
+    InLinux { _xdp: Xdp, _attached: Attached, outbox: Option<Outbox> },
     Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool },
 }
 
@@ -74,8 +75,11 @@ impl Service {
     fn in_linux(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
         let xdp = Xdp::load(&Image::read(object, None, Machine::Linux)?)?;
         let region = xdp.region().cloned().ok_or(NO_REGION)?;
+        let outbox = Outbox::of(&xdp, &place.interface)
+            .map_err(|error| format!("what the handler sends besides can't be sent: {error}"))?;
         let attached = xdp.attach(&place.interface, place.mode)?;
-        Ok(Service { region, port: place.port, running: Running::InLinux { _xdp: xdp, _attached: attached } })
+        let running = Running::InLinux { _xdp: xdp, _attached: attached, outbox };
+        Ok(Service { region, port: place.port, running })
     }
 
     fn by_af_xdp(object: &[u8], place: &Place) -> std::result::Result<Service, String> {
@@ -135,9 +139,16 @@ impl Service {
     /// # Errors
     /// The interface has gone.
     pub fn turn(&mut self, most: Duration, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> Result<()> {
-        let Running::Here { station, is_wire } = &mut self.running else {
-            sleep(most);
-            return Ok(());
+        let (station, is_wire) = match &mut self.running {
+            Running::Here { station, is_wire } => (station, is_wire),
+            Running::InLinux { outbox: Some(outbox), .. } => {
+                wait_for(outbox, most)?;
+                return outbox.send().map(drop);
+            }
+            Running::InLinux { .. } => {
+                sleep(most);
+                return Ok(());
+            }
         };
         if station.turn()? == 0 {
             station.wait(most)?;

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io::Result;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use drystone_extension::engine::jit::Pages;
@@ -76,11 +77,7 @@ impl<D: Device> Station<D> {
     /// # Errors
     /// There are too many descriptors.
     pub fn wait(&self, most: Duration) -> Result<()> {
-        let most = Timespec::try_from(most).map_err(std::io::Error::other)?;
-        match poll(&mut [PollFd::new(&self.device, PollFlags::IN)], Some(&most)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait_for(&self.device, most)
     }
 
     /// The first message that no handler has consumed: it belongs to the process.
@@ -91,6 +88,15 @@ impl<D: Device> Station<D> {
     /// The device, to send by.
     pub fn device(&mut self) -> &mut D {
         &mut self.device
+    }
+}
+
+/// Waits until something can be read there, for so long at most.
+pub(crate) fn wait_for(descriptor: &impl AsFd, most: Duration) -> Result<()> {
+    let most = Timespec::try_from(most).map_err(std::io::Error::other)?;
+    match poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&most)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

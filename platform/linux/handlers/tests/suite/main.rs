@@ -6,6 +6,7 @@ mod composed;
 mod devices;
 mod filters;
 mod gates;
+mod initiation;
 mod load;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]
