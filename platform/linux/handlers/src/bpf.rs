@@ -41,10 +41,22 @@ trait Attributes {}
 /// # Safety
 /// All addresses in `attributes` must lead to what the command expects there.
 unsafe fn bpf<T: Attributes>(command: Command, attributes: &mut T) -> Result<i32> {
-    // SAFETY: the attributes are as long as it says; what they lead to is the caller's promise.
-    let result =
-        unsafe { libc::syscall(libc::SYS_bpf, command as i32, attributes as *mut T, size_of::<T>()) };
-    if result < 0 { Err(Error::last_os_error()) } else { Ok(result as i32) }
+    /// A signal ends the verifier's work, and runs for a test.
+    const TRIES: u32 = 50;
+    let mut tries = 0;
+    loop {
+        // SAFETY: the attributes are as long as it says; what they lead to is the caller's promise.
+        let result =
+            unsafe { libc::syscall(libc::SYS_bpf, command as i32, attributes as *mut T, size_of::<T>()) };
+        if result >= 0 {
+            return Ok(result as i32);
+        }
+        let error = Error::last_os_error();
+        tries += 1;
+        if tries == TRIES || !matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) {
+            return Err(error);
+        }
+    }
 }
 
 /// # Safety

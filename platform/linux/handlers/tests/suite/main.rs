@@ -13,6 +13,7 @@ mod namespace;
 mod objects;
 mod owner;
 mod pages;
+mod signals;
 mod there;
 
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Machine, Settings, Verdict};
