@@ -10,6 +10,9 @@ use drystone_handlers::Xdp;
 
 use crate::objects::compiled;
 
+/// Longer than it takes to load one.
+const BETWEEN: Duration = Duration::from_millis(2);
+
 extern "C" fn nothing(_: i32) {}
 
 #[test]
@@ -24,14 +27,14 @@ fn a_handler_is_loaded_whatever_signals_come() {
     // SAFETY: what is called does nothing.
     unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
     let loads = thread::spawn(move || {
-        let all = (0..200).try_for_each(|_| Xdp::load(&image).map(drop));
+        let all = (0..1000).try_for_each(|_| Xdp::load(&image).map(drop));
         LOADED.store(true, Ordering::Relaxed);
         all
     });
     while !LOADED.load(Ordering::Relaxed) {
         // SAFETY: the thread isn't joined yet.
         unsafe { libc::pthread_kill(loads.as_pthread_t(), libc::SIGUSR2) };
-        thread::sleep(Duration::from_micros(20));
+        thread::sleep(BETWEEN);
     }
     assert_eq!(loads.join().expect("it passes"), Ok(()));
 }
