@@ -52,7 +52,7 @@ impl Effort {
 
     /// As good as it gets.
     pub const FULL: Effort =
-        Effort { rounds: 9, budget: Duration::from_secs(90), requests: 20_000, is_full: true };
+        Effort { rounds: 7, budget: Duration::from_secs(25), requests: 20_000, is_full: true };
 }
 
 type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
