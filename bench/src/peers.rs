@@ -240,6 +240,16 @@ fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
     made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} can't be built: {why}"))
 }
 
+/// Makes something of a file in C that stands in the folder of peers.
+pub fn c(compiler: &str, options: &[&str], source: &str, name: &str) -> Result<PathBuf, String> {
+    let built = places::peers().join(name);
+    fs::create_dir_all(places::peers()).map_err(|error| error.to_string())?;
+    let mut command = Command::new(compiler);
+    command.arg(places::root().join("bench/peers").join(source)).args(options).arg("-o").arg(&built);
+    run(&mut command)?;
+    Ok(built)
+}
+
 /// What a short command says, or why it cannot.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;

@@ -75,10 +75,11 @@ impl Row {
     /// How many times better Drystone is than that figure.
     pub fn gain_over(&self, figure: f64) -> Option<f64> {
         let drystone = self.drystone?.value;
-        Some(match self.better {
+        let gain = match self.better {
             Better::Lower => figure / drystone,
             Better::Higher => drystone / figure,
-        })
+        };
+        Some(gain).filter(|gain| !gain.is_nan())
     }
 
     /// By what factor the target is missed, if it is.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -13,10 +13,10 @@ use drystone_extension::demux::{Demultiplexer, Filter};
 use drystone_extension::engine::jit::Pages;
 
 use super::{Effort, Tell};
+use crate::peers;
 use crate::row::Row;
 use crate::statistics::{Figure, percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
-use crate::{peers, places};
 
 /// What the first row's figure may become with more filters: cost is flat.
 const FLAT: f64 = 1.5;
@@ -40,7 +40,8 @@ const KINDS: [Kind; 2] = [
 
 /// Tells the rows.
 pub fn rows(effort: Effort, tell: Tell) -> Result<(), String> {
-    let peer = peer().inspect_err(|why| eprintln!("libpcap and linux have no figures: {why}")).ok();
+    let peer = peers::c("cc", &["-O2", "-lpcap"], "handlers/filter.c", "filter");
+    let peer = peer.inspect_err(|why| eprintln!("libpcap and linux have no figures: {why}")).ok();
     let kinds = if effort.is_full { &KINDS[..] } else { &KINDS[..1] };
     for &kind in kinds {
         let mut first = None;
@@ -140,18 +141,4 @@ fn packet(source: [u8; 4], port: u16) -> [u8; 64] {
     packet[26..30].copy_from_slice(&source);
     packet[36..38].copy_from_slice(&port.to_be_bytes());
     packet
-}
-
-/// The program in C.
-fn peer() -> Result<PathBuf, String> {
-    let program = places::peers().join("filter");
-    std::fs::create_dir_all(places::peers()).map_err(|error| error.to_string())?;
-    let mut command = Command::new("cc");
-    command
-        .args(["-O2", "-o"])
-        .arg(&program)
-        .arg(places::root().join("bench/peers/handlers/filter.c"))
-        .arg("-lpcap");
-    peers::run(&mut command)?;
-    Ok(program)
 }

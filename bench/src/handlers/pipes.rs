@@ -4,17 +4,16 @@ use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence, _rdtsc};
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::mem::transmute;
-use std::process::Command;
 use std::time::Instant;
 
 use drystone_extension::pipe::{Handle, Mode, Pass, Pipe, Pipes, Registers, ready};
 
 use super::{Effort, Tell};
 use crate::object::Object;
+use crate::peers;
 use crate::row::Row;
 use crate::statistics::{percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
-use crate::{peers, places};
 
 /// What three passes take longer than one in the paper.
 const SEPARATE: f64 = 1.6;
@@ -40,13 +39,8 @@ struct C {
 
 impl C {
     fn compiled() -> Result<C, String> {
-        let folder = places::peers();
-        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let library = folder.join("pass.so");
-        let source = places::root().join("bench/peers/handlers/pass.c");
-        let mut command = Command::new("clang-19");
-        command.args(["-O3", "-mavx2", "-shared", "-fPIC"]).arg(source).arg("-o").arg(&library);
-        peers::run(&mut command)?;
+        let options = ["-O3", "-mavx2", "-shared", "-fPIC"];
+        let library = peers::c("clang-19", &options, "handlers/pass.c", "pass.so")?;
         let object = Object::open(&library)?;
         let function = |name| object.find(name).ok_or_else(|| format!("there is no {name}"));
         let [copy, sum, swap, integrated, plain] =

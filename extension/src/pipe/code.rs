@@ -19,14 +19,17 @@ use crate::engine::jit::Pages;
 const SMALL_FRAME: usize = 64;
 pub(super) const FRAME: usize = 1024;
 
+/// Bytes of the shortest unit: no word is longer.
+pub(super) const SHORTEST: usize = 8;
+
 /// What was compiled.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     pub bytes: Vec<u8>,
     /// Where the loop over units begins.
     pub units: usize,
-    /// The loop over shorter units, for what is left behind the last whole one.
-    pub narrow: Option<Narrow>,
+    /// Where the loop over the shortest units begins, for what is left behind the last whole one.
+    pub narrow: Option<usize>,
     /// Where that begins which takes what is less than a unit.
     pub rest: usize,
     /// Bytes of the source that the loop takes at once.
@@ -40,13 +43,6 @@ pub(super) struct Code {
     /// Whether it knows the gaps.
     pub is_strided: bool,
     pub adlers: Vec<Adler>,
-}
-
-/// A loop over shorter units than the first one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Narrow {
-    pub begin: usize,
-    pub unit: usize,
 }
 
 /// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with their weights.
@@ -169,19 +165,19 @@ impl Compiled {
         unsafe { self.call_any(self.code.rest, cells, from, to, bytes) };
     }
 
-    /// As many shorter units as there are in so many bytes. Gives how many bytes that were.
+    /// As many of the shortest units as there are in so many bytes. Gives how many bytes that were.
     ///
     /// # Safety
     /// As the module says.
     #[inline(always)]
     pub unsafe fn call_narrow(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) -> usize {
-        let Some(Narrow { begin, unit }) = self.code.narrow else { return 0 };
-        let count = bytes / unit;
+        let Some(begin) = self.code.narrow else { return 0 };
+        let count = bytes / SHORTEST;
         if count > 0 {
             // SAFETY: as above.
             unsafe { self.call_any(begin, cells, from, to, count) };
         }
-        count * unit
+        count * SHORTEST
     }
 
     /// # Safety

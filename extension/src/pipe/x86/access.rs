@@ -1,13 +1,10 @@
 //! Where the bytes of a unit are, and how vectors and words of it are loaded and stored.
 
 use super::frame::*;
-use super::plan::{Plan, Stage, Where};
+use super::plan::{BUFFER, Plan, Stage, Where};
 use super::simd::{Rm, Simd, Vector};
 use crate::engine::jit::x86::*;
 use crate::pipe::Stride;
-
-/// Bytes of a buffer.
-pub(super) const BUFFER: usize = 256;
 
 /// Where a byte of a unit without gaps is.
 pub(super) fn in_unit(place: Where, at: usize) -> Place {

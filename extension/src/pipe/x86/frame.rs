@@ -11,7 +11,7 @@ use super::plan::{Kind, Plan};
 use super::simd::Vector;
 use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
-use crate::pipe::code::{Adler, Code as Compiled, Narrow};
+use crate::pipe::code::{Adler, Code as Compiled};
 use crate::pipe::evaluate::Homes;
 use crate::pipe::{Gauge, Pipe, Pipes};
 
@@ -67,7 +67,7 @@ impl<'a> Compiler<'a> {
         let narrow = narrow.map(|narrow| {
             self.code.align();
             self.plan = narrow;
-            Narrow { begin: self.units(), unit: narrow.unit }
+            self.units()
         });
         self.code.align();
         let rest = self.code.here();

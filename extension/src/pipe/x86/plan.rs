@@ -6,9 +6,9 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::access::BUFFER;
 use super::forms::{Form, Output, form};
 use crate::pipe::body::{Body, Operation};
+use crate::pipe::code::SHORTEST;
 use crate::pipe::transfer::MOST_UNIT;
 use crate::pipe::{Features, Gauge, Mode, Pipe, Pipes, Stride, Vectors};
 
@@ -59,8 +59,8 @@ pub(super) struct Plan {
 
 /// Bytes of a unit where its words are taken by themselves.
 const UNIT_OF_WORDS: usize = 64;
-/// Bytes of the shortest unit: no word is longer.
-const SHORTEST: usize = 8;
+/// Bytes of a buffer.
+pub(super) const BUFFER: usize = 256;
 
 impl Plan {
     pub fn new(list: &Pipes, mode: Mode, features: Features) -> Plan {

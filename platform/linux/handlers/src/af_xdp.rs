@@ -172,9 +172,7 @@ fn fill(device: &mut DeviceQueue, frames: impl Iterator<Item = u64>) {
     let mut frames = frames.peekable();
     while frames.peek().is_some() {
         let mut filling = device.fill(FRAMES / 2);
-        while let Some(frame) = frames.next_if(|frame| filling.insert_once(*frame)) {
-            debug_assert!(frame < u64::from(FRAMES) * FRAME as u64);
-        }
+        while frames.next_if(|frame| filling.insert_once(*frame)).is_some() {}
         filling.commit();
     }
 }

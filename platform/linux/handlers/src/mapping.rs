@@ -4,7 +4,6 @@
 //! who has it is dropped; what is done with it until then is said where that is done.
 
 use std::io::Result;
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, without_provenance_mut};
@@ -83,10 +82,7 @@ impl Map {
     /// # Errors
     /// It can't be mapped.
     pub fn words(&self) -> Result<&'static [AtomicU64]> {
-        let length = self.definition().value as usize;
-        let mapping = ManuallyDrop::new(Mapping::shared(self.fd().as_fd(), None, (0, length), true)?);
-        // SAFETY: it is never unmapped, as long as this, and begins with a page; all numbers are numbers.
-        Ok(unsafe { slice::from_raw_parts(mapping.begin.cast().as_ptr(), length / size_of::<AtomicU64>()) })
+        Ok(Box::leak(Box::new(Words::of(self)?)))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Workers that share memory come to the same as one that has the whole plate: by sockets, and by handlers in network namespaces.
 
+#[allow(dead_code)]
+#[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
+mod namespace;
 mod namespaces;
 
 use std::net::{SocketAddr, UdpSocket};

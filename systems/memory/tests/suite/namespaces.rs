@@ -4,14 +4,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 use drystone_memory::relax::{Work, share};
 
+use crate::namespace::ip;
+
 const WORKERS: usize = 3;
 const WORK: Work = Work { rows: 30, columns: 200, rounds: 60 };
-
-fn ip(arguments: &str) -> bool {
-    let command =
-        Command::new("ip").args(arguments.split(' ')).stdin(Stdio::null()).stderr(Stdio::null()).status();
-    command.is_ok_and(|status| status.success())
-}
 
 /// Namespaces that are gone when this is dropped: the first has the bridge, the others a worker each.
 struct Network(String);

@@ -19,9 +19,19 @@ const ENDLESS: Share = Share { runs: 1_000_000, window: u64::MAX };
 fn scenario(name: &'static str, deed: fn(&mut dyn Behind)) {
     let Some(object) = compiled("sums") else { return };
     deed(&mut Own::new(&object, ENDLESS));
+    with_gate(object, name, ENDLESS, move |linux| deed(linux));
+}
+
+/// A deed with a gate, in a namespace of its own.
+fn with_gate(
+    object: Vec<u8>,
+    name: &'static str,
+    share: Share,
+    deed: impl FnOnce(&mut Linux) + Send + 'static,
+) {
     in_namespace(name, move || {
         if pair(name)
-            && let Some(mut linux) = Linux::new(&object, name, ENDLESS, Mode::Any)
+            && let Some(mut linux) = Linux::new(&object, name, share, Mode::Any)
         {
             deed(&mut linux);
         }
@@ -120,16 +130,10 @@ fn beyond_its_share_an_owner_is_passed_on() {
     });
 }
 
-/// The same at the gate only: a deed with it, in a namespace of its own.
+/// The same at the gate only.
 fn at_a_gate(name: &'static str, share: Share, deed: fn(&mut Linux)) {
     let Some(object) = compiled("sums") else { return };
-    in_namespace(name, move || {
-        if pair(name)
-            && let Some(mut linux) = Linux::new(&object, name, share, Mode::Any)
-        {
-            deed(&mut linux);
-        }
-    });
+    with_gate(object, name, share, deed);
 }
 
 #[test]
