@@ -338,4 +338,75 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
     return sum;
 }
 
+/* A pipe: what is done with each word of a message's data on its way, of 8, 16, 32 or 64 bits. Its registers are numbers of 64 bits in a
+   structure of its name; they begin as they are, and outlive the word. It gives the word that goes on. It has no loops, and its word and its
+   registers alone:
+
+       struct whitened { u64 key, sum; };
+       PIPE(whitened, u32, word, kept) {
+           kept->sum = plus_carry(kept->sum, word);
+           return word ^ kept->key;
+       }
+
+   `pipe_into(whitened, to, from, length, end, &kept)` takes bytes of the message, of which all lie before `end`, through it into shared memory,
+   `pipe_over(whitened, from, length, end, &kept)` where they are. What is less than a word at the end is filled up with zeros. 0: done; negative if they weren't
+   all there. In Drystone's engines it is one call of a loop that does many words at once; on Linux there are 32768 bytes at most. */
+enum { MOST_TAKEN = 32768 };
+#define PIPE(name, word_type, word, kept)                                                                                          \
+    INLINE word_type name##_of(word_type word, struct name *kept);                                                                 \
+    SECTION("drystone.pipe") u64 name(u64 word, struct name *kept) { return name##_of(word, kept); }                                        \
+    static const struct {                                                                                                          \
+        u32 bits, registers;                                                                                                       \
+    } name##_pipe SECTION("drystone.pipes") = {8 * sizeof(word_type), sizeof(struct name) / 8};                                             \
+    __attribute__((weak, noinline)) int drystone_pipe_into_##name(u8 SHARED *to, const u8 *from, u32 length, const u8 *end,        \
+                                                                  struct name *kept) {                                             \
+        TAKE_THROUGH(name, word_type, SHARED, to + done)                                                                                      \
+    }                                                                                                                              \
+    __attribute__((weak, noinline)) int drystone_pipe_over_##name(u8 *from, u32 length, const u8 *end, struct name *kept) {        \
+        TAKE_THROUGH(name, word_type, , at)                                                                                            \
+    }                                                                                                                              \
+    INLINE word_type name##_of(word_type word, struct name *kept)
+
+#define pipe_into(name, ...) drystone_pipe_into_##name(__VA_ARGS__)
+#define pipe_over(name, ...) drystone_pipe_over_##name(__VA_ARGS__)
+
+/* The sum of two numbers of 32 bits, and what it carries: the step of the Internet's checksum (`folded` is the sum's end). */
+INLINE u64 plus_carry(u64 a, u64 b) {
+    u64 sum = a + b;
+    return (sum & 0xffffffff) + (sum >> 32);
+}
+
+/* At `may_goto` Linux looks at a loop only until nothing new is known in it (Linux 6.9); after some millions of rounds it ends one. */
+#define TAKE_THROUGH(name, word_type, SPACE, PLACE)                                                                                \
+    const u32 bytes = sizeof(word_type);                                                                                           \
+    u32 done = 0;                                                                                                                  \
+    if (length > MOST_TAKEN || from + length > end) return -22;                                                                    \
+    asm volatile("" : "+r"(end));                                                                                                  \
+    for (;;) {                                                                                                                     \
+        asm goto("may_goto %l[taken]" : : : : taken);                                                                              \
+        if (done > MOST_TAKEN || done + bytes > length) break;                                                                     \
+        u8 *at = (u8 *)from + done;                                                                                                \
+        KEPT(at);                                                                                                                  \
+        if (at + bytes > end) return -22;                                                                                          \
+        word_type word = *(const word_type *)at;                                                                                   \
+        *(word_type SPACE *)(PLACE) = name##_of(word, kept);                                                                       \
+        done = hidden(done + bytes, bytes == 1 ? word * 0x101 : word) & 0xffff;                                                    \
+    }                                                                                                                              \
+taken:                                                                                                                             \
+    if (bytes == 1 || done > MOST_TAKEN || done >= length) return 0;                                                               \
+    u8 *at = (u8 *)from + done;                                                                                                    \
+    u64 rest = 0;                                                                                                                  \
+    for (u32 i = 0; i < bytes - 1; i++) {                                                                                          \
+        if (done + i >= length) break;                                                                                             \
+        if (at + i + 1 > end) return -22;                                                                                          \
+        rest |= (u64)at[i] << 8 * i;                                                                                               \
+    }                                                                                                                              \
+    rest = name##_of(rest, kept);                                                                                                  \
+    for (u32 i = 0; i < bytes - 1; i++) {                                                                                          \
+        if (done + i >= length) break;                                                                                             \
+        if (at + i + 1 > end) return -22;                                                                                          \
+        (PLACE)[i] = rest >> 8 * i;                                                                                                \
+    }                                                                                                                              \
+    return 0;
+
 #endif

@@ -16,6 +16,9 @@ use super::btf::{self, Definition};
 /// Where clang puts variables of address space 1: the region that a handler shares with its application.
 pub(super) const REGION: &str = ".addr_space.1";
 
+/// Where functions are that are no handlers, but pipes of one.
+const PIPES: &str = "drystone.pipe";
+
 /// Where each file's part of the region begins: at a multiple of this.
 const ALIGNMENT: u64 = 64;
 
@@ -85,7 +88,15 @@ impl<'a> File<'a> {
 
     /// Whether a function stands where those are that nobody begins with.
     pub fn is_in_text(&self, function: &Function<'_>) -> bool {
-        self.section(function.section).is_ok_and(|section| section.name() == Ok(".text"))
+        self.section(function.section).is_ok_and(|it| matches!(it.name(), Ok(".text" | PIPES)))
+    }
+
+    /// The bytes of a constant.
+    pub fn constant(&self, name: &str) -> Option<&'a [u8]> {
+        let symbol = self.elf.symbols().find(|symbol| symbol.name() == Ok(name))?;
+        let section = self.section(symbol.section_index()?).ok()?;
+        let begin = usize::try_from(symbol.address()).ok()?;
+        section.data().ok()?.get(begin..begin.checked_add(symbol.size() as usize)?)
     }
 }
 

@@ -78,6 +78,16 @@ pub fn link(
     loader.link()
 }
 
+/// The bytes of a constant that one of the files has.
+pub fn constant(files: &[&[u8]], name: &str) -> Result<Vec<u8>, String> {
+    for bytes in files {
+        if let Some(constant) = File::read(bytes)?.constant(name) {
+            return Ok(constant.to_vec());
+        }
+    }
+    Err(format!("there is no constant `{name}`"))
+}
+
 struct Loader<'f, 'a> {
     files: &'f [File<'a>],
     definitions: BTreeMap<String, Definition>,

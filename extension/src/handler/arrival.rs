@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::ptr::{self, NonNull};
 
 use super::frame::Frame;
+use super::pipes::Through;
 use super::tables::Table;
 use crate::engine::Memory;
 use crate::verifier::Region;
@@ -37,6 +38,7 @@ pub(super) struct Arrival {
     /// The message, while there is one.
     frame: Option<NonNull<Frame<'static>>>,
     pub tables: Vec<Table>,
+    pub pipes: Vec<Through>,
     pub sent: Vec<Sent>,
     /// When it arrived, in nanoseconds of the machine's clock.
     pub now: u64,
@@ -48,8 +50,8 @@ pub(super) struct Arrival {
 unsafe impl Send for Arrival {}
 
 impl Arrival {
-    pub fn new(tables: Vec<Table>, random: u64) -> Arrival {
-        Arrival { seen: Seen::default(), frame: None, tables, sent: Vec::new(), now: 0, random }
+    pub fn new(tables: Vec<Table>, pipes: Vec<Through>, random: u64) -> Arrival {
+        Arrival { seen: Seen::default(), frame: None, tables, pipes, sent: Vec::new(), now: 0, random }
     }
 
     /// Has the program see a message from now on.

@@ -5,7 +5,9 @@
 //! what [`terms`] says that it wants.
 
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::slice;
 
 use smallvec::SmallVec;
@@ -13,6 +15,7 @@ use smallvec::SmallVec;
 use super::arrival::{Arrival, CONTEXT, PACKET};
 use super::checksum;
 use super::frame::LONGEST;
+use super::pipes;
 use super::tables::{Put, Table, Trouble};
 use crate::engine::{Answer, Context, Helper, Memory};
 use crate::verifier::{self, Bytes, Given, Wanted};
@@ -33,24 +36,26 @@ const COPY: u32 = 240;
 const SEND: u32 = 241;
 const SUM: u32 = 242;
 const COPY_SUM: u32 = 243;
-const HIGHEST: u32 = COPY_SUM;
+/// From here on pipes are called, by their numbers.
+const PIPES: u32 = 256;
+const HIGHEST: u32 = PIPES + pipes::MOST as u32 - 1;
 
 /// Bytes that a handler may send at one arrival.
 const MOST_SENT: usize = 1 << 18;
 
-/// Those that Linux hasn't, by what objects call them.
-pub(super) fn number(name: &str) -> Option<u32> {
+/// Those that Linux hasn't, by what objects call them; a pipe is one of those that are called so far.
+pub(super) fn number(name: &str, called: &RefCell<Vec<String>>) -> Option<u32> {
     match name {
         "drystone_copy" => Some(COPY),
         "drystone_send" => Some(SEND),
         "drystone_sum" => Some(SUM),
         "drystone_copy_sum" => Some(COPY_SUM),
-        _ => None,
+        _ => pipes::number(name, called).map(|number| PIPES + number as u32),
     }
 }
 
-/// What each wants and gives.
-pub(super) fn terms() -> BTreeMap<u32, verifier::Helper> {
+/// What each wants and gives, for a handler that has such pipes.
+pub(super) fn terms(pipes: &[pipes::Definition]) -> BTreeMap<u32, verifier::Helper> {
     let mut helpers = BTreeMap::new();
     let mut put = |number, name, wants: &[Wanted], gives, moves| {
         helpers.insert(number, verifier::Helper { name, wants: wants.to_vec(), gives, moves });
@@ -77,6 +82,17 @@ pub(super) fn terms() -> BTreeMap<u32, verifier::Helper> {
     put(SUM, "drystone_sum", &[Wanted::Anything, any], number, None);
     put(COPY_SUM, "drystone_copy_sum", &[any, Wanted::Anything, any], number, None);
     put(SEND, "drystone_send", &[Wanted::Map, read, up_to(LONGEST)], number, None);
+    for (pipe, its) in pipes.iter().zip(PIPES..) {
+        let kept = match pipe.registers {
+            0 => Wanted::Anything,
+            registers => Wanted::Changeable(Bytes::Exactly(8 * registers as u32)),
+        };
+        let anything = Wanted::Anything;
+        match pipe.is_over {
+            true => put(its, "pipe_over", &[anything, any, anything, kept], number, None),
+            false => put(its, "pipe_into", &[any, anything, any, anything, kept], number, None),
+        }
+    }
     helpers
 }
 
@@ -218,6 +234,23 @@ helpers! {
     }
 }
 
+/// Takes data through a pipe of the handler's.
+extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d: u64, e: u64) -> Answer {
+    let is_over = context.host.pipes[N].is_over;
+    let (length, kept) = if is_over { (b, d) } else { (c, e) };
+    let places = if is_over {
+        part(context, a.wrapping_sub(context.host.seen.begin), length).map(|at| (at, at.cast_const()))
+    } else {
+        both(context, a, b, length)
+    };
+    let Some((to, from)) = places else { return Ok(Trouble::Invalid as i64 as u64).into() };
+    let kept = context.memory.place(kept).cast();
+    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what was wanted, in memory
+    // of the handler's that is neither.
+    unsafe { context.host.pipes[N].run(from, to, length as usize, kept) };
+    Ok(0).into()
+}
+
 /// Where bytes go in the region, and where in the message they come from.
 fn both(context: &mut Context<Arrival>, to: u64, from: u64, length: u64) -> Option<(*mut u8, *const u8)> {
     let size = context.memory.size() as u64;
@@ -250,6 +283,11 @@ pub(super) fn table() -> Vec<Helper<Arrival>> {
         LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0; PROCESSOR: processor, 0;
         ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4; LOAD_BYTES: load_bytes, 4;
         STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3; SUM: sum, 2; COPY_SUM: copy_sum, 3;
+    }
+    let pipes: [extern "C" fn(C<'_, '_>, u64, u64, u64, u64, u64) -> Answer; pipes::MOST] =
+        [pipe::<0>, pipe::<1>, pipe::<2>, pipe::<3>, pipe::<4>, pipe::<5>, pipe::<6>, pipe::<7>];
+    for (place, function) in table[PIPES as usize..].iter_mut().zip(pipes) {
+        *place = Helper { function, arguments: 5 };
     }
     table
 }

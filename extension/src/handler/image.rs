@@ -1,7 +1,9 @@
 //! A handler as its file has it.
 
 use alloc::{format, string::String, vec, vec::Vec};
+use core::cell::RefCell;
 
+use super::pipes;
 use super::tables::kind;
 use crate::bytecode::{self, Definition, Object, Slot};
 use crate::composite::shared;
@@ -29,6 +31,8 @@ pub struct Image {
     pub slots: Vec<Slot>,
     /// Its maps.
     pub maps: Vec<bytecode::Map>,
+    /// Pipes that it calls, by the numbers that it calls them by.
+    pub(super) pipes: Vec<pipes::Definition>,
 }
 
 impl Image {
@@ -47,8 +51,9 @@ impl Image {
     /// # Errors
     /// What is wrong with the files, for people.
     pub fn composed(files: &[&[u8]], entry: Option<&str>, machine: Machine) -> Result<Image, String> {
+        let called = RefCell::default();
         let helper = |name: &str| match machine {
-            Machine::Drystone => super::helpers::number(name),
+            Machine::Drystone => super::helpers::number(name, &called),
             Machine::Linux => None,
         };
         let Object { slots, functions, maps } = bytecode::link(files, entry, &helper)?;
@@ -59,7 +64,8 @@ impl Image {
             }
         }
         let name = functions.first().map(|(name, _)| name.clone()).unwrap_or_default();
-        let image = Image { name, slots, maps };
+        let pipes = pipes::Definition::all(files, &called.into_inner())?;
+        let image = Image { name, slots, maps, pipes };
         image.check_region()?;
         Ok(image)
     }
@@ -72,7 +78,7 @@ impl Image {
             bytes: vec![0; 8 * (shared::VARIABLES + kept)],
             writable: true,
         };
-        Image { name: name.into(), slots, maps: vec![service] }
+        Image { name: name.into(), slots, maps: vec![service], pipes: vec![] }
     }
 
     /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications can map it.

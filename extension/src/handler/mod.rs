@@ -10,6 +10,7 @@ mod flows;
 mod frame;
 mod helpers;
 mod image;
+mod pipes;
 mod run;
 pub mod tables;
 mod terms;

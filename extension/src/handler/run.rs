@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use super::arrival::{Arrival, Sent};
 use super::frame::Frame;
 use super::image::{Image, Machine};
+use super::pipes::Through;
 use super::tables::Table;
 use super::{helpers, terms};
 use crate::Guard;
@@ -119,13 +120,15 @@ impl Handler {
         let slots = image.lowered(address);
         let program = bytecode::Program::decode(&slots).map_err(|error| error.what)?;
         let mut tables = tables(image, settings.key)?;
-        let contract = terms::contract(&image.maps, &mut tables, bytes)?;
+        let contract = terms::contract(image, &mut tables, bytes)?;
         let verified = verify(program, &contract).map_err(|rejection| format!("{rejection}"))?;
         if let Some(number) = image.region() {
             let begins_with = &image.maps[number].bytes;
             memory.own_mut()[..begins_with.len()].copy_from_slice(begins_with);
         }
         let values: Vec<u64> = tables.iter_mut().map(|table| first_value(table, &memory)).collect();
+        let pipes = image.pipes.iter().map(|pipe| Through::new(pipe, settings.interpreted));
+        let pipes = pipes.collect::<Result<Vec<_>, _>>()?;
         let helpers = helpers::table();
         let platform = Platform { helpers: &helpers, values: &values, memory: memory.size() };
         let key = (!settings.interpreted).then_some(settings.key);
@@ -136,7 +139,7 @@ impl Handler {
             name: image.name.clone(),
             names: image.maps.iter().map(|map| map.name.clone()).collect(),
             engine,
-            arrival: Arrival::new(tables, settings.key),
+            arrival: Arrival::new(tables, pipes, settings.key),
             memory,
             budget: settings.budget,
             left: settings.budget,

@@ -9,18 +9,18 @@ use super::frame::LONGEST;
 use super::helpers;
 use super::image::Image;
 use super::tables::{Table, kind};
-use crate::bytecode::{Map, Size};
+use crate::bytecode::Size;
 use crate::verifier::{self, Contract, Extent, Field, Given, Memory, Region};
 
 /// From here on regions are those of tables' values.
 const VALUES: Region = PACKET + 1;
 
-/// For a program with such maps, and a region of so many bytes (0: none).
-pub(super) fn contract(maps: &[Map], tables: &mut [Table], region_bytes: u64) -> Result<Contract, String> {
+/// For a program with such tables, and a region of so many bytes (0: none).
+pub(super) fn contract(image: &Image, tables: &mut [Table], region_bytes: u64) -> Result<Contract, String> {
     let mut regions =
         vec![context(), Memory { extent: Extent::ToEnd(LONGEST), ..Memory::bytes("the message", 0) }];
     let mut terms = Vec::new();
-    for (map, table) in maps.iter().zip(tables) {
+    for (map, table) in image.maps.iter().zip(tables) {
         let bytes = u32::try_from(table.value_bytes())
             .map_err(|_| format!("map `{}` has too large values", map.name))?;
         let value = VALUES + terms.len() as Region;
@@ -35,7 +35,7 @@ pub(super) fn contract(maps: &[Map], tables: &mut [Table], region_bytes: u64) ->
         regions,
         own: (region_bytes > 0).then(|| Memory { name: "its region", ..Memory::own(region_bytes as u32) }),
         maps: terms,
-        helpers: helpers::terms(),
+        helpers: helpers::terms(&image.pipes),
         ..Contract::default()
     })
 }

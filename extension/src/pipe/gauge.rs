@@ -29,6 +29,15 @@ impl Gauge {
         8 << self as u32
     }
 
+    /// The next wider one, or the widest.
+    pub const fn wider(self) -> Gauge {
+        match self {
+            Gauge::Bits8 => Gauge::Bits16,
+            Gauge::Bits16 => Gauge::Bits32,
+            Gauge::Bits32 | Gauge::Bits64 => Gauge::Bits64,
+        }
+    }
+
     /// The largest number in a word: all bits are 1.
     pub const fn most(self) -> u64 {
         u64::MAX >> (64 - self.bits())

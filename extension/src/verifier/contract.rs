@@ -131,6 +131,8 @@ pub enum Wanted {
     Readable(Bytes),
     /// Memory that it writes, all of it.
     Writable(Bytes),
+    /// Memory that it reads, and writes all of it.
+    Changeable(Bytes),
 }
 
 /// How many bytes it takes.

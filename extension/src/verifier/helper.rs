@@ -66,6 +66,10 @@ impl Verifier<'_> {
             Wanted::Map => value.kind == Kind::Map && value.number.constant().is_some(),
             Wanted::Readable(bytes) => return self.pass_memory(at, (helper, register), bytes, false, state),
             Wanted::Writable(bytes) => return self.pass_memory(at, (helper, register), bytes, true, state),
+            Wanted::Changeable(bytes) => {
+                self.pass_memory(at, (helper, register), bytes, false, state)?;
+                return self.pass_memory(at, (helper, register), bytes, true, state);
+            }
         };
         if passes {
             return Ok(());

@@ -118,3 +118,65 @@ fn who_goes_round_for_too_long_is_stopped_and_leaves_the_message_as_it_was() {
         assert_eq!((after, handler.sent().len()), (message, 0));
     }
 }
+
+/// What the file `pipes.c` does, in Rust.
+fn through(which: u8, key: u64, data: &[u8]) -> (Vec<u8>, [u64; 2]) {
+    let (mut kept, width) = ([key, 0u64], [4, 1, 2, 8, 4][usize::from(which)]);
+    let mut out = Vec::new();
+    for piece in data.chunks(width) {
+        let mut bytes = [0; 8];
+        bytes[..piece.len()].copy_from_slice(piece);
+        let word = u64::from_le_bytes(bytes);
+        let given = match which {
+            0 => {
+                let sum = kept[1].wrapping_add(word);
+                kept[1] = (sum & 0xffff_ffff) + (sum >> 32);
+                word ^ key
+            }
+            1 if !(65..91).contains(&word) => word,
+            1 => {
+                kept[0] = kept[0].wrapping_add(1);
+                word + 32
+            }
+            2 => {
+                if word > kept[1] && (word & 1 == 1 || kept[0] == 0) {
+                    kept[1] = word;
+                }
+                kept[0] = kept[0].wrapping_mul(31).wrapping_add(word);
+                word.wrapping_sub(kept[0] >> 7)
+            }
+            3 => {
+                kept[0] = kept[0].max(word);
+                word
+            }
+            _ => u64::from((word as u32).swap_bytes()),
+        };
+        out.extend(&given.to_le_bytes()[..piece.len()]);
+    }
+    (out, kept)
+}
+
+#[test]
+fn data_goes_through_pipes_on_its_way() {
+    let Some(handlers) = handlers("pipes") else { return };
+    let text: Vec<u8> = (0..1400u32).map(|at| (at * at / 7 + at) as u8).collect();
+    for mut handler in handlers {
+        for (which, over) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 1), (4, 0)] {
+            for key in [5, 0xdead_beef, u64::MAX] {
+                for length in (0..70).chain([255, 256, 1000, 1399, 1400]) {
+                    let data = &text[..length];
+                    let head = [which, over, 0, 0, 0, 0, 0, 0];
+                    let message = datagram(7005, &[&head, &key.to_le_bytes()[..], data].concat());
+                    let (ended, answer) = arrives(&mut handler, &message);
+                    let what = format!("pipe {which}, over: {over}, key {key:x}, {length} bytes");
+                    assert_eq!(ended, Ended::With(Verdict::Transmit), "{what}");
+                    let (expected, kept) = through(which, key, data);
+                    let answer = payload(&answer);
+                    assert_eq!(answer[..16], kept.map(u64::to_le_bytes).concat(), "{what}");
+                    let place = if over == 1 { &answer[16..] } else { &handler.region()[..length] };
+                    assert_eq!(place, expected, "{what}");
+                }
+            }
+        }
+    }
+}

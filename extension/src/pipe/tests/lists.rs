@@ -9,11 +9,6 @@ use super::generate::{list, pipe};
 use super::naive::{Held, Kind};
 use crate::pipe::{Fault, Features, Handle, Mode, Pass, Pipes, Registers, Stride, Vectors};
 
-/// `PROPTEST_CASES` says how many.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
-}
-
 fn data() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![8 => vec(any::<u8>(), 0..300), 1 => vec(any::<u8>(), 300..9000)]
 }
@@ -80,7 +75,7 @@ fn separately(kinds: &[Kind], data: &[u8], held: &mut [Held]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(super::cases()))]
 
     #[test]
     fn a_pass_does_what_its_pipes_do(

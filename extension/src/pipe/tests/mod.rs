@@ -6,3 +6,8 @@ mod naive;
 mod programs;
 mod ready;
 mod refused;
+
+/// `PROPTEST_CASES` says how many.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
+}

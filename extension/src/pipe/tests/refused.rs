@@ -174,8 +174,8 @@ fn program(text: &str) -> Result<Pipe, String> {
 fn programs_say_where_they_are_refused() {
     let refused = |text| program(text).unwrap_err();
     assert_eq!(
-        refused("mov %r0, %r1\njeq %r1, 0, +1\nadd %r0, 1\nexit"),
-        "p: instruction 1, `jeq %r1, 0, +1`: a pipe goes straight to its end: compute both, and take one by `and` with a mask"
+        refused("mov %r0, %r1\nadd %r0, 1\njne %r0, 9, -2\nexit"),
+        "p: instruction 2, `jne %r0, 9, -2`: a pipe goes on to its end: it has no loops"
     );
     assert_eq!(
         refused("mov %r0, %r1\ndiv %r0, 3\nexit"),

@@ -246,3 +246,14 @@ fn tables_are_the_same() {
     let counts = (0..4u32).map(|number| number.to_le_bytes().to_vec()).collect();
     compare("cache", &messages, &[("values", keys), ("counts", counts)], "missed");
 }
+
+#[test]
+fn pipes_do_the_same() {
+    let messages = with_damaged(|random| {
+        let key =
+            if random.below(2) == 0 { random.below(300) as u64 } else { random.below(1 << 31) as u64 * 977 };
+        let head = [random.below(6) as u8, random.below(2) as u8, 0, 0, 0, 0, 0, 0];
+        datagram(7005, &[&head, &key.to_le_bytes()[..], &random.bytes(300)].concat())
+    });
+    compare("pipes", &messages, &[], "");
+}

@@ -2,6 +2,8 @@
 //! beside each other in vector registers; wider ones don't. So a program that computes with 64 bits, of which 32 go out, is
 //! made one that computes with 32.
 
+mod narrow;
+
 use alloc::{collections::BTreeMap, format, vec, vec::Vec};
 
 use super::body::*;
@@ -101,6 +103,9 @@ impl Composer {
         if let Some(narrower) = self.in_narrower(operation, a, b)? {
             return self.widen(narrower, width);
         }
+        if let Some(narrower) = self.with_carry(operation, [a, b])? {
+            return self.widen(narrower, width);
+        }
         self.push(Operation::Binary(operation, a, b), width)
     }
 
@@ -124,8 +129,19 @@ impl Composer {
     pub fn select(&mut self, comparison: Comparison, [a, b, then, or]: [Value; 4]) -> Composed {
         let compared = self.same(a, b)?;
         let width = self.same(then, or)?;
+        if then == or {
+            return Ok(then);
+        }
         if let (Some(x), Some(y)) = (self.constant_of(a), self.constant_of(b)) {
             return Ok(if comparison.holds(compared, x, y) { then } else { or });
+        }
+        let larger = match comparison {
+            Comparison::Below | Comparison::BelowOrEqual if [then, or] == [b, a] => Some(Binary::Max),
+            Comparison::Below | Comparison::BelowOrEqual if [then, or] == [a, b] => Some(Binary::Min),
+            _ => None,
+        };
+        if let Some(operation) = larger {
+            return self.binary(operation, a, b);
         }
         let narrower = if comparison.is_signed() { None } else { self.both_narrower(a, b)? };
         let (a, b) = narrower.unwrap_or((a, b));
@@ -159,82 +175,6 @@ impl Composer {
         let narrow = self.narrow_by_parts(a, width)?;
         self.narrowed.insert((a, width), narrow);
         Ok(narrow)
-    }
-
-    /// Of most operations, the low bits follow from the low bits of the operands.
-    fn narrow_by_parts(&mut self, a: Value, width: Gauge) -> Composed {
-        use Binary::*;
-        match self.body.step(a).operation {
-            Operation::Constant(number) => self.constant(width, number & width.most()),
-            Operation::Widen(inner) if self.width(inner) < width => self.widen(inner, width),
-            Operation::Widen(inner) => self.narrow(inner, width),
-            Operation::Not(inner) => {
-                let inner = self.narrow(inner, width)?;
-                self.not(inner)
-            }
-            Operation::Binary(operation @ (Add | Sub | Mul | And | Or | Xor), x, y) => {
-                let (x, y) = (self.narrow(x, width)?, self.narrow(y, width)?);
-                self.binary(operation, x, y)
-            }
-            Operation::Binary(ShiftLeft, x, y) if self.constant_of(y).is_some() => {
-                let count = self.constant_of(y).unwrap_or(0) % u64::from(self.width(a).bits());
-                if count >= u64::from(width.bits()) {
-                    return self.constant(width, 0);
-                }
-                let (x, count) = (self.narrow(x, width)?, self.constant(width, count)?);
-                self.binary(ShiftLeft, x, count)
-            }
-            Operation::Select(comparison, [x, y, then, or]) => {
-                let (then, or) = (self.narrow(then, width)?, self.narrow(or, width)?);
-                self.select(comparison, [x, y, then, or])
-            }
-            _ => self.push(Operation::Narrow(a), width),
-        }
-    }
-
-    /// An operation whose result fits into what its operands were widened from.
-    fn in_narrower(&mut self, operation: Binary, a: Value, b: Value) -> Result<Option<Value>, Refusal> {
-        use Binary::*;
-        match operation {
-            And | Or | Xor | Min | Max => {
-                let Some((x, y)) = self.both_narrower(a, b)? else { return Ok(None) };
-                self.binary(operation, x, y).map(Some)
-            }
-            ShiftRight => {
-                let (Operation::Widen(x), Some(count)) = (self.body.step(a).operation, self.constant_of(b))
-                else {
-                    return Ok(None);
-                };
-                let narrow = self.width(x);
-                let count = count % u64::from(self.width(a).bits());
-                if count >= u64::from(narrow.bits()) {
-                    return self.constant(narrow, 0).map(Some);
-                }
-                let count = self.constant(narrow, count)?;
-                self.binary(ShiftRight, x, count).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Both values, if one was widened from what the other one fits into.
-    fn both_narrower(&mut self, a: Value, b: Value) -> Result<Option<(Value, Value)>, Refusal> {
-        let inner = |this: &Self, value| match this.body.step(value).operation {
-            Operation::Widen(inner) => Some(inner),
-            _ => None,
-        };
-        let (x, y) = (inner(self, a), inner(self, b));
-        let width = [x, y].into_iter().flatten().map(|it| self.width(it)).max();
-        let Some(width) = width else { return Ok(None) };
-        let mut both = [a, b];
-        for (value, inner) in both.iter_mut().zip([x, y]) {
-            *value = match (inner, self.constant_of(*value)) {
-                (Some(inner), _) => self.widen(inner, width)?,
-                (None, Some(number)) if number <= width.most() => self.constant(width, number)?,
-                _ => return Ok(None),
-            };
-        }
-        Ok(Some((both[0], both[1])))
     }
 
     pub fn join(&mut self, low: Value, high: Value) -> Composed {

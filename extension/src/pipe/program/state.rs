@@ -1,0 +1,110 @@
+//! What a program holds where it has come to, and how two ways come together: of all that differs, one of both is selected by what was
+//! asked where they parted. So a program with branches becomes one that goes straight on, and can be done on many words at once.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+
+use super::super::body::{Comparison, Value};
+use super::super::compose::Composer;
+use super::super::{Gauge, Refusal};
+use crate::bytecode::Register;
+
+/// What a register of the program holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Nothing,
+    /// A number of 64 bits.
+    Number(Value),
+    /// An address in own memory.
+    Own(i64),
+    /// An address in the stack.
+    Stack(i64),
+}
+
+/// What was asked of two values, and is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    pub comparison: Comparison,
+    pub values: [Value; 2],
+}
+
+impl Test {
+    /// What is so if this isn't.
+    pub fn negated(self) -> Test {
+        use Comparison::*;
+        let [a, b] = self.values;
+        let (comparison, values) = match self.comparison {
+            Equal => (NotEqual, [a, b]),
+            NotEqual => (Equal, [a, b]),
+            Below => (BelowOrEqual, [b, a]),
+            BelowOrEqual => (Below, [b, a]),
+            SignedLess => (SignedLessOrEqual, [b, a]),
+            SignedLessOrEqual => (SignedLess, [b, a]),
+        };
+        Test { comparison, values }
+    }
+}
+
+/// See the head of this file.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    /// All that was asked on the way.
+    pub tests: Vec<Test>,
+    pub held: [Held; Register::COUNT],
+    /// What the pipe's registers hold by now.
+    pub cells: Vec<Value>,
+    pub stack: BTreeMap<i64, Value>,
+}
+
+impl State {
+    pub fn new(cells: Vec<Value>) -> State {
+        State { tests: Vec::new(), held: [Held::Nothing; Register::COUNT], cells, stack: BTreeMap::new() }
+    }
+
+    /// The state where two ways come together, of which one was gone if not the other. If that is to be told later, it is so by a value as
+    /// wide as the pipe's words.
+    pub fn joined(self, other: &State, composer: &mut Composer, words: Gauge) -> Result<State, Refusal> {
+        let is_same = |(mine, theirs): &(&Test, &Test)| mine == theirs;
+        let common = self.tests.iter().zip(&other.tests).take_while(is_same).count();
+        let State { mut tests, held, cells, stack } = self;
+        let mine = tests.split_off(common);
+        let theirs = &other.tests[common..];
+
+        let mut all = [Held::Nothing; Register::COUNT];
+        for (both, (mine_holds, theirs_holds)) in all.iter_mut().zip(held.into_iter().zip(other.held)) {
+            *both = match (mine_holds, theirs_holds) {
+                (Held::Number(x), Held::Number(y)) => Held::Number(select(composer, &mine, x, y)?),
+                (x, y) if x == y => x,
+                // Only who looks at it asks for more.
+                _ => Held::Nothing,
+            };
+        }
+        let cells = cells.iter().zip(&other.cells).map(|(x, y)| select(composer, &mine, *x, *y));
+        let cells = cells.collect::<Result<_, _>>()?;
+        let mut together = BTreeMap::new();
+        for (at, x) in stack {
+            if let Some(y) = other.stack.get(&at) {
+                together.insert(at, select(composer, &mine, x, *y)?);
+            }
+        }
+
+        let is_all = matches!((&mine[..], theirs), ([one], [another]) if *one == another.negated());
+        if !is_all {
+            let [no, yes] = [composer.constant(words, 0)?, composer.constant(words, 1)?];
+            let there = select(composer, theirs, yes, no)?;
+            let here = select(composer, &mine, yes, there)?;
+            tests.push(Test { comparison: Comparison::NotEqual, values: [here, no] });
+        }
+        Ok(State { tests, held: all, cells, stack: together })
+    }
+}
+
+/// One value if all of that is so, else the other.
+fn select(composer: &mut Composer, tests: &[Test], then: Value, or: Value) -> Result<Value, Refusal> {
+    if then == or {
+        return Ok(then);
+    }
+    tests.iter().rev().try_fold(then, |then, test| {
+        let [a, b] = test.values;
+        composer.select(test.comparison, [a, b, then, or])
+    })
+}
