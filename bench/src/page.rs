@@ -144,13 +144,27 @@ fn misses(page: &Page, rows: &[Row]) -> String {
     }
 }
 
-/// A table with a column for each peer that has a row.
+/// Tables, with a column for each peer that has a row: whoever has other peers than those before begins a new one.
 pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
-    let rows: Vec<&Row> = rows.into_iter().collect();
-    let peers: BTreeSet<&str> = rows.iter().flat_map(|row| row.peers.keys().copied()).collect();
+    let mut tables: Vec<(BTreeSet<&str>, Vec<&Row>)> = Vec::new();
+    for row in rows {
+        let its: BTreeSet<&str> = row.peers.keys().copied().collect();
+        match tables.last_mut() {
+            Some((peers, rows)) if its.is_empty() || peers.is_empty() || !peers.is_disjoint(&its) => {
+                peers.extend(its);
+                rows.push(row);
+            }
+            _ => tables.push((its, vec![row])),
+        }
+    }
+    let tables: Vec<String> = tables.iter().map(|(peers, rows)| one_table(peers, rows)).collect();
+    tables.join("\n")
+}
+
+fn one_table(peers: &BTreeSet<&str>, rows: &[&Row]) -> String {
     let mut table = String::from("| | cores | unit | Drystone |");
     let mut line = String::from("\n|---|--:|---|--:|");
-    for peer in &peers {
+    for peer in peers {
         let _ = write!(table, " {peer} |");
         line += "--:|";
     }
@@ -160,7 +174,7 @@ pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     for row in rows {
         let _ =
             write!(table, "| {} | {} | {} | {} |", row.row, row.cores, row.unit, with_spread(&row.drystone));
-        for peer in &peers {
+        for peer in peers {
             // A peer that has no such row is not one that could not run.
             let cell = row.peers.get(peer).map_or(String::new(), with_spread);
             let _ = write!(table, " {cell} |");
@@ -229,6 +243,14 @@ mod tests {
             "| TokenRing | 1 | ms | 7.1 (7-7.25) | 209.3 | - | 29.48 | 3.55 | missed by 2.00 x |",
         ];
         assert_eq!(table(&[token_ring(), scaling, missed]).lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn who_has_other_peers_stands_in_another_table() {
+        let other = Row { peers: [("another", None)].into(), ..token_ring() };
+        let table = table(&[token_ring(), other.clone(), other]);
+        assert_eq!(table.lines().filter(|line| line.starts_with("| |")).count(), 2, "{table}");
+        assert_eq!(table.lines().filter(|line| line.is_empty()).count(), 1, "{table}");
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn notes() -> String {
          Linux's kernel (*xdp-native*: in the driver). *polling* and *suspended*: by a handler in Drystone's engine (AF_XDP), by an *upcall*, or by the \
          application itself (*user-level*), in a thread that polls or that waits. *raw throughput*: messages of so many bytes that the \
          application takes. *udp in place*, *udp checksum*, *udp one copy*, *copies*: how much data handlers get through without a device, 1472 bytes \
-         a message. *tcp latency*: four bytes and back, *drystone* with a handler in Linux's kernel that answers, *engine* with one in Drystone's, *-process* \
+         a message; *udp pipe*: on their way into the region through a cipher and a checksum that the handler has as a pipe (*passes*: one after the other; \
+         *linux*: the same object in Linux's kernel). *tcp latency*: four bytes and back, *drystone* with a handler in Linux's kernel that answers, *engine* with one in Drystone's, *-process* \
          where the process answers, *library* without a handler; *tcp throughput* with segments of 1460 bytes, *small segments* of 536; \
          *aborts*: what the handler left to the library, in percent of all segments. *generic write* and *specific write*: x86-64 instructions of a remote write \
          of 40 bytes, with the copying (Valgrind); targets are the paper's MIPS instructions. *sandbox N*: what the verified handler takes, \

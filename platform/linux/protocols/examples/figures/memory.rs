@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use drystone_extension::handler::{Ended, Frame, Handler, Machine, Settings, Verdict};
+use drystone_handlers::Xdp;
 
 use crate::objects::datagram;
 use crate::{image, row, writes};
@@ -21,11 +22,11 @@ fn speed(bytes: usize, mut deed: impl FnMut()) -> f64 {
 fn handled(name: &str, files: &[(&str, &str)], message: Vec<u8>, wanted: Verdict) {
     let Some(image) = image(files, Machine::Drystone) else { return };
     let mut handler = Handler::of(&image, Settings::default()).expect("it is accepted");
-    measured(name, &mut handler, message, wanted);
+    measured(name, "drystone", &mut handler, message, wanted);
 }
 
-fn measured(name: &str, handler: &mut Handler, mut message: Vec<u8>, wanted: Verdict) {
-    row(name, "drystone", "MB/s", || {
+fn measured(name: &str, who: &str, handler: &mut Handler, mut message: Vec<u8>, wanted: Verdict) {
+    row(name, who, "MB/s", || {
         speed(LENGTH, || {
             let end = message.len();
             let ended = handler.run(&mut Frame::new(&mut message, 0, end), (1, 0), 0);
@@ -59,9 +60,32 @@ pub fn rows() {
     handled("udp in place", &udp, checked(false), Verdict::Pass);
     handled("udp checksum", &udp, checked(true), Verdict::Pass);
     if let Some((mut handler, _region, message)) = writes::prepared("write_specific", LENGTH - 12) {
-        measured("udp one copy", &mut handler, message, Verdict::Drop);
+        measured("udp one copy", "drystone", &mut handler, message, Verdict::Drop);
     }
+    through_a_pipe();
     copies();
+}
+
+/// A cipher and a checksum on the way into the region: by a pipe, by two passes, and as Linux's kernel does it, whose clock has whole nanoseconds.
+fn through_a_pipe() {
+    let message = datagram(7001, &[7; LENGTH]);
+    let run = |file: &str, who: &str| {
+        let Some(image) = image(&[("fragments", file)], Machine::Drystone) else { return };
+        let mut handler = Handler::of(&image, Settings::default()).expect("it is accepted");
+        measured("udp pipe", who, &mut handler, message.clone(), Verdict::Drop);
+    };
+    run("whitened", "drystone");
+    run("whitened_passes", "passes");
+    let linux = image(&[("fragments", "whitened")], Machine::Linux).map(|image| Xdp::load(&image));
+    match linux {
+        Some(Ok(xdp)) => row("udp pipe", "linux", "MB/s", || {
+            let (verdict, _, took) = xdp.run(&message, TIMES).expect("it runs");
+            assert_eq!(verdict, Verdict::Drop);
+            LENGTH as f64 * 1e3 / f64::from(took.max(1))
+        }),
+        Some(Err(why)) => eprintln!("Linux has no figure of a pipe: {why}"),
+        None => {}
+    }
 }
 
 /// 4096 bytes, once and twice, as a message's would be.

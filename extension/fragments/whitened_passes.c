@@ -1,0 +1,3 @@
+/* The same with a pass of its own for each. */
+#define PASSES
+#include "whitened.c"
