@@ -112,8 +112,9 @@ impl<'a> Joints<'a> {
         }
     }
 
-    /// Writes down what was counted.
-    pub fn finish(self, picture: &mut Picture) {
+    /// Writes down what was counted, in an order that doesn't depend on who came first.
+    pub fn finish(mut self, picture: &mut Picture) {
+        self.traffic.sort_by_key(|(what, ..)| *what);
         for &((index, interface, is_export), ref traffic, why) in &self.traffic {
             let notes = &mut picture.boxes[index].notes;
             let exported = if is_export { " exported" } else { "" };
