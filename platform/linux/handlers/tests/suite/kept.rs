@@ -2,7 +2,7 @@
 //! command's own tests show, which are several.)
 
 use drystone_extension::handler::Share;
-use drystone_handlers::{Line, Mode, Pinned, Site, Wanted};
+use drystone_handlers::{Device, Line, Mode, Pinned, Site, Wanted};
 
 use crate::behind::{add, come, number_in, xdp};
 use crate::gates::while_asking;
