@@ -61,3 +61,27 @@ fn instruction(line: &str) -> Option<Instruction> {
     };
     words.next().is_none().then_some(instruction)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let program = read("2\n40 0 0 12\n6 0 0 4294967295\n").expect("it is a program");
+        assert_eq!(program[1], Instruction { code: 6, jt: 0, jf: 0, k: u32::MAX });
+        assert_eq!(read(&written(&program)), Some(program));
+        for wrong in ["", "x", "1\n", "1\n40 0 0", "1\n40 0 0 12 0", "1\n40 0 256 12", "2\n40 0 0 12", "-1\n"]
+        {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_the_last_that_tcpdump_says() {
+        let said =
+            b"tcpdump: warning: something else\ntcpdump: can't parse filter expression: syntax error\n";
+        assert_eq!(complaint(said), "can't parse filter expression: syntax error");
+        assert_eq!(complaint(b""), "it doesn't say why");
+    }
+}
