@@ -80,12 +80,12 @@ pub enum HandlerAction {
     /// Have a handler run for what arrives at a network interface
     ///
     /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does. Several can be at an
-    /// interface in Linux, if each has a filter (--filter, --port). Of those that want a message the one gets it whose filter says
-    /// most of it, of equal ones the older.
+    /// interface in Linux, if each has a filter (--filter, --port). If several filters want a message, the one that fixes most bits
+    /// gets it, of equal ones the older.
     Attach(Attach),
     /// Show the handlers that stay attached in Linux, where they are, and what they are for
     List,
-    /// Count a handler's runs in Linux; with a filter, also what it was too late for
+    /// Count a handler's runs in Linux; with a filter, also what was beyond its share
     Stats {
         /// The handler's name
         name: String,
