@@ -79,11 +79,13 @@ pub enum HandlerAction {
     Check(HandlerFile),
     /// Have a handler run for what arrives at a network interface
     ///
-    /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does.
+    /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does. Several can be at an
+    /// interface in Linux, if each has a filter (--filter, --port). If several filters want a message, the one that fixes most bits
+    /// gets it, of equal ones the older.
     Attach(Attach),
-    /// Show the handlers that stay attached in Linux
+    /// Show the handlers that stay attached in Linux, where they are, and what they are for
     List,
-    /// Count a handler's runs in Linux
+    /// Count a handler's runs in Linux; with a filter, also what was beyond its share
     Stats {
         /// The handler's name
         name: String,
@@ -91,7 +93,7 @@ pub enum HandlerAction {
         #[arg(long, default_value_t = 1)]
         seconds: u64,
     },
-    /// Take a handler from its interface
+    /// Take a handler from its interface; others that are there go on
     Detach {
         /// The handler's name
         name: String,
@@ -124,9 +126,15 @@ pub struct Attach {
     /// What it is called from then on [default: its function]
     #[arg(long)]
     pub name: Option<String>,
-    /// Only for datagrams to this port (not by XDP, where a handler sees everything)
+    /// Only for what an expression of libpcap wants, such as 'udp dst port 7000' (needs tcpdump)
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "port")]
+    pub filter: Option<String>,
+    /// Only for datagrams to this port, over IPv4
     #[arg(long)]
     pub port: Option<u16>,
+    /// With a filter, it runs so often in ten milliseconds at most; what comes beyond that is passed on [default: 10000]
+    #[arg(long, value_name = "RUNS")]
+    pub share: Option<u64>,
     /// The interface's queue (by AF_XDP)
     #[arg(long, default_value_t = 0)]
     pub queue: u32,

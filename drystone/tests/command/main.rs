@@ -13,6 +13,7 @@ mod domains;
 mod ends;
 mod faults;
 mod fmt;
+mod gate;
 mod graph;
 mod handled;
 mod handler;

@@ -50,8 +50,13 @@ impl Space {
 
     /// The command, to be run there. (`ip netns exec` would have a file system for BPF of its own.)
     pub fn drystone(&self) -> Command {
+        self.command(crate::DRYSTONE)
+    }
+
+    /// Any program, to be run there.
+    pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/run/netns/{}", self.name)).arg(crate::DRYSTONE);
+        command.arg(format!("--net=/run/netns/{}", self.name)).arg(program);
         command
     }
 }

@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use drystone_extension::bytecode::{Definition, assemble};
+use drystone_extension::demux::{Cell, Demultiplexer, Filter, Test};
 use drystone_extension::handler::Frame;
 use xdpilone::xdp::XdpDesc;
 use xdpilone::{DeviceQueue, IfInfo, RingRx, RingTx, Socket, SocketConfig, Umem, UmemConfig, User};
@@ -69,8 +70,20 @@ impl AfXdp {
         AfXdp::with(interface, queue, mode, None)
     }
 
-    /// Takes the datagrams for a port that come in at a queue of an interface, over IPv4, without options and in one piece. All else goes to the
-    /// kernel's stack.
+    /// Takes what a filter wants of all that comes in at a queue of an interface. All else goes to the kernel's stack.
+    ///
+    /// # Errors
+    /// What is missing, or that a program of Linux's can't be such a filter; for people.
+    pub fn open_for(
+        interface: &str,
+        queue: u32,
+        mode: Mode,
+        wanted: Filter,
+    ) -> std::result::Result<AfXdp, String> {
+        AfXdp::with(interface, queue, mode, Some(wanted))
+    }
+
+    /// Takes the datagrams for a port, over IPv4, without options and in one piece. All else goes to the kernel's stack.
     ///
     /// # Errors
     /// What is missing, for people.
@@ -80,14 +93,14 @@ impl AfXdp {
         mode: Mode,
         port: u16,
     ) -> std::result::Result<AfXdp, String> {
-        AfXdp::with(interface, queue, mode, Some(port))
+        AfXdp::open_for(interface, queue, mode, only_port(port))
     }
 
     fn with(
         interface: &str,
         queue: u32,
         mode: Mode,
-        port: Option<u16>,
+        wanted: Option<Filter>,
     ) -> std::result::Result<AfXdp, String> {
         let number = interface::number(interface)?;
         let memory = Mapping::new(None, FRAMES as usize * FRAME)
@@ -121,7 +134,7 @@ impl AfXdp {
         sockets
             .set(&queue.to_ne_bytes(), &descriptor)
             .map_err(|error| cant("register a socket for", interface, &error))?;
-        let attached = attach(&sockets, interface, number, mode, port)?;
+        let attached = attach(&sockets, interface, number, mode, wanted)?;
         let free = (FRAMES / 2..FRAMES).map(|number| u64::from(number) * FRAME as u64).collect();
         Ok(AfXdp {
             receiving,
@@ -181,17 +194,17 @@ fn sockets() -> Result<Map> {
     Map::new("sockets", Definition { kind: XSKMAP, key: 4, value: 4, entries: 64, flags: 0, extra: 0 })
 }
 
-/// Has the interface give what comes, or what comes for a port, to the socket of its queue, if there is one.
+/// Has the interface give what comes, or what is wanted of it, to the socket of its queue, if there is one.
 fn attach(
     sockets: &Map,
     interface: &str,
     number: u32,
     mode: Mode,
-    port: Option<u16>,
+    wanted: Option<Filter>,
 ) -> std::result::Result<Attached, String> {
     // What can't be reached the kernel refuses.
-    let (only, pass) = match port {
-        Some(port) => (only_port(port), "pass: mov %r0, 2\nexit"),
+    let (only, pass) = match wanted {
+        Some(wanted) => (only(wanted)?, "pass: mov %r0, 2\nexit"),
         None => (String::new(), ""),
     };
     let text = format!(
@@ -209,28 +222,27 @@ fn attach(
     Attached::new(&program, interface, number, mode)
 }
 
-/// Goes to `pass` with all that isn't a datagram for the port.
-fn only_port(port: u16) -> String {
-    // Numbers of the network as this machine loads them.
-    let [ipv4, fragment, port] = [0x0800, 0x3fff, port].map(u16::to_be);
-    format!(
-        "ldxw %r2, [%r1]
-         ldxw %r3, [%r1+4]
-         mov %r4, %r2
-         add %r4, 42
-         jgt %r4, %r3, pass
-         ldxh %r4, [%r2+12]
-         jne %r4, {ipv4}, pass
-         ldxb %r4, [%r2+14]
-         jne %r4, 0x45, pass
-         ldxb %r4, [%r2+23]
-         jne %r4, 17, pass
-         ldxh %r4, [%r2+20]
-         and %r4, {fragment}
-         jne %r4, 0, pass
-         ldxh %r4, [%r2+36]
-         jne %r4, {port}, pass"
-    )
+/// Goes to `pass` with all that isn't wanted.
+fn only(wanted: Filter) -> std::result::Result<String, String> {
+    let mut demultiplexer = Demultiplexer::walking(0);
+    demultiplexer.insert(wanted, ())?;
+    let found = demultiplexer.classifier().to_ebpf(|()| 1)?;
+    Ok(format!("{found}\njeq %r7, 0, pass\nmov %r1, %r6"))
+}
+
+/// Datagrams as a service's process reads them.
+fn only_port(port: u16) -> Filter {
+    const UDP: u32 = 17;
+    const NO_OPTIONS: u32 = 0x45;
+    const FRAGMENT: u32 = 0x3fff;
+    Filter::all_of([
+        Test::is(Cell::half(12), 0x0800),
+        Test::is(Cell::byte(14), NO_OPTIONS),
+        Test::is(Cell::half(20), 0).masked(FRAGMENT),
+        Test::is(Cell::byte(23), UDP),
+        Test::is(Cell::half(36), port.into()),
+        Test::has(Cell::byte(41)),
+    ])
 }
 
 impl AsFd for AfXdp {

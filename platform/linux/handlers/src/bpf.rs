@@ -5,15 +5,17 @@
 //! is told, and is not looked at while the kernel may write it.
 
 mod link;
+mod map;
 
 use std::ffi::CString;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-use drystone_extension::bytecode::{Definition, Slot};
+use drystone_extension::bytecode::Slot;
 
-pub use link::{attach_xdp, detach, interface_of, update};
+pub use link::{attach_xdp, detach, identity, interface_of, program_of, update};
+pub use map::{Map, freeze};
 
 /// Commands, by their numbers.
 #[derive(Clone, Copy)]
@@ -27,6 +29,7 @@ enum Command {
     Pin = 6,
     Get = 7,
     Run = 10,
+    ProgramById = 13,
     Info = 15,
     Freeze = 22,
     LinkCreate = 28,
@@ -74,134 +77,6 @@ fn short_name(name: &str) -> [u8; 16] {
         *to = allowed(from);
     }
     short
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct MapCreate {
-    kind: u32,
-    key: u32,
-    value: u32,
-    entries: u32,
-    flags: u32,
-    inner: u32,
-    node: u32,
-    name: [u8; 16],
-    others: [u32; 5],
-    extra: u64,
-}
-impl Attributes for MapCreate {}
-
-#[repr(C)]
-#[derive(Default)]
-struct Element {
-    map: u32,
-    _padding: u32,
-    key: u64,
-    value: u64,
-    flags: u64,
-}
-impl Attributes for Element {}
-
-/// # Safety
-/// `key` and `value` are as long as the map's.
-unsafe fn element(command: Command, map: &OwnedFd, key: *const u8, value: *const u8) -> Result<()> {
-    let map = map.as_raw_fd() as u32;
-    let mut attributes = Element { map, key: key as u64, value: value as u64, ..Default::default() };
-    // SAFETY: the caller's promise.
-    unsafe { bpf(command, &mut attributes).map(drop) }
-}
-
-/// A map, and how long its keys and values are.
-#[derive(Debug)]
-pub struct Map {
-    fd: OwnedFd,
-    definition: Definition,
-}
-
-impl Map {
-    /// Makes one.
-    pub fn new(name: &str, definition: Definition) -> Result<Map> {
-        let Definition { kind, key, value, entries, flags, extra } = definition;
-        let name = short_name(name);
-        let mut attributes =
-            MapCreate { kind, key, value, entries, flags, extra, name, ..Default::default() };
-        // SAFETY: there are no addresses in it.
-        let fd = unsafe { descriptor(Command::MapCreate, &mut attributes)? };
-        Ok(Map { fd, definition })
-    }
-
-    /// How it was made.
-    pub fn definition(&self) -> &Definition {
-        &self.definition
-    }
-
-    /// Its descriptor.
-    pub fn fd(&self) -> &OwnedFd {
-        &self.fd
-    }
-
-    /// What stands under a key.
-    ///
-    /// # Panics
-    /// If the key hasn't got as many bytes as the map's.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        assert_eq!(key.len(), self.definition.key as usize);
-        let mut value = vec![0; self.definition.value as usize];
-        // SAFETY: both are as long as the map's.
-        let result = unsafe { element(Command::Lookup, &self.fd, key.as_ptr(), value.as_mut_ptr()) };
-        match result {
-            Ok(()) => Ok(Some(value)),
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Puts a value under a key.
-    ///
-    /// # Panics
-    /// If they haven't got as many bytes as the map's.
-    pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        assert_eq!((key.len(), value.len()), (self.definition.key as usize, self.definition.value as usize));
-        // SAFETY: both are as long as the map's.
-        unsafe { element(Command::Update, &self.fd, key.as_ptr(), value.as_ptr()) }
-    }
-
-    /// Takes a key out. One that isn't there is fine.
-    ///
-    /// # Panics
-    /// If it hasn't got as many bytes as the map's.
-    pub fn remove(&self, key: &[u8]) -> Result<()> {
-        assert_eq!(key.len(), self.definition.key as usize);
-        // SAFETY: it is as long as the map's.
-        let result = unsafe { element(Command::Delete, &self.fd, key.as_ptr(), std::ptr::null()) };
-        match result {
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
-            result => result,
-        }
-    }
-
-    /// All keys, while nobody removes any.
-    pub fn keys(&self) -> Result<Vec<Vec<u8>>> {
-        let mut keys: Vec<Vec<u8>> = Vec::new();
-        loop {
-            let mut next = vec![0; self.definition.key as usize];
-            let last = keys.last().map_or(std::ptr::null(), |key| key.as_ptr());
-            // SAFETY: both are as long as the map's, or the first is none.
-            match unsafe { element(Command::NextKey, &self.fd, last, next.as_mut_ptr()) } {
-                Ok(()) => keys.push(next),
-                Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(keys),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-/// Lets nobody change a map any more from outside the kernel.
-pub fn freeze(map: &OwnedFd) -> Result<()> {
-    let mut attributes = Element { map: map.as_raw_fd() as u32, ..Default::default() };
-    // SAFETY: there are no addresses in it that are looked at.
-    unsafe { bpf(Command::Freeze, &mut attributes).map(drop) }
 }
 
 #[repr(C)]

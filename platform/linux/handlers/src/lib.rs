@@ -7,6 +7,7 @@ pub mod bpf;
 mod compile;
 pub mod datagram;
 mod device;
+mod expression;
 pub mod gate;
 mod interface;
 mod line;
@@ -20,6 +21,7 @@ mod service;
 #[cfg(feature = "service")]
 mod sockets;
 mod station;
+mod wanted;
 #[cfg(feature = "service")]
 mod wish;
 mod xdp;
@@ -31,7 +33,7 @@ pub use device::{Decision, Device};
 pub use gate::Gate;
 pub use line::Line;
 pub use outbox::Outbox;
-pub use pinned::Pinned;
+pub use pinned::{Pinned, Site};
 pub use region::{Region, handler};
 pub use ring::Ring;
 #[cfg(feature = "service")]
@@ -39,6 +41,7 @@ pub use service::{Engine, Place, Service};
 #[cfg(feature = "service")]
 pub use sockets::Sockets;
 pub use station::{Station, Upcall, time_now};
+pub use wanted::Wanted;
 #[cfg(feature = "service")]
 pub use wish::Wish;
 pub use xdp::{Attached, Mode, Xdp};

@@ -155,11 +155,13 @@ impl Attached {
         bpf::update(&self.link, program)
     }
 
-    /// Lets it stay there, under a name in a BPF file system, also when this process has ended.
-    ///
-    /// # Errors
-    /// There is no such file system, or something is there already; the handler is detached.
-    pub fn pin(mut self, path: &Path) -> io::Result<()> {
+    /// What has stayed attached.
+    pub(crate) fn pinned(path: &Path) -> io::Result<Attached> {
+        Ok(Attached { link: bpf::pinned(path)?, is_pinned: true })
+    }
+
+    /// Lets it stay there, as long as it has this or another name in a BPF file system, also when this process has ended.
+    pub(crate) fn pin(&mut self, path: &Path) -> io::Result<()> {
         bpf::pin(&self.link, path)?;
         self.is_pinned = true;
         Ok(())

@@ -56,6 +56,27 @@ pub fn detach(link: &OwnedFd) -> Result<()> {
     unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
 }
 
+/// What no other link has as long as this one lives.
+pub fn identity(link: &OwnedFd) -> Result<u32> {
+    Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 4)))
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct ById {
+    id: u32,
+    next: u32,
+    flags: u32,
+}
+impl Attributes for ById {}
+
+/// The program that is attached.
+pub fn program_of(link: &OwnedFd) -> Result<OwnedFd> {
+    let id = u32::from_ne_bytes(number(&info::<32>(link)?, 8));
+    // SAFETY: there are no addresses in it.
+    unsafe { descriptor(Command::ProgramById, &mut ById { id, ..ById::default() }) }
+}
+
 /// The network interface that a handler is attached to, by its number; 0 if that has gone.
 pub fn interface_of(link: &OwnedFd) -> Result<u32> {
     Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))

@@ -80,7 +80,11 @@ impl Ledger {
         let value = (OWNERS_AT + (OWNERS << SHIFT)) as u32;
         let definition =
             Definition { kind: kind::ARRAY, key: 4, value, entries: 1, flags: MAPPABLE, extra: 0 };
-        let map = Map::new("ledger", definition)?;
+        Ledger::of(Map::new("ledger", definition)?)
+    }
+
+    /// The one that a map holds, which may be another gate's of before.
+    pub fn of(map: Map) -> Result<Ledger> {
         let words = Words::of(&map)?;
         Ok(Ledger { map, words })
     }

@@ -4,24 +4,24 @@
 //!
 //! The program is made anew whenever a filter comes or goes, and takes the place of the one before at once: every message meets one of them.
 
+mod kept;
 mod ledger;
 mod program;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_extension::bytecode::Definition;
 use drystone_extension::demux::{self, Demultiplexer, Filter, NoCode};
 use drystone_extension::handler::{OwnerId, Share};
 use rustix::thread::{MembarrierCommand, membarrier};
 
-use crate::bpf::Map;
 use crate::xdp::{Attached, Mode, Xdp, cant};
+pub(crate) use kept::Kept;
 pub use ledger::Counts;
 use ledger::{FLOWS, Ledger, OWNERS};
+use programs::Programs;
 
 /// A flow of a gate: a filter with a handler. Numbers of flows that were detached are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +43,7 @@ struct Owner {
 pub struct Gate {
     attached: Attached,
     ledger: Ledger,
-    programs: Map,
+    programs: Programs,
     demultiplexer: Demultiplexer<u16, NoCode>,
     flows: BTreeMap<u16, Flow>,
     owners: BTreeMap<OwnerId, Owner>,
@@ -60,7 +60,7 @@ impl Gate {
     /// There is no such interface, it has a handler already, or it can't have one in this mode; or there is no right to. For people.
     pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Gate, String> {
         let ledger = Ledger::new().map_err(|error| cant("make a map", "ledger", &error))?;
-        let programs = programs().map_err(|error| cant("make a map", "programs", &error))?;
+        let programs = Programs::new().map_err(|error| cant("make a map", "programs", &error))?;
         // All rows are in the program: nobody can make it slow by keys that collide.
         let demultiplexer = Demultiplexer::walking(0);
         let program = program::load(&demultiplexer.classifier(), &ledger, &programs)?;
@@ -95,7 +95,7 @@ impl Gate {
         let prepared = self.prepare(number, owner, &handler).and_then(|()| self.renew());
         if let Err(why) = prepared {
             self.demultiplexer.remove(filter);
-            self.clear(number);
+            self.programs.clear(number);
             return Err(why);
         }
         self.flows.insert(number, Flow { owner, filter, handler });
@@ -110,7 +110,7 @@ impl Gate {
         let FlowId(number) = flow;
         let handler = handler.into();
         let flow = self.flows.get_mut(&number).ok_or(NO_FLOW)?;
-        put(&self.programs, number, &handler)?;
+        self.programs.put(number, handler.program())?;
         let before = std::mem::replace(&mut flow.handler, handler);
         wait_for_runs();
         Ok(before)
@@ -185,7 +185,7 @@ impl Gate {
     fn prepare(&mut self, number: u16, owner: OwnerId, handler: &Xdp) -> Result<(), String> {
         let owner = self.owner(owner)?;
         self.ledger.begin(number, owner);
-        put(&self.programs, number, handler)
+        self.programs.put(number, handler.program())
     }
 
     /// A program for the filters that there are now takes the place of the one before.
@@ -201,7 +201,7 @@ impl Gate {
         self.stale.extend(numbers);
         let renewed = self.renew();
         // Whoever still runs the program before finds nothing there, and passes on.
-        numbers.iter().for_each(|number| self.clear(*number));
+        numbers.iter().for_each(|number| self.programs.clear(*number));
         wait_for_runs();
         if renewed.is_ok() {
             self.stale.clear();
@@ -214,30 +214,12 @@ impl Gate {
         }
         renewed
     }
-
-    fn clear(&self, number: u16) {
-        // The number is one of the table's, and a place that is empty may stay so.
-        let _ = self.programs.remove(&u32::from(number).to_ne_bytes());
-    }
 }
 
 const NO_FLOW: &str = "the gate has no such flow";
 
-/// The handlers' programs, by the numbers of flows.
-fn programs() -> io::Result<Map> {
-    const PROGRAMS: u32 = 3;
-    let entries = FLOWS as u32;
-    Map::new("programs", Definition { kind: PROGRAMS, key: 4, value: 4, entries, flags: 0, extra: 0 })
-}
-
-fn put(programs: &Map, number: u16, handler: &Xdp) -> Result<(), String> {
-    let (key, value) = (u32::from(number).to_ne_bytes(), handler.program().as_raw_fd().to_ne_bytes());
-    let put = programs.set(&key, &value);
-    put.map_err(|error| cant("put a handler behind", "gate", &error))
-}
-
 /// Comes back when all runs of programs that have begun before have ended.
-fn wait_for_runs() {
+pub(crate) fn wait_for_runs() {
     if membarrier(MembarrierCommand::Global).is_err() {
         // A kernel that can't tell: no run takes so long.
         std::thread::sleep(Duration::from_millis(20));

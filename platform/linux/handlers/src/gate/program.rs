@@ -6,7 +6,8 @@ use drystone_extension::bytecode::assemble;
 use drystone_extension::demux::{Classifier, NoCode};
 
 use super::ledger::{FLOWS, Ledger, OWNERS, OWNERS_AT, SHIFT, flow, owner};
-use crate::bpf::{self, Map};
+use super::programs::Programs;
+use crate::bpf;
 
 /// Loads it, for filters that lead to the numbers of flows.
 ///
@@ -15,7 +16,7 @@ use crate::bpf::{self, Map};
 pub(super) fn load(
     classifier: &Classifier<u16, NoCode>,
     ledger: &Ledger,
-    programs: &Map,
+    programs: &Programs,
 ) -> Result<OwnedFd, String> {
     let text = classifier.to_ebpf(|number| *number)? + &admission(ledger, programs);
     let slots = assemble(&text).map_err(|error| format!("these filters are too many for a gate: {error}"))?;
@@ -23,8 +24,8 @@ pub(super) fn load(
 }
 
 /// What is done when r7 is the flow's number, and r6 what the handler is called with.
-fn admission(ledger: &Ledger, programs: &Map) -> String {
-    let (ledger, programs) = (ledger.map.fd().as_raw_fd(), programs.fd().as_raw_fd());
+fn admission(ledger: &Ledger, programs: &Programs) -> String {
+    let (ledger, programs) = (ledger.map.fd().as_raw_fd(), programs.map.fd().as_raw_fd());
     let (last_flow, last_owner) = (FLOWS - 1, OWNERS - 1);
     let (whose, runs, lazily, missed) = (flow::OWNER, flow::RUNS, flow::LAZILY, flow::MISSED);
     let (most, window, used) = (owner::RUNS, owner::WINDOW, owner::USED);

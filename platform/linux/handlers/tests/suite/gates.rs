@@ -163,7 +163,7 @@ fn a_gate_remembers_who_has_gone_and_leaves_nothing() {
 }
 
 /// Asks again and again until the deed is done; how many answers there were. None may be lacking.
-fn while_asking(port: u16, deed: impl FnOnce()) -> u64 {
+pub fn while_asking(port: u16, deed: impl FnOnce()) -> u64 {
     let ended = Arc::new(AtomicBool::new(false));
     let asking = std::thread::spawn({
         let ended = ended.clone();

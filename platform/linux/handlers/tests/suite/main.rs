@@ -7,6 +7,7 @@ mod devices;
 mod filters;
 mod gates;
 mod initiation;
+mod kept;
 mod load;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]

@@ -5,8 +5,8 @@ use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use drystone_extension::handler::{Image, Machine};
-use drystone_handlers::{AfXdp, Mode, Pinned, Xdp};
+use drystone_extension::handler::{Image, Machine, Share};
+use drystone_handlers::{AfXdp, Mode, Pinned, Site, Wanted, Xdp};
 
 use crate::namespace::in_thread;
 use crate::objects::compiled;
@@ -26,10 +26,7 @@ fn an_owner() {
     let attached: Result<Box<dyn std::any::Any>, String> = match how.as_str() {
         "af_xdp" => AfXdp::open("far", 0, Mode::Generic).map(|it| Box::new(it) as _),
         "for a while" => in_linux().map(|it| Box::new(it) as _),
-        name => in_linux().and_then(|(xdp, attached)| {
-            let pinned = Pinned::new(name, &xdp, attached).map_err(|error| error.to_string())?;
-            Ok(Box::new((xdp, pinned)) as _)
-        }),
+        name => stays(name).map(|it| Box::new(it) as _),
     };
     match &attached {
         Ok(_) => println!("\n{IS_ATTACHED}"),
@@ -40,9 +37,19 @@ fn an_owner() {
     }
 }
 
-fn in_linux() -> Result<(Xdp, drystone_handlers::Attached), String> {
+fn loaded() -> Result<Xdp, String> {
     let object = compiled("increment").ok_or("there is no clang-19")?;
-    let xdp = Xdp::load(&Image::read(&object, None, Machine::Linux)?)?;
+    Xdp::load(&Image::read(&object, None, Machine::Linux)?)
+}
+
+fn stays(name: &str) -> Result<Pinned, String> {
+    let (interface, mode) = ("far".to_string(), Mode::Generic);
+    let site = Site { interface, mode, wanted: Wanted::Everything, share: Share::default() };
+    Pinned::attach(name, &loaded()?, &site)
+}
+
+fn in_linux() -> Result<(Xdp, drystone_handlers::Attached), String> {
+    let xdp = loaded()?;
     let attached = xdp.attach("far", Mode::Generic)?;
     Ok((xdp, attached))
 }
@@ -153,12 +160,9 @@ fn who_dies_leaves_what_is_pinned() {
         let pinned = Pinned::open(&name).expect("it is there");
         let refused = Owner::new(&there, "for a while").err().expect("the interface has one");
         assert!(refused.contains("has one already"), "{refused}");
-        let (pinned, interface) = there.run(move || {
-            let interface = pinned.interface_here();
-            (pinned, interface)
-        });
+        let interface = there.run(move || pinned.interface_here());
         assert_eq!(interface.as_deref(), Some("far"));
-        pinned.detach().expect("it can be");
+        Pinned::detach(&name).expect("it can be");
         assert!(!Pinned::all().expect("it can be looked at").contains(&name));
         assert_eq!(asking.asks(5), Answer::Passed);
         Owner::new(&there, "for a while").map(drop)

@@ -1,0 +1,157 @@
+//! Handlers come to stay, and go.
+//!
+//! Whoever does it may be killed at any time. So what the kernel runs always has a folder: that is there before the gate's program leads to a
+//! handler, and until it leads there no more. What was left half done is completed with the next change of the gate, or by detaching it.
+
+use std::io::Error;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use drystone_extension::handler::Share;
+
+use super::folder::{Changes, folder};
+use super::others::{at, filters, flows, gate_of, here};
+use super::{Flow, LINK, PROGRAM, Pinned, Record, namespace};
+use crate::bpf;
+use crate::gate::Kept;
+use crate::wanted::Wanted;
+use crate::xdp::{Mode, Xdp};
+
+/// Where a handler stays, and for which messages.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The network interface.
+    pub interface: String,
+    /// Where in Linux, if there is no gate yet.
+    pub mode: Mode,
+    /// If that isn't everything, the handler is behind a gate.
+    pub wanted: Wanted,
+    /// How often it may run behind a gate.
+    pub share: Share,
+}
+
+impl Pinned {
+    /// Has a handler stay attached, under a name of letters, digits, `-` and `_`.
+    ///
+    /// # Errors
+    /// There is no room for it ([`Pinned::room`]); the interface, or the kernel, can't have it; or there is no right to. For people.
+    pub fn attach(name: &str, handler: &Xdp, site: &Site) -> Result<Pinned, String> {
+        let changes = Changes::begin().map_err(|error| cant_stay(name, &error))?;
+        Pinned::room(name, site)?;
+        match site.wanted {
+            Wanted::Everything => alone(&changes, name, handler, site)?,
+            _ => behind_gate(&changes, name, handler, site)?,
+        }
+        Pinned::open(name)
+    }
+
+    /// Whether name and interface are free for it.
+    ///
+    /// # Errors
+    /// They aren't, and what is to be done; for people.
+    pub fn room(name: &str, site: &Site) -> Result<(), String> {
+        let Site { interface, wanted, .. } = site;
+        if folder(name).map_err(|error| error.to_string())?.exists() {
+            return Err(format!(
+                "there is a handler `{name}` already: detach it, or give this one another name"
+            ));
+        }
+        let others = at(interface)?;
+        if let Some(alone) = others.iter().find(|other| other.record.flow.is_none()) {
+            return Err(format!(
+                "`{0}` has {interface} to itself: detach `{0}`; with a filter each, several can be there",
+                alone.name
+            ));
+        }
+        if *wanted == Wanted::Everything && !others.is_empty() {
+            let names: Vec<_> = others.iter().map(|other| format!("`{}`", other.name)).collect();
+            return Err(format!(
+                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, or detach them all",
+                names.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    /// Takes a handler from its interface, or out of its gate; its maps go, unless somebody else has them.
+    ///
+    /// # Errors
+    /// There is none of that name, or no right to; for people.
+    pub fn detach(name: &str) -> Result<(), String> {
+        let cant = |error: Error| format!("`{name}` can't be detached: {error}");
+        Pinned::open(name)?;
+        let changes = Changes::begin().map_err(cant)?;
+        // Somebody else may have been quicker.
+        let this = Pinned::open(name)?;
+        match this.record.flow {
+            Some(flow) => leave_gate(&changes, &this, flow),
+            None => detached(&this.link).and_then(|()| changes.remove(name)).map_err(cant),
+        }
+    }
+}
+
+fn cant_stay(name: &str, error: &Error) -> String {
+    format!("`{name}` can't stay attached: {error}")
+}
+
+/// Without its interface it is detached already.
+fn detached(link: &OwnedFd) -> Result<(), Error> {
+    bpf::detach(link)
+        .or_else(|error| if error.raw_os_error() == Some(libc::ENOLINK) { Ok(()) } else { Err(error) })
+}
+
+fn alone(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
+    let mut attached = handler.attach(&site.interface, site.mode)?;
+    let made = changes.make(name, |folder| {
+        fill(folder, handler, &site.wanted, None)?;
+        attached.pin(&folder.join(LINK))
+    });
+    made.map_err(|error| cant_stay(name, &error))
+}
+
+fn behind_gate(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
+    let (namespace, number) = here(&site.interface)?;
+    let others = flows(|other| other.is_at(namespace, number))?;
+    let mut gate = match others.first() {
+        Some((other, _)) => gate_of(other)?,
+        None => Kept::open(&site.interface, site.mode)?,
+    };
+    let flow = Flow::beside(&others)?;
+    let mut filters = filters(&others)?;
+    filters.push((site.wanted.filter()?, flow.number));
+    let program = gate.program(filters)?;
+    gate.prepare(flow.number, site.share, handler.program())?;
+    let made = changes.make(name, |folder| {
+        fill(folder, handler, &site.wanted, Some(flow))?;
+        gate.pin(folder)
+    });
+    made.map_err(|error| cant_stay(name, &error))?;
+    gate.replace(&program).inspect_err(|_| drop(changes.remove(name)))
+}
+
+fn leave_gate(changes: &Changes, this: &Pinned, flow: Flow) -> Result<(), String> {
+    let cant = |error: Error| format!("`{}` can't be detached: {error}", this.name);
+    let link = bpf::identity(&this.link).map_err(cant)?;
+    let others =
+        flows(|other| other.name != this.name && bpf::identity(&other.link).is_ok_and(|its| its == link))?;
+    let gate = gate_of(this)?;
+    let has_gone = this.interface().is_none();
+    if others.is_empty() || has_gone {
+        detached(&this.link).map_err(cant)?;
+    } else {
+        gate.replace(&gate.program(filters(&others)?)?)?;
+    }
+    changes.remove(&this.name).map_err(cant)?;
+    gate.forget(flow.number);
+    Ok(())
+}
+
+/// What a handler has in its folder, but for its link.
+fn fill(folder: &Path, handler: &Xdp, wanted: &Wanted, flow: Option<Flow>) -> Result<(), Error> {
+    bpf::pin(handler.program(), &folder.join(PROGRAM))?;
+    for (map, fd) in handler.maps() {
+        // The kernel takes no dots there.
+        bpf::pin(fd.fd(), &folder.join(format!("map-{}", map.replace('.', ""))))?;
+    }
+    Record { namespace: namespace()?, flow, wanted: wanted.clone() }.pin(folder)
+}

@@ -1,0 +1,91 @@
+//! Where handlers that stay have their names: in Linux's file system for BPF, each in a folder. A folder comes and goes as a whole, and
+//! whoever changes something there is the only one, whichever processes want to.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{Error, Result};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+const FILE_SYSTEM: &str = "/sys/fs/bpf";
+const ALL: &str = "/sys/fs/bpf/drystone";
+
+/// Ends what a folder is called that isn't whole, because it comes or goes. No name of a handler has it.
+const UNFINISHED: char = '~';
+
+/// Nobody else changes anything as long as this lives.
+pub(super) struct Changes {
+    _lock: File,
+}
+
+impl Changes {
+    /// Waits for whoever changes something, and takes away what was left unfinished by somebody who was killed.
+    pub fn begin() -> Result<Changes> {
+        mount()?;
+        DirBuilder::new().recursive(true).mode(0o700).create(ALL)?;
+        let lock = File::open(ALL)?;
+        lock.lock()?;
+        for unfinished in entries()?.iter().filter(|name| name.ends_with(UNFINISHED)) {
+            fs::remove_dir_all(Path::new(ALL).join(unfinished))?;
+        }
+        Ok(Changes { _lock: lock })
+    }
+
+    /// There is such a folder, with what is put there, or there is none.
+    pub fn make(&self, name: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let unfinished = unfinished(name);
+        fs::create_dir(&unfinished)?;
+        let made = fill(&unfinished).and_then(|()| fs::rename(&unfinished, folder(name)?));
+        made.inspect_err(|_| drop(fs::remove_dir_all(&unfinished)))
+    }
+
+    /// There is no such folder any more.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let unfinished = unfinished(name);
+        fs::rename(folder(name)?, &unfinished)?;
+        fs::remove_dir_all(&unfinished)
+    }
+}
+
+/// The folder of a handler.
+pub(super) fn folder(name: &str) -> Result<PathBuf> {
+    let is_one = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if name.is_empty() || !name.chars().all(is_one) {
+        return Err(Error::other(format!(
+            "`{name}` is no name for a handler: letters, digits, - and _ make one"
+        )));
+    }
+    Ok(Path::new(ALL).join(name))
+}
+
+fn unfinished(name: &str) -> PathBuf {
+    Path::new(ALL).join(format!("{name}{UNFINISHED}"))
+}
+
+/// The names of all that are whole.
+pub(super) fn names() -> Result<Vec<String>> {
+    let mut names = entries()?;
+    names.retain(|name| !name.ends_with(UNFINISHED));
+    names.sort();
+    Ok(names)
+}
+
+fn entries() -> Result<Vec<String>> {
+    let folder = match fs::read_dir(ALL) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    folder.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+/// Mounts the file system, if it isn't.
+fn mount() -> Result<()> {
+    const MAGIC: i64 = 0xcafe_4a11;
+    let is_mounted = rustix::fs::statfs(FILE_SYSTEM).is_ok_and(|it| it.f_type == MAGIC);
+    if is_mounted {
+        return Ok(());
+    }
+    fs::create_dir_all(FILE_SYSTEM)?;
+    rustix::mount::mount("bpf", FILE_SYSTEM, "bpf", rustix::mount::MountFlags::empty(), None)
+        .map_err(Error::from)
+}

@@ -1,0 +1,60 @@
+//! Who else is at an interface, and behind a gate.
+
+use drystone_extension::demux::Filter;
+
+use super::folder::{folder, names};
+use super::{Flow, Pinned, namespace};
+use crate::gate::Kept;
+use crate::interface;
+
+/// All at an interface of this network namespace of which anything is known.
+pub(super) fn at(interface: &str) -> Result<Vec<Pinned>, String> {
+    let (namespace, number) = here(interface)?;
+    let names = names().map_err(|error| format!("what is attached can't be seen: {error}"))?;
+    let all = names.iter().filter_map(|name| Pinned::open(name).ok());
+    Ok(all.filter(|it| it.is_at(namespace, number)).collect())
+}
+
+/// This network namespace, and the number of an interface in it.
+pub(super) fn here(interface: &str) -> Result<(u64, u32), String> {
+    let namespace = namespace().map_err(|error| format!("this network namespace can't be seen: {error}"))?;
+    Ok((namespace, interface::number(interface)?))
+}
+
+/// Those behind gates of which something is so, the oldest first.
+///
+/// A gate is made anew of all its flows, so none may be left out because it can't be read.
+pub(super) fn flows(is_so: impl Fn(&Pinned) -> bool) -> Result<Vec<(Pinned, Flow)>, String> {
+    let mut flows = Vec::new();
+    for name in names().map_err(|error| format!("what is attached can't be seen: {error}"))? {
+        if !folder(&name).is_ok_and(|folder| Kept::is_in(&folder)) {
+            continue;
+        }
+        let pinned = Pinned::open(&name)?;
+        if let Some(flow) = pinned.record.flow.filter(|_| is_so(&pinned)) {
+            flows.push((pinned, flow));
+        }
+    }
+    flows.sort_by_key(|(_, flow)| flow.age);
+    Ok(flows)
+}
+
+pub(super) fn filters(flows: &[(Pinned, Flow)]) -> Result<Vec<(Filter, u16)>, String> {
+    flows.iter().map(|(pinned, flow)| Ok((pinned.record.wanted.filter()?, flow.number))).collect()
+}
+
+pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
+    let gate = folder(&pinned.name).and_then(|folder| Kept::pinned(&folder));
+    gate.map_err(|error| format!("the gate of `{}` can't be taken up: {error}", pinned.name))
+}
+
+impl Flow {
+    /// One more.
+    pub fn beside(others: &[(Pinned, Flow)]) -> Result<Flow, String> {
+        let is_free = |number: &u16| !others.iter().any(|(_, other)| other.number == *number);
+        let number = (1..Kept::FLOWS).find(is_free);
+        let number =
+            number.ok_or_else(|| format!("a gate that stays has {} flows at most", Kept::FLOWS - 1))?;
+        Ok(Flow { number, age: others.last().map_or(0, |(_, last)| last.age + 1) })
+    }
+}
