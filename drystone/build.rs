@@ -1,15 +1,21 @@
 //! Makes the library that `drystone build` links into every executable (platform, runtime and `main`), so that the
 //! command carries it along and needs no installation beside it.
 //!
-//! Cargo runs once more inside, over the same workspace and lock file, in a target directory of its own.
+//! Cargo runs once more inside, in the folder where `--with` has libraries made, too.
+
+// No crates are built in here.
+#[allow(dead_code)]
+#[path = "src/library.rs"]
+mod library;
 
 use std::env;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+
+use library::Package;
 
 /// What the library is made of, from the workspace's root.
 const SOURCES: &[&str] = &[
@@ -30,7 +36,8 @@ const SOURCES: &[&str] = &[
     "platform/linux/Cargo.toml",
     "platform/linux/build.rs",
     "platform/linux/src",
-    "platform/linux/start",
+    "platform/linux/handlers/Cargo.toml",
+    "platform/linux/handlers/src",
 ];
 
 fn main() {
@@ -41,38 +48,25 @@ fn main() {
         println!("cargo::rerun-if-changed={}", workspace.join(source).display());
     }
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/library.rs");
+    println!("cargo::rustc-env=DRYSTONE_TRIPLE={}", variable("TARGET"));
     let out = PathBuf::from(variable("OUT_DIR"));
-    let target = out.join("start");
-    let triple = variable("TARGET");
-    make(workspace, &target, &triple);
-    let library = target.join(triple).join("release/libdrystone_start.a");
+    // `OUT_DIR` is `TARGET/release/build/PACKAGE/out`.
+    let target = out.ancestors().nth(4).expect("Cargo's folders lie so deep").join("drystone");
+    let package = Package { name: "drystone-start", root: workspace, crates: &[] };
+    let library = make(&package, &target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
     compress(&library, &out.join("libdrystone_start.a.gz"));
 }
 
 /// Builds the library. Everything it needs, the command needs too: it has been downloaded already.
-fn make(workspace: &Path, target: &Path, triple: &str) {
-    let mut cargo = Command::new(variable("CARGO"));
-    cargo.args([
-        "build",
-        "--package",
-        "drystone-start",
-        "--release",
-        "--frozen",
-        "--target",
-        triple,
-        "--target-dir",
-    ]);
-    cargo.arg(target).current_dir(workspace);
+fn make(package: &Package, target: &Path) -> std::io::Result<PathBuf> {
+    let triple = variable("TARGET");
+    package.write(target)?;
+    let mut cargo = package.command(&variable("CARGO"), target, &triple);
     // Executables are stripped, and most of the library is not theirs: as little of it as possible is carried along.
-    cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("CARGO_PROFILE_RELEASE_LTO", "fat");
-    // Nothing in an executable catches a panic, and tables for unwinding are a third of it.
-    cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort").env("CARGO_PROFILE_RELEASE_INCREMENTAL", "false");
-    // What is meant for the build around this one: instrumentation, lints.
-    for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
-        cargo.env_remove(name);
-    }
-    let status = cargo.status().expect("cargo runs");
-    assert!(status.success(), "the library of `drystone build` could not be made");
+    cargo.args(["--offline", "--", "-Clto=fat"]);
+    assert!(cargo.status()?.success(), "the library of `drystone build` could not be made");
+    Ok(package.library(target, &triple))
 }
 
 fn compress(from: &Path, to: &Path) {

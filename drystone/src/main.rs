@@ -10,6 +10,7 @@ mod executable;
 mod fmt;
 mod graph;
 mod handler;
+mod library;
 mod project;
 mod run;
 mod sources;

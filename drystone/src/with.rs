@@ -1,5 +1,5 @@
 //! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories of
-//! their own. Cargo makes one static library of them and the platform, in the first crate's target folder: crates of one
+//! their own. Cargo makes one static library of them and the platform (`library`), in the first crate's target folder: crates of one
 //! workspace share that, and what they and the platform are made of is compiled once.
 //!
 //! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex` from,
@@ -12,43 +12,40 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::library::{Crate, Package, alone};
 use crate::{Status, fail, say};
 
-/// A crate that is built in.
-struct Crate {
-    folder: PathBuf,
-    /// Where Cargo puts what it makes of it.
-    target: PathBuf,
-    package: String,
-    /// As Rust code calls it.
-    library: String,
-}
+/// The kind of machine for which this was compiled.
+const TRIPLE: &str = env!("DRYSTONE_TRIPLE");
 
 /// Makes the static library that takes the place of the command's own.
 pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
     let mut all = Vec::new();
-    let mut kortex = None;
+    let mut places = None;
     for folder in crates {
-        let (found, platform) = look_at(folder)?;
+        let (found, its) = look_at(folder)?;
         all.push(found);
-        kortex = kortex.or(Some(platform));
+        places = places.or(Some(its));
     }
-    let root = kortex.expect("at least one crate is given");
-    let target = all[0].target.join("drystone");
+    let Places { root, target } = places.expect("at least one crate is given");
+    let target = target.join("drystone");
     // Programs with other crates may be built there at the same time.
-    let name = all.iter().fold("drystone-with".into(), |name, c| format!("{name}-{}", c.package));
-    let package = target.join(&name);
-    write(&name, &package, &root, &all)
-        .map_err(|error| fail(format_args!("{}: {error}", package.display())))?;
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--manifest-path"]).arg(package.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(&target);
-    build(cargo, &all)?;
-    Ok(target.join(format!("release/lib{}.a", name.replace('-', "_"))))
+    let name = all.iter().fold("drystone-with".into(), |name, it| format!("{name}-{}", it.package));
+    let package = Package { name: &name, root: &root, crates: &all };
+    package.write(&target).map_err(|error| fail(format_args!("{}: {error}", target.display())))?;
+    build(package.command("cargo", &target, TRIPLE), &all)?;
+    Ok(package.library(&target, TRIPLE))
 }
 
-/// A crate, and the root of the repository that it has `drystone-kortex` from.
-fn look_at(folder: &Path) -> Result<(Crate, PathBuf), Status> {
+/// What else is known of a crate.
+struct Places {
+    /// The root of the repository that it has `drystone-kortex` from.
+    root: PathBuf,
+    /// Where Cargo puts what it makes of it.
+    target: PathBuf,
+}
+
+fn look_at(folder: &Path) -> Result<(Crate, Places), Status> {
     let manifest = folder.join("Cargo.toml");
     let folder = fs::canonicalize(folder).ok().filter(|_| manifest.is_file());
     let folder =
@@ -81,55 +78,13 @@ fn look_at(folder: &Path) -> Result<(Crate, PathBuf), Status> {
     })?;
     let name = own["name"].as_str().unwrap_or_default().to_string();
     let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or_default());
-    let found = Crate { package: name, library: library.replace('-', "_"), folder, target };
-    Ok((found, root.to_path_buf()))
-}
-
-/// Writes the package that joins them.
-fn write(name: &str, package: &Path, root: &Path, crates: &[Crate]) -> io::Result<()> {
-    fs::create_dir_all(package.join("src"))?;
-    let quoted = |path: &Path| format!("{:?}", path.display().to_string());
-    let dependencies: String =
-        crates.iter().map(|c| format!("{} = {{ path = {} }}\n", c.package, quoted(&c.folder))).collect();
-    let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [lib]\ncrate-type = [\"staticlib\"]\n\n\
-         [dependencies]\ndrystone-linux = {{ path = {} }}\n{dependencies}\n\
-         [profile.release]\npanic = \"abort\"\n\n[workspace]\n",
-        quoted(&root.join("platform/linux")),
-    );
-    // What isn't changed isn't built again.
-    keep(&package.join("Cargo.toml"), &manifest)?;
-    let lock = package.join("Cargo.lock");
-    if !lock.exists() && root.join("Cargo.lock").exists() {
-        fs::copy(root.join("Cargo.lock"), lock)?;
-    }
-    let additions: Vec<String> = crates.iter().map(|c| format!("&{}::DRYSTONE", c.library)).collect();
-    keep(&package.join("src/lib.rs"), &code(&additions.join(", ")))
-}
-
-fn keep(path: &Path, text: &str) -> io::Result<()> {
-    if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
-}
-
-/// The same as `platform/linux/start`, with what the crates add.
-fn code(additions: &str) -> String {
-    format!(
-        "//! Made by `drystone build --with`.\n\
-         use std::ffi::{{c_char, c_int}};\n\n\
-         unsafe extern \"C\" {{\n\
-         \x20   static ds_program: drystone_linux::Program;\n\
-         \x20   static ds_processor: c_char;\n}}\n\n\
-         static ADDITIONS: &[&drystone_linux::Addition] = &[{additions}];\n\n\
-         #[unsafe(no_mangle)]\n\
-         pub unsafe extern \"C\" fn main(argc: c_int, argv: *const *const c_char) -> c_int {{\n\
-         \x20   unsafe {{ drystone_linux::start(argc, argv, &ds_program, &raw const ds_processor, ADDITIONS) }}\n}}\n"
-    )
+    let found = Crate { package: name, library: library.replace('-', "_"), folder };
+    Ok((found, Places { root: root.to_path_buf(), target }))
 }
 
 /// Says what is being built: in a terminal each step, else that there is something to be done.
 fn build(mut cargo: Command, crates: &[Crate]) -> Result<(), Status> {
-    let mut child = alone(&mut cargo).stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
+    let mut child = cargo.stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
     let mut told = String::new();
     let (in_terminal, mut has_said) = (io::stderr().is_terminal(), false);
     let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
@@ -166,15 +121,8 @@ fn is_step(line: &str) -> bool {
 }
 
 fn output_of(mut command: Command) -> Result<Output, Status> {
-    alone(&mut command).output().map_err(|error| unusable(&error))
-}
-
-/// Takes away what is meant for the build around this one, if there is one.
-fn alone(command: &mut Command) -> &mut Command {
-    for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
-        command.env_remove(name);
-    }
-    command
+    alone(&mut command);
+    command.output().map_err(|error| unusable(&error))
 }
 
 fn unusable(error: &io::Error) -> Status {

@@ -1,0 +1,127 @@
+//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo makes it of a package that is
+//! written for that. `build.rs` has one made without crates, which the command carries along; `with.rs` one for `--with`. All that both
+//! consist of is compiled once, if both are made in the same folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Crates whose code is small functions that call each other: compiled as one part each.
+const WHOLE: [&str; 4] = ["component", "runtime", "linux", "extension"];
+
+/// A crate that is built in.
+pub struct Crate {
+    /// Its package.
+    pub package: String,
+    /// What Rust code calls it.
+    pub library: String,
+    /// Where it is.
+    pub folder: PathBuf,
+}
+
+/// A package that is made for a library.
+pub struct Package<'a> {
+    /// The library's name.
+    pub name: &'a str,
+    /// The repository that has the platform.
+    pub root: &'a Path,
+    /// What is built in.
+    pub crates: &'a [Crate],
+}
+
+impl Package<'_> {
+    /// Writes it into a folder of its own in `target`, where what it consists of is compiled, too. What isn't changed isn't built again.
+    pub fn write(&self, target: &Path) -> io::Result<()> {
+        let folder = target.join(self.name);
+        fs::create_dir_all(folder.join("src"))?;
+        keep(&folder.join("Cargo.toml"), &self.manifest())?;
+        let lock = folder.join("Cargo.lock");
+        if !lock.exists() && self.root.join("Cargo.lock").exists() {
+            fs::copy(self.root.join("Cargo.lock"), lock)?;
+        }
+        keep(&folder.join("src/lib.rs"), &self.code())
+    }
+
+    fn manifest(&self) -> String {
+        let path = |path: &Path| format!("{{ path = {:?} }}", path.display().to_string());
+        let crates: String =
+            self.crates.iter().map(|it| format!("{} = {}\n", it.package, path(&it.folder))).collect();
+        let whole: String = WHOLE
+            .iter()
+            .map(|name| format!("[profile.release.package.drystone-{name}]\ncodegen-units = 1\n\n"))
+            .collect();
+        // Nothing in an executable catches a panic, and tables for unwinding are a third of it.
+        format!(
+            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [lib]\ncrate-type = [\"staticlib\"]\n\n\
+             [dependencies]\ndrystone-linux = {}\n{crates}\n\
+             [profile.release]\npanic = \"abort\"\nlto = \"off\"\ndebug = false\nincremental = false\n\n\
+             {whole}[workspace]\n",
+            self.name,
+            path(&self.root.join("platform/linux")),
+        )
+    }
+
+    fn code(&self) -> String {
+        let additions: Vec<String> =
+            self.crates.iter().map(|it| format!("&{}::DRYSTONE", it.library)).collect();
+        MAIN.replace("ADDITIONS", &additions.join(", "))
+    }
+
+    /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's, and behind `--` of rustc's.
+    pub fn command(&self, cargo: &str, target: &Path, triple: &str) -> Command {
+        let mut command = Command::new(cargo);
+        alone(&mut command);
+        // Whoever makes a library may optimise all its parts together, for which they have to be there in another form, too.
+        command.env("CARGO_ENCODED_RUSTFLAGS", "-Cembed-bitcode=yes");
+        command.args(["rustc", "--release", "--target", triple, "--target-dir"]).arg(target);
+        command.arg("--manifest-path").arg(target.join(self.name).join("Cargo.toml"));
+        command
+    }
+
+    /// Where that is then.
+    pub fn library(&self, target: &Path, triple: &str) -> PathBuf {
+        target.join(triple).join(format!("release/lib{}.a", self.name.replace('-', "_")))
+    }
+}
+
+const MAIN: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
+//!
+//! # Soundness
+//!
+//! The C runtime calls `main` once, with `argc` arguments that are strings and live as long as the process; the
+//! object file defines `ds_program` as a `Program`, and `ds_processor` as a string that ends with a 0.
+
+use std::ffi::{c_char, c_int};
+
+unsafe extern "C" {
+    /// The compiled program.
+    static ds_program: drystone_linux::Program;
+    /// What a processor must have to run it, as a string.
+    static ds_processor: c_char;
+}
+
+static WITH: &[&drystone_linux::Addition] = &[ADDITIONS];
+
+/// Runs the program.
+///
+/// # Safety
+/// For the C runtime only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    // SAFETY: see the head of this file.
+    unsafe { drystone_linux::start(argc, argv, &ds_program, &raw const ds_processor, WITH) }
+}
+"#;
+
+/// Takes away what is meant for the build around this one, if there is one: instrumentation, lints.
+pub fn alone(command: &mut Command) {
+    for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
+        command.env_remove(name);
+    }
+}
+
+fn keep(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
+}
