@@ -115,10 +115,31 @@ pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int 
 }
 "#;
 
-/// Takes away what is meant for the build around this one, if there is one: instrumentation, lints.
+/// Takes away what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo tells build scripts and
+/// tests of their package. Some build scripts are run again, and what depends on them is compiled again, if that is another one's.
 pub fn alone(command: &mut Command) {
-    for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
-        command.env_remove(name);
+    const NAMES: [&str; 13] = [
+        "CARGO_TARGET_DIR",
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_CRATE_NAME",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_TMPDIR",
+        "OUT_DIR",
+        "TARGET",
+        "HOST",
+        "OPT_LEVEL",
+        "PROFILE",
+        "DEBUG",
+    ];
+    const BEGINNINGS: [&str; 5] =
+        ["CARGO_PKG_", "CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+    for (name, _) in std::env::vars_os() {
+        let is_meant = |it: &str| NAMES.contains(&it) || BEGINNINGS.iter().any(|begin| it.starts_with(begin));
+        if name.to_str().is_some_and(is_meant) {
+            command.env_remove(name);
+        }
     }
 }
 

@@ -28,7 +28,7 @@ fn place(pinned: &Pinned) -> String {
 
 /// Counts the runs of one for a while.
 pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
-    let pinned = opened(name)?;
+    let pinned = Pinned::open(name).map_err(in_list)?;
     let cant = |error: std::io::Error| format!("its runs can't be counted: {error}");
     let _counting = bpf::count_runs().map_err(cant)?;
     let seconds = seconds.max(1);
@@ -46,7 +46,8 @@ pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
     };
     tell(format_args!(
         "{name}: {} runs a second; since it was attached {} runs, {} messages processed lazily, {} missed",
-        (now.runs - before.runs) / seconds,
+        // Somebody may have attached another one of that name meanwhile.
+        now.runs.saturating_sub(before.runs) / seconds,
         now.runs,
         now.lazily,
         now.missed
@@ -57,10 +58,9 @@ pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
 
 /// Takes one from its place.
 pub fn detach(name: &str) -> Result<(), String> {
-    opened(name)?;
-    Pinned::detach(name)
+    Pinned::detach(name).map_err(in_list)
 }
 
-fn opened(name: &str) -> Result<Pinned, String> {
-    Pinned::open(name).map_err(|why| format!("{why}; see `drystone handler list`"))
+fn in_list(why: String) -> String {
+    format!("{why}; see `drystone handler list`")
 }

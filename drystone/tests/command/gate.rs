@@ -241,11 +241,15 @@ fn who_is_killed_leaves_what_others_can_use() {
     let Some(scene) = Scene::new("gate-killed") else { return };
     scene.attached("stream", &["--port", "7000", "--share", "1000000"]);
     let answers = while_asking(&scene, 7000, || {
-        for round in 0..24 {
+        let (mut seen, mut round) = ([0, 0], 0);
+        // Some come too early, and others too late.
+        while round < 24 || seen.contains(&0) && round < 400 {
             kill_attaching(&scene, round);
+            round += 1;
             scene.attached("next", &["--port", "7001"]);
             assert_eq!(scene.sum(7001, 4), Some(4));
             let killed = scene.list().iter().any(|line| line.starts_with(&scene.name("killed")));
+            seen[usize::from(killed)] += 1;
             // Whoever has a name has its messages, too.
             assert_eq!(scene.sum(7100, 3), killed.then_some(3));
             if killed {
@@ -253,6 +257,7 @@ fn who_is_killed_leaves_what_others_can_use() {
             }
             scene.detach("next");
         }
+        assert!(!seen.contains(&0), "not attached, attached: {seen:?}");
     });
     assert!(answers > 100, "only {answers}");
     scene.detach("stream");
@@ -274,7 +279,7 @@ fn kill_attaching(scene: &Scene, round: u64) {
 fn a_filter_is_for_the_other_engines_too() {
     let Some(scene) = Scene::new("gate-af-xdp") else { return };
     let mut command = scene.attaching("here", "af-xdp", &["--filter", "udp dst port 7000"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let told = BufReader::new(child.stdout.take().expect("it is piped"));
     match told.lines().next() {
         Some(Ok(line)) => {
@@ -284,7 +289,12 @@ fn a_filter_is_for_the_other_engines_too() {
                 [Some(5), Some(11), None]
             );
         }
-        _ => println!("skipped: gate-af-xdp: no AF_XDP"),
+        _ => {
+            let mut why = String::new();
+            child.stderr.take().expect("it is piped").read_to_string(&mut why).expect("it is text");
+            assert!(why.contains("not supported") || why.contains("not permitted"), "{why}");
+            println!("skipped: gate-af-xdp: {why}");
+        }
     }
     child.kill().expect("it is mine");
     child.wait().expect("it has ended");

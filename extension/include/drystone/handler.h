@@ -353,16 +353,17 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
    all there. In Drystone's engines it is one call of a loop that does many words at once; on Linux there are 32768 bytes at most. */
 enum { MOST_TAKEN = 32768 };
 #define PIPE(name, word_type, word, kept)                                                                                          \
+    _Static_assert(sizeof(struct name) % 8 == 0, "a pipe's registers are numbers of 64 bits");                                     \
     INLINE word_type name##_of(word_type word, struct name *kept);                                                                 \
     SECTION("drystone.pipe") u64 name(u64 word, struct name *kept) { return name##_of(word, kept); }                                        \
     static const struct {                                                                                                          \
         u32 bits, registers;                                                                                                       \
     } name##_pipe SECTION("drystone.pipes") = {8 * sizeof(word_type), sizeof(struct name) / 8};                                             \
     __attribute__((weak, noinline)) int drystone_pipe_into_##name(u8 SHARED *to, const u8 *from, u32 length, const u8 *end,        \
-                                                                  struct name *kept) {                                             \
+                                                                  struct name *registers) {                                        \
         TAKE_THROUGH(name, word_type, SHARED, to + done)                                                                                      \
     }                                                                                                                              \
-    __attribute__((weak, noinline)) int drystone_pipe_over_##name(u8 *from, u32 length, const u8 *end, struct name *kept) {        \
+    __attribute__((weak, noinline)) int drystone_pipe_over_##name(u8 *from, u32 length, const u8 *end, struct name *registers) {   \
         TAKE_THROUGH(name, word_type, , at)                                                                                            \
     }                                                                                                                              \
     INLINE word_type name##_of(word_type word, struct name *kept)
@@ -389,7 +390,7 @@ INLINE u64 plus_carry(u64 a, u64 b) {
         KEPT(at);                                                                                                                  \
         if (at + bytes > end) return -22;                                                                                          \
         word_type word = *(const word_type *)at;                                                                                   \
-        *(word_type SPACE *)(PLACE) = name##_of(word, kept);                                                                       \
+        *(word_type SPACE *)(PLACE) = name##_of(word, registers);                                                                  \
         done = hidden(done + bytes, bytes == 1 ? word * 0x101 : word) & 0xffff;                                                    \
     }                                                                                                                              \
 taken:                                                                                                                             \
@@ -401,7 +402,7 @@ taken:                                                                          
         if (at + i + 1 > end) return -22;                                                                                          \
         rest |= (u64)at[i] << 8 * i;                                                                                               \
     }                                                                                                                              \
-    rest = name##_of(rest, kept);                                                                                                  \
+    rest = name##_of(rest, registers);                                                                                             \
     for (u32 i = 0; i < bytes - 1; i++) {                                                                                          \
         if (done + i >= length) break;                                                                                             \
         if (at + i + 1 > end) return -22;                                                                                          \

@@ -202,6 +202,7 @@ helpers! {
             Some((to, from)) => {
                 // SAFETY: both lie where they should with all their bytes, and don't overlap.
                 unsafe { to.copy_from_nonoverlapping(from, length as usize) };
+                pay(context, length);
                 0
             }
             None => Trouble::Invalid as i64,
@@ -210,14 +211,22 @@ helpers! {
     sum(context, from, length) {
         match part(context, from.wrapping_sub(context.host.seen.begin), length) {
             // SAFETY: it lies in the message with all its bytes.
-            Some(from) => unsafe { checksum::of(from, length as usize) }.into(),
+            Some(from) => {
+                let sum = unsafe { checksum::of(from, length as usize) }.into();
+                pay(context, length);
+                sum
+            }
             None => Trouble::Invalid as i64,
         }
     }
     copy_sum(context, to, from, length) {
         match both(context, to, from, length) {
             // SAFETY: both lie where they should with all their bytes, and don't overlap.
-            Some((to, from)) => unsafe { checksum::copied(to, from, length as usize) }.into(),
+            Some((to, from)) => {
+                let sum = unsafe { checksum::copied(to, from, length as usize) }.into();
+                pay(context, length);
+                sum
+            }
             None => Trouble::Invalid as i64,
         }
     }
@@ -245,10 +254,19 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
     };
     let Some((to, from)) = places else { return Ok(Trouble::Invalid as i64 as u64).into() };
     let kept = context.memory.place(kept).cast();
-    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what was wanted, in memory
-    // of the handler's that is neither.
+    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what was wanted. They may lie
+    // among the data, as they are read before and written afterwards.
     unsafe { context.host.pipes[N].run(from, to, length as usize, kept) };
+    pay(context, length);
     Ok(0).into()
+}
+
+/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a round of a loop.
+fn pay(context: C<'_, '_>, bytes: u64) {
+    const ROUND: u64 = 64;
+    let left = context.state().budget();
+    // Who has nothing left is stopped at its next loop.
+    let _ = context.charge((bytes / ROUND).min(left));
 }
 
 /// Where bytes go in the region, and where in the message they come from.

@@ -9,13 +9,10 @@ use alloc::{format, string::String};
 use core::cell::RefCell;
 
 use crate::bytecode::{self, Object, Program, Slot};
-use crate::pipe::{Fault, Gauge, Handle, Mode, Pass, Pipe, Pipes, Registers};
+use crate::pipe::{Fault, Gauge, Handle, MOST_REGISTERS, Mode, Pass, Pipe, Pipes, Registers};
 
 /// More of them a handler can't have.
 pub(super) const MOST: usize = 8;
-/// More registers a pipe can't have.
-const MOST_REGISTERS: usize = 16;
-
 /// What functions are called that take data through a pipe, before its name: into the region, and where it lies.
 const INTO: &str = "drystone_pipe_into_";
 const OVER: &str = "drystone_pipe_over_";
@@ -109,7 +106,7 @@ impl Through {
     /// Takes data through the pipe, whose registers begin as they are kept, and are kept then.
     ///
     /// # Safety
-    /// There are so many bytes in both places, which are apart or the same, and as many registers as the pipe has, which lie in neither.
+    /// There are so many bytes in both places, which are apart or the same, and as many registers as the pipe has.
     pub unsafe fn run(&mut self, from: *const u8, to: *mut u8, bytes: usize, kept: *mut u64) {
         for (pass, registers, handle) in &mut self.passes {
             // SAFETY: there are so many.

@@ -48,6 +48,8 @@ mod x86;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use compose::MOST_REGISTERS;
+
 pub use body::{Binary, Comparison, Register, Table};
 pub use error::{Fault, Refusal};
 pub use features::{Features, Vectors};

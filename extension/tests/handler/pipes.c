@@ -40,8 +40,8 @@ PIPE(chained, u16, word, kept) {
 struct largest {
     u64 number;
 };
-PIPE(largest, u64, number, kept) {
-    if (number > kept->number) kept->number = number;
+PIPE(largest, u64, number, to) {
+    if (number > to->number) to->number = number;
     return number;
 }
 

@@ -12,7 +12,7 @@ use super::{Gauge, Refusal};
 /// More steps a pipe can't have.
 pub(super) const MOST_STEPS: usize = 128;
 /// More registers a pipe can't have, nor tables.
-pub(super) const MOST_REGISTERS: usize = 16;
+pub(crate) const MOST_REGISTERS: usize = 16;
 const MOST_TABLES: usize = 4;
 const MOST_ENTRIES: u32 = 1 << 16;
 

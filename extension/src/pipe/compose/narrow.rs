@@ -91,25 +91,32 @@ impl Composer {
     pub(super) fn with_carry(
         &mut self,
         operation: Binary,
-        [low, high]: [Value; 2],
+        [a, b]: [Value; 2],
     ) -> Result<Option<Value>, Refusal> {
-        let step = |this: &Self, value| this.body.step(value).operation;
-        let (Binary::Add, Operation::Widen(low), Operation::Binary(Binary::ShiftRight, sum, count)) =
-            (operation, step(self, low), step(self, high))
-        else {
+        if operation != Binary::Add {
             return Ok(None);
-        };
-        let Operation::Binary(Binary::Add, a, b) = step(self, sum) else { return Ok(None) };
+        }
+        match self.carried(a, b).or_else(|| self.carried(b, a)) {
+            Some(([a, b], width)) => {
+                let (a, b) = (self.narrow(a, width)?, self.narrow(b, width)?);
+                self.binary(Binary::EndAroundAdd, a, b).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// What was added, and how wide it is, if these are the low bits of that sum and what it carries.
+    fn carried(&self, low: Value, high: Value) -> Option<([Value; 2], Gauge)> {
+        let step = |value| self.body.step(value).operation;
+        let Operation::Widen(low) = step(low) else { return None };
+        let Operation::Binary(Binary::ShiftRight, sum, count) = step(high) else { return None };
+        let Operation::Binary(Binary::Add, a, b) = step(sum) else { return None };
         let width = self.width(low);
         let is_it = self.narrowed.get(&(sum, width)) == Some(&low)
             && self.constant_of(count) == Some(width.bits().into())
             && self.fits(a, width)
             && self.fits(b, width);
-        if !is_it {
-            return Ok(None);
-        }
-        let (a, b) = (self.narrow(a, width)?, self.narrow(b, width)?);
-        self.binary(Binary::EndAroundAdd, a, b).map(Some)
+        is_it.then_some(([a, b], width))
     }
 
     /// Whether it is known that a value has only zeros above a width.

@@ -9,7 +9,7 @@ use super::super::{Gauge, Refusal};
 use super::CELL;
 use super::state::{Held, State, Test};
 use crate::bytecode::{
-    Alu, Condition, Constant, Instruction, Operand, Order, Program, Register as Of, Sign, Size, Width,
+    Alu, Condition, Constant, Instruction, Operand, Order, Program, Register as OfProgram, Sign, Size, Width,
 };
 
 /// Where all ways end.
@@ -152,7 +152,7 @@ impl Reader {
         Ok(true)
     }
 
-    fn test(&mut self, width: Width, condition: Condition, left: Of, right: Operand) -> Read<Test> {
+    fn test(&mut self, width: Width, condition: Condition, left: OfProgram, right: Operand) -> Read<Test> {
         let of_width = if width == Width::W64 { Gauge::Bits64 } else { Gauge::Bits32 };
         let (left, right) = (self.held(left.index() as u8), self.operand(right)?);
         let (a, b) = (self.number(left)?, self.number(right)?);
@@ -317,7 +317,7 @@ impl Reader {
             }
             Held::Stack(at) => {
                 let at = at.wrapping_add(offset.into());
-                self.state.stack.retain(|other, _| (other - at).abs() >= CELL);
+                self.state.stack.retain(|other, _| other.abs_diff(at) >= CELL as u64);
                 self.state.stack.insert(at, value);
             }
             _ => return Err(Refusal::new("it isn't known at which address")),

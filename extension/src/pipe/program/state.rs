@@ -66,8 +66,15 @@ impl State {
         let is_same = |(mine, theirs): &(&Test, &Test)| mine == theirs;
         let common = self.tests.iter().zip(&other.tests).take_while(is_same).count();
         let State { mut tests, held, cells, stack } = self;
-        let mine = tests.split_off(common);
+        let [no, yes] = [composer.constant(words, 0)?, composer.constant(words, 1)?];
+        let is = |value| Test { comparison: Comparison::NotEqual, values: [value, no] };
+        // As one question, which is asked again for each value that differs.
+        let mut mine = tests.split_off(common);
         let theirs = &other.tests[common..];
+        let is_all = matches!((&mine[..], theirs), ([one], [another]) if *one == another.negated());
+        if mine.len() > 1 {
+            mine = Vec::from([is(select(composer, &mine, yes, no)?)]);
+        }
 
         let mut all = [Held::Nothing; Register::COUNT];
         for (both, (mine_holds, theirs_holds)) in all.iter_mut().zip(held.into_iter().zip(other.held)) {
@@ -87,12 +94,9 @@ impl State {
             }
         }
 
-        let is_all = matches!((&mine[..], theirs), ([one], [another]) if *one == another.negated());
         if !is_all {
-            let [no, yes] = [composer.constant(words, 0)?, composer.constant(words, 1)?];
             let there = select(composer, theirs, yes, no)?;
-            let here = select(composer, &mine, yes, there)?;
-            tests.push(Test { comparison: Comparison::NotEqual, values: [here, no] });
+            tests.push(is(select(composer, &mine, yes, there)?));
         }
         Ok(State { tests, held: all, cells, stack: together })
     }

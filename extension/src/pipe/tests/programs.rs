@@ -64,7 +64,8 @@ fn line() -> impl Strategy<Value = String> {
         1 => (one, register()).prop_map(|(it, a)| format!("{it} {a}")),
         1 => (register(), 0..2).prop_map(|(a, at)| format!("ldxdw {a}, [%r2+{}]", 8 * at)),
         1 => (register(), 0..2).prop_map(|(a, at)| format!("stxdw [%r2+{}], {a}", 8 * at)),
-        1 => register().prop_map(|a| format!("stxdw [%r10-8], {a}\nldxdw %r4, [%r10-8]")),
+        1 => (register(), 1..3).prop_map(|(a, at)| format!("stxdw [%r10-{}], {a}", 8 * at)),
+        1 => (register(), 1..3).prop_map(|(a, at)| format!("ldxdw {a}, [%r10-{}]", 8 * at)),
     ]
 }
 
@@ -87,7 +88,9 @@ fn item() -> impl Strategy<Value = (String, Option<usize>)> {
 }
 
 fn text(items: &[(String, Option<usize>)]) -> String {
-    let mut text = String::from("mov %r0, %r1\nmov %r3, %r1\nmov %r4, 7\nmov %r5, -9");
+    let mut text = String::from(
+        "mov %r0, %r1\nmov %r3, %r1\nmov %r4, 7\nmov %r5, -9\nstxdw [%r10-8], %r1\nstxdw [%r10-16], %r5",
+    );
     for (at, (item, over)) in items.iter().enumerate() {
         text.push('\n');
         text.push_str(item);

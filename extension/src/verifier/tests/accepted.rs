@@ -27,6 +27,19 @@ fn packets_are_read_behind_a_comparison_with_their_end() {
 }
 
 #[test]
+fn what_a_helper_changes_is_a_number_then() {
+    plain(
+        "stdw [%r10-16], 1
+         stdw [%r10-8], 2
+         mov %r1, %r10
+         add %r1, -16
+         call 6
+         ldxdw %r0, [%r10-8]
+         exit",
+    );
+}
+
+#[test]
 fn where_a_pointer_stood_numbers_stand_as_well() {
     plain(
         "ldxw %r2, [%r1]

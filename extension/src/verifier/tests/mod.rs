@@ -54,6 +54,7 @@ fn handler() -> Contract {
                 ..helper("adjust", vec![Wanted::Pointer(CONTEXT)], Given::Number(0, 1))
             },
         ),
+        (6, helper("change", vec![Wanted::Changeable(Bytes::Exactly(16))], Given::Nothing)),
     ];
     Contract {
         registers: [

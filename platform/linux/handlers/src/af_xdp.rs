@@ -292,10 +292,13 @@ impl Device for AfXdp {
     }
 
     fn send(&mut self, message: &[u8]) -> Result<()> {
+        if message.len() > FRAME {
+            return Ok(());
+        }
         if self.free.is_empty() {
             self.complete();
         }
-        let Some(address) = self.free.pop().filter(|_| message.len() <= FRAME) else { return Ok(()) };
+        let Some(address) = self.free.pop() else { return Ok(()) };
         // SAFETY: it is free, so it is in no queue.
         let (buffer, _) = unsafe { self.memory.frame(address) };
         buffer[..message.len()].copy_from_slice(message);

@@ -119,8 +119,8 @@ impl Device for Line {
 
     fn send(&mut self, message: &[u8]) -> Result<()> {
         match write(&self.descriptor, message) {
-            // What there is no room for is lost, as on a wire.
-            Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => Ok(()),
+            // What there is no room for, or is too long or too short, is lost, as on a wire.
+            Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR | Errno::MSGSIZE | Errno::INVAL) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

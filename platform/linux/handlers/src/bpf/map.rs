@@ -2,7 +2,7 @@
 //!
 //! `unsafe` here is as the module above says: keys and values are as long as the map's.
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
@@ -91,6 +91,7 @@ impl Map {
     /// If the key hasn't got as many bytes as the map's.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         assert_eq!(key.len(), self.definition.key as usize);
+        self.has_one_value()?;
         let mut value = vec![0; self.definition.value as usize];
         // SAFETY: both are as long as the map's.
         let result = unsafe { element(Command::Lookup, &self.fd, key.as_ptr(), value.as_mut_ptr()) };
@@ -107,8 +108,20 @@ impl Map {
     /// If they haven't got as many bytes as the map's.
     pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
         assert_eq!((key.len(), value.len()), (self.definition.key as usize, self.definition.value as usize));
+        self.has_one_value()?;
         // SAFETY: both are as long as the map's.
         unsafe { element(Command::Update, &self.fd, key.as_ptr(), value.as_ptr()) }
+    }
+
+    /// Else the kernel writes, and reads, as many as there are processors.
+    fn has_one_value(&self) -> Result<()> {
+        const FOR_EACH_PROCESSOR: [u32; 4] = [5, 6, 10, 21];
+        if FOR_EACH_PROCESSOR.contains(&self.definition.kind) {
+            return Err(Error::other(
+                "a table with a value for each processor can't be looked at from outside",
+            ));
+        }
+        Ok(())
     }
 
     /// Takes a key out. One that isn't there is fine.

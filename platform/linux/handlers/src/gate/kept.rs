@@ -40,12 +40,7 @@ impl Kept {
         Ok(Kept { attached, ledger, programs })
     }
 
-    /// Whether one has its names in a folder.
-    pub fn is_in(folder: &Path) -> bool {
-        folder.join(LEDGER).exists()
-    }
-
-    /// That one.
+    /// The one that has its names in a folder.
     pub fn pinned(folder: &Path) -> io::Result<Kept> {
         Ok(Kept {
             attached: Attached::pinned(&folder.join(LINK))?,

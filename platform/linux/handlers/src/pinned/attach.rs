@@ -10,7 +10,7 @@ use std::path::Path;
 use drystone_extension::handler::Share;
 
 use super::folder::{Changes, folder};
-use super::others::{at, filters, flows, gate_of, here};
+use super::others::{at, filters, flows, gate_of, links};
 use super::{Flow, LINK, PROGRAM, Pinned, Record, namespace};
 use crate::bpf;
 use crate::gate::Kept;
@@ -36,7 +36,7 @@ impl Pinned {
     /// # Errors
     /// There is no room for it ([`Pinned::room`]); the interface, or the kernel, can't have it; or there is no right to. For people.
     pub fn attach(name: &str, handler: &Xdp, site: &Site) -> Result<Pinned, String> {
-        let changes = Changes::begin().map_err(|error| cant_stay(name, &error))?;
+        let changes = Changes::begin(abandon).map_err(|error| cant_stay(name, &error))?;
         Pinned::room(name, site)?;
         match site.wanted {
             Wanted::Everything => alone(&changes, name, handler, site)?,
@@ -79,9 +79,7 @@ impl Pinned {
     /// There is none of that name, or no right to; for people.
     pub fn detach(name: &str) -> Result<(), String> {
         let cant = |error: Error| format!("`{name}` can't be detached: {error}");
-        Pinned::open(name)?;
-        let changes = Changes::begin().map_err(cant)?;
-        // Somebody else may have been quicker.
+        let changes = Changes::begin(abandon).map_err(cant)?;
         let this = Pinned::open(name)?;
         match this.record.flow {
             Some(flow) => leave_gate(&changes, &this, flow),
@@ -100,6 +98,16 @@ fn detached(link: &OwnedFd) -> Result<(), Error> {
         .or_else(|error| if error.raw_os_error() == Some(libc::ENOLINK) { Ok(()) } else { Err(error) })
 }
 
+/// What was left unfinished runs no more, unless it is a gate that others have.
+fn abandon(folder: &Path) -> Result<(), Error> {
+    let Ok(link) = bpf::pinned(&folder.join(LINK)) else { return Ok(()) };
+    let its = bpf::identity(&link)?;
+    if links()?.iter().any(|(_, other)| bpf::identity(other).is_ok_and(|other| other == its)) {
+        return Ok(());
+    }
+    detached(&link)
+}
+
 fn alone(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
     let mut attached = handler.attach(&site.interface, site.mode)?;
     let made = changes.make(name, |folder| {
@@ -110,8 +118,10 @@ fn alone(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<()
 }
 
 fn behind_gate(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
-    let (namespace, number) = here(&site.interface)?;
-    let others = flows(|other| other.is_at(namespace, number))?;
+    let others = match at(&site.interface)?.first() {
+        Some(one) => flows(&one.link)?,
+        None => Vec::new(),
+    };
     let mut gate = match others.first() {
         Some((other, _)) => gate_of(other)?,
         None => Kept::open(&site.interface, site.mode)?,
@@ -125,15 +135,16 @@ fn behind_gate(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Res
         fill(folder, handler, &site.wanted, Some(flow))?;
         gate.pin(folder)
     });
-    made.map_err(|error| cant_stay(name, &error))?;
-    gate.replace(&program).inspect_err(|_| drop(changes.remove(name)))
+    let made = made
+        .map_err(|error| cant_stay(name, &error))
+        .and_then(|()| gate.replace(&program).inspect_err(|_| drop(changes.remove(name))));
+    made.inspect_err(|_| gate.forget(flow.number))
 }
 
 fn leave_gate(changes: &Changes, this: &Pinned, flow: Flow) -> Result<(), String> {
     let cant = |error: Error| format!("`{}` can't be detached: {error}", this.name);
-    let link = bpf::identity(&this.link).map_err(cant)?;
-    let others =
-        flows(|other| other.name != this.name && bpf::identity(&other.link).is_ok_and(|its| its == link))?;
+    let mut others = flows(&this.link)?;
+    others.retain(|(other, _)| other.name != this.name);
     let gate = gate_of(this)?;
     let has_gone = this.interface().is_none();
     if others.is_empty() || has_gone {

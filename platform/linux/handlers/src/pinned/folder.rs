@@ -19,13 +19,16 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Waits for whoever changes something, and takes away what was left unfinished by somebody who was killed.
-    pub fn begin() -> Result<Changes> {
+    /// `abandon` is called for its folder before.
+    pub fn begin(abandon: impl Fn(&Path) -> Result<()>) -> Result<Changes> {
         mount()?;
         DirBuilder::new().recursive(true).mode(0o700).create(ALL)?;
         let lock = File::open(ALL)?;
         lock.lock()?;
         for unfinished in entries()?.iter().filter(|name| name.ends_with(UNFINISHED)) {
-            fs::remove_dir_all(Path::new(ALL).join(unfinished))?;
+            let folder = Path::new(ALL).join(unfinished);
+            abandon(&folder)?;
+            fs::remove_dir_all(folder)?;
         }
         Ok(Changes { _lock: lock })
     }
@@ -81,11 +84,17 @@ fn entries() -> Result<Vec<String>> {
 /// Mounts the file system, if it isn't.
 fn mount() -> Result<()> {
     const MAGIC: i64 = 0xcafe_4a11;
-    let is_mounted = rustix::fs::statfs(FILE_SYSTEM).is_ok_and(|it| it.f_type == MAGIC);
-    if is_mounted {
+    let is_mounted = || rustix::fs::statfs(FILE_SYSTEM).is_ok_and(|it| it.f_type == MAGIC);
+    if is_mounted() {
         return Ok(());
     }
     fs::create_dir_all(FILE_SYSTEM)?;
+    // A second one would hide what is in the first.
+    let lock = File::open(FILE_SYSTEM)?;
+    lock.lock()?;
+    if is_mounted() {
+        return Ok(());
+    }
     rustix::mount::mount("bpf", FILE_SYSTEM, "bpf", rustix::mount::MountFlags::empty(), None)
         .map_err(Error::from)
 }

@@ -42,7 +42,12 @@ impl Pinned {
     /// There is none, or no right to look; for people.
     pub fn open(name: &str) -> std::result::Result<Pinned, String> {
         Pinned::find(name).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => format!("there is no handler `{name}`"),
+            ErrorKind::NotFound => match folder(name) {
+                Ok(folder) if folder.exists() => {
+                    format!("handler `{name}` is of another version of Drystone; remove {}", folder.display())
+                }
+                _ => format!("there is no handler `{name}`"),
+            },
             _ => format!("handler `{name}`: {error}"),
         })
     }

@@ -1,9 +1,13 @@
 //! Who else is at an interface, and behind a gate.
 
+use std::io;
+use std::os::fd::OwnedFd;
+
 use drystone_extension::demux::Filter;
 
 use super::folder::{folder, names};
-use super::{Flow, Pinned, namespace};
+use super::{Flow, LINK, Pinned, namespace};
+use crate::bpf;
 use crate::gate::Kept;
 use crate::interface;
 
@@ -16,23 +20,28 @@ pub(super) fn at(interface: &str) -> Result<Vec<Pinned>, String> {
 }
 
 /// This network namespace, and the number of an interface in it.
-pub(super) fn here(interface: &str) -> Result<(u64, u32), String> {
+fn here(interface: &str) -> Result<(u64, u32), String> {
     let namespace = namespace().map_err(|error| format!("this network namespace can't be seen: {error}"))?;
     Ok((namespace, interface::number(interface)?))
 }
 
-/// Those behind gates of which something is so, the oldest first.
+/// The links of all, with their names.
+pub(super) fn links() -> io::Result<Vec<(String, OwnedFd)>> {
+    let link = |name: String| Some((name.clone(), bpf::pinned(&folder(&name).ok()?.join(LINK)).ok()?));
+    Ok(names()?.into_iter().filter_map(link).collect())
+}
+
+/// Those behind the gate that has this link, the oldest first.
 ///
 /// A gate is made anew of all its flows, so none may be left out because it can't be read.
-pub(super) fn flows(is_so: impl Fn(&Pinned) -> bool) -> Result<Vec<(Pinned, Flow)>, String> {
+pub(super) fn flows(link: &OwnedFd) -> Result<Vec<(Pinned, Flow)>, String> {
+    let cant = |error: io::Error| format!("what is attached can't be seen: {error}");
+    let its = bpf::identity(link).map_err(cant)?;
     let mut flows = Vec::new();
-    for name in names().map_err(|error| format!("what is attached can't be seen: {error}"))? {
-        if !folder(&name).is_ok_and(|folder| Kept::is_in(&folder)) {
-            continue;
-        }
-        let pinned = Pinned::open(&name)?;
-        if let Some(flow) = pinned.record.flow.filter(|_| is_so(&pinned)) {
-            flows.push((pinned, flow));
+    for (name, other) in links().map_err(cant)? {
+        if bpf::identity(&other).map_err(cant)? == its {
+            let pinned = Pinned::open(&name)?;
+            flows.extend(pinned.record.flow.map(|flow| (pinned, flow)));
         }
     }
     flows.sort_by_key(|(_, flow)| flow.age);
