@@ -1,6 +1,6 @@
 //! `drystone handler` with filters: several handlers at one interface, each attached by a run of the command of its own.
 
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
