@@ -262,11 +262,14 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
 }
 
 /// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a round of a loop.
+#[inline]
 fn pay(context: C<'_, '_>, bytes: u64) {
     const ROUND: u64 = 64;
-    let left = context.state().budget();
-    // Who has nothing left is stopped at its next loop.
-    let _ = context.charge((bytes / ROUND).min(left));
+    if bytes >= ROUND {
+        let left = context.state().budget();
+        // Who has nothing left is stopped at its next loop.
+        let _ = context.charge((bytes / ROUND).min(left));
+    }
 }
 
 /// Where bytes go in the region, and where in the message they come from.
