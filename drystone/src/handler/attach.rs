@@ -22,12 +22,18 @@ pub fn attach(command: &Attach) -> Result<(), String> {
             // What somebody can put right isn't tried in another way.
             Pinned::room(name(command, &linux), &site)?;
             to_linux(command, &linux, &site).or_else(|why| {
+                if site.wanted == Wanted::Everything {
+                    return Err(format!("XDP: {why}\n{ALL_IS_LOST}"));
+                }
                 say(format_args!("XDP: {why}\nAF_XDP is tried instead\n"));
                 to_af_xdp(command, &own, &site)
             })
         }
     }
 }
+
+const ALL_IS_LOST: &str = "by AF_XDP all that arrives would be taken from the kernel, also what keeps the network going: say by --filter or --port \
+                           what the handler is for";
 
 fn name<'a>(command: &'a Attach, image: &'a Image) -> &'a str {
     command.name.as_deref().unwrap_or(&image.name)
@@ -59,12 +65,13 @@ fn to_linux(command: &Attach, image: &Image, site: &Site) -> Result<(), String> 
 }
 
 fn to_af_xdp(command: &Attach, image: &Image, site: &Site) -> Result<(), String> {
-    let (on, queue) = (&site.interface, command.queue);
+    if site.wanted == Wanted::Everything {
+        return Err(ALL_IS_LOST.into());
+    }
     let handler = handler(image)?;
-    let device = match &site.wanted {
-        Wanted::Everything => AfXdp::open(on, queue, site.mode)?,
-        wanted => AfXdp::open_for(on, queue, site.mode, wanted.filter()?)?,
-    };
+    let wanted = site.wanted.filter()?;
+    let device = AfXdp::open_for(&site.interface, command.queue, site.mode, wanted)
+        .map_err(|why| format!("AF_XDP: {why}"))?;
     serve(device, handler, command, site)
 }
 
@@ -80,12 +87,12 @@ fn handler(image: &Image) -> Result<Handler, String> {
 
 /// Runs it here until this program is ended, or its time is over.
 fn serve(device: impl Device, handler: Handler, command: &Attach, site: &Site) -> Result<(), String> {
-    let name = handler.name().to_string();
+    let name = command.name.clone().unwrap_or_else(|| handler.name().to_string());
     let mut flows = Flows::compiled(seed(), site.share);
     let flow = flows.attach(0, site.wanted.filter()?, handler)?;
     let mut station = Station::new(device, flows);
     tell(format_args!(
-        "{name} runs at {}, for {}, in this process, as long as that lives",
+        "{name} runs at {}, for {}, in this process, as long as that lives; what it passes on of that is lost",
         site.interface, site.wanted
     ));
     let (begin, mut shown, mut next) = (Instant::now(), None, Instant::now());

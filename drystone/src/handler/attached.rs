@@ -9,7 +9,11 @@ use crate::tell;
 
 /// Shows all.
 pub fn list() -> Result<(), String> {
-    for name in Pinned::all().map_err(|error| format!("what is attached can't be seen: {error}"))? {
+    let all = Pinned::all().map_err(|error| format!("what is attached can't be seen: {error}"))?;
+    if all.is_empty() {
+        tell("no handler stays attached");
+    }
+    for name in all {
         match Pinned::open(&name) {
             Ok(pinned) => tell(format_args!("{name}: at {}, for {}", place(&pinned), pinned.wanted())),
             Err(why) => tell(why),

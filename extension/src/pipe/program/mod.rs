@@ -34,14 +34,14 @@ impl Pipe {
         registers: &[Register],
         program: Program,
     ) -> Result<Pipe, Refusal> {
-        let verified = verified(name, input, registers.len(), program)?;
+        let verified = verified(name, program, &contract(input, registers.len()))?;
         let given = if attributes.keeps { None } else { Some(output) };
         let body = Reader::new(input, registers).and_then(|it| it.body(verified.program(), given));
         let (body, _) = body.map_err(|it| named(name, &it))?;
         Pipe::of_body(name, (input, output), given, attributes, body)
     }
 
-    /// A pipe whose body is a program with so many registers, which persist: the last one has registers of 64 bits. Before it the same
+    /// A pipe whose body is a program with so many registers, which persist, and that calls nothing: the last one has registers of 64 bits. Before it the same
     /// with registers of as few bits as may do, for values that fit, as that lets more words be done at once.
     pub(crate) fn of_function(
         name: &str,
@@ -49,7 +49,9 @@ impl Pipe {
         registers: usize,
         program: Program,
     ) -> Result<Vec<Pipe>, Refusal> {
-        let verified = verified(name, gauge, registers, program)?;
+        let mut contract = contract(gauge, registers);
+        contract.helpers.clear();
+        let verified = verified(name, program, &contract)?;
         let made = |widths: &[Gauge]| -> Read<_> {
             let of_width = |&width: &Gauge| Register { width, initial: 0, persists: true };
             let registers: Vec<Register> = widths.iter().map(of_width).collect();
@@ -81,8 +83,8 @@ fn named(name: &str, what: &dyn Display) -> Refusal {
     Refusal::new(format_args!("{name}: {what}"))
 }
 
-fn verified(name: &str, input: Gauge, registers: usize, program: Program) -> Result<Verified, Refusal> {
-    verify(program, &contract(input, registers)).map_err(|it| named(name, &it))
+fn verified(name: &str, program: Program, contract: &Contract) -> Result<Verified, Refusal> {
+    verify(program, contract).map_err(|it| named(name, &it))
 }
 
 /// The terms on which a pipe's program runs.

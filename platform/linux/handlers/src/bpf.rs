@@ -132,10 +132,14 @@ pub fn load_xdp(name: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, Stri
         Err(error) => {
             let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
             let text = String::from_utf8_lossy(&log[..end]);
-            let mut lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("processed ")).collect();
-            lines.reverse();
-            lines.truncate(12);
-            Err(format!("{error}: {}", lines.join("\n  after: ")))
+            const LINES: usize = 6;
+            const LETTERS: usize = 120;
+            let lines = text.lines().rev().filter(|line| !line.starts_with("processed ")).take(LINES);
+            let lines: Vec<String> = lines.map(|line| line.chars().take(LETTERS).collect()).collect();
+            let reason = lines.join("\n  after: ");
+            // It has no more room for what it says; that isn't what is wrong.
+            let is_full = error.raw_os_error() == Some(libc::ENOSPC);
+            Err(if is_full { reason } else { format!("{error}: {reason}") })
         }
     }
 }
