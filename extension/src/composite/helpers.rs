@@ -94,15 +94,7 @@ type C<'a, 'b, S> = &'a mut Context<'b, H<S>>;
 
 /// Pays for work that was done; what the budget hasn't got is owed.
 fn pay<S>(context: C<S>, cost: u64) {
-    if cost == 0 {
-        return;
-    }
-    let left = context.state().budget();
-    if cost > left {
-        context.host.debt += cost - left;
-    }
-    // Whether it was cancelled is asked again at the next jump back.
-    let _ = context.charge(cost.min(left));
+    context.host.debt += context.pay(cost);
 }
 
 extern "C" fn call<S: Services>(context: C<S>, call: u64, _: u64, _: u64, _: u64, _: u64) -> Answer {

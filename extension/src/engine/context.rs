@@ -337,6 +337,18 @@ impl<'a, H> Context<'a, H> {
         self.refill_or_empty()
     }
 
+    /// The same for work that was done, whether or not the budget has as much; gives what is owed. Who has nothing left, or was cancelled
+    /// meanwhile, is stopped at its next jump back.
+    #[inline]
+    pub fn pay(&mut self, cost: u64) -> u64 {
+        if cost == 0 {
+            return 0;
+        }
+        let left = self.state.budget();
+        let _ = self.charge(cost.min(left));
+        cost.saturating_sub(left)
+    }
+
     fn refill_or_empty(&mut self) -> Result<(), Stop> {
         if self.state.budget == 0 { Ok(()) } else { self.refill() }
     }

@@ -212,9 +212,8 @@ helpers! {
         match part(context, from.wrapping_sub(context.host.seen.begin), length) {
             // SAFETY: it lies in the message with all its bytes.
             Some(from) => {
-                let sum = unsafe { checksum::of(from, length as usize) }.into();
                 pay(context, length);
-                sum
+                unsafe { checksum::of(from, length as usize) }.into()
             }
             None => Trouble::Invalid as i64,
         }
@@ -223,9 +222,8 @@ helpers! {
         match both(context, to, from, length) {
             // SAFETY: both lie where they should with all their bytes, and don't overlap.
             Some((to, from)) => {
-                let sum = unsafe { checksum::copied(to, from, length as usize) }.into();
                 pay(context, length);
-                sum
+                unsafe { checksum::copied(to, from, length as usize) }.into()
             }
             None => Trouble::Invalid as i64,
         }
@@ -265,11 +263,8 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
 #[inline]
 fn pay(context: C<'_, '_>, bytes: u64) {
     const ROUND: u64 = 64;
-    if bytes >= ROUND {
-        let left = context.state().budget();
-        // Who has nothing left is stopped at its next loop.
-        let _ = context.charge((bytes / ROUND).min(left));
-    }
+    // Who has nothing left is stopped at its next loop.
+    context.pay(bytes / ROUND);
 }
 
 /// Where bytes go in the region, and where in the message they come from.

@@ -87,8 +87,9 @@ impl Reader {
         Ok(here)
     }
 
-    fn held(&self, register: u8) -> Held {
-        self.state.held[usize::from(register)]
+    /// By the register's number.
+    fn held(&self, register: usize) -> Held {
+        self.state.held[register]
     }
 
     fn number(&self, held: Held) -> Read<Value> {
@@ -101,7 +102,7 @@ impl Reader {
 
     fn operand(&mut self, operand: Operand) -> Read<Held> {
         match operand {
-            Operand::Register(register) => Ok(self.state.held[register.index()]),
+            Operand::Register(register) => Ok(self.held(register.index())),
             Operand::Immediate(number) => self.constant(i64::from(number) as u64),
         }
     }
@@ -153,8 +154,8 @@ impl Reader {
     }
 
     fn test(&mut self, width: Width, condition: Condition, left: OfProgram, right: Operand) -> Read<Test> {
-        let of_width = if width == Width::W64 { Gauge::Bits64 } else { Gauge::Bits32 };
-        let (left, right) = (self.held(left.index() as u8), self.operand(right)?);
+        let of_width = computed_in(width);
+        let (left, right) = (self.held(left.index()), self.operand(right)?);
         let (a, b) = (self.number(left)?, self.number(right)?);
         let (a, b) = (self.composer.narrow(a, of_width)?, self.composer.narrow(b, of_width)?);
         use Comparison::*;
@@ -180,19 +181,19 @@ impl Reader {
     fn step(&mut self, it: Instruction) -> Read<()> {
         let (destination, held) = match it {
             Instruction::Alu { width, operation, destination, source } => {
-                let (old, source) = (self.state.held[destination.index()], self.operand(source)?);
+                let (old, source) = (self.held(destination.index()), self.operand(source)?);
                 (destination, self.alu(width, operation, old, source)?)
             }
             Instruction::Negate { width, destination } => {
                 let zero = self.constant(0)?;
-                (destination, self.alu(width, Alu::Sub, zero, self.state.held[destination.index()])?)
+                (destination, self.alu(width, Alu::Sub, zero, self.held(destination.index()))?)
             }
             Instruction::Extend { width, from, destination, source } => {
-                let value = self.number(self.state.held[source.index()])?;
+                let value = self.number(self.held(source.index()))?;
                 (destination, self.extended(width, gauge(from), value)?)
             }
             Instruction::Swap { order, size, destination } => {
-                let value = self.number(self.state.held[destination.index()])?;
+                let value = self.number(self.held(destination.index()))?;
                 let mut narrow = self.composer.narrow(value, gauge(size))?;
                 if order != Order::Little {
                     narrow = self.composer.swap(narrow)?;
@@ -203,12 +204,12 @@ impl Reader {
                 (destination, self.constant(number)?)
             }
             Instruction::Load { sign: Sign::Zero, size: Size::Double, destination, base, offset } => {
-                (destination, self.load(self.state.held[base.index()], offset)?)
+                (destination, self.load(self.held(base.index()), offset)?)
             }
             Instruction::Store { size: Size::Double, base, offset, source } => {
                 let held = self.operand(source)?;
                 let value = self.number(held)?;
-                return self.store(self.state.held[base.index()], offset, value);
+                return self.store(self.held(base.index()), offset, value);
             }
             Instruction::CallHelper { number } => {
                 let result = self.call(number)?;
@@ -244,7 +245,7 @@ impl Reader {
                 _ => {}
             }
         }
-        let of_width = if width == Width::W64 { Gauge::Bits64 } else { Gauge::Bits32 };
+        let of_width = computed_in(width);
         let b = self.number(source)?;
         let b = self.composer.narrow(b, of_width)?;
         let operation = match operation {
@@ -273,7 +274,7 @@ impl Reader {
     }
 
     fn extended(&mut self, width: Width, from: Gauge, value: Value) -> Read<Held> {
-        let to = if width == Width::W64 { Gauge::Bits64 } else { Gauge::Bits32 };
+        let to = computed_in(width);
         let value = self.composer.narrow(value, to)?;
         let above = self.composer.constant(to, u64::from(to.bits() - from.bits()))?;
         let value = self.composer.binary(Binary::ShiftLeft, value, above)?;
@@ -348,6 +349,10 @@ fn farther(at: usize, jump: Instruction) -> Read<usize> {
     let target = jump.target(at).and_then(|target| usize::try_from(target).ok());
     let loops = || Refusal::new("a pipe goes on to its end: it has no loops");
     target.filter(|target| *target > at).ok_or_else(loops)
+}
+
+fn computed_in(width: Width) -> Gauge {
+    if width == Width::W64 { Gauge::Bits64 } else { Gauge::Bits32 }
 }
 
 fn gauge(size: Size) -> Gauge {

@@ -1,12 +1,12 @@
-//! A gate that stays when who made it has ended: its link and its maps have names in Linux's file system for BPF, by which others take it
-//! up again. Which flows it has they know from there, too (`crate::pinned`): here is what the kernel has of it. Each of its flows is an
+//! What the kernel has of a gate. It stays when who made it has ended, if its link and its maps have names in Linux's file system for BPF,
+//! by which others take it up again. Which flows it has they know from there, too (`crate::pinned`). Of one that stays, each flow is an
 //! owner of its own, whose number in the ledger is the flow's.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use drystone_extension::demux::{Demultiplexer, Filter};
+use drystone_extension::demux::{Classifier, Demultiplexer, Filter, NoCode};
 use drystone_extension::handler::Share;
 
 use super::ledger::{Counts, Ledger, OWNERS};
@@ -23,8 +23,8 @@ const PROGRAMS: &str = "programs";
 /// See the head of this file.
 pub(crate) struct Kept {
     attached: Attached,
-    ledger: Ledger,
-    programs: Programs,
+    pub(super) ledger: Ledger,
+    pub(super) programs: Programs,
 }
 
 impl Kept {
@@ -63,22 +63,37 @@ impl Kept {
         for (filter, number) in filters {
             demultiplexer.insert(filter, number)?;
         }
-        program::load(&demultiplexer.classifier(), &self.ledger, &self.programs)
+        self.load(&demultiplexer.classifier())
+    }
+
+    /// The same of filters that were merged.
+    pub(super) fn load(&self, classifier: &Classifier<u16, NoCode>) -> Result<OwnedFd, String> {
+        program::load(classifier, &self.ledger, &self.programs)
     }
 
     /// All that a flow needs is there before a program leads to it.
     pub fn prepare(&self, number: u16, share: Share, handler: &OwnedFd) -> Result<(), String> {
         self.ledger.admit(number.into(), share);
-        self.ledger.begin(number, number.into());
+        self.begin(number, number.into(), handler)
+    }
+
+    /// The same for an owner who was admitted before.
+    pub(super) fn begin(&self, number: u16, owner: usize, handler: &OwnedFd) -> Result<(), String> {
+        self.ledger.begin(number, owner);
         self.programs.put(number, handler)
     }
 
     /// Another program is the gate from the next message on; the one before has ended when this comes back.
     pub fn replace(&self, program: &OwnedFd) -> Result<(), String> {
-        let replaced = self.attached.replace(program);
-        replaced.map_err(|error| format!("can't replace a gate's program: {error}"))?;
+        self.follow(program)?;
         wait_for_runs();
         Ok(())
+    }
+
+    /// The same, but that the one before may still be under way.
+    pub(super) fn follow(&self, program: &OwnedFd) -> Result<(), String> {
+        let replaced = self.attached.replace(program);
+        replaced.map_err(|error| format!("can't replace a gate's program: {error}"))
     }
 
     /// No program leads to that flow any more.

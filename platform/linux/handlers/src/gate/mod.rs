@@ -17,11 +17,10 @@ use drystone_extension::demux::{self, Demultiplexer, Filter, NoCode};
 use drystone_extension::handler::{OwnerId, Share};
 use rustix::thread::{MembarrierCommand, membarrier};
 
-use crate::xdp::{Attached, Mode, Xdp, cant};
+use crate::xdp::{Mode, Xdp};
 pub(crate) use kept::Kept;
 pub use ledger::Counts;
-use ledger::{FLOWS, Ledger, OWNERS};
-use programs::Programs;
+use ledger::{FLOWS, OWNERS};
 
 /// A flow of a gate: a filter with a handler. Numbers of flows that were detached are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +40,7 @@ struct Owner {
 
 /// See the head of this file. When it is dropped, the interface has no handler any more.
 pub struct Gate {
-    attached: Attached,
-    ledger: Ledger,
-    programs: Programs,
+    kept: Kept,
     demultiplexer: Demultiplexer<u16, NoCode>,
     flows: BTreeMap<u16, Flow>,
     owners: BTreeMap<OwnerId, Owner>,
@@ -59,14 +56,11 @@ impl Gate {
     /// # Errors
     /// There is no such interface, it has a handler already, or it can't have one in this mode; or there is no right to. For people.
     pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Gate, String> {
-        let ledger = Ledger::new().map_err(|error| cant("make a map", "ledger", &error))?;
-        let programs = Programs::new().map_err(|error| cant("make a map", "programs", &error))?;
+        let kept = Kept::open(interface, mode)?;
         // All rows are in the program: nobody can make it slow by keys that collide.
         let demultiplexer = Demultiplexer::walking(0);
-        let program = program::load(&demultiplexer.classifier(), &ledger, &programs)?;
-        let attached = Attached::to(&program, interface, mode)?;
         let (flows, owners, stale) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Gate { attached, ledger, programs, demultiplexer, flows, owners, share, stale })
+        Ok(Gate { kept, demultiplexer, flows, owners, share, stale })
     }
 
     /// Gives an owner another share.
@@ -75,7 +69,7 @@ impl Gate {
     /// There are too many owners.
     pub fn share(&mut self, owner: OwnerId, share: Share) -> Result<(), String> {
         let number = self.owner(owner)?;
-        self.ledger.share(number, share);
+        self.kept.ledger.share(number, share);
         Ok(())
     }
 
@@ -95,7 +89,7 @@ impl Gate {
         let prepared = self.prepare(number, owner, &handler).and_then(|()| self.renew());
         if let Err(why) = prepared {
             self.demultiplexer.remove(filter);
-            self.programs.clear(number);
+            self.kept.forget(number);
             return Err(why);
         }
         self.flows.insert(number, Flow { owner, filter, handler });
@@ -110,7 +104,7 @@ impl Gate {
         let FlowId(number) = flow;
         let handler = handler.into();
         let flow = self.flows.get_mut(&number).ok_or(NO_FLOW)?;
-        self.programs.put(number, handler.program())?;
+        self.kept.programs.put(number, handler.program())?;
         let before = std::mem::replace(&mut flow.handler, handler);
         wait_for_runs();
         Ok(before)
@@ -147,14 +141,14 @@ impl Gate {
 
     /// What became of a flow's messages so far.
     pub fn counts(&self, FlowId(flow): FlowId) -> Option<Counts> {
-        self.flows.contains_key(&flow).then(|| self.ledger.counts(flow))
+        self.flows.contains_key(&flow).then(|| self.kept.counts(flow))
     }
 
     /// What became of an owner's messages so far, those of its flows that were detached included.
     pub fn counts_of(&self, owner: OwnerId) -> Option<Counts> {
         let before = self.owners.get(&owner)?.before;
         let its = self.flows.iter().filter(|(_, flow)| flow.owner == owner);
-        Some(its.fold(before, |counts, (number, _)| counts + self.ledger.counts(*number)))
+        Some(its.fold(before, |counts, (number, _)| counts + self.kept.counts(*number)))
     }
 
     /// A flow's handler, with its tables and its region.
@@ -170,7 +164,7 @@ impl Gate {
         let taken: Vec<usize> = self.owners.values().map(|owner| owner.number).collect();
         let number = (0..OWNERS).find(|number| !taken.contains(number));
         let number = number.ok_or_else(|| format!("a gate has {OWNERS} owners at most"))?;
-        self.ledger.admit(number, self.share);
+        self.kept.ledger.admit(number, self.share);
         self.owners.insert(id, Owner { number, before: Counts::default() });
         Ok(number)
     }
@@ -184,14 +178,12 @@ impl Gate {
     /// All that the gate's program needs for a flow is there before it leads to it.
     fn prepare(&mut self, number: u16, owner: OwnerId, handler: &Xdp) -> Result<(), String> {
         let owner = self.owner(owner)?;
-        self.ledger.begin(number, owner);
-        self.programs.put(number, handler.program())
+        self.kept.begin(number, owner, handler.program())
     }
 
     /// A program for the filters that there are now takes the place of the one before.
     fn renew(&self) -> Result<(), String> {
-        let program = program::load(&self.demultiplexer.classifier(), &self.ledger, &self.programs)?;
-        self.attached.replace(&program).map_err(|error| format!("can't replace a gate's program: {error}"))
+        self.kept.follow(&self.kept.load(&self.demultiplexer.classifier())?)
     }
 
     fn take_out(&mut self, numbers: &[u16]) -> Result<(), String> {
@@ -201,7 +193,7 @@ impl Gate {
         self.stale.extend(numbers);
         let renewed = self.renew();
         // Whoever still runs the program before finds nothing there, and passes on.
-        numbers.iter().for_each(|number| self.programs.clear(*number));
+        numbers.iter().for_each(|number| self.kept.forget(*number));
         wait_for_runs();
         if renewed.is_ok() {
             self.stale.clear();
@@ -209,7 +201,7 @@ impl Gate {
         for number in numbers {
             let flow = self.flows.remove(number);
             if let Some(owner) = flow.and_then(|flow| self.owners.get_mut(&flow.owner)) {
-                owner.before += self.ledger.counts(*number);
+                owner.before += self.kept.counts(*number);
             }
         }
         renewed
