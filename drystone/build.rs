@@ -1,5 +1,5 @@
-//! Makes the library that `drystone build` links into every executable (platform, runtime and `main`), so that the
-//! command carries it along and needs no installation beside it.
+//! Makes the libraries that `drystone build` links into every executable or image (platform, runtime and `main`), so that the
+//! command carries them along and needs no installation beside it.
 //!
 //! Cargo runs once more inside, in the folder where `--with` has libraries made, too.
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use library::Package;
+use library::{Package, Platform};
 
 /// What the library is made of, from the workspace's root.
 const SOURCES: &[&str] = &[
@@ -28,16 +28,24 @@ const SOURCES: &[&str] = &[
     "runtime/Cargo.toml",
     "runtime/src",
     "kortex/Cargo.toml",
+    "kortex/build.rs",
     "kortex/src",
+    "kortex/hal/Cargo.toml",
+    "kortex/hal/src",
+    "kortex/memory/Cargo.toml",
+    "kortex/memory/src",
     "extension/Cargo.toml",
     "extension/src",
     "stubs/Cargo.toml",
     "stubs/src",
     "platform/linux/Cargo.toml",
-    "platform/linux/build.rs",
     "platform/linux/src",
     "platform/linux/handlers/Cargo.toml",
     "platform/linux/handlers/src",
+    "platform/pc/Cargo.toml",
+    "platform/pc/src",
+    "platform/pc/machine/Cargo.toml",
+    "platform/pc/machine/src",
 ];
 
 fn main() {
@@ -53,9 +61,11 @@ fn main() {
     let out = PathBuf::from(variable("OUT_DIR"));
     // `OUT_DIR` is `TARGET/release/build/PACKAGE/out`.
     let target = out.ancestors().nth(4).expect("Cargo's folders lie so deep").join("drystone");
-    let package = Package { name: "drystone-start", root: workspace, crates: &[] };
-    let library = make(&package, &target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
-    compress(&library, &out.join("libdrystone_start.a.gz"));
+    for platform in [Platform::Linux, Platform::Pc] {
+        let package = Package { name: platform.library(), platform, root: workspace, crates: &[] };
+        let library = make(&package, &target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
+        compress(&library, &out.join(format!("lib{}.a.gz", platform.library())));
+    }
 }
 
 /// Builds the library. Everything it needs, the command needs too: it has been downloaded already.

@@ -175,6 +175,8 @@ pub struct Run {
     /// A library crate to build in, which adds components, naming contexts or binding factories (needs cargo)
     #[arg(long, value_name = "CRATE", value_hint = ValueHint::DirPath)]
     pub with: Vec<PathBuf>,
+    #[command(flatten)]
+    pub target: Target,
     /// Processors to use; 0: all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub cores: usize,
@@ -205,12 +207,34 @@ pub struct Build {
     /// The executable [default: the first file's name without .dry]
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub target: Target,
     /// Text instead of an executable, to OUT or standard output: the compiler's form between program and machine code
     #[arg(long)]
     pub mir: bool,
     /// Which processors it is for; it says so and ends with status 1 on one that has not got what it needs
     #[arg(long, value_enum, default_value_t = Cpu::V2)]
     pub cpu: Cpu,
+}
+
+/// Where a program runs.
+#[derive(Args)]
+pub struct Target {
+    /// Where the program runs
+    #[arg(long, value_enum, default_value_t = Platform::Linux)]
+    pub platform: Platform,
+    /// A file, or a folder whose files, the program finds by their names: an image's initial files (with --platform pc)
+    #[arg(long = "files", value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub initial: Vec<PathBuf>,
+}
+
+/// Where a program runs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Platform {
+    /// A process of Linux
+    Linux,
+    /// A PC without an operating system: an image that a machine boots, or QEMU
+    Pc,
 }
 
 /// For which processors code is made.

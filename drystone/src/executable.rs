@@ -8,11 +8,14 @@ use std::process::Command;
 
 use flate2::read::GzDecoder;
 
-use crate::arguments::Build;
-use crate::{Status, fail, sources, with, write};
+use crate::arguments::{self, Build};
+use crate::library::Platform;
+use crate::{Status, fail, image, sources, with, write};
 
 /// Platform, runtime and `main` for the program's object file.
-static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone_start.a.gz"));
+static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-start.a.gz"));
+/// The same for an image.
+static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a.gz"));
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
@@ -36,24 +39,56 @@ pub fn build(command: &Build) -> Result<(), Status> {
         )));
     }
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
-    link(&object, &output, &command.source.with)
+    let with = &command.source.with;
+    match command.target.platform {
+        arguments::Platform::Linux => link(&object, &output, with),
+        arguments::Platform::Pc => image::link(&object, &output, with, &command.target.initial),
+    }
 }
 
 /// Makes an executable of a program and the crates that it is built with.
 pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Status> {
-    let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
-    let program = folder.path().join("program.o");
-    let mut library = folder.path().join("libdrystone_start.a");
-    let mut written = fs::write(&program, object);
-    if crates.is_empty() {
-        written = written.and_then(|()| unpack(&library));
-    } else {
-        library = with::library(crates)?;
-    }
-    written.map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
+    let parts = Parts::new(object, crates, Platform::Linux)?;
     let mut linker = Command::new("cc");
-    linker.arg("-o").arg(output).arg(&program).arg(&library);
+    linker.arg("-o").arg(output).args([&parts.program, &parts.library]);
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug", "-lgcc_eh", "-lgcc", "-lpthread", "-lm", "-ldl"]);
+    run_linker(linker, output)
+}
+
+/// What is linked.
+pub struct Parts {
+    /// The compiled program.
+    pub program: PathBuf,
+    /// What it runs on.
+    pub library: PathBuf,
+    /// Where both are, for as long as this is.
+    pub folder: tempfile::TempDir,
+}
+
+impl Parts {
+    /// Those of a program and the crates that it is built with.
+    pub fn new(object: &[u8], crates: &[PathBuf], platform: Platform) -> Result<Parts, Status> {
+        let folder =
+            tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
+        let program = folder.path().join("program.o");
+        let mut library = folder.path().join("library.a");
+        let mut written = fs::write(&program, object);
+        if crates.is_empty() {
+            let compressed = match platform {
+                Platform::Linux => LINUX,
+                Platform::Pc => PC,
+            };
+            written = written.and_then(|()| unpack(compressed, &library));
+        } else {
+            library = with::library(crates, platform)?;
+        }
+        written.map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
+        Ok(Parts { program, library, folder })
+    }
+}
+
+/// Links, and says why if that can't be done.
+pub fn run_linker(mut linker: Command, output: &Path) -> Result<(), Status> {
     match linker.output() {
         Ok(done) if done.status.success() => Ok(()),
         Ok(done) => {
@@ -68,6 +103,6 @@ pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Stat
     }
 }
 
-fn unpack(to: &Path) -> io::Result<()> {
-    io::copy(&mut GzDecoder::new(LIBRARY), &mut File::create(to)?).map(drop)
+fn unpack(compressed: &[u8], to: &Path) -> io::Result<()> {
+    io::copy(&mut GzDecoder::new(compressed), &mut File::create(to)?).map(drop)
 }

@@ -7,8 +7,47 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Crates whose code is small functions that call each other: compiled as one part each.
-const WHOLE: [&str; 4] = ["component", "runtime", "linux", "extension"];
+/// Where a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// As a process.
+    Linux,
+    /// On a PC without an operating system.
+    Pc,
+}
+
+impl Platform {
+    /// What its library is called that has no crates in it.
+    pub fn library(self) -> &'static str {
+        match self {
+            Platform::Linux => "drystone-start",
+            Platform::Pc => "drystone-image",
+        }
+    }
+
+    /// Its own package, and that one's folder.
+    fn package(self) -> (&'static str, &'static str) {
+        match self {
+            Platform::Linux => ("drystone-linux", "platform/linux"),
+            Platform::Pc => ("drystone-pc", "platform/pc"),
+        }
+    }
+
+    /// Crates whose code is small functions that call each other: compiled as one part each.
+    fn whole(self) -> &'static [&'static str] {
+        match self {
+            Platform::Linux => &["component", "runtime", "linux", "extension"],
+            Platform::Pc => &["component", "runtime", "pc"],
+        }
+    }
+
+    fn code(self) -> &'static str {
+        match self {
+            Platform::Linux => LINUX,
+            Platform::Pc => PC,
+        }
+    }
+}
 
 /// A crate that is built in.
 pub struct Crate {
@@ -24,6 +63,8 @@ pub struct Crate {
 pub struct Package<'a> {
     /// The library's name.
     pub name: &'a str,
+    /// For what it is.
+    pub platform: Platform,
     /// The repository that has the platform.
     pub root: &'a Path,
     /// What is built in.
@@ -47,7 +88,10 @@ impl Package<'_> {
         let path = |path: &Path| format!("{{ path = {:?} }}", path.display().to_string());
         let crates: String =
             self.crates.iter().map(|it| format!("{} = {}\n", it.package, path(&it.folder))).collect();
-        let whole: String = WHOLE
+        let (platform, place) = self.platform.package();
+        let whole: String = self
+            .platform
+            .whole()
             .iter()
             .map(|name| format!("[profile.release.package.drystone-{name}]\ncodegen-units = 1\n\n"))
             .collect();
@@ -55,18 +99,18 @@ impl Package<'_> {
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
-             [dependencies]\ndrystone-linux = {}\n{crates}\n\
+             [dependencies]\n{platform} = {}\n{crates}\n\
              [profile.release]\npanic = \"abort\"\nlto = \"off\"\ndebug = false\nincremental = false\n\n\
              {whole}[workspace]\n",
             self.name,
-            path(&self.root.join("platform/linux")),
+            path(&self.root.join(place)),
         )
     }
 
     fn code(&self) -> String {
         let additions: Vec<String> =
             self.crates.iter().map(|it| format!("&{}::DRYSTONE", it.library)).collect();
-        MAIN.replace("ADDITIONS", &additions.join(", "))
+        self.platform.code().replace("ADDITIONS", &additions.join(", "))
     }
 
     /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's, and behind `--` of rustc's.
@@ -86,7 +130,7 @@ impl Package<'_> {
     }
 }
 
-const MAIN: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
+const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
 //!
 //! # Soundness
 //!
@@ -112,6 +156,67 @@ static WITH: &[&drystone_linux::Addition] = &[ADDITIONS];
 pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     // SAFETY: see the head of this file.
     unsafe { drystone_linux::start(argc, argv, &ds_program, &raw const ds_processor, WITH) }
+}
+"#;
+
+const PC: &str = r#"//! The image that the compiler's object file is linked into: see `drystone_pc::start`.
+//!
+//! # Soundness
+//!
+//! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as a string that
+//! ends with a 0; the linker puts the initial files between the two symbols.
+
+#![no_std]
+
+use core::ffi::{CStr, c_char};
+use core::slice;
+
+use drystone_pc::{Addition, Allocator, Image, Machine};
+
+unsafe extern "C" {
+    /// The compiled program.
+    static ds_program: drystone_pc::Program;
+    /// What a processor must have to run it, as a string.
+    static ds_processor: c_char;
+    static _binary_files_start: u8;
+    static _binary_files_end: u8;
+}
+
+static WITH: &[&Addition] = &[ADDITIONS];
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+drystone_pc::memory_functions!("");
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    drystone_pc::panic(info)
+}
+
+/// Nothing unwinds; compiled libraries name what would all the same.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+/// See [`rust_eh_personality`].
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() -> ! {
+    unreachable!("nothing unwinds")
+}
+
+#[unsafe(no_mangle)]
+fn machine_main(machine: Machine) -> ! {
+    // SAFETY: see the head of this file.
+    unsafe {
+        let (start, end) = (&raw const _binary_files_start, &raw const _binary_files_end);
+        let image = Image {
+            program: &ds_program,
+            needed: CStr::from_ptr(&raw const ds_processor),
+            files: slice::from_raw_parts(start, end as usize - start as usize),
+            additions: WITH,
+        };
+        drystone_pc::start(machine, image)
+    }
 }
 "#;
 

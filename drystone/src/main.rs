@@ -6,10 +6,12 @@
 mod arguments;
 mod control;
 mod describe;
+mod emulator;
 mod executable;
 mod fmt;
 mod graph;
 mod handler;
+mod image;
 mod library;
 mod project;
 mod run;

@@ -11,9 +11,10 @@ use std::process::Command;
 use drystone_compiler::{Processor, TimeSlices};
 use drystone_linux::Options;
 
-use crate::arguments::{Run, Source};
+use crate::arguments::{Platform, Run, Source};
+use crate::emulator::Machine;
 use crate::sources::Loaded;
-use crate::{Status, executable, fail, sources};
+use crate::{Status, executable, fail, image, sources};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -27,6 +28,10 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     let source_directory = files[0].parent().map(PathBuf::from);
     let source = Source { files, entry: command.entry, with: command.with };
     let loaded = sources::load(&source)?;
+    if command.target.platform == Platform::Pc {
+        let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
+        return run_image(loaded, &source.with, &command.target.initial, arguments, command.memory);
+    }
     if !source.with.is_empty() {
         return run_executable(loaded, &source.with, |executable| {
             executable.args(&arguments).env("DRYSTONE_CORES", command.cores.to_string());
@@ -71,6 +76,22 @@ fn run_executable(
     let mut executable = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
     set_up(&mut executable);
     Err(cannot(executable.exec()))
+}
+
+/// The program is made into an image, which an emulator runs.
+fn run_image(
+    loaded: Loaded,
+    crates: &[PathBuf],
+    files: &[PathBuf],
+    arguments: Vec<Vec<u8>>,
+    memory: Option<usize>,
+) -> Result<i32, Status> {
+    let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
+    let path = folder.path().join("image");
+    let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::V2);
+    drop(loaded);
+    image::link(&object, &path, crates, files)?;
+    Machine { image: &path, arguments, memory }.run()
 }
 
 fn is_source(file: &OsString) -> bool {

@@ -12,14 +12,14 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::library::{Crate, Package, alone};
+use crate::library::{Crate, Package, Platform, alone};
 use crate::{Status, fail, say};
 
 /// The kind of machine for which this was compiled.
 const TRIPLE: &str = env!("DRYSTONE_TRIPLE");
 
 /// Makes the static library that takes the place of the command's own.
-pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
+pub fn library(crates: &[PathBuf], platform: Platform) -> Result<PathBuf, Status> {
     let mut all = Vec::new();
     let mut places = None;
     for folder in crates {
@@ -30,8 +30,8 @@ pub fn library(crates: &[PathBuf]) -> Result<PathBuf, Status> {
     let Places { root, target } = places.expect("at least one crate is given");
     let target = target.join("drystone");
     // Programs with other crates may be built there at the same time.
-    let name = all.iter().fold("drystone-with".into(), |name, it| format!("{name}-{}", it.package));
-    let package = Package { name: &name, root: &root, crates: &all };
+    let name = all.iter().fold(platform.library().into(), |name, it| format!("{name}-{}", it.package));
+    let package = Package { name: &name, platform, root: &root, crates: &all };
     package.write(&target).map_err(|error| fail(format_args!("{}: {error}", target.display())))?;
     build(package.command("cargo", &target, TRIPLE), &all)?;
     Ok(package.library(&target, TRIPLE))

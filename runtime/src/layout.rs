@@ -47,6 +47,8 @@ pub struct Worker {
 pub const TICK: u32 = 1;
 /// [`Worker::attention`]: anything else.
 pub const OTHER: u32 = 2;
+/// [`Worker::attention`]: the platform's.
+pub const LOOK: u32 = 4;
 
 /// The head of every process block. Its frame follows: for a service after the communication's buffer.
 #[repr(C)]

@@ -32,6 +32,10 @@ use alloc::boxed::Box;
 use core::future::Future;
 use core::pin::Pin;
 
+// For stubs, in crates with and without an operating system.
+#[doc(hidden)]
+pub use alloc::boxed::Box as Boxed;
+
 pub use drystone_component::Fingerprint;
 
 use crate::layout::Process;

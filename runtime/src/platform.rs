@@ -39,6 +39,9 @@ pub trait Platform {
     /// Writes a message to standard error.
     fn report(&mut self, bytes: &[u8]);
 
+    /// A program begins, in which it may ask for attention. One that doesn't is looked at once in a tick while the program is busy.
+    fn attend(&mut self, _: Attention) {}
+
     /// Blocks until the input of some process is ready (`wake` is called for each of them), `timeout` nanoseconds
     /// have passed, or [`Threads::notify`] is or was called since the last wait. `None`: no timeout; 0: only
     /// looks (at most once in a tick while the program runs).
@@ -77,6 +80,11 @@ pub trait Platform {
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
+/// How a platform has the home look at it ([`Platform::wait`] with 0) as soon as the process that runs gives way, however busy the program
+/// is. What is pending then it handles as far as it likes to let processes wait, and asks again.
+/// Any thread may call this, and an interrupt.
+pub type Attention = Box<dyn Fn() + Send>;
+
 /// By this other threads, such as those of a library that a native component uses, tell a process of this one that there is
 /// something for it.
 pub trait Bell {
@@ -109,10 +117,11 @@ pub trait Threads: Sync {
     /// See [`Threads::park`].
     fn unpark(&self, worker: usize);
 
-    /// Starts the ticker (a thread, or a timer interrupt): it calls `tick(argument)` again and again, and waits
-    /// after each call for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was
-    /// called since the last call of `tick`; [`TICK_STOP`]: the ticker ends, and never touches `argument` again.
-    fn start_ticker(&self, tick: unsafe fn(argument: usize) -> u64, argument: usize);
+    /// Starts the ticker (a thread, or a timer interrupt): it calls `tick` again and again, and waits after each call
+    /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the last
+    /// call of `tick`; [`TICK_STOP`]: the ticker ends. A tick neither allocates nor frees nor waits, so that an interrupt may call it; who
+    /// drops it frees memory.
+    fn start_ticker(&self, tick: Tick);
 
     /// Ends the ticker's wait, if it sleeps.
     fn wake_ticker(&self);
@@ -133,6 +142,9 @@ pub trait Threads: Sync {
     /// may give back what it holds.
     fn trim(&self) {}
 }
+
+/// See [`Threads::start_ticker`].
+pub type Tick = Box<dyn Fn() -> u64 + Send>;
 
 /// Answer of a tick: see [`Threads::start_ticker`].
 pub const TICK_SLEEP: u64 = u64::MAX;

@@ -16,7 +16,7 @@ use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::{self, null_mut};
+use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
@@ -157,6 +157,8 @@ fn run_with(
             live: 0,
             ticks: 0,
         }));
+        let asked = shared.clone();
+        (*platform).attend(Box::new(move || asked.demand_attention(0, LOOK)));
         let own = Box::into_raw(Box::new(WorkerData {
             ground: Ground::new(Heap::new(memory.clone())),
             home,
@@ -168,7 +170,8 @@ fn run_with(
         (*own).ground.let_others_run = Some(within::let_others_run);
         (*w).own = own.cast();
         let status = if start(w, options.system) {
-            threads.start_ticker(tick, Arc::into_raw(shared.clone()).expose_provenance());
+            let ticking = shared.clone();
+            threads.start_ticker(Box::new(move || tick(&ticking)));
             parallel::start_workers(w, program, &memory);
             let status = serve(w);
             guest::gone(w);
@@ -273,9 +276,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             // That was its time slice; now others have theirs.
             attention |= (*w).attention.fetch_and(!TICK, Acquire);
         }
-        if attention & TICK != 0 {
-            ticked(w);
-        }
+        attend(w, attention);
         wake_due(w);
         let p = parallel::next(w, attention & TICK != 0);
         if !p.is_null() {
@@ -297,6 +298,16 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 unsafe fn is_over(w: *mut Worker) -> bool {
     let home = &*home(w);
     home.entry.is_null() && home.detached == 0 && home.kept.is_empty()
+}
+
+/// Sees to what the ticker or the platform wants.
+unsafe fn attend(w: *mut Worker, attention: u32) {
+    if attention & TICK != 0 {
+        ticked(w);
+    }
+    if attention & LOOK != 0 {
+        poll(w, Some(0));
+    }
 }
 
 unsafe fn ticked(w: *mut Worker) {
@@ -397,22 +408,20 @@ unsafe fn wait(w: *mut Worker) -> bool {
     true
 }
 
-/// What the ticker calls: see [`Threads::start_ticker`].
-unsafe fn tick(argument: usize) -> u64 {
-    let shared = ptr::with_exposed_provenance::<Shared>(argument);
-    if (*shared).is_over() {
-        drop(Arc::from_raw(shared));
+/// What the ticker calls: see [`Threads::start_ticker`](crate::platform::Threads::start_ticker).
+fn tick(shared: &Shared) -> u64 {
+    if shared.is_over() {
         return TICK_STOP;
     }
-    if (*shared).idle.load(SeqCst) {
-        (*shared).ticker_sleeps.store(true, SeqCst);
-        if (*shared).idle.load(SeqCst) {
+    if shared.idle.load(SeqCst) {
+        shared.ticker_sleeps.store(true, SeqCst);
+        if shared.idle.load(SeqCst) {
             return TICK_SLEEP;
         }
-        (*shared).ticker_sleeps.store(false, SeqCst);
+        shared.ticker_sleeps.store(false, SeqCst);
     }
-    (*shared).demand_attention(0, TICK);
-    parallel::tick(&*shared)
+    shared.demand_attention(0, TICK);
+    parallel::tick(shared)
 }
 
 /// The time slice is over.

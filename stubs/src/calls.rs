@@ -245,7 +245,7 @@ pub fn text(interface: &Interface, calls: &Calls) -> String {
              /// Serves a client by an object.\n\
              pub fn serve(object: impl {later}) -> native::Serving {{\n\
              native::Serving::calls(Adapter(Box::new(object)))\n}}\n\
-             type Box<T> = ::std::boxed::Box<T>;\n\
+             type Box<T> = native::Boxed<T>;\n\
              type Direct = native::Direct<dyn {plain}, dyn {later}>;\n\
              struct Adapter(Box<dyn {later}>);\n\
              impl native::Answers for Adapter {{\n\

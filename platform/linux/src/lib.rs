@@ -5,27 +5,24 @@
 //! module of its own. Nothing here knows how programs are compiled or scheduled.
 
 pub mod bindings;
-mod canvas;
 mod console;
 mod control;
 mod file_system;
 mod files;
-mod graphic_view;
-mod interfaces;
-mod lines;
 mod names;
 mod network;
 mod own_bindings;
+mod picture;
 mod platform;
 mod process;
 pub mod processor;
 mod questions;
 mod reactor;
 mod reason;
-mod simple;
 mod standard;
 mod start;
 mod system;
+mod system_time;
 mod threads;
 mod window;
 
@@ -33,6 +30,8 @@ use std::path::PathBuf;
 
 pub use drystone_component::Program;
 pub use drystone_kortex::Addition;
+use drystone_kortex::interfaces;
+use drystone_kortex::system::lines;
 pub use drystone_runtime::Outcome;
 pub use process::{run, run_quietly};
 pub use start::start;

@@ -8,12 +8,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use drystone_component::Program;
+use drystone_kortex::bindings::Bindings;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 
 use crate::Options;
-use crate::bindings::{Bindings, Composites};
+use crate::bindings::{self, Composites};
 use crate::control::Control;
 use crate::process::write_all;
 use crate::questions::Questions;
@@ -35,6 +36,7 @@ pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
     bindings: Bindings,
+    composites: Rc<Composites>,
     questions: Rc<Questions>,
     control: Option<Rc<Control>>,
     threads: &'static LinuxThreads,
@@ -51,11 +53,11 @@ impl Linux {
     ) -> Result<Linux, String> {
         let reactor = Reactor::new().map_err(|error| reason(&error))?;
         let threads = LinuxThreads::new(start, reactor.waker());
-        let bindings = Bindings::new(program, options, &reactor);
+        let (bindings, composites) = bindings::all(program, options, &reactor);
         let questions = Questions::new(&reactor);
         let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors(), &questions);
         let control = options.control.as_ref().map(listen).transpose()?;
-        Ok(Linux { reactor, output, bindings, questions, control, threads })
+        Ok(Linux { reactor, output, bindings, composites, questions, control, threads })
     }
 
     /// For who asks something of the program.
@@ -65,7 +67,7 @@ impl Linux {
 
     /// What runs composite calls that others ship here.
     pub(crate) fn composites(&self) -> &Rc<Composites> {
-        self.bindings.composites()
+        &self.composites
     }
 
     /// The program has ended; gives where its output went.

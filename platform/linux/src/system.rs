@@ -11,22 +11,24 @@ use std::time::Instant;
 
 use drystone_component::{Fingerprint, Program};
 use drystone_kortex::Offer;
+use drystone_kortex::system::arguments::tell;
+use drystone_kortex::system::canvas::Canvas;
+use drystone_kortex::system::graphic_view::Painter;
 use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 
 use crate::Options;
-use crate::canvas::Canvas;
 use crate::console::{Input, Reader};
 use crate::file_system::{FileClient, OpenFiles};
 use crate::files::Directory;
-use crate::graphic_view::Painter;
 use crate::interfaces::*;
 use crate::names::Names;
 use crate::network::{Net, NetworkClient};
 use crate::own_bindings;
+use crate::picture;
 use crate::questions::Questions;
 use crate::reactor::Reactor;
 use crate::reason::reason;
-use crate::simple::{Clock, tell_arguments};
+use crate::system_time::Clock;
 
 /// One of the system's interfaces: makes what serves its clients.
 type Maker = Box<dyn FnMut() -> Serving>;
@@ -55,9 +57,8 @@ impl Remains {
     pub(crate) fn finish(&self, options: &Options) -> Result<(), String> {
         self.files.update()?;
         match (&self.canvas, &options.graphics) {
-            (Some(canvas), Some(path)) => {
-                canvas.borrow().save(path).map_err(|error| format!("{}: {}", path.display(), reason(&error)))
-            }
+            (Some(canvas), Some(path)) => picture::save(&canvas.borrow(), path)
+                .map_err(|error| format!("{}: {}", path.display(), reason(&error))),
             _ => Ok(()),
         }
     }
@@ -86,7 +87,7 @@ static OWN: &[(&Declaration, Begin)] = &[
         let list = Rc::new(ground.options.arguments.clone());
         Ok(Box::new(move || {
             let list = list.clone();
-            arguments::session(|client| tell_arguments(client, list))
+            arguments::session(|client| tell(client, list))
         }))
     }),
     (&console::DECLARATION, |ground| {

@@ -2,9 +2,9 @@
 //!
 //! # Soundness
 //!
-//! The runtime promises that what it passes to `start_worker` and `start_ticker` may be called with its argument on
-//! another thread; `mmap` gives fresh memory, and `munmap` gets only what it gave. Other system calls only tell the kernel
-//! something about the calling thread.
+//! The runtime promises that what it passes to `start_worker` may be called with its argument on another thread; `mmap`
+//! gives fresh memory, and `munmap` gets only what it gave. Other system calls only tell the kernel something about the
+//! calling thread.
 
 use std::mem;
 use std::ptr;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Threads};
+use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Threads, Tick};
 
 /// Most workers that a program may have.
 const WORKERS: usize = 256;
@@ -45,16 +45,14 @@ impl Bed {
 /// What a ticker does for one program.
 struct Ticking {
     bed: &'static Bed,
-    tick: unsafe fn(argument: usize) -> u64,
-    argument: usize,
+    tick: Tick,
 }
 
 impl Ticking {
     fn run(self) {
         loop {
             self.bed.forget();
-            // SAFETY: see the head of this file.
-            match unsafe { (self.tick)(self.argument) } {
+            match (self.tick)() {
                 TICK_STOP => return,
                 TICK_SLEEP => self.bed.sleep(),
                 nanoseconds => thread::sleep(Duration::from_nanos(nanoseconds)),
@@ -161,8 +159,8 @@ impl Threads for LinuxThreads {
         self.workers[worker].wake();
     }
 
-    fn start_ticker(&self, tick: unsafe fn(argument: usize) -> u64, argument: usize) {
-        let work = Ticking { bed: self.ticker, tick, argument };
+    fn start_ticker(&self, tick: Tick) {
+        let work = Ticking { bed: self.ticker, tick };
         let idle = TICKERS.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(idle) => idle.send(work).expect("a ticker waits for work"),

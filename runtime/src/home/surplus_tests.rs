@@ -24,7 +24,7 @@ impl Threads for Clock {
 
     fn park(&self, _: usize) {}
     fn unpark(&self, _: usize) {}
-    fn start_ticker(&self, _: unsafe fn(usize) -> u64, _: usize) {}
+    fn start_ticker(&self, _: crate::platform::Tick) {}
     fn wake_ticker(&self) {}
     fn notify(&self) {}
 

@@ -9,7 +9,7 @@
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::{ticked, wake_due};
+use super::{attend, wake_due};
 use crate::home::home;
 use crate::layout::*;
 use crate::parallel;
@@ -54,9 +54,7 @@ unsafe fn run_others(w: *mut Worker) {
         if !is_calm(w) {
             return;
         }
-        if attention & TICK != 0 {
-            ticked(w);
-        }
+        attend(w, attention);
         wake_due(w);
         let p = parallel::next(w, attention & TICK != 0);
         if p.is_null() {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use drystone_component::*;
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
-use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads};
+use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads, Tick};
 use drystone_runtime::template_of;
 use drystone_runtime::{Options, Outcome};
 
@@ -719,11 +719,11 @@ impl Threads for TestThreads {
         self.workers[worker].wake();
     }
 
-    fn start_ticker(&self, tick: unsafe fn(usize) -> u64, argument: usize) {
+    fn start_ticker(&self, tick: Tick) {
         let bed = self.ticker;
         std::thread::spawn(move || {
             loop {
-                match unsafe { tick(argument) } {
+                match tick() {
                     TICK_STOP => return,
                     TICK_SLEEP => bed.sleep(None),
                     nanoseconds => std::thread::sleep(Duration::from_nanos(nanoseconds)),

@@ -2,20 +2,22 @@
 //! that layer. What is seen, and saved at the program's end, is what the last `DrawLayers` brought together, or
 //! everything if there was none.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use alloc::rc::Rc;
+use core::cell::RefCell;
 
-use crate::canvas::{BACKGROUND, Canvas};
+use super::canvas::{BACKGROUND, Canvas};
 use crate::interfaces::graphic_view::{GraphicView, Size};
 
 /// A client that draws.
-pub(crate) struct Painter {
+#[derive(Debug)]
+pub struct Painter {
     canvas: Rc<RefCell<Canvas>>,
     level: i64,
 }
 
 impl Painter {
-    pub(crate) fn new(canvas: Rc<RefCell<Canvas>>) -> Painter {
+    /// It draws into this picture.
+    pub fn new(canvas: Rc<RefCell<Canvas>>) -> Painter {
         Painter { canvas, level: 0 }
     }
 }

@@ -1,22 +1,24 @@
 //! Bytes that have come and were not asked for yet, to be taken by lines or by number.
 
+use alloc::vec::Vec;
+
 use memchr::memchr;
 
 /// A buffer that has no memory while it is empty: there may be one for each of very many connections.
-#[derive(Default)]
-pub(crate) struct Lines {
+#[derive(Debug, Default)]
+pub struct Lines {
     bytes: Vec<u8>,
     /// What stands before has been taken.
     start: usize,
     /// No line end stands before.
     searched: usize,
     /// Nothing more will come.
-    pub(crate) ended: bool,
+    pub ended: bool,
 }
 
 impl Lines {
     /// More has come.
-    pub(crate) fn append(&mut self, more: &[u8]) {
+    pub fn append(&mut self, more: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
             (self.start, self.searched) = (0, 0);
@@ -29,12 +31,12 @@ impl Lines {
     }
 
     /// How many bytes there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.bytes.len() - self.start
     }
 
     /// Takes a line, if a whole one is there, without its end: `\n` or `\r\n`.
-    pub(crate) fn line(&mut self) -> Option<&[u8]> {
+    pub fn line(&mut self) -> Option<&[u8]> {
         let Some(length) = memchr(b'\n', &self.bytes[self.searched..]) else {
             self.searched = self.bytes.len();
             return None;
@@ -46,7 +48,7 @@ impl Lines {
     }
 
     /// Takes what is there, `most` bytes at most; `None`: there is nothing.
-    pub(crate) fn rest(&mut self, most: usize) -> Option<&[u8]> {
+    pub fn rest(&mut self, most: usize) -> Option<&[u8]> {
         if self.len() == 0 {
             return None;
         }
@@ -57,7 +59,7 @@ impl Lines {
     }
 
     /// Gives the memory back if nothing is left.
-    pub(crate) fn tidy(&mut self) {
+    pub fn tidy(&mut self) {
         if self.len() == 0 {
             self.bytes = Vec::new();
             (self.start, self.searched) = (0, 0);

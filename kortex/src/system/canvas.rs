@@ -1,23 +1,23 @@
-//! A picture in memory, in layers, and its file.
+//! A picture in memory, in layers.
 //!
 //! Colours are 0RRGGBBH. Layer 0 is opaque and starts as the background; the others are transparent where nothing was
 //! drawn. Higher layers hide lower ones.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::Path;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use font8x8::{BASIC_FONTS, LATIN_FONTS, UnicodeFonts};
 
 /// Colour of an empty picture: white.
-pub(crate) const BACKGROUND: i64 = 0xFF_FF_FF;
+pub const BACKGROUND: i64 = 0xFF_FF_FF;
 
 /// Not drawn.
 const TRANSPARENT: u32 = u32::MAX;
 
 /// The picture.
-pub(crate) struct Canvas {
+#[derive(Debug)]
+pub struct Canvas {
     width: usize,
     height: usize,
     layers: BTreeMap<i64, Vec<u32>>,
@@ -26,22 +26,23 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    pub(crate) fn new(width: usize, height: usize) -> Canvas {
+    /// An empty one of that width and height.
+    pub fn new(width: usize, height: usize) -> Canvas {
         Canvas { width, height, layers: BTreeMap::new(), shown: None }
     }
 
     /// Width and height in pixels.
-    pub(crate) fn size(&self) -> (usize, usize) {
+    pub fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
 
     /// Makes a layer empty.
-    pub(crate) fn clear(&mut self, level: i64) {
+    pub fn clear(&mut self, level: i64) {
         self.layers.remove(&level);
     }
 
     /// Colours a rectangle; what lies outside the picture is left out.
-    pub(crate) fn fill(&mut self, level: i64, x: i64, y: i64, w: i64, h: i64, color: i64) {
+    pub fn fill(&mut self, level: i64, x: i64, y: i64, w: i64, h: i64, color: i64) {
         let span = |from: i64, length: i64, size: usize| {
             let to = from.saturating_add(length).clamp(0, size as i64) as usize;
             from.clamp(0, size as i64) as usize..to
@@ -59,7 +60,7 @@ impl Canvas {
     }
 
     /// Draws a character of 8 x 8 pixels; x, y is its upper left corner.
-    pub(crate) fn character(&mut self, level: i64, x: i64, y: i64, character: u8, color: i64) {
+    pub fn character(&mut self, level: i64, x: i64, y: i64, character: u8, color: i64) {
         let character = character as char;
         let Some(glyph) = BASIC_FONTS.get(character).or_else(|| LATIN_FONTS.get(character)) else { return };
         for (row, bits) in glyph.iter().enumerate() {
@@ -70,7 +71,7 @@ impl Canvas {
     }
 
     /// Shows the layers as they are now.
-    pub(crate) fn draw_layers(&mut self) {
+    pub fn draw_layers(&mut self) {
         self.shown = Some(self.together());
     }
 
@@ -87,19 +88,9 @@ impl Canvas {
     }
 
     /// What is seen, row by row, three bytes a pixel.
-    pub(crate) fn picture(&self) -> Vec<u8> {
+    pub fn picture(&self) -> Vec<u8> {
         let picture = self.shown.clone().unwrap_or_else(|| self.together());
         picture.iter().flat_map(|pixel| pixel.to_be_bytes().into_iter().skip(1)).collect()
-    }
-
-    /// Saves what is seen as a PNG file.
-    pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
-        let file = BufWriter::new(File::create(path)?);
-        let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.picture())?;
-        Ok(writer.finish()?)
     }
 }
 
@@ -142,18 +133,5 @@ mod tests {
         canvas.character(0, 0, 0, b'-', 0);
         let black = canvas.picture().chunks(3).filter(|pixel| pixel == &[0, 0, 0]).count();
         assert!((4..=8).contains(&black));
-    }
-
-    #[test]
-    fn the_file_can_be_read() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let mut canvas = Canvas::new(30, 20);
-        canvas.fill(0, 3, 4, 5, 6, 0xABCDEF);
-        canvas.save(file.path()).unwrap();
-        let mut reader =
-            png::Decoder::new(io::BufReader::new(File::open(file.path()).unwrap())).read_info().unwrap();
-        let mut picture = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut picture).unwrap();
-        assert_eq!(picture, canvas.picture());
     }
 }

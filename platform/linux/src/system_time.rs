@@ -1,9 +1,7 @@
-//! The services that keep nothing: SystemTime and Arguments.
+//! SystemTime.
 
-use std::rc::Rc;
 use std::time::{Instant, SystemTime as Wall, UNIX_EPOCH};
 
-use crate::interfaces::arguments;
 use crate::interfaces::system_time::{SystemTime, SystemTimeMessage};
 
 /// The time in milliseconds since 1970, read once when the program starts; from then on it never runs backwards.
@@ -24,15 +22,4 @@ impl SystemTime for Clock {
     fn get_system_time(&mut self) -> SystemTimeMessage {
         SystemTimeMessage { ticks: self.at_start + self.start.elapsed().as_millis() as i64 }
     }
-}
-
-/// Tells the program's arguments.
-pub(crate) async fn tell_arguments(mut client: arguments::Server, list: Rc<Vec<Vec<u8>>>) {
-    if client.receive().await.is_err() {
-        return;
-    }
-    for argument in list.iter() {
-        client.send_argument(argument).await;
-    }
-    client.send_end().await;
 }

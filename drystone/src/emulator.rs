@@ -1,0 +1,122 @@
+//! `drystone run --platform pc`: the image in QEMU, as if it were a process: its serial line is standard input and output, its messages are
+//! standard error, and its status is the program's.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::Path;
+use std::process::{ChildStdin, Command, Stdio};
+use std::thread;
+
+use crate::{Status, fail, say};
+
+/// QEMU's emulation of a PC.
+const QEMU: &str = "qemu-system-x86_64";
+
+/// What a terminal sends when nothing more will come.
+const END: u8 = 4;
+
+/// By this a line begins by which the image says its status.
+const STATUS: &[u8] = b"\x1estatus ";
+
+/// The memory of a machine, if the user doesn't care.
+const MEMORY: usize = 1 << 30;
+
+/// How an image runs.
+pub struct Machine<'a> {
+    /// The image.
+    pub image: &'a Path,
+    /// The program's arguments.
+    pub arguments: Vec<Vec<u8>>,
+    /// Most bytes for the program.
+    pub memory: Option<usize>,
+}
+
+impl Machine<'_> {
+    /// Runs it; its status.
+    pub fn run(&self) -> Result<i32, Status> {
+        let mut emulator = Command::new(QEMU);
+        emulator.args(["-M", "microvm,auto-kernel-cmdline=off", "-accel", "tcg", "-cpu", "max"]);
+        emulator.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-no-reboot",
+            "-display",
+            "none",
+            "-serial",
+            "stdio",
+        ]);
+        emulator.args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
+        emulator.args([
+            "-chardev",
+            "file,id=errors,path=/dev/stderr",
+            "-device",
+            "isa-debugcon,iobase=0xe9,chardev=errors",
+        ]);
+        // What a program may take is not all that a machine has.
+        let megabytes = self.memory.unwrap_or(0).saturating_add(64 << 20).max(MEMORY).div_ceil(1 << 20);
+        emulator.arg("-m").arg(format!("{megabytes}M"));
+        emulator.arg("-kernel").arg(self.image).arg("-append").arg(self.command_line()?);
+        emulator.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = emulator.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => fail(format_args!(
+                "{QEMU} was not found: install QEMU (Debian and Ubuntu: apt-get install qemu-system-x86)"
+            )),
+            _ => fail(format_args!("{QEMU} cannot be run: {error}")),
+        })?;
+        let input = child.stdin.take().expect("it is piped");
+        // It ends with the process: nobody can tell a read of standard input to end.
+        thread::spawn(move || pass(input));
+        let status = read_messages(BufReader::new(child.stderr.take().expect("it is piped")));
+        let ended = child.wait().map_err(|error| fail(format_args!("{QEMU}: {error}")))?;
+        match status {
+            Some(status) => Ok(status),
+            None => Err(fail(format_args!("the machine ended without a word ({QEMU}: {ended})"))),
+        }
+    }
+
+    fn command_line(&self) -> Result<String, Status> {
+        let mut words = Vec::new();
+        if let Some(memory) = self.memory {
+            words.push(format!("DRYSTONE_MEMORY={memory}"));
+        }
+        for argument in &self.arguments {
+            let text = std::str::from_utf8(argument)
+                .map_err(|_| fail("QEMU passes arguments on only if they are UTF-8"))?;
+            words.push(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")));
+        }
+        // Commas part options of QEMU's own only where there are some.
+        Ok(words.join(" "))
+    }
+}
+
+/// Passes standard input on, and its end.
+fn pass(mut to: ChildStdin) {
+    let mut bytes = [0; 4096];
+    loop {
+        let count = io::stdin().lock().read(&mut bytes).unwrap_or(0);
+        let some = if count == 0 { &[END][..] } else { &bytes[..count] };
+        if to.write_all(some).and_then(|()| to.flush()).is_err() {
+            return;
+        }
+        if count == 0 {
+            // QEMU reads on: it must find nothing, not an end.
+            std::mem::forget(to);
+            return;
+        }
+    }
+}
+
+/// Shows what the machine says, but for its status, which is the answer.
+fn read_messages(mut from: impl BufRead) -> Option<i32> {
+    let mut status = None;
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        match line.strip_prefix(STATUS) {
+            Some(said) => {
+                status = String::from_utf8_lossy(said).trim().parse::<i64>().ok().map(|it| it as i32)
+            }
+            None => say(String::from_utf8_lossy(&line)),
+        }
+        line.clear();
+    }
+    status
+}

@@ -1,0 +1,55 @@
+//! `--platform pc`: the compiled program as an image that a machine boots: an ELF file with PVH's note, which QEMU's `-kernel` takes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::executable::{Parts, run_linker};
+use crate::library::Platform;
+use crate::{Status, fail};
+
+/// How it lies in memory.
+static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
+
+/// Makes an image of a program, the crates that it is built with, and its initial files.
+pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf]) -> Result<(), Status> {
+    let parts = Parts::new(object, crates, Platform::Pc)?;
+    let folder = parts.folder.path();
+    let archived = archive(files, &folder.join("files"));
+    archived.map_err(|(path, error)| fail(format_args!("{}: {error}", path.display())))?;
+    fs::write(folder.join("image.ld"), LAYOUT)
+        .map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
+    let output =
+        std::path::absolute(output).map_err(|error| fail(format_args!("{}: {error}", output.display())))?;
+    let mut linker = Command::new("cc");
+    linker.current_dir(folder).arg("-o").arg(&output).args(["-nostdlib", "-static", "-no-pie"]);
+    linker.args([
+        "-Wl,-T,image.ld",
+        "-Wl,-z,max-page-size=4096",
+        "-Wl,-z,noexecstack",
+        "-Wl,--build-id=none",
+    ]);
+    linker.args(["-Wl,--gc-sections", "-Wl,--strip-all"]).args([&parts.program, &parts.library]);
+    // Its symbols are called as the file is.
+    linker.args(["-Wl,--format=binary", "files", "-Wl,--format=default"]);
+    run_linker(linker, &output)
+}
+
+/// Puts files, and those in folders, into an archive.
+fn archive(files: &[PathBuf], to: &Path) -> Result<(), (PathBuf, io::Error)> {
+    if files.is_empty() {
+        return fs::write(to, []).map_err(|error| (to.to_path_buf(), error));
+    }
+    let file = File::create(to).map_err(|error| (to.to_path_buf(), error))?;
+    let mut archive = tar::Builder::new(file);
+    for path in files {
+        let added = match (path.is_dir(), path.file_name()) {
+            (true, _) => archive.append_dir_all(".", path),
+            (false, Some(name)) => archive.append_path_with_name(path, name),
+            (false, None) => Err(io::Error::other("it is no file")),
+        };
+        added.map_err(|error| (path.clone(), error))?;
+    }
+    archive.finish().map_err(|error| (to.to_path_buf(), error))
+}

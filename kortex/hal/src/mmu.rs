@@ -1,0 +1,261 @@
+//! Page tables, and what the processor knows of them. All memory is where it is called in the kernel's own address space, so tables
+//! are pointers. Pages have 4096 bytes or 2 MiB.
+
+use core::arch::asm;
+
+use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags, Efer, EferFlags};
+
+/// A page's bytes, and a table's.
+pub const PAGE: usize = 4096;
+/// A large page's.
+pub const LARGE: usize = 2 << 20;
+
+/// A table of entries: bits that say what is there, and where.
+#[repr(C, align(4096))]
+#[derive(Debug)]
+pub struct Table([u64; 512]);
+
+impl Table {
+    /// One with nothing in it.
+    pub const fn new() -> Table {
+        Table([0; 512])
+    }
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table::new()
+    }
+}
+
+const PRESENT: u64 = 1;
+const WRITABLE: u64 = 1 << 1;
+const USERS: u64 = 1 << 2;
+const UNCACHED: u64 = 1 << 4;
+const IS_LARGE: u64 = 1 << 7;
+const NOT_CODE: u64 = 1 << 63;
+const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+
+/// What may be done with a page: it may always be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// It may be written.
+    pub write: bool,
+    /// It is code. Nothing is both that and written.
+    pub execute: bool,
+    /// Users may do that, too.
+    pub user: bool,
+    /// It is a device's.
+    pub device: bool,
+}
+
+impl Access {
+    /// To be read by the kernel.
+    pub const READ: Access = Access { write: false, execute: false, user: false, device: false };
+    /// To be read and written by the kernel.
+    pub const WRITE: Access = Access { write: true, ..Access::READ };
+    /// The kernel's code.
+    pub const EXECUTE: Access = Access { execute: true, ..Access::READ };
+    /// The kernel's, a device's registers.
+    pub const DEVICE: Access = Access { device: true, ..Access::WRITE };
+
+    /// The same for users.
+    pub const fn of_users(self) -> Access {
+        Access { user: true, ..self }
+    }
+
+    fn bits(self) -> u64 {
+        let Access { write, execute, user, device } = self;
+        let bit = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        PRESENT | bit(write, WRITABLE) | bit(!execute, NOT_CODE) | bit(user, USERS) | bit(device, UNCACHED)
+    }
+}
+
+/// Why a page can't be mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There is one already.
+    Used,
+    /// It is to be written and executed.
+    WritableCode,
+    /// It isn't where a page may begin.
+    Unaligned,
+    /// There is no memory for a table.
+    NoMemory,
+}
+
+/// An address space: what memory is where.
+#[derive(Debug)]
+pub struct AddressSpace {
+    root: *mut Table,
+}
+
+impl AddressSpace {
+    /// The one of which `root` is the table of tables.
+    ///
+    /// # Safety
+    /// It and the tables to which it leads belong to this address space alone, or are never changed.
+    pub const unsafe fn new(root: *mut Table) -> AddressSpace {
+        AddressSpace { root }
+    }
+
+    /// Its table of tables.
+    pub fn root(&self) -> *mut Table {
+        self.root
+    }
+
+    /// Puts the page at `frame` to `address`. Tables that are needed are those of `tables`, which are empty.
+    ///
+    /// # Safety
+    /// If this address space is or becomes active, the kernel is still as it must be.
+    pub unsafe fn map(
+        &mut self,
+        address: usize,
+        frame: usize,
+        size: usize,
+        access: Access,
+        tables: &mut dyn FnMut() -> Option<*mut Table>,
+    ) -> Result<(), Refused> {
+        if access.write && access.execute {
+            return Err(Refused::WritableCode);
+        }
+        if !(address | frame).is_multiple_of(size) {
+            return Err(Refused::Unaligned);
+        }
+        let mut table = self.root;
+        for shift in [39, 30, 21, 12] {
+            // SAFETY: tables that are reached belong to this address space.
+            let entry = unsafe { &mut (*table).0[address >> shift & 511] };
+            if 1 << shift == size {
+                if *entry & PRESENT != 0 {
+                    return Err(Refused::Used);
+                }
+                *entry = frame as u64 | access.bits() | if size == PAGE { 0 } else { IS_LARGE };
+                return Ok(());
+            }
+            if *entry & PRESENT == 0 {
+                // What is allowed the pages say.
+                *entry = tables().ok_or(Refused::NoMemory)? as u64 | PRESENT | WRITABLE | USERS;
+            } else if *entry & IS_LARGE != 0 {
+                return Err(Refused::Used);
+            }
+            table = (*entry & ADDRESS) as *mut Table;
+        }
+        Err(Refused::Unaligned)
+    }
+
+    /// The entry that says where an address is, and the size of its page.
+    fn find(&self, address: usize) -> Option<(&mut u64, usize)> {
+        let mut table = self.root;
+        for shift in [39, 30, 21, 12] {
+            // SAFETY: as for `map`.
+            let entry = unsafe { &mut (*table).0[address >> shift & 511] };
+            if *entry & PRESENT == 0 {
+                return None;
+            }
+            if shift == 12 || *entry & IS_LARGE != 0 {
+                return Some((entry, 1 << shift));
+            }
+            table = (*entry & ADDRESS) as *mut Table;
+        }
+        None
+    }
+
+    /// Takes the page at an address away; where it is.
+    ///
+    /// # Safety
+    /// As for [`map`](AddressSpace::map).
+    pub unsafe fn unmap(&mut self, address: usize) -> Option<usize> {
+        let (entry, _) = self.find(address)?;
+        let frame = *entry & ADDRESS;
+        *entry = 0;
+        // SAFETY: the processor only forgets something.
+        unsafe { asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags)) };
+        Some(frame as usize)
+    }
+
+    /// Where an address is in memory, and what may be done there.
+    pub fn look_up(&self, address: usize) -> Option<(usize, Access)> {
+        let (entry, size) = self.find(address)?;
+        let access = Access {
+            write: *entry & WRITABLE != 0,
+            execute: *entry & NOT_CODE == 0,
+            user: *entry & USERS != 0,
+            device: *entry & UNCACHED != 0,
+        };
+        Some(((*entry & ADDRESS) as usize | address & (size - 1), access))
+    }
+
+    /// Makes it the one in which the processor is.
+    ///
+    /// # Safety
+    /// The kernel is in it as in the one that was active.
+    pub unsafe fn activate(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { asm!("mov cr3, {}", in(reg) self.root, options(nostack, preserves_flags)) };
+    }
+}
+
+/// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the processor can,
+/// neither runs nor touches what is the users'.
+///
+/// # Safety
+/// The active address space has what the kernel needs.
+pub unsafe fn protect() {
+    let leaf = core::arch::x86_64::__cpuid_count(7, 0);
+    let mut wanted = Cr4Flags::empty();
+    wanted.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, leaf.ebx & 1 << 7 != 0);
+    wanted.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, leaf.ebx & 1 << 20 != 0);
+    wanted.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, leaf.ecx & 1 << 2 != 0);
+    // SAFETY: as the caller promises.
+    unsafe {
+        Efer::update(|flags| flags.insert(EferFlags::NO_EXECUTE_ENABLE));
+        Cr0::update(|flags| flags.insert(Cr0Flags::WRITE_PROTECT));
+        Cr4::update(|flags| flags.insert(wanted));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::boxed::Box;
+
+    fn space() -> AddressSpace {
+        // SAFETY: a table of its own.
+        unsafe { AddressSpace::new(Box::leak(Box::default())) }
+    }
+
+    fn table() -> Option<*mut Table> {
+        Some(Box::leak(Box::default()))
+    }
+
+    #[test]
+    fn what_was_mapped_is_found_and_what_was_not_is_not() {
+        let mut space = space();
+        // SAFETY: it is never active.
+        unsafe {
+            space.map(0x40_0000, 0x20_0000, LARGE, Access::WRITE, &mut table).expect("it is free");
+            space.map(0x1234_5000, 0x7000, PAGE, Access::EXECUTE.of_users(), &mut table).expect("so is this");
+        }
+        assert_eq!(space.look_up(0x41_2345), Some((0x21_2345, Access::WRITE)));
+        assert_eq!(space.look_up(0x1234_5678), Some((0x7678, Access::EXECUTE.of_users())));
+        assert_eq!(space.look_up(0x1234_6000), None);
+        assert_eq!(space.look_up(0x60_0000), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused() {
+        let mut space = space();
+        let both = Access { execute: true, ..Access::WRITE };
+        // SAFETY: as above.
+        unsafe {
+            assert_eq!(space.map(0, 0, PAGE, both, &mut table), Err(Refused::WritableCode));
+            assert_eq!(space.map(0x1000, 0, LARGE, Access::READ, &mut table), Err(Refused::Unaligned));
+            assert_eq!(space.map(0, 0, PAGE, Access::READ, &mut || None), Err(Refused::NoMemory));
+            assert_eq!(space.map(0, 0, LARGE, Access::READ, &mut table), Ok(()));
+            assert_eq!(space.map(0, 0, LARGE, Access::READ, &mut table), Err(Refused::Used));
+            assert_eq!(space.map(0x1000, 0, PAGE, Access::READ, &mut table), Err(Refused::Used));
+        }
+    }
+}

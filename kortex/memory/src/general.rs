@@ -1,0 +1,167 @@
+//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones are pages.
+//! Whoever gives a block back says how large it is, so that blocks carry nothing.
+//!
+//! # Soundness
+//!
+//! A page of small blocks begins with its head, to which a block's address leads; a free block's link is in it.
+
+use core::alloc::Layout;
+use core::ptr::{NonNull, null_mut};
+
+use crate::{PAGE, Pages, order};
+
+/// The sizes of small blocks: whatever is aligned to their largest power of two, so that wishes for more are served by the next ones.
+const SIZES: [usize; 14] = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 672, 1008, 1344, 2016];
+
+/// The head of a page of small blocks.
+#[repr(C)]
+struct Head {
+    /// Pages of the same size that have free blocks.
+    previous: *mut Head,
+    next: *mut Head,
+    free: *mut Free,
+    used: u32,
+    class: u32,
+}
+
+struct Free {
+    next: *mut Free,
+}
+
+const HEAD: usize = 64;
+const _: () = assert!(size_of::<Head>() <= HEAD);
+
+/// An allocator over pages of somebody.
+#[derive(Debug)]
+pub struct General<P> {
+    pages: P,
+    /// For each size, pages that have free blocks.
+    classes: [*mut Head; SIZES.len()],
+}
+
+// SAFETY: what the pointers lead to belongs to it alone.
+unsafe impl<P: Send> Send for General<P> {}
+
+impl<P: Pages> General<P> {
+    /// One that has taken no pages yet.
+    pub const fn new(pages: P) -> General<P> {
+        General { pages, classes: [null_mut(); SIZES.len()] }
+    }
+
+    /// Who gives it pages.
+    pub fn pages(&mut self) -> &mut P {
+        &mut self.pages
+    }
+
+    /// Gives a block; `None`: there is no memory for it.
+    pub fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let Some(class) = class(layout) else {
+            return self.pages.allocate(order(layout.size().max(layout.align())));
+        };
+        if self.classes[class].is_null() {
+            self.add_page(class)?;
+        }
+        let head = self.classes[class];
+        // SAFETY: pages in lists are there, and have a free block.
+        unsafe {
+            let block = (*head).free;
+            (*head).free = (*block).next;
+            (*head).used += 1;
+            if (*head).free.is_null() {
+                self.remove(head);
+            }
+            NonNull::new(block.cast())
+        }
+    }
+
+    /// Takes a block back.
+    ///
+    /// # Safety
+    /// It was given by this with the same layout, and nobody uses it any more.
+    pub unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
+        if class(layout).is_none() {
+            // SAFETY: as the caller promises.
+            return unsafe { self.pages.free(block, order(layout.size().max(layout.align()))) };
+        }
+        let head = (block.as_ptr() as usize & !(PAGE - 1)) as *mut Head;
+        let block = block.as_ptr().cast::<Free>();
+        // SAFETY: it is a small block: it is on a page with a head.
+        unsafe {
+            if (*head).free.is_null() {
+                self.insert(head);
+            }
+            block.write(Free { next: (*head).free });
+            (*head).free = block;
+            (*head).used -= 1;
+            // The last of a size stays: who allocates and frees one needn't cut a page each time.
+            if (*head).used == 0 && (!(*head).previous.is_null() || !(*head).next.is_null()) {
+                self.remove(head);
+                self.pages.free(NonNull::new_unchecked(head.cast()), 0);
+            }
+        }
+    }
+
+    fn add_page(&mut self, class: usize) -> Option<()> {
+        let page = self.pages.allocate(0)?.as_ptr();
+        let size = SIZES[class];
+        let first = HEAD.next_multiple_of(alignment(size));
+        let mut free = null_mut();
+        for number in (0..(PAGE - first) / size).rev() {
+            // SAFETY: it lies within the page.
+            unsafe {
+                let block = page.add(first + number * size).cast::<Free>();
+                block.write(Free { next: free });
+                free = block;
+            }
+        }
+        let head = page.cast::<Head>();
+        let nothing = null_mut();
+        // SAFETY: the page is nobody else's.
+        unsafe {
+            head.write(Head { previous: nothing, next: nothing, free, used: 0, class: class as u32 });
+            self.insert(head);
+        }
+        Some(())
+    }
+
+    /// # Safety
+    /// The page is in no list.
+    unsafe fn insert(&mut self, head: *mut Head) {
+        // SAFETY: as the caller promises; those in lists are there.
+        unsafe {
+            let first = &mut self.classes[(*head).class as usize];
+            (*head).previous = null_mut();
+            (*head).next = *first;
+            if let Some(next) = (*first).as_mut() {
+                next.previous = head;
+            }
+            *first = head;
+        }
+    }
+
+    /// # Safety
+    /// The page is in its list.
+    unsafe fn remove(&mut self, head: *mut Head) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let Head { previous, next, class, .. } = *head;
+            match previous.as_mut() {
+                Some(previous) => previous.next = next,
+                None => self.classes[class as usize] = next,
+            }
+            if let Some(next) = next.as_mut() {
+                next.previous = previous;
+            }
+        }
+    }
+}
+
+/// To what blocks of a size are aligned, if the first is: a multiple of each is asked for.
+const fn alignment(size: usize) -> usize {
+    1 << size.trailing_zeros()
+}
+
+/// The smallest size that is large enough and aligned well enough; `None`: pages are.
+fn class(layout: Layout) -> Option<usize> {
+    SIZES.iter().position(|&size| size >= layout.size() && alignment(size) >= layout.align())
+}

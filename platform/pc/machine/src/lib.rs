@@ -1,0 +1,97 @@
+//! A PC from its first instruction to a kernel's main function: segments, exceptions, interrupt controllers, its memory.
+//! What comes then is the business of whoever defines [`machine_main`], which this crate calls.
+//!
+//! An image is linked by `image.ld`, which lies beside this crate's sources.
+//!
+//! # Soundness
+//!
+//! The machine begins in `boot`, once, with one processor. What is written here is written before anybody else runs.
+
+#![no_std]
+#![cfg(target_arch = "x86_64")]
+
+mod boot;
+mod info;
+mod memory;
+mod report;
+
+use core::cell::UnsafeCell;
+use core::ops::Range;
+
+use kortex_hal::exception::{self, Context, OWN};
+use kortex_hal::mmu::AddressSpace;
+use kortex_hal::{interrupt, segments};
+use kortex_memory::buddy::Buddy;
+
+use info::StartInfo;
+pub use report::{Console, end};
+
+/// What a kernel begins with.
+#[derive(Debug)]
+pub struct Machine {
+    /// All memory that is free.
+    pub pages: Buddy,
+    /// The kernel's address space, which is active: all memory is where it is called.
+    pub space: AddressSpace,
+    /// What was said to the image.
+    pub command_line: &'static [u8],
+    /// A file that was loaded beside the image.
+    pub file: Option<Range<usize>>,
+}
+
+unsafe extern "Rust" {
+    /// The kernel's main function, which it defines as `#[unsafe(no_mangle)] fn machine_main(machine: Machine) -> !`. Interrupts
+    /// are off, and of devices only the controllers are set up.
+    ///
+    /// # Safety
+    /// For this crate only.
+    fn machine_main(machine: Machine) -> !;
+}
+
+/// A stack for the processor.
+#[repr(C, align(16))]
+struct Stack<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
+
+// SAFETY: the processor has it.
+unsafe impl<const BYTES: usize> Sync for Stack<BYTES> {}
+
+impl<const BYTES: usize> Stack<BYTES> {
+    const fn new() -> Stack<BYTES> {
+        Stack(UnsafeCell::new([0; BYTES]))
+    }
+
+    fn top(&self) -> *mut u8 {
+        self.0.get().cast::<u8>().wrapping_add(BYTES)
+    }
+}
+
+/// On it handlers of exceptions run.
+static HANDLERS: Stack<{ 16 * 1024 }> = Stack::new();
+/// On it runs what is done when nothing goes on.
+static FATAL: Stack<{ 8 * 1024 }> = Stack::new();
+/// What is interrupted first.
+static FIRST: Stack<{ size_of::<Context>() }> = Stack::new();
+
+/// What the first instructions call.
+///
+/// # Safety
+/// For them only.
+unsafe extern "C" fn begin(info: &'static StartInfo) -> ! {
+    // SAFETY: see the head of this file.
+    unsafe {
+        segments::load();
+        exception::load(FIRST.0.get().cast(), HANDLERS.top(), FATAL.top());
+        for vector in 0..OWN {
+            exception::register(vector, report::fatal);
+        }
+        if !info.is_valid() {
+            report::stop("the loader says nothing of the machine: it begins by PVH only");
+        }
+        let Some((pages, space)) = memory::take(info) else {
+            report::stop("there is too little memory");
+        };
+        interrupt::load();
+        let (command_line, file) = (info.command_line(), info.modules().next());
+        machine_main(Machine { pages, space, command_line, file })
+    }
+}

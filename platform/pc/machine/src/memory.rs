@@ -1,0 +1,121 @@
+//! The machine's memory: all of it where it is called, and nothing both written and run; what is free is in pages.
+//!
+//! # Soundness
+//!
+//! The linker's symbols are addresses only. Until the kernel's own address space is active, only the first gigabyte is touched, which
+//! the first instructions have mapped.
+
+use core::ops::Range;
+use core::ptr::addr_of;
+
+use kortex_hal::interrupt;
+use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
+use kortex_memory::Pages;
+use kortex_memory::buddy::Buddy;
+
+use crate::info::StartInfo;
+
+unsafe extern "C" {
+    static machine_image: u8;
+    static machine_constants: u8;
+    static machine_data: u8;
+    static machine_end: u8;
+}
+
+/// What the first instructions have mapped.
+const MAPPED: usize = 1 << 30;
+
+/// Where the devices of QEMU's microvm are.
+const VIRTIO: usize = 0xfea0_0000;
+
+/// Takes all free memory, and makes the address space of the kernel, which is active then.
+///
+/// # Safety
+/// Called once, by the kernel's first code.
+pub unsafe fn take(info: &StartInfo) -> Option<(Buddy, AddressSpace)> {
+    let image_end = addr_of!(machine_end) as usize;
+    let end = info.memory().map(|region| region.end).max()? & !(PAGE - 1);
+    let start = info.memory().find(|region| region.contains(&image_end))?.start.max(PAGE);
+    let beside = image_end as *mut u8;
+    // Behind the image is what says which pages are free.
+    let taken = start..image_end + Buddy::beside((end - start) / PAGE).next_multiple_of(PAGE);
+    // SAFETY: that is memory, and nobody's.
+    unsafe {
+        let mut pages = Buddy::of(start, end, beside);
+        let add = |pages: &mut Buddy, within: Range<usize>| {
+            for region in info.memory() {
+                let region = region.start.max(within.start)..region.end.min(within.end);
+                free(info, &taken, region, &mut |range| pages.add(range.start, range.end));
+            }
+        };
+        add(&mut pages, start..MAPPED);
+        let space = map(info, &mut pages).ok()?;
+        space.activate();
+        kortex_hal::mmu::protect();
+        add(&mut pages, MAPPED..end);
+        Some((pages, space))
+    }
+}
+
+/// What of a region is neither the image's nor a file's that was loaded beside it.
+fn free(info: &StartInfo, taken: &Range<usize>, region: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
+    let mut at = region.start;
+    while at < region.end {
+        let used = || core::iter::once(taken.clone()).chain(info.modules());
+        if let Some(used) = used().find(|used| used.contains(&at)) {
+            at = used.end;
+            continue;
+        }
+        let next = used().map(|used| used.start).filter(|&start| start > at).min();
+        let end = next.unwrap_or(region.end).min(region.end);
+        found(at..end);
+        at = end;
+    }
+}
+
+/// The kernel's address space.
+///
+/// # Safety
+/// As for [`take`].
+unsafe fn map(info: &StartInfo, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
+    let mut table = || {
+        let table = pages.allocate(0)?.as_ptr().cast::<Table>();
+        // SAFETY: a page that is nobody else's.
+        unsafe { table.write(Table::new()) };
+        Some(table)
+    };
+    let root = table().ok_or(Refused::NoMemory)?;
+    // SAFETY: it is empty.
+    let mut space = unsafe { AddressSpace::new(root) };
+    let address = |symbol: *const u8| symbol as usize;
+    let (image, constants) = (address(addr_of!(machine_image)), address(addr_of!(machine_constants)));
+    let (data, image_end) = (address(addr_of!(machine_data)), address(addr_of!(machine_end)));
+    let access = |at: usize| match at {
+        _ if at < image => Access::READ,
+        _ if at < constants => Access::EXECUTE,
+        _ if at < data => Access::READ,
+        _ => Access::WRITE,
+    };
+    let small_end = image_end.next_multiple_of(LARGE);
+    // SAFETY: the kernel finds there what it has now.
+    unsafe {
+        // Nothing is at 0.
+        for at in (PAGE..small_end).step_by(PAGE) {
+            space.map(at, at, PAGE, access(at), &mut table)?;
+        }
+        for region in info.memory() {
+            let start = region.start.max(small_end) & !(LARGE - 1);
+            for at in (start..region.end).step_by(LARGE).filter(|&at| at >= small_end) {
+                match space.map(at, at, LARGE, Access::WRITE, &mut table) {
+                    // Two regions may meet within a large page.
+                    Ok(()) | Err(Refused::Used) => {}
+                    Err(refused) => return Err(refused),
+                }
+            }
+        }
+        for device in [VIRTIO, interrupt::DEVICES, interrupt::LOCAL] {
+            space.map(device & !(LARGE - 1), device & !(LARGE - 1), LARGE, Access::DEVICE, &mut table)?;
+        }
+    }
+    Ok(space)
+}

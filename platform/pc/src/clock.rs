@@ -1,0 +1,124 @@
+//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time.
+//!
+//! # Soundness
+//!
+//! There is one processor. What the alarm's handler uses, others use with interrupts off only.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU64};
+
+use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
+use kortex_hal::exception::{self, Context};
+use kortex_hal::interrupt;
+use kortex_hal::time::{self, Rates};
+use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+use spin::Once;
+
+const SECOND: u64 = 1_000_000_000;
+/// Nobody waits for it.
+const NEVER: u64 = u64::MAX;
+/// The alarm is set anew so often at least: it counts no further.
+const LONGEST: u64 = SECOND;
+
+static START: Once<(u64, Rates)> = Once::new();
+/// When the ticker goes on.
+static NEXT_TICK: AtomicU64 = AtomicU64::new(NEVER);
+/// When somebody wants to be woken.
+static DEADLINE: AtomicU64 = AtomicU64::new(NEVER);
+/// That has come.
+static RUNG: AtomicBool = AtomicBool::new(false);
+
+struct Ticker(UnsafeCell<Option<Tick>>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Ticker {}
+
+static TICKER: Ticker = Ticker(UnsafeCell::new(None));
+
+/// Starts the clock.
+///
+/// # Safety
+/// Called once, with interrupts off.
+pub(crate) unsafe fn begin() {
+    // SAFETY: as the caller promises; the handler is fit for that.
+    unsafe {
+        let rates = time::measure();
+        START.call_once(|| (time::counter(), rates));
+        exception::register(interrupt::ALARM, alarm);
+    }
+}
+
+/// Nanoseconds since the clock was started.
+pub(crate) fn now() -> u64 {
+    let (start, rates) = *START.get().expect("the clock is started first");
+    convert(time::counter() - start, SECOND, rates.counter)
+}
+
+/// A number of one unit in another.
+fn convert(number: u64, to: u64, from: u64) -> u64 {
+    (u128::from(number) * u128::from(to) / u128::from(from)) as u64
+}
+
+/// Ticks from now on; another ticker is forgotten.
+pub(crate) fn start_ticker(tick: Tick) {
+    // SAFETY: see the head of this file.
+    let old = without_interrupts(|| unsafe {
+        NEXT_TICK.store(now(), Relaxed);
+        set();
+        (*TICKER.0.get()).replace(tick)
+    });
+    drop(old);
+}
+
+/// Ends the ticker's wait.
+pub(crate) fn wake_ticker() {
+    without_interrupts(|| {
+        NEXT_TICK.fetch_min(now(), Relaxed);
+        set();
+    });
+}
+
+/// The processor is interrupted at that time; `None`: when something else does it.
+pub(crate) fn wake_at(time: Option<u64>) {
+    without_interrupts(|| {
+        RUNG.store(false, Relaxed);
+        DEADLINE.store(time.unwrap_or(NEVER), Relaxed);
+        set();
+    });
+}
+
+/// Whether the time has come for which the last [`wake_at`] was. Interrupts are off.
+pub(crate) fn has_rung() -> bool {
+    RUNG.load(Relaxed)
+}
+
+/// Sets the alarm for what comes first. Interrupts are off.
+fn set() {
+    let next = NEXT_TICK.load(Relaxed).min(DEADLINE.load(Relaxed));
+    if next == NEVER {
+        return interrupt::set_alarm(0);
+    }
+    let (_, rates) = *START.get().expect("the clock is started first");
+    let wait = next.saturating_sub(now()).min(LONGEST);
+    let beats = convert(wait, rates.alarm, SECOND);
+    interrupt::set_alarm(u32::try_from(beats).unwrap_or(u32::MAX).max(1));
+}
+
+extern "C" fn alarm(_: &mut Context) {
+    interrupt::end();
+    if NEXT_TICK.load(Relaxed) <= now() {
+        // SAFETY: see the head of this file.
+        let tick = unsafe { &*TICKER.0.get() };
+        let next = match tick.as_ref().map_or(TICK_STOP, |tick| tick()) {
+            TICK_STOP | TICK_SLEEP => NEVER,
+            nanoseconds => now() + nanoseconds,
+        };
+        NEXT_TICK.store(next, Relaxed);
+    }
+    if DEADLINE.load(Relaxed) <= now() {
+        DEADLINE.store(NEVER, Relaxed);
+        RUNG.store(true, Relaxed);
+    }
+    set();
+}

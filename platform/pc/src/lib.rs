@@ -1,0 +1,112 @@
+//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language reference,
+//! section 8) are a serial line, a clock and files in memory.
+//!
+//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it is linked by
+//! (`machine/image.ld`).
+
+#![no_std]
+#![cfg(target_arch = "x86_64")]
+
+extern crate alloc;
+
+mod clock;
+mod files;
+mod line;
+mod memory;
+mod names;
+mod platform;
+mod settings;
+mod store;
+mod system;
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use core::ffi::CStr;
+use core::fmt::Write;
+use core::panic::PanicInfo;
+
+pub use drystone_component::Program;
+pub use drystone_kortex::Addition;
+pub use drystone_machine::Machine;
+use drystone_machine::{Console, end};
+pub use kortex_hal::memory_functions;
+use kortex_hal::x86_64::instructions::interrupts;
+use kortex_hal::{processor, time};
+
+use line::Line;
+pub use memory::Allocator;
+use platform::Pc;
+use settings::Settings;
+use store::Store;
+use system::Ground;
+
+/// What is built into an image.
+#[derive(Clone, Copy)]
+pub struct Image {
+    /// The compiled program.
+    pub program: &'static Program,
+    /// What a processor must have to run it.
+    pub needed: &'static CStr,
+    /// Its initial files, a tar archive; or nothing.
+    pub files: &'static [u8],
+    /// Crates that are built in, with what they add.
+    pub additions: &'static [&'static Addition],
+}
+
+/// Status of a machine that can't run a program at all.
+const UNFIT: i64 = 2;
+
+/// Runs the program, and ends the machine with its status.
+///
+/// # Safety
+/// Called once, as an image's `machine_main`.
+pub unsafe fn start(machine: Machine, image: Image) -> ! {
+    let Machine { pages, command_line, .. } = machine;
+    memory::begin(pages);
+    processor::use_vectors();
+    if let Some(missing) = processor::missing(image.needed.to_str().unwrap_or_default()).next() {
+        let _ = writeln!(
+            Console,
+            "error: this processor has no {missing}, which the image was built for\n  \
+             = help: build it for older ones: drystone build --cpu v2"
+        );
+        end(1);
+    }
+    // SAFETY: as the caller promises; interrupts are off.
+    let line = unsafe {
+        clock::begin();
+        Line::new()
+    };
+    interrupts::enable();
+    match run(line, Settings::of(command_line), image) {
+        Ok(status) => end(status),
+        Err(why) => {
+            let _ = writeln!(Console, "error: {why}");
+            end(UNFIT)
+        }
+    }
+}
+
+fn run(line: Rc<Line>, settings: Settings, image: Image) -> Result<i64, alloc::string::String> {
+    let Image { program, files, additions, .. } = image;
+    let store = Store::of(files).ok_or("the image's files are no tar archive")?;
+    let seed = settings.seed.unwrap_or_else(time::counter);
+    let memory_limit = if settings.memory == 0 { usize::MAX } else { settings.memory };
+    let mut pc = Pc::new(&line, additions);
+    let ground = Ground { program, additions, settings, line, store: Rc::new(store) };
+    let (kind, system) = system::make(&ground)?;
+    // The runtime asks for each interface until it has a component that offers it.
+    let mut system = Some(system);
+    let mut find = |worker, _: &str| {
+        // SAFETY: the runtime asks on its home worker, with it.
+        system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
+    };
+    let options = drystone_runtime::Options { cores: 1, memory_limit, seed, system: &mut find };
+    Ok(drystone_runtime::run(program, &mut pc, options).status)
+}
+
+/// For an image's `#[panic_handler]`: says what is wrong, and ends the machine.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    let _ = writeln!(Console, "error: {info}");
+    end(101)
+}

@@ -1,0 +1,193 @@
+//! The serial line: what the program writes goes out there, and what comes in is the Console's.
+//!
+//! # Soundness
+//!
+//! The interrupt's handler is the only one who puts bytes into the ring, and who reads takes them: each has an index of its own. The
+//! device is used with interrupts off, or by the handler.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::{RefCell, UnsafeCell};
+use core::mem::take;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Release};
+use core::task::Poll;
+
+use drystone_kortex::interfaces::console::{ConsoleLater, ReadLineAnswer};
+use drystone_kortex::system::lines::Lines;
+use drystone_runtime::layout::Process;
+use drystone_runtime::native::Caller;
+use drystone_runtime::platform::Attention;
+use kortex_hal::exception::{self, Context};
+use kortex_hal::interrupt;
+use kortex_hal::serial::{COM1, COM1_LINE, Serial};
+use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+
+/// Bytes that may have come before somebody takes them. What comes then waits in the device.
+const ROOM: usize = 4096;
+
+/// What a terminal sends when nothing more will come.
+const END: u8 = 4;
+
+struct Ring {
+    bytes: UnsafeCell<[u8; ROOM]>,
+    /// So many were put in, and taken out, since the beginning.
+    put: AtomicUsize,
+    taken: AtomicUsize,
+    device: UnsafeCell<Option<Serial>>,
+    attention: UnsafeCell<Option<Attention>>,
+}
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Ring {}
+
+static RING: Ring = Ring {
+    bytes: UnsafeCell::new([0; ROOM]),
+    put: AtomicUsize::new(0),
+    taken: AtomicUsize::new(0),
+    device: UnsafeCell::new(None),
+    attention: UnsafeCell::new(None),
+};
+
+impl Ring {
+    /// Takes what the device has, as far as there is room. Interrupts are off.
+    fn fill(&self) {
+        // SAFETY: see the head of this file.
+        let Some(device) = (unsafe { &mut *self.device.get() }) else { return };
+        let mut put = self.put.load(Acquire);
+        while put - self.taken.load(Acquire) < ROOM
+            && let Some(byte) = device.receive()
+        {
+            // SAFETY: nobody reads what wasn't put.
+            unsafe { self.bytes.get().cast::<u8>().add(put % ROOM).write(byte) };
+            put += 1;
+            self.put.store(put, Release);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.put.load(Acquire) == self.taken.load(Acquire)
+    }
+
+    fn take(&self) -> Vec<u8> {
+        let (put, taken) = (self.put.load(Acquire), self.taken.load(Acquire));
+        // SAFETY: what was put isn't written before it was taken.
+        let byte = |at: usize| unsafe { self.bytes.get().cast::<u8>().add(at % ROOM).read() };
+        let bytes = (taken..put).map(byte).collect();
+        self.taken.store(put, Release);
+        bytes
+    }
+}
+
+extern "C" fn come(_: &mut Context) {
+    interrupt::end();
+    RING.fill();
+    // SAFETY: see the head of this file.
+    if let Some(attention) = unsafe { &*RING.attention.get() } {
+        attention();
+    }
+}
+
+/// See the head of this file.
+#[derive(Default)]
+pub(crate) struct Line {
+    lines: RefCell<Lines>,
+    waiting: RefCell<Vec<*mut Process>>,
+}
+
+impl Line {
+    /// Sets the device up.
+    ///
+    /// # Safety
+    /// Called once, with interrupts off.
+    pub(crate) unsafe fn new() -> Rc<Line> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            *RING.device.get() = Some(Serial::new(COM1));
+            exception::register(interrupt::vector(COM1_LINE), come);
+            interrupt::enable(COM1_LINE);
+        }
+        Rc::default()
+    }
+
+    /// Whom to tell that something has come.
+    pub(crate) fn attend(&self, attention: Attention) {
+        // SAFETY: see the head of this file.
+        let old = without_interrupts(|| unsafe { (*RING.attention.get()).replace(attention) });
+        drop(old);
+    }
+
+    /// Sends bytes.
+    pub(crate) fn send(&self, bytes: &[u8]) {
+        for some in bytes.chunks(1024) {
+            // SAFETY: see the head of this file.
+            without_interrupts(|| unsafe {
+                if let Some(device) = &mut *RING.device.get() {
+                    device.send(some);
+                }
+            });
+        }
+    }
+
+    /// Whether bytes have come that nobody has taken.
+    pub(crate) fn has_come(&self) -> bool {
+        !RING.is_empty() && !self.waiting.borrow().is_empty()
+    }
+
+    /// How many wait for a line.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
+    /// A process waits no more.
+    pub(crate) fn forget(&self, process: *mut Process) {
+        self.waiting.borrow_mut().retain(|&other| other != process);
+    }
+
+    /// Wakes who waits if something has come: each looks whether it is enough. Whether anybody did.
+    pub(crate) fn wake(&self, wake: &mut dyn FnMut(*mut Process)) -> bool {
+        if !self.has_come() {
+            return false;
+        }
+        let waiting = take(&mut *self.waiting.borrow_mut());
+        waiting.iter().for_each(|&process| wake(process));
+        !waiting.is_empty()
+    }
+
+    fn read(&self) {
+        let mut lines = self.lines.borrow_mut();
+        loop {
+            let bytes = RING.take();
+            let end = bytes.iter().position(|&byte| byte == END);
+            lines.append(&bytes[..end.unwrap_or(bytes.len())]);
+            lines.ended |= end.is_some();
+            // What waited in the device because there was no room comes with no interrupt.
+            without_interrupts(|| RING.fill());
+            if RING.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+/// A client of the Console.
+pub(crate) struct Reader(pub(crate) Rc<Line>);
+
+impl ConsoleLater for Reader {
+    fn read_line(&mut self, caller: &Caller) -> Poll<ReadLineAnswer<'_>> {
+        let line = &*self.0;
+        line.read();
+        let mut lines = line.lines.borrow_mut();
+        if let Some(text) = lines.line() {
+            return Poll::Ready(ReadLineAnswer::Line { x: caller.text(text) });
+        }
+        if !lines.ended {
+            line.waiting.borrow_mut().push(caller.waiter().process);
+            return Poll::Pending;
+        }
+        Poll::Ready(match lines.rest(usize::MAX) {
+            Some(text) => ReadLineAnswer::Line { x: caller.text(text) },
+            None => ReadLineAnswer::End,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! The machine's memory: Rust's allocator, and pages for the program's heap.
+//!
+//! # Soundness
+//!
+//! Handlers of interrupts neither allocate nor free, so that the lock is never wanted by who is interrupted by its wait.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::ptr::{NonNull, null_mut};
+
+use kortex_memory::buddy::Buddy;
+use kortex_memory::general::General;
+use kortex_memory::{PAGE, Pages, order};
+use spin::Mutex;
+
+static MEMORY: Mutex<General<Buddy>> = Mutex::new(General::new(Buddy::new()));
+
+/// The program gets none of the last pages: what the system itself needs must be there when the program has taken all.
+const RESERVE: usize = 256;
+
+/// From now on there are these pages.
+pub(crate) fn begin(pages: Buddy) {
+    *MEMORY.lock().pages() = pages;
+}
+
+/// Gets zeroed memory for the program; null if there is none.
+pub(crate) fn allocate(bytes: usize) -> *mut u8 {
+    let order = order(bytes);
+    let pages = {
+        let mut memory = MEMORY.lock();
+        let left = memory.pages().free_pages();
+        if left < RESERVE + (1 << order) { None } else { memory.pages().allocate(order) }
+    };
+    match pages {
+        Some(pages) => {
+            // SAFETY: they were just given.
+            unsafe { pages.write_bytes(0, PAGE << order) };
+            pages.as_ptr()
+        }
+        None => null_mut(),
+    }
+}
+
+/// Gives it back.
+///
+/// # Safety
+/// It came from [`allocate`] with the same size, and nobody uses it any more.
+pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
+    if let Some(memory) = NonNull::new(memory) {
+        // SAFETY: as the caller promises.
+        unsafe { MEMORY.lock().pages().free(memory, order(bytes)) };
+    }
+}
+
+/// Rust's allocator, for an image's `#[global_allocator]`.
+#[derive(Debug)]
+pub struct Allocator;
+
+// SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        MEMORY.lock().allocate(layout).map_or(null_mut(), NonNull::as_ptr)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if let Some(block) = NonNull::new(block) {
+            // SAFETY: as the caller promises.
+            unsafe { MEMORY.lock().free(block, layout) };
+        }
+    }
+}

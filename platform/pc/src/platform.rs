@@ -1,0 +1,129 @@
+//! The platform as the runtime sees it.
+//!
+//! # Soundness
+//!
+//! Interrupts are on while a program runs, but for the moment before the processor rests: what comes then ends that.
+
+use alloc::rc::Rc;
+use core::any::Any;
+
+use drystone_kortex::Addition;
+use drystone_kortex::bindings::Bindings;
+use drystone_machine::Console;
+use drystone_runtime::binding::Binder;
+use drystone_runtime::layout::Process;
+use drystone_runtime::platform::{Attention, Platform, Threads, Tick};
+use kortex_hal::x86_64::instructions::interrupts;
+
+use crate::line::Line;
+use crate::names::Times;
+use crate::{clock, memory, names};
+
+/// A program on a PC.
+pub(crate) struct Pc {
+    line: Rc<Line>,
+    times: Rc<Times>,
+    bindings: Bindings,
+}
+
+impl Pc {
+    pub(crate) fn new(line: &Rc<Line>, additions: &'static [&'static Addition]) -> Pc {
+        let times = Rc::default();
+        let bindings = names::all(additions, &times);
+        Pc { line: line.clone(), times, bindings }
+    }
+}
+
+impl Platform for Pc {
+    fn write(&mut self, bytes: &[u8]) {
+        self.line.send(bytes);
+    }
+
+    fn report(&mut self, bytes: &[u8]) {
+        Console.write_bytes(bytes);
+    }
+
+    fn attend(&mut self, attention: Attention) {
+        self.line.attend(attention);
+    }
+
+    fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
+        let end = timeout.map(|timeout| clock::now().saturating_add(timeout));
+        loop {
+            let something_came = self.line.wake(wake) | self.times.wake();
+            if something_came || end.is_some_and(|end| end <= clock::now()) {
+                return;
+            }
+            clock::wake_at([end, self.times.first()].into_iter().flatten().min());
+            interrupts::disable();
+            if self.line.has_come() || clock::has_rung() {
+                interrupts::enable();
+            } else {
+                interrupts::enable_and_hlt();
+            }
+        }
+    }
+
+    fn pending(&self) -> usize {
+        self.line.waiting() + self.times.len()
+    }
+
+    fn forget(&mut self, process: *mut Process) {
+        self.line.forget(process);
+    }
+
+    fn threads(&self) -> &'static dyn Threads {
+        &THREADS
+    }
+
+    fn binder(&mut self) -> Option<&mut dyn Binder> {
+        Some(&mut self.bindings)
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// There are none but the processor's own.
+struct PcThreads;
+
+static THREADS: PcThreads = PcThreads;
+
+impl Threads for PcThreads {
+    fn clock(&self) -> u64 {
+        clock::now()
+    }
+
+    fn processors(&self) -> usize {
+        1
+    }
+
+    fn start_worker(&self, _: usize, _: unsafe fn(argument: usize), _: usize) -> bool {
+        false
+    }
+
+    fn park(&self, _: usize) {}
+
+    fn unpark(&self, _: usize) {}
+
+    fn start_ticker(&self, tick: Tick) {
+        clock::start_ticker(tick);
+    }
+
+    fn wake_ticker(&self) {
+        clock::wake_ticker();
+    }
+
+    /// Nobody else runs who could call this while the processor rests.
+    fn notify(&self) {}
+
+    fn allocate(&self, bytes: usize) -> *mut u8 {
+        memory::allocate(bytes)
+    }
+
+    unsafe fn free(&self, memory: *mut u8, bytes: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { memory::free(memory, bytes) };
+    }
+}

@@ -1,0 +1,141 @@
+//! The system itself, the first component: it offers what the component that starts requires.
+//!
+//! # Soundness
+//!
+//! Only a program's descriptions are looked at: they live for ever and never change.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use drystone_component::{Fingerprint, Program};
+use drystone_kortex::interfaces::*;
+use drystone_kortex::system::arguments::tell;
+use drystone_kortex::system::canvas::Canvas;
+use drystone_kortex::system::graphic_view::Painter;
+use drystone_kortex::{Addition, Maker, Offer};
+use drystone_runtime::native::{Component, Declaration, Kind, Serving};
+use kortex_hal::time;
+
+use crate::clock;
+use crate::files::{Directory, FileClient};
+use crate::line::{Line, Reader};
+use crate::settings::Settings;
+use crate::store::Store;
+use system_time::{SystemTime, SystemTimeMessage};
+
+/// The component.
+pub(crate) struct System {
+    makers: Vec<Maker>,
+}
+
+impl Component for System {
+    fn serve(&mut self, interface: usize) -> Serving {
+        self.makers[interface]()
+    }
+}
+
+/// What the makers of the system's own interfaces need.
+pub(crate) struct Ground {
+    pub(crate) program: &'static Program,
+    pub(crate) additions: &'static [&'static Addition],
+    pub(crate) settings: Settings,
+    pub(crate) line: Rc<Line>,
+    pub(crate) store: Rc<Store>,
+}
+
+type Begin = fn(&Ground) -> Result<Maker, String>;
+
+/// The picture of a program that draws, in pixels.
+const PICTURE: (usize, usize) = (640, 480);
+
+/// The system's own interfaces.
+static OWN: &[(&Declaration, Begin)] = &[
+    (&system_time::DECLARATION, |_| {
+        let clock = Clock { at_start: time::now() as i64 * 1000 - milliseconds() };
+        Ok(Box::new(move || system_time::serve(clock)))
+    }),
+    (&arguments::DECLARATION, |ground| {
+        let list = Rc::new(ground.settings.arguments.clone());
+        Ok(Box::new(move || {
+            let list = list.clone();
+            arguments::session(|client| tell(client, list))
+        }))
+    }),
+    (&console::DECLARATION, |ground| {
+        let line = ground.line.clone();
+        Ok(Box::new(move || console::serve(Reader(line.clone()))))
+    }),
+    (&file_system::DECLARATION, |ground| {
+        let store = ground.store.clone();
+        Ok(Box::new(move || {
+            let client = FileClient::new(store.clone());
+            file_system::session(|session| client.attend(session))
+        }))
+    }),
+    (&files::DECLARATION, |ground| {
+        let kind = Kind::new(ground.program, "File", &[&blocks::DECLARATION])?;
+        let store = ground.store.clone();
+        Ok(Box::new(move || {
+            let directory = Directory { store: store.clone(), kind };
+            files::session(|session| directory.attend(session))
+        }))
+    }),
+    (&graphic_view::DECLARATION, |_| {
+        let canvas = Rc::new(RefCell::new(Canvas::new(PICTURE.0, PICTURE.1)));
+        Ok(Box::new(move || graphic_view::serve(Painter::new(canvas.clone()))))
+    }),
+];
+
+/// Makes the system for a program: only what its first component requires. An error says which interface it declares
+/// otherwise, or that the system hasn't got it.
+pub(crate) fn make(ground: &Ground) -> Result<(&'static Kind, System), String> {
+    let mut declarations: Vec<&'static Declaration> = Vec::new();
+    let mut makers = Vec::new();
+    // SAFETY: a program's descriptions live for ever.
+    for (_, required) in unsafe { (*ground.program.entry).declared() } {
+        // SAFETY: likewise.
+        let interface = unsafe { &*required.interface };
+        let (declaration, maker) = offer(ground, interface.name.get(), interface.fingerprint)?;
+        declarations.push(declaration);
+        makers.push(maker);
+    }
+    Ok((Kind::new(ground.program, "System", &declarations)?, System { makers }))
+}
+
+/// Who offers an interface: an added crate, or the system itself.
+fn offer(
+    ground: &Ground,
+    name: &str,
+    fingerprint: Fingerprint,
+) -> Result<(&'static Declaration, Maker), String> {
+    let mut added = ground.additions.iter().flat_map(|addition| addition.offers);
+    if let Some(Offer { declaration, begin }) =
+        added.find(|offer| offer.declaration.fingerprint == fingerprint)
+    {
+        return Ok((declaration, begin(ground.program)?));
+    }
+    match OWN.iter().find(|(declaration, _)| declaration.name == name) {
+        Some((declaration, begin)) => Ok((declaration, begin(ground)?)),
+        None => Err(format!("{name}: the system offers no such interface")),
+    }
+}
+
+/// The time in milliseconds since 1970.
+#[derive(Clone, Copy)]
+struct Clock {
+    at_start: i64,
+}
+
+fn milliseconds() -> i64 {
+    (clock::now() / 1_000_000) as i64
+}
+
+impl SystemTime for Clock {
+    fn get_system_time(&mut self) -> SystemTimeMessage {
+        SystemTimeMessage { ticks: self.at_start + milliseconds() }
+    }
+}
