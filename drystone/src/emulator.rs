@@ -2,9 +2,12 @@
 //! standard error, and its status is the program's.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
+
+use rustix::process::Signal;
 
 use crate::{Status, fail, say};
 
@@ -56,6 +59,7 @@ impl Machine<'_> {
         emulator.arg("-m").arg(format!("{megabytes}M"));
         emulator.arg("-kernel").arg(self.image).arg("-append").arg(self.command_line()?);
         emulator.stdin(Stdio::piped()).stderr(Stdio::piped());
+        end_with_this_process(&mut emulator);
         let mut child = emulator.spawn().map_err(|error| match error.kind() {
             ErrorKind::NotFound => fail(format_args!(
                 "{QEMU} was not found: install QEMU (Debian and Ubuntu: apt-get install qemu-system-x86)"
@@ -86,6 +90,13 @@ impl Machine<'_> {
         // Commas part options of QEMU's own only where there are some.
         Ok(words.join(" "))
     }
+}
+
+/// Whoever ends the command ends the machine.
+fn end_with_this_process(emulator: &mut Command) {
+    let tie = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: a system call between fork and exec, which allocates nothing.
+    unsafe { emulator.pre_exec(tie) };
 }
 
 /// Passes standard input on, and its end.

@@ -118,7 +118,7 @@ fn compare(
     }
     let (wanted, drystone) = (wanted.expect("it was run"), drystone?);
     for cores in [1, 2] {
-        let found = drystone.run(path, cores);
+        let found = drystone.run(path, &["--cores", cores]);
         if found != wanted {
             return Some(format!("compiled, {cores} cores:\n{found}but interpreted:\n{wanted}"));
         }

@@ -54,14 +54,44 @@ fn the_compiled_system_does_what_the_reference_says() {
     let mut failures = Vec::new();
     for path in programs() {
         let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
-        for cores in [1, 2] {
-            let found = drystone.run(&path, cores);
+        for cores in ["1", "2"] {
+            let found = drystone.run(&path, &["--cores", cores]);
             if found != wanted {
                 failures.push(format!("{}, {cores} cores:\n{found}wanted:\n{wanted}", path.display()));
                 break;
             }
         }
     }
+    assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn a_machine_without_an_operating_system_does_what_the_reference_says() {
+    let Some(drystone) = compiled::Drystone::find() else {
+        drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
+        return;
+    };
+    if !compiled::has_emulator() {
+        drystone_golden::skipped("no qemu-system-x86_64");
+        return;
+    }
+    let programs = Mutex::new(programs().into_iter());
+    let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
+        let mut failures = Vec::new();
+        while let Some(path) = next() {
+            let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
+            let found = drystone.run(&path, &["--platform", "pc"]);
+            if found != wanted {
+                failures.push(format!("{}:\n{found}wanted:\n{wanted}", path.display()));
+            }
+        }
+        failures
+    };
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(run));
+        workers.into_iter().flat_map(|worker| worker.join().expect("it doesn't panic")).collect()
+    });
     assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
 }
 

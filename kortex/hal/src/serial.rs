@@ -17,6 +17,8 @@ const DEPTH: usize = 16;
 pub struct Serial {
     data: Port<u8>,
     status: Port<u8>,
+    /// What had come before the device was set up, by which it is lost there.
+    early: Option<u8>,
 }
 
 impl Serial {
@@ -34,6 +36,8 @@ impl Serial {
             // SAFETY: as the caller promises.
             unsafe { Port::new(base + register).write(value) };
         };
+        let mut serial = Serial { data: Port::new(base), status: Port::new(base + STATUS), early: None };
+        serial.early = serial.receive();
         set(ENABLE, 0);
         // The speed is told by its divisor, in the place of data and interrupts.
         set(FORMAT, 0x80);
@@ -44,7 +48,7 @@ impl Serial {
         // Ready, and its interrupts go out.
         set(MODEM, 0b1011);
         set(ENABLE, 1);
-        Serial { data: Port::new(base), status: Port::new(base + STATUS) }
+        serial
     }
 
     /// Sends bytes, and waits until the device has taken them.
@@ -62,6 +66,9 @@ impl Serial {
 
     /// The next byte that has come.
     pub fn receive(&mut self) -> Option<u8> {
+        if let Some(byte) = self.early.take() {
+            return Some(byte);
+        }
         // SAFETY: the device has one.
         (self.status() & RECEIVED != 0).then(|| unsafe { self.data.read() })
     }

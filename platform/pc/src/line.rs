@@ -107,6 +107,7 @@ impl Line {
             exception::register(interrupt::vector(COM1_LINE), come);
             interrupt::enable(COM1_LINE);
         }
+        RING.fill();
         Rc::default()
     }
 

@@ -1,4 +1,4 @@
-//! The compiled system, as its users meet it: the command `drystone run --cores N FILE`.
+//! The compiled system, as its users meet it: the command `drystone run FILE`.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -36,10 +36,11 @@ impl Drystone {
     }
 
     /// Compiles and runs a program, and describes its outcome like an `.expected` file.
-    pub fn run(&self, program: &Path, cores: usize) -> String {
+    pub fn run(&self, program: &Path, options: &[&str]) -> String {
         let started = Instant::now();
         let mut child = Command::new(&self.0)
-            .args(["run", "--cores", &cores.to_string()])
+            .arg("run")
+            .args(options)
             .arg(program.file_name().expect("a program is a file"))
             .current_dir(program.parent().expect("a program is in a folder"))
             .stdin(Stdio::null())
@@ -69,6 +70,11 @@ impl Drystone {
         }
         outcome
     }
+}
+
+/// Whether there is the emulator in which images are run.
+pub fn has_emulator() -> bool {
+    Command::new("qemu-system-x86_64").arg("--version").stdout(Stdio::null()).status().is_ok()
 }
 
 fn drain(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
