@@ -13,7 +13,7 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 use core::ptr::null_mut;
 
-use x86_64::VirtAddr;
+use x86_64::{PrivilegeLevel, VirtAddr};
 use x86_64::structures::idt::InterruptDescriptorTable;
 
 use crate::segments::{self, Stack};
@@ -27,9 +27,7 @@ pub const VECTORS: usize = 48;
 #[repr(C, align(16))]
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The vector registers, as `fxsave` keeps them.
-    pub vectors: [u8; 512],
-    /// All others: r15 to r8, rbp, rdi, rsi, rdx, rcx, rbx, rax.
+    /// Those for whole numbers: r15 to r8, rbp, rdi, rsi, rdx, rcx, rbx, rax.
     pub registers: [u64; 15],
     /// Why it was interrupted.
     pub vector: u64,
@@ -45,20 +43,129 @@ pub struct Context {
     pub rsp: u64,
     /// Whose stack that is.
     pub ss: u64,
+    /// The vector registers, as `fxsave` keeps them.
+    pub vectors: [u8; 512],
 }
 
-const REGISTERS: usize = offset_of!(Context, registers);
-const END: usize = size_of::<Context>();
-const _: () = assert!(END.is_multiple_of(16) && REGISTERS == 512 && offset_of!(Context, vector) == 632);
+/// The processor puts what it keeps itself before this.
+const VECTOR_REGISTERS: usize = offset_of!(Context, vectors);
+const VECTOR: usize = offset_of!(Context, vector);
+const _: () = assert!(VECTOR_REGISTERS.is_multiple_of(16) && offset_of!(Context, registers) == 0);
+
+/// A register's place in [`Context::registers`].
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Register {
+    R15,
+    R14,
+    R13,
+    R12,
+    R11,
+    R10,
+    R9,
+    R8,
+    Rbp,
+    Rdi,
+    Rsi,
+    Rdx,
+    Rcx,
+    Rbx,
+    Rax,
+}
+
+impl Context {
+    /// Code that begins with nothing in its registers but these; vector registers are as they are after a reset.
+    pub const fn new(rip: u64, rsp: u64, is_user: bool, rflags: u64) -> Context {
+        let (code, data) = match is_user {
+            true => (segments::USER_CODE.0, segments::USER_DATA.0),
+            false => (segments::KERNEL_CODE.0, segments::KERNEL_DATA.0),
+        };
+        let mut vectors = [0; 512];
+        // As `fninit` and a reset have the two words that control them: nothing traps.
+        (vectors[0], vectors[1]) = (0x7f, 0x03);
+        (vectors[24], vectors[25]) = (0x80, 0x1f);
+        let (cs, ss) = (code as u64, data as u64);
+        Context { registers: [0; 15], vector: 0, error: 0, rip, cs, rflags, rsp, ss, vectors }
+    }
+
+    /// Whether it is a user's.
+    pub fn is_user(&self) -> bool {
+        self.cs & 0b11 != 0
+    }
+
+    /// A register of it.
+    pub fn register(&mut self, register: Register) -> &mut u64 {
+        &mut self.registers[register as usize]
+    }
+}
 
 /// Flags of code that may be interrupted.
 pub const INTERRUPTIBLE: u64 = 1 << 9;
 
-/// Handles an exception; what is current when it returns goes on.
-pub type Handler = extern "C" fn(&mut Context);
+/// Handles an exception for whom it is told; what is current when it returns goes on.
+pub type Handler = extern "C" fn(&mut Context, *const ());
+
+/// The interface of this component, so that what is built on it can be tried without the hardware.
+pub trait Trap {
+    /// Who handles a vector from now on.
+    ///
+    /// # Safety
+    /// The handler is fit to run whenever that exception comes, with that.
+    unsafe fn register(&self, vector: usize, handler: Handler, of: *const ());
+
+    /// Nobody handles a vector any more.
+    ///
+    /// # Safety
+    /// It doesn't come any more, or may be ignored.
+    unsafe fn unregister(&self, vector: usize);
+
+    /// What was interrupted last, or goes on when the handler returns.
+    fn current(&self) -> *mut Context;
+
+    /// Makes a context the current one: the handler that calls this returns to it, and what it is interrupted by next is put there.
+    ///
+    /// # Safety
+    /// It stays until another one is the current one, and nobody else uses it until then.
+    unsafe fn set_current(&self, context: *mut Context);
+}
+
+/// The processor's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Processor;
+
+impl Trap for Processor {
+    #[inline]
+    unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {
+        // SAFETY: it is read with interrupts off.
+        unsafe { (*STATE.0.get()).handlers[vector] = (handler, of) };
+    }
+
+    #[inline]
+    unsafe fn unregister(&self, vector: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.register(vector, nobody, null_mut()) };
+    }
+
+    #[inline]
+    fn current(&self) -> *mut Context {
+        // SAFETY: one word is read.
+        unsafe { (*STATE.0.get()).current }
+    }
+
+    #[inline]
+    unsafe fn set_current(&self, context: *mut Context) {
+        // SAFETY: called with interrupts off, or before there are any.
+        unsafe {
+            (*STATE.0.get()).current = context;
+            segments::set_stack(Stack::Context, (*context).vectors.as_mut_ptr());
+        }
+    }
+}
 
 /// For exceptions after which nothing goes on: they come when the processor can't keep what it does.
 pub const DOUBLE_FAULT: usize = 8;
+/// An instruction for debuggers.
+pub const BREAKPOINT: usize = 3;
 /// Memory that isn't there, or isn't for that.
 pub const PAGE_FAULT: usize = 14;
 
@@ -66,7 +173,7 @@ pub const PAGE_FAULT: usize = 14;
 struct State {
     current: *mut Context,
     stack: *mut u8,
-    handlers: [Handler; VECTORS],
+    handlers: [(Handler, *const ()); VECTORS],
 }
 
 struct Shared<T>(UnsafeCell<T>);
@@ -74,11 +181,14 @@ struct Shared<T>(UnsafeCell<T>);
 // SAFETY: see the head of this file.
 unsafe impl<T> Sync for Shared<T> {}
 
-static STATE: Shared<State> =
-    Shared(UnsafeCell::new(State { current: null_mut(), stack: null_mut(), handlers: [nobody; VECTORS] }));
+static STATE: Shared<State> = Shared(UnsafeCell::new(State {
+    current: null_mut(),
+    stack: null_mut(),
+    handlers: [(nobody, null_mut()); VECTORS],
+}));
 static TABLE: Shared<InterruptDescriptorTable> = Shared(UnsafeCell::new(InterruptDescriptorTable::new()));
 
-extern "C" fn nobody(_: &mut Context) {}
+extern "C" fn nobody(_: &mut Context, _: *const ()) {}
 
 unsafe extern "C" {
     /// The first instruction of each vector, 16 bytes for each.
@@ -95,11 +205,9 @@ pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
     unsafe {
         let state = STATE.0.get();
         (*state).stack = stack;
-        set_current(current);
+        Processor.set_current(current);
         segments::set_stack(Stack::Fatal, fatal);
         let table = &mut *TABLE.0.get();
-        let first = &raw const kortex_vectors;
-        let address = |vector: usize| VirtAddr::from_ptr(&raw const (*first)[vector]);
         let (context, fatal) = (Stack::Context as u16, Stack::Fatal as u16);
         table.divide_error.set_handler_addr(address(0)).set_stack_index(context);
         table.debug.set_handler_addr(address(1)).set_stack_index(context);
@@ -126,40 +234,26 @@ pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
     }
 }
 
-/// Who handles a vector from now on; who did before.
+/// Lets users' code raise an exception by an instruction.
 ///
 /// # Safety
-/// The handler is fit to run whenever that exception comes.
-pub unsafe fn register(vector: usize, handler: Handler) -> Handler {
-    // SAFETY: one word is written, which is read with interrupts off.
-    unsafe { core::mem::replace(&mut (*STATE.0.get()).handlers[vector], handler) }
-}
-
-/// Nobody handles a vector any more.
-///
-/// # Safety
-/// It doesn't come any more, or may be ignored.
-pub unsafe fn unregister(vector: usize) {
-    // SAFETY: as the caller promises.
-    unsafe { register(vector, nobody) };
-}
-
-/// What was interrupted last, or goes on when the handler returns.
-pub fn current() -> *mut Context {
-    // SAFETY: one word is read.
-    unsafe { (*STATE.0.get()).current }
-}
-
-/// Makes a context the current one: the handler that calls this returns to it, and what it is interrupted by next is put there.
-///
-/// # Safety
-/// It stays until another one is the current one, and nobody else uses it until then.
-pub unsafe fn set_current(context: *mut Context) {
-    // SAFETY: called with interrupts off, or before there are any.
+/// Its handler is fit for whoever calls.
+pub unsafe fn allow_users(vector: usize) {
+    // SAFETY: a change of one entry that only adds a way to it.
     unsafe {
-        (*STATE.0.get()).current = context;
-        segments::set_stack(Stack::Context, context.cast::<u8>().add(END));
+        let table = &mut *TABLE.0.get();
+        let users = PrivilegeLevel::Ring3;
+        match vector {
+            BREAKPOINT => table.breakpoint.set_handler_addr(address(vector)).set_privilege_level(users),
+            _ => table[vector as u8].set_handler_addr(address(vector)).set_privilege_level(users),
+        }
+        .set_stack_index(Stack::Context as u16);
     }
+}
+
+/// Where a vector's first instruction is.
+fn address(vector: usize) -> VirtAddr {
+    VirtAddr::from_ptr(&raw const kortex_vectors) + 16 * vector as u64
 }
 
 #[cfg(target_feature = "sse")]
@@ -171,7 +265,7 @@ macro_rules! where_vectors_are_used {
 #[cfg(not(target_feature = "sse"))]
 macro_rules! where_vectors_are_used {
     ($code:literal) => {
-        ""
+        concat!("/*", $code, "*/")
     };
 }
 
@@ -207,17 +301,18 @@ global_asm!(
     "push r13",
     "push r14",
     "push r15",
-    where_vectors_are_used!("fxsave64 [rsp - 512]"),
-    "lea rdi, [rsp - 512]",
+    where_vectors_are_used!("fxsave64 [rsp + {vector_registers}]"),
+    "mov rdi, rsp",
+    "mov eax, [rsp + {vector}]",
     "mov rsp, [{state} + 8]",
-    "mov eax, [rdi + 632]",
+    "shl eax, 4",
+    "mov rsi, [{state} + 24 + rax]",
     "cld",
-    "call [{state} + 16 + rax * 8]",
+    "call [{state} + 16 + rax]",
     ".global kortex_resume",
     "kortex_resume:",
     "mov rsp, [{state}]",
-    where_vectors_are_used!("fxrstor64 [rsp]"),
-    "add rsp, 512",
+    where_vectors_are_used!("fxrstor64 [rsp + {vector_registers}]"),
     "pop r15",
     "pop r14",
     "pop r13",
@@ -237,5 +332,7 @@ global_asm!(
     "iretq",
     ".popsection",
     vectors = const VECTORS,
+    vector = const VECTOR,
+    vector_registers = const VECTOR_REGISTERS,
     state = sym STATE,
 );

@@ -186,6 +186,25 @@ impl AddressSpace {
         Some(((*entry & ADDRESS) as usize | address & (size - 1), access))
     }
 
+    /// Makes another table of tables lead to what is before `start` here, for good.
+    ///
+    /// # Safety
+    /// `root` is an empty table; what is before `start` here is taken apart by nobody.
+    pub unsafe fn share(&self, root: *mut Table, start: usize) {
+        let shared = start >> 39;
+        // SAFETY: as the caller promises.
+        unsafe { (&mut (*root).0)[..shared].copy_from_slice(&(&(*self.root).0)[..shared]) };
+    }
+
+    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`.
+    ///
+    /// # Safety
+    /// It isn't active, nobody uses it any more, and all of that is its own.
+    pub unsafe fn take_apart(self, start: usize, free: &mut dyn FnMut(usize)) {
+        // SAFETY: as the caller promises.
+        unsafe { take_apart(self.root, 39, start >> 39, free) };
+    }
+
     /// Makes it the one in which the processor is.
     ///
     /// # Safety
@@ -194,6 +213,22 @@ impl AddressSpace {
         // SAFETY: as the caller promises.
         unsafe { asm!("mov cr3, {}", in(reg) self.root, options(nostack, preserves_flags)) };
     }
+}
+
+/// # Safety
+/// As for [`AddressSpace::take_apart`], for a table whose entries stand for `1 << shift` bytes, from an entry on.
+unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dyn FnMut(usize)) {
+    // SAFETY: as the caller promises.
+    for entry in unsafe { &(&(*table).0)[from..] } {
+        let at = (entry & ADDRESS) as usize;
+        match shift {
+            _ if entry & PRESENT == 0 => {}
+            12 => free(at),
+            // SAFETY: likewise.
+            _ => unsafe { take_apart(at as *mut Table, shift - 9, 0, free) },
+        }
+    }
+    free(table as usize);
 }
 
 /// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the processor can,

@@ -28,28 +28,43 @@ pub fn counter() -> u64 {
 pub unsafe fn measure() -> Rates {
     /// Beats of the old timer in a second.
     const OLD: u64 = 1_193_182;
-    const BEATS: u16 = 300;
-    let mut gate = Port::<u8>::new(0x61);
-    // SAFETY: the second channel of the old timer has no effect but on the speaker, which stays off.
+    const ENOUGH: u64 = 300;
+    // It counts down, and begins again. Nobody hears its interrupts.
+    // SAFETY: the first channel of the old timer has no other effect.
     unsafe {
-        let was = gate.read() & !0b11;
-        gate.write(was);
-        // It counts down once, from when its gate opens.
-        Port::<u8>::new(0x43).write(0b1011_0010);
-        let mut data = Port::<u8>::new(0x42);
-        data.write(BEATS as u8);
-        data.write((BEATS >> 8) as u8);
-        interrupt::count();
-        let (start, beats) = (counter(), interrupt::alarm());
-        gate.write(was | 1);
-        while gate.read() & 1 << 5 == 0 {
-            core::hint::spin_loop();
+        Port::<u8>::new(0x43).write(0b0011_0100);
+        old_timer(&[0, 0]);
+    }
+    interrupt::count();
+    let start = (old_count(), counter(), interrupt::alarm());
+    let (old, end, left) = loop {
+        let now = (old_count(), counter(), interrupt::alarm());
+        if u64::from(start.0.wrapping_sub(now.0)) >= ENOUGH {
+            break now;
         }
-        let (end, left) = (counter(), interrupt::alarm());
-        interrupt::set_alarm(0);
-        gate.write(was);
-        let rate = |counted: u64| (counted * OLD / u64::from(BEATS)).max(1);
-        Rates { counter: rate(end - start), alarm: rate(u64::from(beats - left)) }
+    };
+    interrupt::set_alarm(0);
+    let passed = u64::from(start.0.wrapping_sub(old));
+    let rate = |counted: u64| (counted * OLD / passed).max(1);
+    Rates { counter: rate(end - start.1), alarm: rate(u64::from(start.2 - left)) }
+}
+
+/// Sets what the old timer counts down from.
+///
+/// # Safety
+/// It waits for that.
+unsafe fn old_timer(bytes: &[u8]) {
+    // SAFETY: as the caller promises.
+    bytes.iter().for_each(|&byte| unsafe { Port::<u8>::new(0x40).write(byte) });
+}
+
+/// What the old timer has counted down to.
+fn old_count() -> u16 {
+    let mut data = Port::<u8>::new(0x40);
+    // SAFETY: the count is kept for who reads its two bytes, and goes on.
+    unsafe {
+        Port::<u8>::new(0x43).write(0u8);
+        u16::from_le_bytes([data.read(), data.read()])
     }
 }
 

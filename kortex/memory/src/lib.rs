@@ -1,12 +1,18 @@
-//! Memory of a kernel (paper 002, section 4.1): [`buddy`] gives pages, [`general`] blocks of any size, which it cuts out of
-//! such pages. Both hand out what they were given, and nothing else: they run wherever there is memory.
+//! Memory of a kernel (paper 002, section 4.3): [`buddy`] gives pages, [`general`] blocks of any size, which it cuts out of
+//! such pages. Both hand out what they were given, and nothing else: they run wherever there is memory. What is where [`flat`] and
+//! [`paged`] say, both of which are [`Space`]s.
 
 #![no_std]
+#![cfg(target_arch = "x86_64")]
 
 pub mod buddy;
+pub mod flat;
 pub mod general;
+pub mod paged;
 
 use core::ptr::NonNull;
+
+use kortex_hal::mmu::{Access, Refused};
 
 /// A page's bytes.
 pub const PAGE: usize = 4096;
@@ -21,6 +27,21 @@ pub trait Pages {
     /// # Safety
     /// They were given by this with the same order, and nobody uses them any more.
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize);
+}
+
+/// An address space, whatever its model.
+pub trait Space {
+    /// There is memory in `pages` pages from `at` on: zeros that nobody else has, unless it was there before.
+    ///
+    /// # Errors
+    /// There can't be; then there is as little as before.
+    fn map(&mut self, at: usize, pages: usize, access: Access) -> Result<(), Refused>;
+
+    /// There is nothing any more, and what was there is somebody else's.
+    ///
+    /// # Safety
+    /// Nobody uses it any more.
+    unsafe fn unmap(&mut self, at: usize, pages: usize);
 }
 
 /// The order that is enough for so many bytes.

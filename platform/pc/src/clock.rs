@@ -5,11 +5,12 @@
 //! There is one processor. What the alarm's handler uses, others use with interrupts off only.
 
 use core::cell::UnsafeCell;
+use core::ptr::null;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
-use kortex_hal::exception::{self, Context};
+use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt;
 use kortex_hal::time::{self, Rates};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
@@ -45,7 +46,7 @@ pub(crate) unsafe fn begin() {
     unsafe {
         let rates = time::measure();
         START.call_once(|| (time::counter(), rates));
-        exception::register(interrupt::ALARM, alarm);
+        Processor.register(interrupt::ALARM, alarm, null());
     }
 }
 
@@ -105,7 +106,7 @@ fn set() {
     interrupt::set_alarm(u32::try_from(beats).unwrap_or(u32::MAX).max(1));
 }
 
-extern "C" fn alarm(_: &mut Context) {
+extern "C" fn alarm(_: &mut Context, _: *const ()) {
     interrupt::end();
     if NEXT_TICK.load(Relaxed) <= now() {
         // SAFETY: see the head of this file.

@@ -9,6 +9,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::{RefCell, UnsafeCell};
 use core::mem::take;
+use core::ptr::null;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::task::Poll;
@@ -18,7 +19,7 @@ use drystone_kortex::system::lines::Lines;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Caller;
 use drystone_runtime::platform::Attention;
-use kortex_hal::exception::{self, Context};
+use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt;
 use kortex_hal::serial::{COM1, COM1_LINE, Serial};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
@@ -79,7 +80,7 @@ impl Ring {
     }
 }
 
-extern "C" fn come(_: &mut Context) {
+extern "C" fn come(_: &mut Context, _: *const ()) {
     interrupt::end();
     RING.fill();
     // SAFETY: see the head of this file.
@@ -104,7 +105,7 @@ impl Line {
         // SAFETY: as the caller promises.
         unsafe {
             *RING.device.get() = Some(Serial::new(COM1));
-            exception::register(interrupt::vector(COM1_LINE), come);
+            Processor.register(interrupt::vector(COM1_LINE), come, null());
             interrupt::enable(COM1_LINE);
         }
         RING.fill();

@@ -17,8 +17,9 @@ mod report;
 
 use core::cell::UnsafeCell;
 use core::ops::Range;
+use core::ptr::null;
 
-use kortex_hal::exception::{self, Context, OWN};
+use kortex_hal::exception::{self, Context, OWN, Processor, Trap};
 use kortex_hal::mmu::AddressSpace;
 use kortex_hal::{interrupt, segments};
 use kortex_memory::buddy::Buddy;
@@ -82,7 +83,7 @@ unsafe extern "C" fn begin(info: &'static StartInfo) -> ! {
         segments::load();
         exception::load(FIRST.0.get().cast(), HANDLERS.top(), FATAL.top());
         for vector in 0..OWN {
-            exception::register(vector, report::fatal);
+            Processor.register(vector, report::fatal, null());
         }
         if !info.is_valid() {
             report::stop("the loader says nothing of the machine: it begins by PVH only");

@@ -50,7 +50,7 @@ pub(crate) fn stop(why: &str) -> ! {
 }
 
 /// Handles an exception of the kernel's own code that nobody else handles.
-pub(crate) extern "C" fn fatal(context: &mut Context) {
+pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
     let Context { vector, error, rip, rsp, .. } = context;
     let address = Cr2::read_raw();
     let _ = writeln!(

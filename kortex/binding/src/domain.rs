@@ -1,0 +1,228 @@
+//! A domain: an address space, what can be called from it, and where it is called.
+
+use core::cell::{Cell, UnsafeCell};
+use core::mem::offset_of;
+use core::ptr::null;
+
+use kortex_hal::exception::Context;
+use kortex_hal::mmu::AddressSpace;
+use kortex_thread::Local;
+
+use crate::gate::{GATE, State};
+
+/// Addresses from here on are users'. What lies before is the kernel's, in each address space.
+pub const USERS: usize = 1 << 39;
+/// Up to here: the last page before the hole in the middle of all addresses is nobody's.
+pub const USERS_END: usize = (1 << 47) - 4096;
+
+/// So many calls a domain knows. The first is the kernel's own: by it an upcall ends.
+pub const CALLS: usize = 32;
+
+/// So many calls it knows besides in which its thread may have to wait.
+pub const WAITS: usize = 8;
+
+/// What is called: of which component (`this`), and four words.
+pub type Method = unsafe extern "C" fn(this: *const (), a: u64, b: u64, c: u64, d: u64) -> i64;
+
+/// An entry of a domain's table: an interface's method.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The method.
+    pub method: Method,
+    /// Whose it is.
+    pub this: *const (),
+}
+
+/// What a call answers that isn't there, or not any more.
+pub const REFUSED: i64 = i64::MIN;
+
+/// How a domain is.
+#[repr(u64)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It can be called.
+    Idle = 0,
+    /// It is being called.
+    Busy = 1,
+    /// It has done what it must not, and is called no more.
+    Dead = 2,
+}
+
+/// See the head of this file.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Domain {
+    pub(crate) root: Cell<u64>,
+    pub(crate) entry: Cell<u64>,
+    pub(crate) stack: Cell<u64>,
+    pub(crate) condition: Cell<Condition>,
+    pub(crate) signal_entry: Cell<u64>,
+    pub(crate) signal_stack: Cell<u64>,
+    calls: UnsafeCell<[Call; CALLS]>,
+    waits: UnsafeCell<[Call; WAITS]>,
+}
+
+// SAFETY: see the head of the crate.
+unsafe impl Sync for Domain {}
+
+pub(crate) const ROOT: usize = offset_of!(Domain, root);
+pub(crate) const ENTRY: usize = offset_of!(Domain, entry);
+pub(crate) const STACK: usize = offset_of!(Domain, stack);
+pub(crate) const CONDITION: usize = offset_of!(Domain, condition);
+pub(crate) const CALLS_AT: usize = offset_of!(Domain, calls);
+
+unsafe extern "C" fn refuse(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    REFUSED
+}
+
+impl Domain {
+    /// One that has no address space yet, and from which nothing can be called.
+    pub const fn new() -> Domain {
+        let nothing = Call { method: refuse, this: null() };
+        let mut calls = [nothing; CALLS];
+        calls[0] = Call { method: crate::upcall::kortex_return, this: null() };
+        Domain {
+            root: Cell::new(0),
+            entry: Cell::new(0),
+            stack: Cell::new(0),
+            condition: Cell::new(Condition::Idle),
+            signal_entry: Cell::new(0),
+            signal_stack: Cell::new(0),
+            calls: UnsafeCell::new(calls),
+            waits: UnsafeCell::new([nothing; WAITS]),
+        }
+    }
+
+    /// Gives it its address space.
+    ///
+    /// # Safety
+    /// The kernel is in it as in all others.
+    pub unsafe fn set_space(&self, space: &AddressSpace) {
+        self.root.set(space.root() as u64);
+    }
+
+    /// Where it is called, and on which stack.
+    pub fn set_entry(&self, entry: usize, stack: usize) {
+        self.entry.set(entry as u64);
+        self.stack.set(stack as u64 & !15);
+    }
+
+    /// Where it is told what has happened to it, and on which stack.
+    pub fn set_signals(&self, entry: usize, stack: usize) {
+        self.signal_entry.set(entry as u64);
+        self.signal_stack.set(stack as u64 & !15);
+    }
+
+    /// Binds one of its numbers to a method.
+    ///
+    /// # Safety
+    /// The method may be called with that component, and whatever a user says besides.
+    pub unsafe fn bind(&self, number: usize, call: Call) {
+        assert!((1..CALLS).contains(&number), "a domain has numbers from 1 to {}", CALLS - 1);
+        // SAFETY: nobody calls meanwhile.
+        unsafe { (*self.calls.get())[number] = call };
+    }
+
+    /// Unbinds one of its numbers.
+    pub fn unbind(&self, number: usize) {
+        // SAFETY: it refuses whatever it is called with.
+        unsafe { self.bind(number, Call { method: refuse, this: null() }) };
+    }
+
+    /// Binds one of its numbers for calls that may wait to a method, which may have the scheduler choose another thread.
+    ///
+    /// # Safety
+    /// As for [`bind`](Domain::bind).
+    pub unsafe fn bind_wait(&self, number: usize, call: Call) {
+        // SAFETY: nobody calls meanwhile.
+        unsafe { (*self.waits.get())[number] = call };
+    }
+
+    /// What a number for calls that may wait is bound to.
+    pub(crate) fn wait(&self, number: u64) -> Call {
+        // SAFETY: nobody binds meanwhile.
+        let waits = unsafe { &*self.waits.get() };
+        *waits.get(number as usize).unwrap_or(&Call { method: refuse, this: null() })
+    }
+
+    /// How it is.
+    pub fn condition(&self) -> Condition {
+        self.condition.get()
+    }
+
+    /// It isn't called any more.
+    pub fn die(&self) {
+        self.condition.set(Condition::Dead);
+    }
+}
+
+impl Default for Domain {
+    fn default() -> Domain {
+        Domain::new()
+    }
+}
+
+/// What belongs to a thread that runs in domains: where it is in them.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Activation {
+    state: Cell<State>,
+    /// What it does when it is told what has happened.
+    pub(crate) signals: UnsafeCell<Context>,
+    /// What it did, meanwhile.
+    pub(crate) interrupted: Cell<*mut Context>,
+}
+
+impl Activation {
+    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as `gate::on_end` says.
+    ///
+    /// # Safety
+    /// The stack is memory that nobody else uses for as long as the thread is there.
+    pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
+        // SAFETY: as the caller promises.
+        let kernel_stack = unsafe { crate::upcall::bottom(domain, stack) };
+        Activation {
+            state: Cell::new(State { kernel_stack, domain, time: u64::MAX }),
+            signals: UnsafeCell::new(Context::new(0, 0, true, 0)),
+            interrupted: Cell::new(core::ptr::null_mut()),
+        }
+    }
+}
+
+impl Activation {
+    /// The thread that runs now is this one's.
+    ///
+    /// # Safety
+    /// Called once, by the kernel's first code; the domain is one with the kernel's own address space.
+    pub unsafe fn begin(&self) {
+        let state = self.state.get();
+        // SAFETY: as the caller promises.
+        unsafe {
+            (*GATE.0.get()).state = state;
+            crate::upcall::switch((*state.domain).root.get());
+        }
+    }
+}
+
+impl Local for Activation {
+    #[inline]
+    unsafe fn leave(&self) {
+        // SAFETY: in a handler.
+        self.state.set(unsafe { (*GATE.0.get()).state });
+    }
+
+    #[inline]
+    unsafe fn enter(&self) {
+        let state = self.state.get();
+        // SAFETY: in a handler; the kernel is in each address space.
+        unsafe {
+            let old = (*(*GATE.0.get()).state.domain).root.get();
+            let new = (*state.domain).root.get();
+            (*GATE.0.get()).state = state;
+            if old != new {
+                crate::upcall::switch(new);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What has happened to a user is told to it: its handler runs in its domain on a stack of its own, and what was interrupted goes on when it
+//! says so.
+
+use core::ptr::{eq, null_mut};
+
+use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Register, Trap};
+use kortex_hal::segments::{USER_CODE, USER_DATA};
+
+use crate::domain::Activation;
+use crate::gate::domain;
+
+/// Tells the thread that was interrupted: its handler is called with the vector, the address and where that was. `false`: it has no
+/// handler, or is within it.
+///
+/// # Safety
+/// In a handler, of an exception of a user's code; the activation and the context are those of the thread that runs.
+#[inline]
+pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64) -> bool {
+    let entry = domain().signal_entry.get();
+    if entry == 0 || !activation.interrupted.get().is_null() {
+        return false;
+    }
+    // SAFETY: nobody else uses it.
+    let handler = unsafe { &mut *activation.signals.get() };
+    (handler.rip, handler.rsp) = (entry, domain().signal_stack.get());
+    (handler.cs, handler.ss) = (u64::from(USER_CODE.0), u64::from(USER_DATA.0));
+    handler.rflags = INTERRUPTIBLE | 2;
+    *handler.register(Register::Rdi) = context.vector;
+    *handler.register(Register::Rsi) = address;
+    *handler.register(Register::Rdx) = context.rip;
+    activation.interrupted.set(context);
+    // SAFETY: it stays as long as the thread.
+    unsafe { Processor.set_current(handler) };
+    true
+}
+
+/// The handler has done what it wanted: what was interrupted goes on, where it says (0: where it was). `false`: there is no handler that runs.
+///
+/// # Safety
+/// In a plain call of the thread that runs, whose activation that is.
+pub unsafe fn go_on(activation: &Activation, at: u64) -> bool {
+    let interrupted = activation.interrupted.replace(null_mut());
+    if interrupted.is_null() || !eq(Processor.current(), activation.signals.get()) {
+        activation.interrupted.set(interrupted);
+        return false;
+    }
+    // SAFETY: it is the context of the thread, which is a user's, and stays one wherever it goes on.
+    unsafe {
+        if at != 0 {
+            (*interrupted).rip = at;
+        }
+        Processor.set_current(interrupted);
+    }
+    true
+}

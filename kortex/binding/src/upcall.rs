@@ -1,0 +1,217 @@
+//! The kernel calls a user: a function of another domain, in its address space and with its rights, until it returns by the first of
+//! its calls, its time is over, or it does what it must not.
+//!
+//! While it runs, what goes on in the kernel lies on the thread's kernel stack, from where `kortex_return` takes it up again. A thread's
+//! first domain is in the same way called by nobody: to return there ends the thread.
+
+use core::arch::{asm, global_asm};
+use core::cell::UnsafeCell;
+use core::ptr::{null, null_mut};
+
+use kortex_hal::exception::{Context, Register};
+use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA};
+
+use crate::domain::{Activation, CONDITION, Condition, Domain, ENTRY, ROOT, STACK};
+use crate::gate::{GATE, Shared};
+
+/// Why an upcall has no answer.
+#[repr(u64)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The domain is busy, or dead.
+    Unavailable = 1,
+    /// Its time was over.
+    Timeout = 2,
+    /// It has done what it must not.
+    Fault = 3,
+}
+
+/// As the registers have it.
+#[repr(C)]
+struct Answer {
+    answer: i64,
+    failed: u64,
+}
+
+unsafe extern "C" {
+    fn kortex_upcall(domain: *const Domain, time: u64, this: u64, a: u64, b: u64, c: u64) -> Answer;
+    /// The first call of each domain.
+    pub(crate) fn kortex_return(this: *const (), answer: u64, b: u64, c: u64, d: u64) -> i64;
+    fn kortex_abort();
+    fn kortex_ended();
+}
+
+/// Calls a domain for `time` ticks at most: its entry, with whose component that is (a word of its own), and three words.
+///
+/// # Errors
+/// There is no answer.
+///
+/// # Safety
+/// Called by a method, on a thread's kernel stack.
+#[inline]
+pub unsafe fn call(domain: &'static Domain, time: u64, this: u64, [a, b, c]: [u64; 3]) -> Result<i64, Failed> {
+    // SAFETY: as the caller promises.
+    let Answer { answer, failed } = unsafe { kortex_upcall(domain, time, this, a, b, c) };
+    match failed {
+        0 => Ok(answer),
+        1 => Err(Failed::Unavailable),
+        2 => Err(Failed::Timeout),
+        _ => Err(Failed::Fault),
+    }
+}
+
+/// Ends what the thread that was interrupted does in its domain, which is dead from now on: whoever called it is told why; a thread that
+/// nobody called ends.
+///
+/// # Safety
+/// In a handler, of an exception of a user's code; activation and context are those of the thread that runs.
+pub unsafe fn abort(activation: &Activation, context: &mut Context, why: Failed) {
+    activation.interrupted.set(null_mut());
+    // SAFETY: see the head of the crate.
+    let state = unsafe { &(*GATE.0.get()).state };
+    // SAFETY: domains stay.
+    unsafe { (*state.domain).die() };
+    context.rip = kortex_abort as *const () as u64;
+    (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
+    context.rsp = state.kernel_stack;
+    // Nothing but what is always set: the kernel isn't interrupted.
+    context.rflags = 2;
+    *context.register(Register::Rdx) = why as u64;
+}
+
+/// What is done when a thread has ended: it calls the scheduler.
+type Ended = (unsafe extern "C" fn(of: *const ()), *const ());
+
+static ENDED: Shared<Ended> = Shared(UnsafeCell::new((nothing, null())));
+
+unsafe extern "C" fn nothing(_: *const ()) {}
+
+/// Says what is done when a thread has ended: it is told on a stack of handlers, and another context has to be the current one then.
+///
+/// # Safety
+/// It is fit for that, with that.
+pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) {
+    // SAFETY: as the caller promises.
+    unsafe { *ENDED.0.get() = (ended, of) };
+}
+
+/// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.
+///
+/// # Safety
+/// The stack is memory that nobody else uses.
+pub(crate) unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
+    let frame: [u64; 11] = [
+        0,
+        // Its time, its domain, where the kernel's calls begin: never used.
+        u64::MAX,
+        domain as *const Domain as u64,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        kortex_ended as *const () as u64,
+    ];
+    let top = (stack as usize & !15) - 16;
+    let at = top - size_of_val(&frame);
+    // SAFETY: as the caller promises.
+    unsafe { (at as *mut [u64; 11]).write(frame) };
+    at as u64
+}
+
+/// Makes an address space the active one.
+///
+/// # Safety
+/// The kernel is in it.
+#[inline]
+pub(crate) unsafe fn switch(root: u64) {
+    // SAFETY: as the caller promises.
+    unsafe { asm!("mov cr3, {}", in(reg) root, options(nostack, preserves_flags)) };
+}
+
+global_asm!(
+    ".pushsection .text.kortex_upcall, \"ax\"",
+    ".balign 16",
+    ".global kortex_upcall",
+    "kortex_upcall:",
+    "cmp qword ptr [rdi + {condition}], {idle}",
+    "jne 2f",
+    "mov qword ptr [rdi + {condition}], {busy}",
+    "push rbx",
+    "push rbp",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "push [{gate} + 8]",
+    "push [{gate} + 16]",
+    "push [{gate} + 24]",
+    "push rdi",
+    "mov [{gate} + 8], rsp",
+    "mov [{gate} + 16], rdi",
+    "mov [{gate} + 24], rsi",
+    "mov rax, [rdi + {root}]",
+    "mov cr3, rax",
+    "mov rsi, rcx",
+    "mov rcx, [rdi + {entry}]",
+    "mov rsp, [rdi + {stack}]",
+    "mov rdi, rdx",
+    "mov rdx, r8",
+    "mov r10, r9",
+    "mov r11d, 0x202",
+    "xor eax, eax",
+    "xor ebx, ebx",
+    "xor ebp, ebp",
+    "xor r8d, r8d",
+    "xor r9d, r9d",
+    "xor r12d, r12d",
+    "xor r13d, r13d",
+    "xor r14d, r14d",
+    "xor r15d, r15d",
+    "sysretq",
+    "2:",
+    "mov edx, 1",
+    "ret",
+    ".balign 16",
+    ".global kortex_return",
+    "kortex_return:",
+    "mov rax, rsi",
+    "xor edx, edx",
+    "mov rcx, [{gate} + 16]",
+    "mov qword ptr [rcx + {condition}], {idle}",
+    ".global kortex_abort",
+    "kortex_abort:",
+    "mov rsp, [{gate} + 8]",
+    "pop rcx",
+    "pop [{gate} + 24]",
+    "pop rcx",
+    "mov [{gate} + 16], rcx",
+    "pop [{gate} + 8]",
+    "mov rcx, [rcx + {root}]",
+    "mov cr3, rcx",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbp",
+    "pop rbx",
+    "ret",
+    ".balign 16",
+    ".global kortex_ended",
+    "kortex_ended:",
+    "mov rdi, [{ended} + 8]",
+    "and rsp, -16",
+    "call [{ended}]",
+    "jmp kortex_resume",
+    ".popsection",
+    gate = sym GATE,
+    ended = sym ENDED,
+    condition = const CONDITION,
+    idle = const Condition::Idle as u64,
+    busy = const Condition::Busy as u64,
+    root = const ROOT,
+    entry = const ENTRY,
+    stack = const STACK,
+);

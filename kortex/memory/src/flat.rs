@@ -1,0 +1,31 @@
+//! The flat model: all memory is in one address space, from the beginning. It has the interface of the others, for who maps memory and
+//! needn't know the model.
+
+use core::ops::Range;
+
+use kortex_hal::mmu::{Access, Refused};
+
+use crate::{PAGE, Space};
+
+/// All memory, mapped by who has begun.
+#[derive(Clone, Debug)]
+pub struct Flat {
+    memory: Range<usize>,
+}
+
+impl Flat {
+    /// The memory that is there.
+    pub const fn new(memory: Range<usize>) -> Flat {
+        Flat { memory }
+    }
+}
+
+impl Space for Flat {
+    fn map(&mut self, at: usize, pages: usize, _: Access) -> Result<(), Refused> {
+        let end = pages.checked_mul(PAGE).and_then(|bytes| at.checked_add(bytes));
+        let is_there = at >= self.memory.start && end.is_some_and(|end| end <= self.memory.end);
+        if is_there { Ok(()) } else { Err(Refused::NoMemory) }
+    }
+
+    unsafe fn unmap(&mut self, _: usize, _: usize) {}
+}

@@ -1,0 +1,139 @@
+//! The paged model: as many address spaces as there is memory for. Each has what its users have mapped, and the kernel, as all others.
+//!
+//! # Soundness
+//!
+//! Tables and pages of an address space are its own until it is released. All memory is where it is called in the kernel.
+
+use core::cell::RefCell;
+use core::ptr::NonNull;
+
+use kortex_hal::mmu::{Access, AddressSpace, PAGE, Refused, Table};
+
+use crate::{Pages, Space};
+
+/// An address space of users, with the pages of somebody.
+#[derive(Debug)]
+pub struct Paged<'a, P: Pages> {
+    space: AddressSpace,
+    pages: &'a RefCell<P>,
+    /// So many pages it may have yet, tables among them.
+    left: usize,
+    /// Where users' addresses begin.
+    start: usize,
+}
+
+impl<'a, P: Pages> Paged<'a, P> {
+    /// One in which there is only the kernel, which is before `start`, where entries of the first table begin. It may have as many pages.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn create(
+        kernel: &AddressSpace,
+        start: usize,
+        pages: &'a RefCell<P>,
+        most: usize,
+    ) -> Result<Paged<'a, P>, Refused> {
+        let mut left = most;
+        let root = table(pages, &mut left).ok_or(Refused::NoMemory)?;
+        // SAFETY: a table of its own; what is the kernel's isn't changed by it.
+        let space = unsafe {
+            kernel.share(root, start);
+            AddressSpace::new(root)
+        };
+        Ok(Paged { space, pages, left, start })
+    }
+
+    /// What the processor knows of it.
+    pub fn space(&self) -> &AddressSpace {
+        &self.space
+    }
+
+    /// Puts bytes to where they are mapped, whoever may write there.
+    ///
+    /// # Errors
+    /// There is nothing.
+    pub fn fill(&mut self, at: usize, bytes: &[u8]) -> Result<(), Refused> {
+        let mut rest = bytes;
+        let mut at = at;
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
+            let (memory, _) = self.space.look_up(at).ok_or(Refused::NoMemory)?;
+            // SAFETY: it is within a page of this address space, of which nobody has a reference.
+            unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
+            (at, rest) = (at + some.len(), others);
+        }
+        Ok(())
+    }
+
+    /// Gives all of it back.
+    ///
+    /// # Safety
+    /// It isn't active, and nobody uses it any more.
+    pub unsafe fn release(self) {
+        let mut pages = self.pages.borrow_mut();
+        // SAFETY: as the caller promises; all that is found is its own.
+        unsafe {
+            self.space.take_apart(self.start, &mut |page| {
+                pages.free(NonNull::new_unchecked(page as *mut u8), 0);
+            });
+        }
+    }
+}
+
+fn table<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<*mut Table> {
+    let page = page(pages, left)?.cast::<Table>().as_ptr();
+    Some(page)
+}
+
+/// A page of zeros.
+fn page<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<NonNull<u8>> {
+    *left = left.checked_sub(1)?;
+    let Some(page) = pages.borrow_mut().allocate(0) else {
+        *left += 1;
+        return None;
+    };
+    // SAFETY: it was just given.
+    unsafe { page.write_bytes(0, PAGE) };
+    Some(page)
+}
+
+impl<P: Pages> Space for Paged<'_, P> {
+    fn map(&mut self, at: usize, pages: usize, access: Access) -> Result<(), Refused> {
+        if !at.is_multiple_of(PAGE) || at < self.start {
+            return Err(Refused::Unaligned);
+        }
+        for number in 0..pages {
+            let here = at + number * PAGE;
+            let mapped = page(self.pages, &mut self.left).ok_or(Refused::NoMemory).and_then(|frame| {
+                let mut tables = || table(self.pages, &mut self.left);
+                // SAFETY: the kernel is elsewhere.
+                let mapped = unsafe {
+                    self.space.map(here, frame.as_ptr() as usize, PAGE, access.of_users(), &mut tables)
+                };
+                mapped.inspect_err(|_| {
+                    // SAFETY: nobody has it.
+                    unsafe { self.pages.borrow_mut().free(frame, 0) };
+                    self.left += 1;
+                })
+            });
+            if let Err(refused) = mapped {
+                // SAFETY: nobody knows of them.
+                unsafe { self.unmap(at, number) };
+                return Err(refused);
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn unmap(&mut self, at: usize, pages: usize) {
+        for here in (0..pages).map(|number| at + number * PAGE) {
+            // SAFETY: as the caller promises.
+            unsafe {
+                if let Some(frame) = self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8)) {
+                    self.pages.borrow_mut().free(frame, 0);
+                    self.left += 1;
+                }
+            }
+        }
+    }
+}

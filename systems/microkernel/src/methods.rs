@@ -1,0 +1,106 @@
+//! What processes can call. Nothing of what they say is believed.
+
+
+use drystone_machine::Console;
+use kortex_binding::{Call, Domain, Method, REFUSED, memory, signal};
+use kortex_hal::mmu::{Access, PAGE};
+use kortex_memory::Space;
+
+use crate::kernel::kernel;
+use crate::process::Process;
+
+/// Binds all of them for a process.
+///
+/// # Safety
+/// The process stays.
+pub unsafe fn bind(process: &'static Process) {
+    let this = process as *const Process as *const ();
+    let calls: [(usize, Method); 6] =
+        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap)];
+    // SAFETY: they are fit for whatever a user says.
+    unsafe {
+        calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }));
+        process.domain.bind_wait(0, Call { method: give_way, this });
+        process.domain.bind_wait(1, Call { method: go_on, this });
+    }
+}
+
+/// # Safety
+/// For the methods below: it is the component that they are bound with.
+unsafe fn of(this: *const ()) -> &'static Process {
+    // SAFETY: as the caller promises.
+    unsafe { &*this.cast::<Process>() }
+}
+
+unsafe extern "C" fn write(_: *const (), from: u64, count: u64, _: u64, _: u64) -> i64 {
+    let mut text = [0; 128];
+    let (mut at, mut left) = (from, count);
+    while left > 0 {
+        let some = &mut text[..left.min(128) as usize];
+        if memory::read(at, some).is_err() {
+            return REFUSED;
+        }
+        Console.write_bytes(some);
+        (at, left) = (at + some.len() as u64, left - some.len() as u64);
+    }
+    0
+}
+
+unsafe extern "C" fn nothing(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    42
+}
+
+unsafe extern "C" fn offer(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so. Wherever the entry is, users' code runs there with users' rights.
+    unsafe { set(this, entry, stack, Domain::set_entry) }
+}
+
+unsafe extern "C" fn signals(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: likewise.
+    unsafe { set(this, entry, stack, Domain::set_signals) }
+}
+
+unsafe fn set(this: *const (), entry: u64, stack: u64, set: fn(&Domain, usize, usize)) -> i64 {
+    if !memory::is_users(entry) || !memory::is_users(stack) {
+        return REFUSED;
+    }
+    // SAFETY: bound so.
+    set(unsafe { &of(this).domain }, entry as usize, stack as usize);
+    0
+}
+
+/// As many pages can be had at once.
+const MOST: u64 = 1 << 20;
+
+unsafe extern "C" fn map(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
+    if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
+        return REFUSED;
+    }
+    // SAFETY: bound so.
+    let mapped = unsafe { of(this) }.space.borrow_mut().map(at as usize, pages as usize, Access::WRITE);
+    if mapped.is_ok() { 0 } else { REFUSED }
+}
+
+unsafe extern "C" fn unmap(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
+    if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
+        return REFUSED;
+    }
+    // SAFETY: bound so; if its users still use it that is their fault.
+    unsafe { of(this).space.borrow_mut().unmap(at as usize, pages as usize) };
+    0
+}
+
+unsafe extern "C" fn give_way(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: in a call that may wait.
+    unsafe { kernel().threads.give_way() };
+    0
+}
+
+unsafe extern "C" fn go_on(_: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
+    if at != 0 && !memory::is_users(at) {
+        return REFUSED;
+    }
+    // SAFETY: likewise, of the thread that runs.
+    if unsafe { signal::go_on(&kernel().threads.running().local, at) } { 0 } else { REFUSED }
+}
+

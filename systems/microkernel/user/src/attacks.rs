@@ -1,0 +1,141 @@
+//! What users must not do, each by a domain of its own.
+
+use core::arch::asm;
+
+use crate::calls::{self, Number, call, call_anything};
+use crate::say;
+
+/// Writes to an address.
+pub fn touch(address: u64) -> i64 {
+    // SAFETY: there is none: that is what is tried.
+    unsafe { asm!("mov qword ptr [{}], 1", in(reg) address) };
+    1
+}
+
+/// Reads from an address.
+fn look(address: u64) {
+    // SAFETY: as above.
+    unsafe { asm!("mov {0}, qword ptr [{0}]", inout(reg) address => _) };
+}
+
+fn jump(address: u64) {
+    // SAFETY: as above.
+    unsafe { asm!("call {}", in(reg) address, clobber_abi("C")) };
+}
+
+/// The kernel's image, its data, its page tables, devices, what is nobody's.
+const PLACES: [u64; 9] = [
+    0,
+    0x10_0000,
+    0x12_0000,
+    0x40_0000,
+    0xfee0_0000,
+    0x3fff_f000,
+    0xffff_ffff_ffff_fff8,
+    0x7fff_ffff_f000,
+    0x8000_0000_0000,
+];
+
+/// Tries an attack by its number.
+pub fn attack(number: u64) {
+    let place = PLACES[number as usize % PLACES.len()];
+    let code = attack as *const () as u64;
+    match number {
+        0..9 => _ = touch(place),
+        9..18 => look(place),
+        18..27 => jump(place),
+        // Its own code is not to be written, its own data not to be run.
+        27 => _ = touch(code),
+        28 => {
+            let data = [0xc3c3_c3c3_c3c3_c3c3_u64; 2];
+            jump(data.as_ptr() as u64);
+        }
+        // SAFETY: what the kernel alone may do.
+        29 => unsafe { asm!("cli") },
+        // SAFETY: likewise.
+        30 => unsafe { asm!("out dx, al", in("dx") 0xf4_u16, in("al") 1_u8) },
+        // SAFETY: likewise.
+        31 => unsafe { asm!("mov cr3, {}", in(reg) 0_u64) },
+        // SAFETY: likewise.
+        32 => unsafe { asm!("wrmsr", in("ecx") 0xc000_0082_u32, in("eax") 0, in("edx") 0) },
+        // SAFETY: the stack is nowhere when the instruction stops.
+        33 => unsafe { asm!("mov rsp, 8", "int3", "ud2") },
+        // SAFETY: the kernel is called with a stack of its own, and flags that it must not take over.
+        34 => unsafe {
+            asm!(
+                "mov r11, rsp", "xor esp, esp", "std", "pushfq", options(noreturn)
+            )
+        },
+        35 => exhaust(),
+        36 => bad_calls(),
+        37 => {
+            assert!(call(Number::Server, 2, 0) < 0, "a call that never ends has no answer");
+            say!("a call that never returned was ended");
+            touch(0);
+        }
+        38 => loop {},
+        39 => endless_signals(),
+        40 => divide(),
+        41 => strange_end(),
+        _ => say!("there is no attack {number}"),
+    }
+    say!("attack {number} was not stopped");
+}
+
+/// Takes all memory that it gets.
+fn exhaust() {
+    let mut at = 0x90_0000_0000;
+    while call(Number::Map, at, 16) == 0 {
+        at += 16 * 4096;
+    }
+    assert!(call(Number::Unmap, at - 16 * 4096, 16) == 0 && call(Number::Map, at - 16 * 4096, 16) == 0);
+    let got = (at - 0x90_0000_0000) / 4096;
+    assert!(call(Number::Map, 0x40_0000, 1) < 0 && call(Number::Map, 0x90_0000_0001, 1) < 0);
+    assert!(call(Number::Map, u64::MAX & !4095, u64::MAX) < 0);
+    say!("a domain got {} pages, and no more", if got > 0 && got < 4096 { "some" } else { "too many" });
+    touch(0);
+}
+
+/// Passes everything that is no pointer of its own where pointers are meant.
+fn bad_calls() {
+    for number in [1, 2, 3, 4, 6, 7, 8, 31, 32, 33, 1000, 1 << 32, 1 << 60, u64::MAX] {
+        for place in PLACES {
+            for length in [0, 1, 4096, 1 << 20, 1 << 47, u64::MAX] {
+                call_anything(number, [place, length, place, length]);
+            }
+        }
+    }
+    for number in 2..2000 {
+        calls::wait(number, 0);
+        calls::wait(u64::MAX / number, number);
+    }
+    // Nothing is interrupted that could go on.
+    calls::wait(calls::Wait::GoOn as u64, 0x10_0000);
+    say!("all bad calls were refused");
+    touch(0);
+}
+
+extern "C" fn worse(_: u64, _: u64, _: u64) -> u64 {
+    touch(16) as u64
+}
+
+/// Does what it must not while it is told that it did.
+fn endless_signals() {
+    calls::on_signal(worse);
+    touch(0);
+}
+
+fn divide() {
+    // SAFETY: there is no answer.
+    unsafe { asm!("xor edx, edx", "div {}", in(reg) 0_u64, inout("rax") 1_u64 => _, out("rdx") _) };
+}
+
+extern "C" fn into_kernel(_: u64, _: u64, _: u64) -> u64 {
+    0x10_0000
+}
+
+/// Lets what was interrupted go on in the kernel.
+fn strange_end() {
+    calls::on_signal(into_kernel);
+    touch(0);
+}

@@ -1,0 +1,159 @@
+//! The calls that the kernel binds for each domain, by their numbers.
+
+use core::arch::global_asm;
+
+/// Calls that never wait.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+pub enum Number {
+    /// Text, where it is and how long.
+    Write = 1,
+    /// Nothing is done.
+    Nothing = 2,
+    /// This domain can be called: where, and on which stack.
+    Offer = 3,
+    /// This domain wants to be told what happens to it: where, and on which stack.
+    Signals = 4,
+    /// The server's component.
+    Server = 5,
+    /// Memory: where, and how many pages.
+    Map = 6,
+    /// Pages that aren't needed any more.
+    Unmap = 7,
+}
+
+/// Calls that may wait.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+pub enum Wait {
+    /// Others have a turn.
+    GiveWay = 0,
+    /// What a signal has interrupted goes on: where, or 0.
+    GoOn = 1,
+}
+
+unsafe extern "C" {
+    fn user_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64;
+    fn user_plain_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64;
+    fn user_wait(number: u64, a: u64) -> i64;
+    fn user_entry();
+    fn user_signals();
+}
+
+/// Calls by the number.
+#[inline]
+pub fn call(number: Number, a: u64, b: u64) -> i64 {
+    // SAFETY: the kernel keeps what calls keep.
+    unsafe { user_call(number as u64, a, b, 0, 0) }
+}
+
+/// Calls whatever number.
+pub fn call_anything(number: u64, [a, b, c, d]: [u64; 4]) -> i64 {
+    // SAFETY: as above.
+    unsafe { user_call(number, a, b, c, d) }
+}
+
+/// Calls by the number, and keeps all registers.
+#[inline]
+pub fn plain_call(number: Number, a: u64, b: u64) -> i64 {
+    // SAFETY: as above.
+    unsafe { user_plain_call(number as u64, a, b, 0, 0) }
+}
+
+/// Makes a call that may wait, whatever its number.
+pub fn wait(number: u64, a: u64) -> i64 {
+    // SAFETY: as above.
+    unsafe { user_wait(number, a) }
+}
+
+/// Others have a turn.
+#[inline]
+pub fn give_way() {
+    wait(Wait::GiveWay as u64, 0);
+}
+
+/// The thread, or the upcall, ends.
+pub fn end(answer: i64) -> ! {
+    call_anything(0, [answer as u64, 0, 0, 0]);
+    loop {}
+}
+
+#[repr(align(16))]
+struct Stack(#[allow(dead_code)] [u8; 16384]);
+
+static mut CALLED: Stack = Stack([0; 16384]);
+static mut SIGNALLED: Stack = Stack([0; 16384]);
+
+/// This domain can be called.
+pub fn offer() {
+    let stack = &raw mut CALLED as u64 + 16384;
+    call(Number::Offer, user_entry as *const () as u64, stack);
+}
+
+/// What happens to this domain goes to a function that is told what it was, and says where to go on (0: there).
+pub fn on_signal(handler: extern "C" fn(vector: u64, address: u64, at: u64) -> u64) {
+    // SAFETY: nobody is told meanwhile.
+    unsafe { HANDLER = handler };
+    let stack = &raw mut SIGNALLED as u64 + 16384;
+    call(Number::Signals, user_signals as *const () as u64, stack);
+}
+
+static mut HANDLER: extern "C" fn(u64, u64, u64) -> u64 = nothing;
+
+extern "C" fn nothing(_: u64, _: u64, _: u64) -> u64 {
+    0
+}
+
+global_asm!(
+    ".global user_start",
+    "user_start:",
+    "call user_main",
+    "mov rsi, rax",
+    "xor eax, eax",
+    "syscall",
+    "ud2",
+    "user_call:",
+    "mov rax, rdi",
+    "mov r10, rcx",
+    "syscall",
+    "ret",
+    "user_plain_call:",
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
+    "push r8",
+    "push r9",
+    "push r10",
+    "push r11",
+    "mov rax, rdi",
+    "mov r10, rcx",
+    "syscall",
+    "pop r11",
+    "pop r10",
+    "pop r9",
+    "pop r8",
+    "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "ret",
+    "user_wait:",
+    "mov rax, rdi",
+    "int 0x2e",
+    "ret",
+    "user_entry:",
+    "mov rcx, r10",
+    "call user_serve",
+    "mov rsi, rax",
+    "xor eax, eax",
+    "syscall",
+    "ud2",
+    "user_signals:",
+    "call [rip + {handler}]",
+    "mov rsi, rax",
+    "mov eax, 1",
+    "int 0x2e",
+    "ud2",
+    handler = sym HANDLER,
+);
