@@ -165,9 +165,8 @@ impl Default for Domain {
 
 /// What belongs to a thread that runs in domains: where it is in them.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Activation {
-    state: Cell<State>,
+    pub(crate) state: UnsafeCell<State>,
     /// What it does when it is told what has happened.
     pub(crate) signals: UnsafeCell<Context>,
     /// What it did, meanwhile.
@@ -175,7 +174,9 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as `gate::on_end` says.
+    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`] says.
+    ///
+    /// [`on_end`]: crate::upcall::on_end
     ///
     /// # Safety
     /// The stack is memory that nobody else uses for as long as the thread is there.
@@ -183,45 +184,36 @@ impl Activation {
         // SAFETY: as the caller promises.
         let kernel_stack = unsafe { crate::upcall::bottom(domain, stack) };
         Activation {
-            state: Cell::new(State { kernel_stack, domain, time: u64::MAX }),
+            state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
             signals: UnsafeCell::new(Context::new(0, 0, true, 0)),
             interrupted: Cell::new(core::ptr::null_mut()),
         }
     }
-}
 
-impl Activation {
     /// The thread that runs now is this one's.
     ///
     /// # Safety
     /// Called once, by the kernel's first code; the domain is one with the kernel's own address space.
     pub unsafe fn begin(&self) {
-        let state = self.state.get();
         // SAFETY: as the caller promises.
         unsafe {
-            (*GATE.0.get()).state = state;
-            crate::upcall::switch((*state.domain).root.get());
+            (*GATE.0.get()).state = self.state.get();
+            crate::upcall::switch((*(*self.state.get()).domain).root.get());
         }
     }
 }
 
 impl Local for Activation {
     #[inline]
-    unsafe fn leave(&self) {
-        // SAFETY: in a handler.
-        self.state.set(unsafe { (*GATE.0.get()).state });
-    }
-
-    #[inline]
     unsafe fn enter(&self) {
         let state = self.state.get();
         // SAFETY: in a handler; the kernel is in each address space.
         unsafe {
-            let old = (*(*GATE.0.get()).state.domain).root.get();
-            let new = (*state.domain).root.get();
+            let old = (*(*GATE.0.get()).state).domain;
+            let new = (*state).domain;
             (*GATE.0.get()).state = state;
             if old != new {
-                crate::upcall::switch(new);
+                crate::upcall::switch((*new).root.get());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
-use core::ptr::null;
+use core::ptr::{null, null_mut};
 
 use kortex_hal::exception::{self, Context, Processor, Register, Trap};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA, USER_CODE, USER_DATA};
@@ -30,7 +30,8 @@ pub(crate) struct State {
 #[repr(C)]
 pub(crate) struct Gate {
     user_stack: u64,
-    pub(crate) state: State,
+    /// Of the thread that runs.
+    pub(crate) state: *mut State,
 }
 
 pub(crate) struct Shared<T>(pub(crate) UnsafeCell<T>);
@@ -38,8 +39,7 @@ pub(crate) struct Shared<T>(pub(crate) UnsafeCell<T>);
 // SAFETY: see the head of the crate.
 unsafe impl<T> Sync for Shared<T> {}
 
-pub(crate) static GATE: Shared<Gate> =
-    Shared(UnsafeCell::new(Gate { user_stack: 0, state: State { kernel_stack: 0, domain: null(), time: 0 } }));
+pub(crate) static GATE: Shared<Gate> = Shared(UnsafeCell::new(Gate { user_stack: 0, state: null_mut() }));
 
 unsafe extern "C" {
     fn kortex_gate();
@@ -74,13 +74,13 @@ pub unsafe fn open() {
 /// In whose domain the thread that runs is.
 pub fn domain() -> &'static Domain {
     // SAFETY: domains stay as long as they have threads.
-    unsafe { &*(*GATE.0.get()).state.domain }
+    unsafe { &*(*(*GATE.0.get()).state).domain }
 }
 
 /// One of the ticks that the running upcall was given has passed. `true`: it was the last one.
 pub fn tick() -> bool {
     // SAFETY: in a handler.
-    let state = unsafe { &mut (*GATE.0.get()).state };
+    let state = unsafe { &mut *(*GATE.0.get()).state };
     state.time = state.time.saturating_sub(1);
     state.time == 0
 }
@@ -104,10 +104,12 @@ global_asm!(
     "kortex_gate:",
     "mov [{gate}], rsp",
     "mov rsp, [{gate} + 8]",
+    "mov rsp, [rsp]",
     "push [{gate}]",
     "push rcx",
     "push r11",
-    "mov rcx, [{gate} + 16]",
+    "mov rcx, [{gate} + 8]",
+    "mov rcx, [rcx + 8]",
     "cmp rax, {calls}",
     "jae 3f",
     "shl eax, 4",

@@ -68,7 +68,7 @@ pub unsafe fn call(domain: &'static Domain, time: u64, this: u64, [a, b, c]: [u6
 pub unsafe fn abort(activation: &Activation, context: &mut Context, why: Failed) {
     activation.interrupted.set(null_mut());
     // SAFETY: see the head of the crate.
-    let state = unsafe { &(*GATE.0.get()).state };
+    let state = unsafe { &*(*GATE.0.get()).state };
     // SAFETY: domains stay.
     unsafe { (*state.domain).die() };
     context.rip = kortex_abort as *const () as u64;
@@ -145,13 +145,14 @@ global_asm!(
     "push r13",
     "push r14",
     "push r15",
-    "push [{gate} + 8]",
-    "push [{gate} + 16]",
-    "push [{gate} + 24]",
+    "mov rax, [{gate} + 8]",
+    "push [rax]",
+    "push [rax + 8]",
+    "push [rax + 16]",
     "push rdi",
-    "mov [{gate} + 8], rsp",
-    "mov [{gate} + 16], rdi",
-    "mov [{gate} + 24], rsi",
+    "mov [rax], rsp",
+    "mov [rax + 8], rdi",
+    "mov [rax + 16], rsi",
     "mov rax, [rdi + {root}]",
     "mov cr3, rax",
     "mov rsi, rcx",
@@ -179,16 +180,18 @@ global_asm!(
     "kortex_return:",
     "mov rax, rsi",
     "xor edx, edx",
-    "mov rcx, [{gate} + 16]",
+    "mov rsi, [{gate} + 8]",
+    "mov rcx, [rsi + 8]",
     "mov qword ptr [rcx + {condition}], {idle}",
     ".global kortex_abort",
     "kortex_abort:",
-    "mov rsp, [{gate} + 8]",
+    "mov rsi, [{gate} + 8]",
+    "mov rsp, [rsi]",
     "pop rcx",
-    "pop [{gate} + 24]",
+    "pop [rsi + 16]",
     "pop rcx",
-    "mov [{gate} + 16], rcx",
-    "pop [{gate} + 8]",
+    "mov [rsi + 8], rcx",
+    "pop [rsi]",
     "mov rcx, [rcx + {root}]",
     "mov cr3, rcx",
     "pop r15",

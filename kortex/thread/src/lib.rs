@@ -16,7 +16,7 @@ mod policy;
 mod queue;
 
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::null_mut;
+use core::ptr::{eq, null_mut};
 
 use kortex_hal::exception::{Context, Trap};
 
@@ -25,13 +25,7 @@ pub use queue::Queue;
 
 /// What belongs to a thread beside its context.
 pub trait Local {
-    /// Another thread goes on: keeps what is the processor's now.
-    ///
-    /// # Safety
-    /// Called by a scheduler, for the thread that was running.
-    unsafe fn leave(&self);
-
-    /// This one goes on.
+    /// This one goes on, instead of the one for which that was said last.
     ///
     /// # Safety
     /// Called by a scheduler, for the thread that will be running.
@@ -40,9 +34,6 @@ pub trait Local {
 
 /// Nothing belongs to it.
 impl Local for () {
-    #[inline]
-    unsafe fn leave(&self) {}
-
     #[inline]
     unsafe fn enter(&self) {}
 }
@@ -55,8 +46,9 @@ pub struct Thread<L: 'static> {
     first: UnsafeCell<Context>,
     /// Where it goes on when it isn't running: it may have got other contexts meanwhile.
     context: Cell<*mut Context>,
-    /// The next one in the queue in which it stands.
+    /// Its neighbours where it stands.
     next: Cell<Option<&'static Thread<L>>>,
+    previous: Cell<Option<&'static Thread<L>>>,
     /// The lower, the sooner it runs, where that counts.
     priority: Cell<usize>,
     /// What belongs to it.
@@ -69,17 +61,19 @@ unsafe impl<L: 'static> Sync for Thread<L> {}
 impl<L: 'static> Thread<L> {
     /// One that begins there.
     pub const fn new(context: Context, priority: usize, local: L) -> Thread<L> {
-        let (next, priority) = (Cell::new(None), Cell::new(priority));
-        Thread { first: UnsafeCell::new(context), context: Cell::new(null_mut()), next, priority, local }
+        Thread {
+            first: UnsafeCell::new(context),
+            context: Cell::new(null_mut()),
+            next: Cell::new(None),
+            previous: Cell::new(None),
+            priority: Cell::new(priority),
+            local,
+        }
     }
 
-    /// Where it goes on.
-    #[inline]
-    fn context(&self) -> *mut Context {
-        match self.context.get() {
-            context if context.is_null() => self.first.get(),
-            context => context,
-        }
+    /// It goes on with what it begins with.
+    fn reset(&self) {
+        self.context.set(self.first.get());
     }
 
     /// Its priority.
@@ -117,20 +111,23 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// # Safety
     /// Called once.
     pub unsafe fn begin(&self, idle: &'static Thread<L>) {
+        idle.reset();
         self.idle.set(Some(idle));
         self.running.set(Some(idle));
         // SAFETY: as the caller promises; a thread stays.
-        unsafe { self.trap.set_current(idle.context()) };
+        unsafe { self.trap.set_current(idle.context.get()) };
     }
 
     /// The thread that runs.
     #[inline]
     pub fn running(&self) -> &'static Thread<L> {
-        self.running.get().expect("a scheduler begins with a thread")
+        // SAFETY: a scheduler begins with a thread.
+        unsafe { self.running.get().unwrap_unchecked() }
     }
 
-    /// A thread may run from now on.
+    /// A new thread may run from now on.
     pub fn add(&self, thread: &'static Thread<L>) {
+        thread.reset();
         self.policy.put(thread);
     }
 
@@ -140,12 +137,8 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// Called by a handler, which returns to another context then.
     #[inline]
     pub unsafe fn give_way(&self) {
-        let running = self.running();
-        if !self.is_idle(running) {
-            self.policy.put(running);
-        }
         // SAFETY: as the caller promises.
-        unsafe { self.go_on() };
+        unsafe { self.run(self.policy.turn()) };
     }
 
     /// The running thread's time is over, if that ever is.
@@ -153,57 +146,67 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// # Safety
     /// As for [`give_way`](Scheduler::give_way).
     pub unsafe fn tick(&self) {
-        if P::HAS_SLICES || self.is_idle(self.running()) {
-            // SAFETY: as the caller promises.
-            unsafe { self.give_way() };
-        }
+        let is_idle = self.idle.get().is_some_and(|idle| eq(idle, self.running()));
+        let next = match is_idle {
+            true => self.policy.first(),
+            false if P::HAS_SLICES => self.policy.turn(),
+            false => return,
+        };
+        // SAFETY: as the caller promises.
+        unsafe { self.run(next) };
     }
 
     /// The running thread waits until it is notified.
     ///
     /// # Safety
-    /// As for [`give_way`](Scheduler::give_way).
+    /// As for [`give_way`](Scheduler::give_way); it isn't the idle one.
     pub unsafe fn wait(&self, condition: &Condition<L>) {
-        condition.0.put(self.running());
+        let running = self.running();
+        let next = self.policy.leave();
+        condition.0.put(running);
         // SAFETY: as the caller promises.
-        unsafe { self.go_on() };
+        unsafe { self.run(next) };
     }
 
     /// The first of those that wait may go on; whether there was one.
     pub fn notify(&self, condition: &Condition<L>) -> bool {
-        let first = condition.0.take();
-        first.inspect(|thread| self.policy.put(thread)).is_some()
+        condition.0.take().inspect(|thread| self.policy.put(thread)).is_some()
     }
 
     /// The running thread ends: nobody knows it any more.
     ///
     /// # Safety
-    /// As for [`give_way`](Scheduler::give_way).
+    /// As for [`wait`](Scheduler::wait).
     pub unsafe fn end(&self) {
         // SAFETY: as the caller promises.
-        unsafe { self.go_on() };
+        unsafe { self.run(self.policy.leave()) };
     }
 
-    fn is_idle(&self, thread: &'static Thread<L>) -> bool {
-        self.idle.get().is_some_and(|idle| core::ptr::eq(idle, thread))
+    /// Lets users' threads give way by an exception: no more is done than that.
+    ///
+    /// # Safety
+    /// The scheduler is there for ever, and the vector is for that.
+    pub unsafe fn give_way_by(&'static self, vector: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.trap.register(vector, Self::gave_way, (self as *const Self).cast()) };
     }
 
-    /// The next one goes on.
+    extern "C" fn gave_way(_: &mut Context, of: *const ()) {
+        // SAFETY: registered so, in a handler.
+        unsafe { (*of.cast::<Self>()).give_way() };
+    }
+
     #[inline]
-    unsafe fn go_on(&self) {
-        let (last, next) = (self.running.get(), self.policy.take().or(self.idle.get()));
+    unsafe fn run(&self, next: Option<&'static Thread<L>>) {
+        let (last, next) = (self.running(), next.or(self.idle.get()));
         // SAFETY: there is the idle thread since the beginning.
-        let (last, next) = unsafe { (last.unwrap_unchecked(), next.unwrap_unchecked()) };
-        if core::ptr::eq(last, next) {
-            return;
-        }
+        let next = unsafe { next.unwrap_unchecked() };
         self.running.set(Some(next));
+        last.context.set(self.trap.current());
         // SAFETY: as the caller promises: a handler, in which contexts change.
         unsafe {
-            last.context.set(self.trap.current());
-            last.local.leave();
             next.local.enter();
-            self.trap.set_current(next.context());
+            self.trap.set_current(next.context.get());
         }
     }
 }

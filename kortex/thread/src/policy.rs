@@ -1,8 +1,9 @@
-//! Who runs next.
+//! Who runs next. Who runs stays among those who may, until it can't.
 
 use core::cell::Cell;
 
-use crate::{Queue, Thread};
+use crate::Thread;
+use crate::queue::Ring;
 
 /// Those that may run, in the order in which they will.
 pub trait Policy<L: 'static> {
@@ -12,24 +13,32 @@ pub trait Policy<L: 'static> {
     /// One more may run.
     fn put(&self, thread: &'static Thread<L>);
 
-    /// The next one runs.
-    fn take(&self) -> Option<&'static Thread<L>>;
+    /// Nobody ran; who does now.
+    fn first(&self) -> Option<&'static Thread<L>>;
+
+    /// Who runs gives way to the next, which may be itself; `None`: nobody can run.
+    fn turn(&self) -> Option<&'static Thread<L>>;
+
+    /// Who runs can't any more; who does then.
+    fn leave(&self) -> Option<&'static Thread<L>>;
 }
 
 /// One after the other, and each until it gives way.
 #[derive(Debug)]
-pub struct Cooperative<L: 'static>(Queue<L>);
+pub struct Cooperative<L: 'static>(Ring<L>);
 
 /// One after the other, and none longer than a slice of time.
 #[derive(Debug)]
-pub struct RoundRobin<L: 'static>(Queue<L>);
+pub struct RoundRobin<L: 'static>(Ring<L>);
 
 /// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are others.
 #[derive(Debug)]
 pub struct Priority<L: 'static> {
-    queues: [Queue<L>; PRIORITIES],
-    /// A bit for each queue in which somebody is.
+    rings: [Ring<L>; PRIORITIES],
+    /// A bit for each ring in which somebody is.
     ready: Cell<u32>,
+    /// The ring of the one that runs.
+    running: Cell<usize>,
 }
 
 /// So many priorities there are; higher numbers are the last one.
@@ -38,71 +47,108 @@ const PRIORITIES: usize = 32;
 impl<L: 'static> Cooperative<L> {
     /// Nobody.
     pub const fn new() -> Cooperative<L> {
-        Cooperative(Queue::new())
+        Cooperative(Ring::new())
     }
 }
 
 impl<L: 'static> RoundRobin<L> {
     /// Nobody.
     pub const fn new() -> RoundRobin<L> {
-        RoundRobin(Queue::new())
+        RoundRobin(Ring::new())
     }
 }
 
 impl<L: 'static> Priority<L> {
     /// Nobody.
     pub const fn new() -> Priority<L> {
-        Priority { queues: [const { Queue::new() }; PRIORITIES], ready: Cell::new(0) }
+        Priority {
+            rings: [const { Ring::new() }; PRIORITIES],
+            ready: Cell::new(0),
+            running: Cell::new(PRIORITIES),
+        }
+    }
+
+    /// The first ring in which somebody is; that is where who runs is from now on.
+    fn first_ring(&self) -> Option<&Ring<L>> {
+        let first = self.ready.get().trailing_zeros() as usize;
+        self.running.set(first);
+        self.rings.get(first)
     }
 }
 
 impl<L: 'static> Policy<L> for Cooperative<L> {
     const HAS_SLICES: bool = false;
 
-    #[inline]
     fn put(&self, thread: &'static Thread<L>) {
         self.0.put(thread);
     }
 
+    fn first(&self) -> Option<&'static Thread<L>> {
+        self.0.current()
+    }
+
     #[inline]
-    fn take(&self) -> Option<&'static Thread<L>> {
-        self.0.take()
+    fn turn(&self) -> Option<&'static Thread<L>> {
+        self.0.turn()
+    }
+
+    fn leave(&self) -> Option<&'static Thread<L>> {
+        self.0.leave();
+        self.0.current()
     }
 }
 
 impl<L: 'static> Policy<L> for RoundRobin<L> {
     const HAS_SLICES: bool = true;
 
-    #[inline]
     fn put(&self, thread: &'static Thread<L>) {
         self.0.put(thread);
     }
 
+    fn first(&self) -> Option<&'static Thread<L>> {
+        self.0.current()
+    }
+
     #[inline]
-    fn take(&self) -> Option<&'static Thread<L>> {
-        self.0.take()
+    fn turn(&self) -> Option<&'static Thread<L>> {
+        self.0.turn()
+    }
+
+    fn leave(&self) -> Option<&'static Thread<L>> {
+        self.0.leave();
+        self.0.current()
     }
 }
 
 impl<L: 'static> Policy<L> for Priority<L> {
     const HAS_SLICES: bool = true;
 
-    #[inline]
     fn put(&self, thread: &'static Thread<L>) {
         let priority = thread.priority().min(PRIORITIES - 1);
-        self.queues[priority].put(thread);
+        self.rings[priority].put(thread);
         self.ready.set(self.ready.get() | 1 << priority);
     }
 
-    #[inline]
-    fn take(&self) -> Option<&'static Thread<L>> {
-        let ready = self.ready.get();
-        let queue = self.queues.get(ready.trailing_zeros() as usize)?;
-        let thread = queue.take();
-        if queue.is_empty() {
-            self.ready.set(ready & (ready - 1));
+    fn first(&self) -> Option<&'static Thread<L>> {
+        self.first_ring()?.current()
+    }
+
+    fn turn(&self) -> Option<&'static Thread<L>> {
+        let last = self.running.get();
+        let ring = self.first_ring()?;
+        // Who comes to run before others is the first of its ring.
+        if self.running.get() == last { ring.turn() } else { ring.current() }
+    }
+
+    fn leave(&self) -> Option<&'static Thread<L>> {
+        let last = self.running.get();
+        if let Some(ring) = self.rings.get(last) {
+            ring.leave();
+            if ring.current().is_none() {
+                self.ready.set(self.ready.get() & !(1 << last));
+            }
         }
-        thread
+        self.first()
     }
 }
 

@@ -9,8 +9,8 @@ use drystone_machine::{Console, Machine, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
 use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
-use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Processor, Trap};
-use kortex_hal::interrupt;
+use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Processor, Register, Trap};
+use kortex_hal::{exception, interrupt};
 use kortex_hal::mmu::{Access, AddressSpace, PAGE};
 use kortex_hal::time;
 use kortex_hal::x86_64::instructions::interrupts::enable_and_hlt;
@@ -23,10 +23,16 @@ use crate::{Memory, Policy, Threads, load, methods};
 
 /// Milliseconds that a thread runs before others have their turn.
 const SLICE: u64 = 1;
+/// A vector by which nothing is done.
+const NOTHING: usize = 0x2d;
+/// A vector by which a thread gives way.
+const GIVE_WAY: usize = 0x2c;
 /// So many slices a call to another domain may take.
 const PATIENCE: u64 = 5;
 /// So many pages a process may have.
 const MOST: usize = 1024;
+/// So many threads there are at most.
+const MOST_THREADS: usize = 256;
 /// Where a process has its first stack, and how large it is, in pages.
 const STACK: usize = domain::USERS + (64 << 30);
 const STACK_PAGES: usize = 4;
@@ -68,12 +74,16 @@ pub unsafe fn begin(machine: Machine) -> &'static Kernel {
         for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
             Processor.register(vector, fault, null());
         }
-        kortex_hal::exception::allow_users(BREAKPOINT);
+        exception::allow_users(BREAKPOINT);
+        exception::allow_users(NOTHING);
+        exception::allow_users(GIVE_WAY);
         Processor.register(interrupt::ALARM, tick, null());
         gate::open();
         memory::begin();
         upcall::on_end(ended, null());
     }
+    // SAFETY: the kernel stays.
+    unsafe { kernel().threads.give_way_by(GIVE_WAY) };
     kernel()
 }
 
@@ -95,7 +105,7 @@ impl Kernel {
         stack.as_ptr().wrapping_add(PAGE << ORDER)
     }
 
-    /// Starts a process.
+    /// Starts a process, which is told what it is to do.
     pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process {
         let space = Paged::create(&self.space, domain::USERS, &self.pages, MOST).expect("there is memory");
         let process = self.place(Process { domain: Domain::new(), space: RefCell::new(space), name, role });
@@ -104,26 +114,39 @@ impl Kernel {
             space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
             load::load(&mut space).expect("there is memory")
         };
-        // SAFETY: the kernel is in each address space; a process stays; the stack is the thread's.
-        let activation = unsafe {
+        // SAFETY: the kernel is in each address space; a process stays.
+        unsafe {
             process.domain.set_space(process.space.borrow().space());
             methods::bind(process);
-            Activation::new(&process.domain, self.kernel_stack())
-        };
-        let stack = (STACK + STACK_PAGES * PAGE) as u64;
+        }
+        self.start_thread(process, entry, (STACK + STACK_PAGES * PAGE) as u64);
+        process
+    }
+
+    /// Starts a thread of a process; `false`: there are too many.
+    pub fn start_thread(&'static self, process: &'static Process, entry: u64, stack: u64) -> bool {
+        if self.live.get() == MOST_THREADS {
+            return false;
+        }
         let mut context = Context::new(entry, stack, true, INTERRUPTIBLE | 2);
-        *context.register(kortex_hal::exception::Register::Rdi) = role;
+        *context.register(Register::Rdi) = process.role;
+        // SAFETY: a process stays; the stack is the thread's.
+        let activation = unsafe { Activation::new(&process.domain, self.kernel_stack()) };
         self.threads.add(self.place(ProcessThread::new(context, 1, activation)));
         self.live.set(self.live.get() + 1);
-        process
+        true
     }
 
     /// A process can call the server.
     pub fn bind_server(&'static self, client: &'static Process, server: &'static Process) {
         const SERVER: usize = 5;
+        const UPCALL: usize = 9;
         let binding = self.place(Lrpc { domain: &server.domain, this: 0, time: PATIENCE });
         // SAFETY: it takes whatever a client says.
-        unsafe { client.domain.bind(SERVER, binding.call()) };
+        unsafe {
+            client.domain.bind(SERVER, binding.call());
+            client.domain.bind(UPCALL, methods::upcall(server));
+        }
     }
 
     /// Runs all threads, and ends the machine when there are none.

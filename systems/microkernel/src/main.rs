@@ -11,6 +11,7 @@ mod methods;
 mod process;
 
 use core::fmt::Write;
+use core::ops::Range;
 use core::panic::PanicInfo;
 
 use drystone_machine::{Console, Machine, end};
@@ -26,6 +27,13 @@ type Threads = Scheduler<Policy, Processor, Activation>;
 /// Who has the pages.
 type Memory = Buddy;
 
+/// What processes do, as they are told when they begin.
+const SERVER: u64 = 0;
+const MEASURES: u64 = 1;
+const HONEST: u64 = 2;
+const OTHER: u64 = 3;
+const ATTACKS: Range<u64> = 4..46;
+
 kortex_hal::memory_functions!("");
 
 #[unsafe(no_mangle)]
@@ -34,13 +42,17 @@ fn machine_main(machine: Machine) -> ! {
     // SAFETY: called once, by the machine.
     let kernel = unsafe { kernel::begin(machine) };
     let process = |role, name| kernel.start(role, name);
-    let server = process(0, "server");
+    let server = process(SERVER, "server");
     match command_line {
-        b"measure" => kernel.bind_server(process(1, "client"), server),
+        b"measure" => {
+            kernel.bind_server(process(MEASURES, "client"), server);
+            process(OTHER, "other");
+        }
         _ => {
-            kernel.bind_server(process(2, "honest"), server);
-            for role in 3..45 {
-                kernel.bind_server(process(role, "attacker"), server);
+            kernel.bind_server(process(HONEST, "honest"), server);
+            for role in ATTACKS {
+                let victim = process(SERVER, "victim");
+                kernel.bind_server(process(role, "attacker"), victim);
             }
         }
     }

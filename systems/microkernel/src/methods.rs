@@ -2,8 +2,9 @@
 
 
 use drystone_machine::Console;
-use kortex_binding::{Call, Domain, Method, REFUSED, memory, signal};
+use kortex_binding::{Call, Domain, Method, REFUSED, memory, signal, upcall};
 use kortex_hal::mmu::{Access, PAGE};
+use kortex_hal::time;
 use kortex_memory::Space;
 
 use crate::kernel::kernel;
@@ -15,12 +16,11 @@ use crate::process::Process;
 /// The process stays.
 pub unsafe fn bind(process: &'static Process) {
     let this = process as *const Process as *const ();
-    let calls: [(usize, Method); 6] =
-        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap)];
+    let calls: [(usize, Method); 7] =
+        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap), (8, thread)];
     // SAFETY: they are fit for whatever a user says.
     unsafe {
         calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }));
-        process.domain.bind_wait(0, Call { method: give_way, this });
         process.domain.bind_wait(1, Call { method: go_on, this });
     }
 }
@@ -90,10 +90,25 @@ unsafe extern "C" fn unmap(this: *const (), at: u64, pages: u64, _: u64, _: u64)
     0
 }
 
-unsafe extern "C" fn give_way(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: in a call that may wait.
-    unsafe { kernel().threads.give_way() };
-    0
+unsafe extern "C" fn thread(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+    if !memory::is_users(entry) || !memory::is_users(stack) {
+        return REFUSED;
+    }
+    // SAFETY: bound so.
+    if kernel().start_thread(unsafe { of(this) }, entry, stack) { 0 } else { REFUSED }
+}
+
+/// What measures a call of the kernel to a server.
+pub fn upcall(server: &'static Process) -> Call {
+    Call { method: measure_upcall, this: server as *const Process as *const () }
+}
+
+unsafe extern "C" fn measure_upcall(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    let start = time::counter();
+    // SAFETY: bound so; on a thread's kernel stack.
+    let answer = unsafe { upcall::call(&of(this).domain, u64::MAX, 0, [0; 3]) };
+    let end = time::counter();
+    if answer.is_ok() { (end - start) as i64 } else { REFUSED }
 }
 
 unsafe extern "C" fn go_on(_: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {

@@ -1,6 +1,6 @@
 //! The calls that the kernel binds for each domain, by their numbers.
 
-use core::arch::global_asm;
+use core::arch::{asm, global_asm};
 
 /// Calls that never wait.
 #[derive(Clone, Copy)]
@@ -20,14 +20,16 @@ pub enum Number {
     Map = 6,
     /// Pages that aren't needed any more.
     Unmap = 7,
+    /// One more thread: what it does, and on which stack.
+    Thread = 8,
+    /// The kernel calls the server, and answers what that took.
+    Upcall = 9,
 }
 
 /// Calls that may wait.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub enum Wait {
-    /// Others have a turn.
-    GiveWay = 0,
     /// What a signal has interrupted goes on: where, or 0.
     GoOn = 1,
 }
@@ -38,6 +40,7 @@ unsafe extern "C" {
     fn user_wait(number: u64, a: u64) -> i64;
     fn user_entry();
     fn user_signals();
+    fn user_thread();
 }
 
 /// Calls by the number.
@@ -69,7 +72,8 @@ pub fn wait(number: u64, a: u64) -> i64 {
 /// Others have a turn.
 #[inline]
 pub fn give_way() {
-    wait(Wait::GiveWay as u64, 0);
+    // SAFETY: nothing else is done by that.
+    unsafe { asm!("int 0x2c", options(nostack, nomem)) };
 }
 
 /// The thread, or the upcall, ends.
@@ -82,6 +86,7 @@ pub fn end(answer: i64) -> ! {
 struct Stack(#[allow(dead_code)] [u8; 16384]);
 
 static mut CALLED: Stack = Stack([0; 16384]);
+static mut SPAWNED: Stack = Stack([0; 16384]);
 static mut SIGNALLED: Stack = Stack([0; 16384]);
 
 /// This domain can be called.
@@ -89,6 +94,18 @@ pub fn offer() {
     let stack = &raw mut CALLED as u64 + 16384;
     call(Number::Offer, user_entry as *const () as u64, stack);
 }
+
+/// Another thread of this domain does something, and ends. There may be one such at a time.
+pub fn spawn(what: extern "C" fn()) {
+    // SAFETY: the thread before has ended.
+    unsafe { THREAD = what };
+    let stack = &raw mut SPAWNED as u64 + 16384;
+    call(Number::Thread, user_thread as *const () as u64, stack);
+}
+
+static mut THREAD: extern "C" fn() = idle;
+
+extern "C" fn idle() {}
 
 /// What happens to this domain goes to a function that is told what it was, and says where to go on (0: there).
 pub fn on_signal(handler: extern "C" fn(vector: u64, address: u64, at: u64) -> u64) {
@@ -149,6 +166,12 @@ global_asm!(
     "xor eax, eax",
     "syscall",
     "ud2",
+    "user_thread:",
+    "call [rip + {thread}]",
+    "xor esi, esi",
+    "xor eax, eax",
+    "syscall",
+    "ud2",
     "user_signals:",
     "call [rip + {handler}]",
     "mov rsi, rax",
@@ -156,4 +179,5 @@ global_asm!(
     "int 0x2e",
     "ud2",
     handler = sym HANDLER,
+    thread = sym THREAD,
 );

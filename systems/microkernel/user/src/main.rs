@@ -38,7 +38,8 @@ extern "C" fn user_main(role: u64) -> i64 {
         0 => calls::offer(),
         1 => measures::all(),
         2 => honest(),
-        role => attacks::attack(role - 3),
+        3 => measures::give_way(),
+        role => attacks::attack(role - 4),
     }
     0
 }

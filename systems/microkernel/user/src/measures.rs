@@ -60,6 +60,11 @@ extern "C" fn told(_: u64, _: u64, at: u64) -> u64 {
     at
 }
 
+/// Gives way as often as somebody measures that.
+pub extern "C" fn give_way() {
+    (0..ROUNDS + 1).for_each(|_| calls::give_way());
+}
+
 pub fn all() {
     let counter: &dyn Counting = black_box(&Counter(42));
     say!("local binding {}", measure(|| _ = black_box(counter.count())));
@@ -70,6 +75,14 @@ pub fn all() {
     assert_eq!(call(Number::Server, 1, 6), 7);
     say!("lrpc {}", measure(|| _ = plain_call(Number::Server, 0, 0)));
     say!("optimised lrpc {}", measure(|| _ = call(Number::Server, 0, 0)));
+    say!("upcall {}", median(|| call(Number::Upcall, 0, 0) as u64));
+    // SAFETY: the kernel does nothing then.
+    say!("exception {}", measure(|| unsafe { asm!("int 0x2d") }));
+    // The first round trips are with the other process that gives way, the others within this one.
+    say!("process switch {}", measure(calls::give_way) / 2);
+    calls::spawn(give_way);
+    calls::give_way();
+    say!("thread switch {}", measure(calls::give_way) / 2);
     calls::on_signal(told);
     // SAFETY: the handler goes on behind it.
     let signal = median(|| unsafe {
