@@ -164,6 +164,7 @@ impl Default for Domain {
 }
 
 /// What belongs to a thread that runs in domains: where it is in them.
+#[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
     pub(crate) state: UnsafeCell<State>,
@@ -205,12 +206,11 @@ impl Activation {
 
 impl Local for Activation {
     #[inline]
-    unsafe fn enter(&self) {
+    unsafe fn enter(&self, last: &Activation) {
         let state = self.state.get();
         // SAFETY: in a handler; the kernel is in each address space.
         unsafe {
-            let old = (*(*GATE.0.get()).state).domain;
-            let new = (*state).domain;
+            let (old, new) = ((*last.state.get()).domain, (*state).domain);
             (*GATE.0.get()).state = state;
             if old != new {
                 crate::upcall::switch((*new).root.get());

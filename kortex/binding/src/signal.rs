@@ -25,7 +25,7 @@ pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64)
     (handler.rip, handler.rsp) = (entry, domain().signal_stack.get());
     (handler.cs, handler.ss) = (u64::from(USER_CODE.0), u64::from(USER_DATA.0));
     handler.rflags = INTERRUPTIBLE | 2;
-    *handler.register(Register::Rdi) = context.vector;
+    *handler.register(Register::Rdi) = context.vector() as u64;
     *handler.register(Register::Rsi) = address;
     *handler.register(Register::Rdx) = context.rip;
     activation.interrupted.set(context);

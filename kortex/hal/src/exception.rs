@@ -29,8 +29,8 @@ pub const VECTORS: usize = 48;
 pub struct Context {
     /// Those for whole numbers: r15 to r8, rbp, rdi, rsi, rdx, rcx, rbx, rax.
     pub registers: [u64; 15],
-    /// Why it was interrupted.
-    pub vector: u64,
+    /// Why it was interrupted, as the table of handlers has it.
+    entry: u64,
     /// What the processor says besides.
     pub error: u64,
     /// Where it goes on.
@@ -49,7 +49,9 @@ pub struct Context {
 
 /// The processor puts what it keeps itself before this.
 const VECTOR_REGISTERS: usize = offset_of!(Context, vectors);
-const VECTOR: usize = offset_of!(Context, vector);
+const ENTRY_AT: usize = offset_of!(Context, entry);
+/// Bytes of an entry of the table of handlers.
+const ENTRY: usize = size_of::<(Handler, *const ())>();
 const _: () = assert!(VECTOR_REGISTERS.is_multiple_of(16) && offset_of!(Context, registers) == 0);
 
 /// A register's place in [`Context::registers`].
@@ -85,7 +87,12 @@ impl Context {
         (vectors[0], vectors[1]) = (0x7f, 0x03);
         (vectors[24], vectors[25]) = (0x80, 0x1f);
         let (cs, ss) = (code as u64, data as u64);
-        Context { registers: [0; 15], vector: 0, error: 0, rip, cs, rflags, rsp, ss, vectors }
+        Context { registers: [0; 15], entry: 0, error: 0, rip, cs, rflags, rsp, ss, vectors }
+    }
+
+    /// Why it was interrupted.
+    pub fn vector(&self) -> usize {
+        self.entry as usize / ENTRY
     }
 
     /// Whether it is a user's.
@@ -281,7 +288,7 @@ global_asm!(
     ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && (vector != 14) && (vector != 17) && (vector != 21)",
     "push 0",
     ".endif",
-    "push vector",
+    "push vector * {entry}",
     "jmp kortex_exception",
     ".set vector, vector + 1",
     ".endr",
@@ -303,9 +310,8 @@ global_asm!(
     "push r15",
     where_vectors_are_used!("fxsave64 [rsp + {vector_registers}]"),
     "mov rdi, rsp",
-    "mov eax, [rsp + {vector}]",
+    "mov eax, [rsp + {entry_at}]",
     "mov rsp, [{state} + 8]",
-    "shl eax, 4",
     "mov rsi, [{state} + 24 + rax]",
     "cld",
     "call [{state} + 16 + rax]",
@@ -332,7 +338,8 @@ global_asm!(
     "iretq",
     ".popsection",
     vectors = const VECTORS,
-    vector = const VECTOR,
+    entry = const ENTRY,
+    entry_at = const ENTRY_AT,
     vector_registers = const VECTOR_REGISTERS,
     state = sym STATE,
 );

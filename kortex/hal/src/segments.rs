@@ -70,5 +70,9 @@ pub unsafe fn load() {
 /// There is memory, and nobody else uses it.
 pub unsafe fn set_stack(stack: Stack, top: *mut u8) {
     // SAFETY: the processor reads it only when it is interrupted, on this processor.
-    unsafe { (*TABLES.task.get()).interrupt_stack_table[stack as usize] = VirtAddr::from_ptr(top) };
+    unsafe {
+        // That it is an address is known; a switch of threads needn't find out.
+        let top = VirtAddr::new_unsafe(top as u64);
+        (*TABLES.task.get()).interrupt_stack_table[stack as usize] = top;
+    }
 }

@@ -16,7 +16,7 @@ mod policy;
 mod queue;
 
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::{eq, null_mut};
+use core::ptr::null_mut;
 
 use kortex_hal::exception::{Context, Trap};
 
@@ -25,23 +25,25 @@ pub use queue::Queue;
 
 /// What belongs to a thread beside its context.
 pub trait Local {
-    /// This one goes on, instead of the one for which that was said last.
+    /// This one goes on, instead of the last one.
     ///
     /// # Safety
     /// Called by a scheduler, for the thread that will be running.
-    unsafe fn enter(&self);
+    unsafe fn enter(&self, last: &Self);
 }
 
 /// Nothing belongs to it.
 impl Local for () {
     #[inline]
-    unsafe fn enter(&self) {}
+    unsafe fn enter(&self, _: &()) {}
 }
 
 /// A thread.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Thread<L: 'static> {
+    /// What belongs to it. It comes first, so that it is where the thread is.
+    pub local: L,
     /// What it begins with.
     first: UnsafeCell<Context>,
     /// Where it goes on when it isn't running: it may have got other contexts meanwhile.
@@ -51,8 +53,6 @@ pub struct Thread<L: 'static> {
     previous: Cell<Option<&'static Thread<L>>>,
     /// The lower, the sooner it runs, where that counts.
     priority: Cell<usize>,
-    /// What belongs to it.
-    pub local: L,
 }
 
 // SAFETY: see the head of this file.
@@ -92,9 +92,10 @@ impl<L: 'static> Thread<L> {
 pub struct Scheduler<P, T, L: 'static> {
     policy: P,
     trap: T,
-    running: Cell<Option<&'static Thread<L>>>,
     /// Runs when no other one can.
     idle: Cell<Option<&'static Thread<L>>>,
+    /// That one runs: of the others, the policy knows which.
+    is_idle: Cell<bool>,
 }
 
 // SAFETY: see the head of this file.
@@ -103,7 +104,7 @@ unsafe impl<P, T, L: 'static> Sync for Scheduler<P, T, L> {}
 impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// One that has no threads yet.
     pub const fn new(policy: P, trap: T) -> Scheduler<P, T, L> {
-        Scheduler { policy, trap, running: Cell::new(None), idle: Cell::new(None) }
+        Scheduler { policy, trap, idle: Cell::new(None), is_idle: Cell::new(true) }
     }
 
     /// What runs now is this thread from now on. It is what runs when no other one can.
@@ -113,7 +114,6 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     pub unsafe fn begin(&self, idle: &'static Thread<L>) {
         idle.reset();
         self.idle.set(Some(idle));
-        self.running.set(Some(idle));
         // SAFETY: as the caller promises; a thread stays.
         unsafe { self.trap.set_current(idle.context.get()) };
     }
@@ -121,8 +121,13 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// The thread that runs.
     #[inline]
     pub fn running(&self) -> &'static Thread<L> {
-        // SAFETY: a scheduler begins with a thread.
-        unsafe { self.running.get().unwrap_unchecked() }
+        let running = if self.is_idle.get() { None } else { self.policy.current() };
+        running.unwrap_or_else(|| self.idle())
+    }
+
+    #[cold]
+    fn idle(&self) -> &'static Thread<L> {
+        self.idle.get().expect("a scheduler begins with a thread")
     }
 
     /// A new thread may run from now on.
@@ -134,38 +139,40 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// Others have their turn.
     ///
     /// # Safety
-    /// Called by a handler, which returns to another context then.
+    /// Called by a handler, of another thread than the idle one, which returns to another context then.
     #[inline]
     pub unsafe fn give_way(&self) {
-        // SAFETY: as the caller promises.
-        unsafe { self.run(self.policy.turn()) };
+        let last = self.policy.current();
+        // SAFETY: as the caller promises: one runs that the policy knows.
+        unsafe { self.go_on(last.unwrap_unchecked(), self.policy.turn().unwrap_unchecked()) };
     }
 
     /// The running thread's time is over, if that ever is.
     ///
     /// # Safety
-    /// As for [`give_way`](Scheduler::give_way).
+    /// As for [`give_way`](Scheduler::give_way), but of any thread.
     pub unsafe fn tick(&self) {
-        let is_idle = self.idle.get().is_some_and(|idle| eq(idle, self.running()));
-        let next = match is_idle {
-            true => self.policy.first(),
-            false if P::HAS_SLICES => self.policy.turn(),
-            false => return,
-        };
-        // SAFETY: as the caller promises.
-        unsafe { self.run(next) };
+        if !self.is_idle.get() {
+            if P::HAS_SLICES {
+                // SAFETY: as the caller promises.
+                unsafe { self.give_way() };
+            }
+        } else if let Some(first) = self.policy.first() {
+            self.is_idle.set(false);
+            // SAFETY: as the caller promises.
+            unsafe { self.go_on(self.idle(), first) };
+        }
     }
 
     /// The running thread waits until it is notified.
     ///
     /// # Safety
-    /// As for [`give_way`](Scheduler::give_way); it isn't the idle one.
+    /// As for [`give_way`](Scheduler::give_way).
     pub unsafe fn wait(&self, condition: &Condition<L>) {
         let running = self.running();
-        let next = self.policy.leave();
-        condition.0.put(running);
         // SAFETY: as the caller promises.
-        unsafe { self.run(next) };
+        unsafe { self.end() };
+        condition.0.put(running);
     }
 
     /// The first of those that wait may go on; whether there was one.
@@ -176,10 +183,13 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     /// The running thread ends: nobody knows it any more.
     ///
     /// # Safety
-    /// As for [`wait`](Scheduler::wait).
+    /// As for [`give_way`](Scheduler::give_way).
     pub unsafe fn end(&self) {
+        let last = self.running();
+        let next = self.policy.leave();
+        self.is_idle.set(next.is_none());
         // SAFETY: as the caller promises.
-        unsafe { self.run(self.policy.leave()) };
+        unsafe { self.go_on(last, next.unwrap_or_else(|| self.idle())) };
     }
 
     /// Lets users' threads give way by an exception: no more is done than that.
@@ -197,15 +207,11 @@ impl<P: Policy<L>, T: Trap, L: Local> Scheduler<P, T, L> {
     }
 
     #[inline]
-    unsafe fn run(&self, next: Option<&'static Thread<L>>) {
-        let (last, next) = (self.running(), next.or(self.idle.get()));
-        // SAFETY: there is the idle thread since the beginning.
-        let next = unsafe { next.unwrap_unchecked() };
-        self.running.set(Some(next));
+    unsafe fn go_on(&self, last: &'static Thread<L>, next: &'static Thread<L>) {
         last.context.set(self.trap.current());
         // SAFETY: as the caller promises: a handler, in which contexts change.
         unsafe {
-            next.local.enter();
+            next.local.enter(&last.local);
             self.trap.set_current(next.context.get());
         }
     }

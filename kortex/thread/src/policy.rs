@@ -13,6 +13,9 @@ pub trait Policy<L: 'static> {
     /// One more may run.
     fn put(&self, thread: &'static Thread<L>);
 
+    /// Who runs, if it is one of them.
+    fn current(&self) -> Option<&'static Thread<L>>;
+
     /// Nobody ran; who does now.
     fn first(&self) -> Option<&'static Thread<L>>;
 
@@ -83,6 +86,11 @@ impl<L: 'static> Policy<L> for Cooperative<L> {
         self.0.put(thread);
     }
 
+    #[inline]
+    fn current(&self) -> Option<&'static Thread<L>> {
+        self.0.current()
+    }
+
     fn first(&self) -> Option<&'static Thread<L>> {
         self.0.current()
     }
@@ -103,6 +111,11 @@ impl<L: 'static> Policy<L> for RoundRobin<L> {
 
     fn put(&self, thread: &'static Thread<L>) {
         self.0.put(thread);
+    }
+
+    #[inline]
+    fn current(&self) -> Option<&'static Thread<L>> {
+        self.0.current()
     }
 
     fn first(&self) -> Option<&'static Thread<L>> {
@@ -127,6 +140,10 @@ impl<L: 'static> Policy<L> for Priority<L> {
         let priority = thread.priority().min(PRIORITIES - 1);
         self.rings[priority].put(thread);
         self.ready.set(self.ready.get() | 1 << priority);
+    }
+
+    fn current(&self) -> Option<&'static Thread<L>> {
+        self.rings.get(self.running.get())?.current()
     }
 
     fn first(&self) -> Option<&'static Thread<L>> {

@@ -191,9 +191,9 @@ extern "C" fn fault(context: &mut Context, _: *const ()) {
         return;
     }
     if !context.is_user() {
-        panic!("exception {} at {:#x}, address {:#x}", context.vector, context.rip, Cr2::read_raw());
+        panic!("exception {} at {:#x}, address {:#x}", context.vector(), context.rip, Cr2::read_raw());
     }
-    let address = if context.vector as usize == PAGE_FAULT { Cr2::read_raw() } else { 0 };
+    let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
     let activation = &kernel().threads.running().local;
     // SAFETY: in a handler, of the thread that runs.
     unsafe {
@@ -208,7 +208,7 @@ fn report(context: &Context, what: &str) {
     let process = gate::domain() as *const Domain as *const Process;
     // SAFETY: users' code runs in domains of processes only, which begin with them.
     let Process { name, role, .. } = unsafe { &*process };
-    let (vector, rip) = (context.vector, context.rip);
+    let (vector, rip) = (context.vector(), context.rip);
     let _ = writeln!(Console, "domain {name} {role} {what}: exception {vector} at {rip:#x}: it is dead");
 }
 

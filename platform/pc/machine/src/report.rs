@@ -51,8 +51,8 @@ pub(crate) fn stop(why: &str) -> ! {
 
 /// Handles an exception of the kernel's own code that nobody else handles.
 pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
-    let Context { vector, error, rip, rsp, .. } = context;
-    let address = Cr2::read_raw();
+    let Context { error, rip, rsp, .. } = &*context;
+    let (vector, address) = (context.vector(), Cr2::read_raw());
     let _ = writeln!(
         Console,
         "error: exception {vector} ({error:#x}) at {rip:#x}, stack {rsp:#x}, address {address:#x}"
