@@ -4,7 +4,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
 use core::ptr::null;
 
-use kortex_hal::exception::Context;
+use kortex_hal::exception::{Context, INTERRUPTIBLE};
 use kortex_hal::mmu::AddressSpace;
 use kortex_thread::Local;
 
@@ -186,7 +186,7 @@ impl Activation {
         let kernel_stack = unsafe { crate::upcall::bottom(domain, stack) };
         Activation {
             state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
-            signals: UnsafeCell::new(Context::new(0, 0, true, 0)),
+            signals: UnsafeCell::new(Context::new(0, 0, true, INTERRUPTIBLE | 2)),
             interrupted: Cell::new(core::ptr::null_mut()),
         }
     }

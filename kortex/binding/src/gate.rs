@@ -55,7 +55,8 @@ pub unsafe fn open() {
     // SAFETY: as the caller promises.
     unsafe {
         Efer::update(|flags| flags.insert(EferFlags::SYSTEM_CALL_EXTENSIONS));
-        Star::write(USER_CODE, USER_DATA, KERNEL_CODE, KERNEL_DATA).expect("segments are in the order that this needs");
+        Star::write(USER_CODE, USER_DATA, KERNEL_CODE, KERNEL_DATA)
+            .expect("segments are in the order that this needs");
         LStar::write(VirtAddr::from_ptr(kortex_gate as *const ()));
         SFMask::write(
             RFlags::INTERRUPT_FLAG

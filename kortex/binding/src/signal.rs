@@ -3,8 +3,7 @@
 
 use core::ptr::{eq, null_mut};
 
-use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Register, Trap};
-use kortex_hal::segments::{USER_CODE, USER_DATA};
+use kortex_hal::exception::{Context, Processor, Register, Trap};
 
 use crate::domain::Activation;
 use crate::gate::domain;
@@ -20,11 +19,9 @@ pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64)
     if entry == 0 || !activation.interrupted.get().is_null() {
         return false;
     }
-    // SAFETY: nobody else uses it.
+    // SAFETY: nobody else uses it. It was made for a user's code, and only that has run in it.
     let handler = unsafe { &mut *activation.signals.get() };
     (handler.rip, handler.rsp) = (entry, domain().signal_stack.get());
-    (handler.cs, handler.ss) = (u64::from(USER_CODE.0), u64::from(USER_DATA.0));
-    handler.rflags = INTERRUPTIBLE | 2;
     *handler.register(Register::Rdi) = context.vector() as u64;
     *handler.register(Register::Rsi) = address;
     *handler.register(Register::Rdx) = context.rip;

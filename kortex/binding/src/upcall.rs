@@ -49,7 +49,12 @@ unsafe extern "C" {
 /// # Safety
 /// Called by a method, on a thread's kernel stack.
 #[inline]
-pub unsafe fn call(domain: &'static Domain, time: u64, this: u64, [a, b, c]: [u64; 3]) -> Result<i64, Failed> {
+pub unsafe fn call(
+    domain: &'static Domain,
+    time: u64,
+    this: u64,
+    [a, b, c]: [u64; 3],
+) -> Result<i64, Failed> {
     // SAFETY: as the caller promises.
     let Answer { answer, failed } = unsafe { kortex_upcall(domain, time, this, a, b, c) };
     match failed {

@@ -10,11 +10,12 @@
 
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;
 
-use x86_64::{PrivilegeLevel, VirtAddr};
-use x86_64::structures::idt::InterruptDescriptorTable;
+use x86_64::VirtAddr;
+use x86_64::instructions::tables::lidt;
+use x86_64::structures::DescriptorTablePointer;
 
 use crate::segments::{self, Stack};
 
@@ -144,7 +145,7 @@ impl Trap for Processor {
     #[inline]
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {
         // SAFETY: it is read with interrupts off.
-        unsafe { (*STATE.0.get()).handlers[vector] = (handler, of) };
+        unsafe { (*STATE.0.get()).handlers[vector].write((handler, of)) };
     }
 
     #[inline]
@@ -169,7 +170,9 @@ impl Trap for Processor {
     }
 }
 
-/// For exceptions after which nothing goes on: they come when the processor can't keep what it does.
+/// After these nothing goes on: what is interrupted can't be kept, or the machine is broken.
+const FATAL: [usize; 3] = [2, DOUBLE_FAULT, 18];
+/// An exception of what is done about another.
 pub const DOUBLE_FAULT: usize = 8;
 /// An instruction for debuggers.
 pub const BREAKPOINT: usize = 3;
@@ -180,7 +183,7 @@ pub const PAGE_FAULT: usize = 14;
 struct State {
     current: *mut Context,
     stack: *mut u8,
-    handlers: [(Handler, *const ()); VECTORS],
+    handlers: [MaybeUninit<(Handler, *const ())>; VECTORS],
 }
 
 struct Shared<T>(UnsafeCell<T>);
@@ -191,9 +194,32 @@ unsafe impl<T> Sync for Shared<T> {}
 static STATE: Shared<State> = Shared(UnsafeCell::new(State {
     current: null_mut(),
     stack: null_mut(),
-    handlers: [(nobody, null_mut()); VECTORS],
+    handlers: [MaybeUninit::uninit(); VECTORS],
 }));
-static TABLE: Shared<InterruptDescriptorTable> = Shared(UnsafeCell::new(InterruptDescriptorTable::new()));
+
+/// What the processor looks up: for each vector where its code is and on which stack it runs.
+static TABLE: Shared<[Gate; VECTORS]> = Shared(UnsafeCell::new([Gate { words: [0; 2] }; VECTORS]));
+
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Gate {
+    words: [u64; 2],
+}
+
+impl Gate {
+    const PRESENT: u64 = 1 << 47;
+    /// Interrupts are off in it.
+    const INTERRUPT: u64 = 0xe << 40;
+    const USERS: u64 = 3 << 45;
+
+    fn new(address: u64, stack: Stack) -> Gate {
+        let code = u64::from(segments::KERNEL_CODE.0);
+        // The processor counts stacks from 1.
+        let stack = stack as u64 + 1;
+        let low = address & 0xffff | code << 16 | stack << 32 | (address >> 16 & 0xffff) << 48;
+        Gate { words: [low | Gate::PRESENT | Gate::INTERRUPT, address >> 32] }
+    }
+}
 
 extern "C" fn nobody(_: &mut Context, _: *const ()) {}
 
@@ -208,36 +234,18 @@ unsafe extern "C" {
 /// # Safety
 /// Called once, after [`segments::load`]; the stacks are memory that nobody else uses; `current` stays until another one is.
 pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
-    // SAFETY: nobody is interrupted before the table is loaded.
+    // SAFETY: nobody is interrupted before the table is loaded; it lives for ever.
     unsafe {
-        let state = STATE.0.get();
-        (*state).stack = stack;
+        (*STATE.0.get()).stack = stack;
         Processor.set_current(current);
         segments::set_stack(Stack::Fatal, fatal);
-        let table = &mut *TABLE.0.get();
-        let (context, fatal) = (Stack::Context as u16, Stack::Fatal as u16);
-        table.divide_error.set_handler_addr(address(0)).set_stack_index(context);
-        table.debug.set_handler_addr(address(1)).set_stack_index(context);
-        table.non_maskable_interrupt.set_handler_addr(address(2)).set_stack_index(fatal);
-        table.breakpoint.set_handler_addr(address(3)).set_stack_index(context);
-        table.overflow.set_handler_addr(address(4)).set_stack_index(context);
-        table.bound_range_exceeded.set_handler_addr(address(5)).set_stack_index(context);
-        table.invalid_opcode.set_handler_addr(address(6)).set_stack_index(context);
-        table.device_not_available.set_handler_addr(address(7)).set_stack_index(context);
-        table.double_fault.set_handler_addr(address(DOUBLE_FAULT)).set_stack_index(fatal);
-        table.invalid_tss.set_handler_addr(address(10)).set_stack_index(context);
-        table.segment_not_present.set_handler_addr(address(11)).set_stack_index(context);
-        table.stack_segment_fault.set_handler_addr(address(12)).set_stack_index(context);
-        table.general_protection_fault.set_handler_addr(address(13)).set_stack_index(context);
-        table.page_fault.set_handler_addr(address(PAGE_FAULT)).set_stack_index(context);
-        table.x87_floating_point.set_handler_addr(address(16)).set_stack_index(context);
-        table.alignment_check.set_handler_addr(address(17)).set_stack_index(context);
-        table.machine_check.set_handler_addr(address(18)).set_stack_index(fatal);
-        table.simd_floating_point.set_handler_addr(address(19)).set_stack_index(context);
-        for vector in OWN..VECTORS {
-            table[vector as u8].set_handler_addr(address(vector)).set_stack_index(context);
+        for vector in 0..VECTORS {
+            let own = if FATAL.contains(&vector) { Stack::Fatal } else { Stack::Context };
+            (*TABLE.0.get())[vector] = Gate::new(first_instruction(vector), own);
+            Processor.unregister(vector);
         }
-        (*TABLE.0.get()).load();
+        let limit = (size_of::<[Gate; VECTORS]>() - 1) as u16;
+        lidt(&DescriptorTablePointer { limit, base: VirtAddr::from_ptr(TABLE.0.get()) });
     }
 }
 
@@ -246,21 +254,13 @@ pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
 /// # Safety
 /// Its handler is fit for whoever calls.
 pub unsafe fn allow_users(vector: usize) {
-    // SAFETY: a change of one entry that only adds a way to it.
-    unsafe {
-        let table = &mut *TABLE.0.get();
-        let users = PrivilegeLevel::Ring3;
-        match vector {
-            BREAKPOINT => table.breakpoint.set_handler_addr(address(vector)).set_privilege_level(users),
-            _ => table[vector as u8].set_handler_addr(address(vector)).set_privilege_level(users),
-        }
-        .set_stack_index(Stack::Context as u16);
-    }
+    // SAFETY: a change of one bit field that only adds a way to it.
+    unsafe { (*TABLE.0.get())[vector].words[0] |= Gate::USERS };
 }
 
 /// Where a vector's first instruction is.
-fn address(vector: usize) -> VirtAddr {
-    VirtAddr::from_ptr(&raw const kortex_vectors) + 16 * vector as u64
+fn first_instruction(vector: usize) -> u64 {
+    (&raw const kortex_vectors) as u64 + 16 * vector as u64
 }
 
 #[cfg(target_feature = "sse")]

@@ -32,7 +32,8 @@ fn thread(priority: usize) -> &'static Thread<()> {
 
 impl<P: Policy<()>> Kernel<P> {
     fn new(policy: P, priorities: &[usize]) -> Kernel<P> {
-        let scheduler: &'static _ = Box::leak(Box::new(Scheduler::new(policy, MadeUp(Cell::new(null_mut())))));
+        let scheduler: &'static _ =
+            Box::leak(Box::new(Scheduler::new(policy, MadeUp(Cell::new(null_mut())))));
         let mut threads = vec![thread(0)];
         // SAFETY: nothing is ever resumed here.
         unsafe { scheduler.begin(threads[0]) };

@@ -1,20 +1,20 @@
 //! The kernel: what happens to processes, and when all of them have ended.
 
 use core::cell::{Cell, RefCell, UnsafeCell};
-use core::fmt::Write;
 use core::mem::MaybeUninit;
 use core::ptr::null;
 
+use drystone_machine::Part::{Address, Number, Text};
 use drystone_machine::{Console, Machine, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
 use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
 use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Processor, Register, Trap};
-use kortex_hal::{exception, interrupt};
 use kortex_hal::mmu::{Access, AddressSpace, PAGE};
 use kortex_hal::time;
 use kortex_hal::x86_64::instructions::interrupts::enable_and_hlt;
 use kortex_hal::x86_64::registers::control::Cr2;
+use kortex_hal::{exception, interrupt};
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Space, order};
 
@@ -44,6 +44,8 @@ pub struct Kernel {
     pub threads: Threads,
     live: Cell<usize>,
     beats: u32,
+    /// When somebody was told last what had happened, by the processor's counter.
+    pub told: Cell<u64>,
 }
 
 struct Place(UnsafeCell<MaybeUninit<Kernel>>);
@@ -70,7 +72,14 @@ pub unsafe fn begin(machine: Machine) -> &'static Kernel {
         let beats = (time::measure().alarm * SLICE / 1000) as u32;
         let threads = Threads::new(Policy::new(), Processor);
         let pages = RefCell::new(pages);
-        (*KERNEL.0.get()).write(Kernel { pages, space, threads, live: Cell::new(0), beats });
+        (*KERNEL.0.get()).write(Kernel {
+            pages,
+            space,
+            threads,
+            live: Cell::new(0),
+            beats,
+            told: Cell::new(0),
+        });
         for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
             Processor.register(vector, fault, null());
         }
@@ -90,7 +99,11 @@ pub unsafe fn begin(machine: Machine) -> &'static Kernel {
 impl Kernel {
     /// Memory for something that stays.
     fn place<T>(&self, value: T) -> &'static T {
-        let memory = self.pages.borrow_mut().allocate(order(size_of::<T>())).expect("there is memory for the first processes");
+        let memory = self
+            .pages
+            .borrow_mut()
+            .allocate(order(size_of::<T>()))
+            .expect("there is memory for the first processes");
         let place = memory.cast::<T>();
         // SAFETY: it is large enough and nobody else's.
         unsafe {
@@ -106,6 +119,7 @@ impl Kernel {
     }
 
     /// Starts a process, which is told what it is to do.
+    #[inline(never)]
     pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process {
         let space = Paged::create(&self.space, domain::USERS, &self.pages, MOST).expect("there is memory");
         let process = self.place(Process { domain: Domain::new(), space: RefCell::new(space), name, role });
@@ -124,6 +138,7 @@ impl Kernel {
     }
 
     /// Starts a thread of a process; `false`: there are too many.
+    #[inline(never)]
     pub fn start_thread(&'static self, process: &'static Process, entry: u64, stack: u64) -> bool {
         if self.live.get() == MOST_THREADS {
             return false;
@@ -155,7 +170,11 @@ impl Kernel {
         // SAFETY: it is the kernel's own.
         let idle = unsafe {
             own.set_space(&self.space);
-            self.place(ProcessThread::new(Context::new(0, 0, false, 2), 0, Activation::new(own, self.kernel_stack())))
+            self.place(ProcessThread::new(
+                Context::new(0, 0, false, 2),
+                0,
+                Activation::new(own, self.kernel_stack()),
+            ))
         };
         // SAFETY: this is what runs now.
         unsafe {
@@ -167,7 +186,7 @@ impl Kernel {
             enable_and_hlt();
             kortex_hal::x86_64::instructions::interrupts::disable();
         }
-        let _ = writeln!(Console, "all threads have ended");
+        Console.say(&[Text("all threads have ended")]);
         end(0)
     }
 }
@@ -178,7 +197,7 @@ extern "C" fn tick(context: &mut Context, _: *const ()) {
     // SAFETY: in a handler, of the thread that runs.
     unsafe {
         if context.is_user() && gate::tick() {
-            report(context, "takes too long");
+            report(context, " takes too long: exception ");
             upcall::abort(&kernel().threads.running().local, context, Failed::Timeout);
         } else {
             kernel().threads.tick();
@@ -187,29 +206,53 @@ extern "C" fn tick(context: &mut Context, _: *const ()) {
 }
 
 extern "C" fn fault(context: &mut Context, _: *const ()) {
-    if memory::fail(context) {
-        return;
-    }
     if !context.is_user() {
-        panic!("exception {} at {:#x}, address {:#x}", context.vector(), context.rip, Cr2::read_raw());
+        return own_fault(context);
     }
     let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
     let activation = &kernel().threads.running().local;
+    kernel().told.set(time::counter());
     // SAFETY: in a handler, of the thread that runs.
-    unsafe {
-        if !signal::tell(activation, context, address) {
-            report(context, "has done what it must not");
-            upcall::abort(activation, context, Failed::Fault);
-        }
+    if !unsafe { signal::tell(activation, context, address) } {
+        dies(activation, context);
     }
+}
+
+/// The kernel has tried what a user has said, or is wrong.
+#[cold]
+#[inline(never)]
+fn own_fault(context: &mut Context) {
+    if !memory::fail(context) {
+        let (vector, at) = (Number(context.vector() as i64), Address(context.rip));
+        Console.say(&[Text("error: the kernel's exception "), vector, Text(" at "), at]);
+        end(101);
+    }
+}
+
+/// The domain of the thread that runs is dead from now on.
+#[cold]
+#[inline(never)]
+fn dies(activation: &Activation, context: &mut Context) {
+    report(context, " has done what it must not: exception ");
+    // SAFETY: in a handler, of the thread that runs.
+    unsafe { upcall::abort(activation, context, Failed::Fault) };
 }
 
 fn report(context: &Context, what: &str) {
     let process = gate::domain() as *const Domain as *const Process;
     // SAFETY: users' code runs in domains of processes only, which begin with them.
     let Process { name, role, .. } = unsafe { &*process };
-    let (vector, rip) = (context.vector(), context.rip);
-    let _ = writeln!(Console, "domain {name} {role} {what}: exception {vector} at {rip:#x}: it is dead");
+    Console.say(&[
+        Text("domain "),
+        Text(name),
+        Text(" "),
+        Number(*role as i64),
+        Text(what),
+        Number(context.vector() as i64),
+        Text(" at "),
+        Address(context.rip),
+        Text(": it is dead"),
+    ]);
 }
 
 unsafe extern "C" fn ended(_: *const ()) {

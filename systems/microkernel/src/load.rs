@@ -31,8 +31,7 @@ pub fn load(space: &mut Paged<'_, Memory>) -> Result<u64, Refused> {
         if kind != LOAD {
             continue;
         }
-        let access =
-            Access { write: flags & WRITE != 0, execute: flags & EXECUTE != 0, ..Access::READ };
+        let access = Access { write: flags & WRITE != 0, execute: flags & EXECUTE != 0, ..Access::READ };
         let start = address & !(PAGE - 1);
         space.map(start, (address + in_memory - start).div_ceil(PAGE), access)?;
         space.fill(address, &PROGRAM[offset..][..in_file])?;

@@ -10,10 +10,12 @@ mod load;
 mod methods;
 mod process;
 
-use core::fmt::Write;
 use core::ops::Range;
 use core::panic::PanicInfo;
 
+#[cfg(debug_assertions)]
+use drystone_machine::Part;
+use drystone_machine::Part::Text;
 use drystone_machine::{Console, Machine, end};
 use kortex_binding::Activation;
 use kortex_hal::exception::Processor;
@@ -59,8 +61,14 @@ fn machine_main(machine: Machine) -> ! {
     kernel.run()
 }
 
+/// Says where the kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    let _ = writeln!(Console, "error: {info}");
+    Console.say(&[Text("error: the kernel is wrong")]);
+    #[cfg(debug_assertions)]
+    if let Some(place) = info.location() {
+        Console.say(&[Text("  in "), Text(place.file()), Text(":"), Part::Number(i64::from(place.line()))]);
+    }
+    let _ = info;
     end(101)
 }

@@ -1,6 +1,5 @@
 //! What processes can call. Nothing of what they say is believed.
 
-
 use drystone_machine::Console;
 use kortex_binding::{Call, Domain, Method, REFUSED, memory, signal, upcall};
 use kortex_hal::mmu::{Access, PAGE};
@@ -16,8 +15,8 @@ use crate::process::Process;
 /// The process stays.
 pub unsafe fn bind(process: &'static Process) {
     let this = process as *const Process as *const ();
-    let calls: [(usize, Method); 7] =
-        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap), (8, thread)];
+    let calls: [(usize, Method); 8] =
+        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap), (8, thread), (10, told)];
     // SAFETY: they are fit for whatever a user says.
     unsafe {
         calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }));
@@ -98,6 +97,10 @@ unsafe extern "C" fn thread(this: *const (), entry: u64, stack: u64, _: u64, _: 
     if kernel().start_thread(unsafe { of(this) }, entry, stack) { 0 } else { REFUSED }
 }
 
+unsafe extern "C" fn told(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    kernel().told.get() as i64
+}
+
 /// What measures a call of the kernel to a server.
 pub fn upcall(server: &'static Process) -> Call {
     Call { method: measure_upcall, this: server as *const Process as *const () }
@@ -118,4 +121,3 @@ unsafe extern "C" fn go_on(_: *const (), at: u64, _: u64, _: u64, _: u64) -> i64
     // SAFETY: likewise, of the thread that runs.
     if unsafe { signal::go_on(&kernel().threads.running().local, at) } { 0 } else { REFUSED }
 }
-

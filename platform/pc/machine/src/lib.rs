@@ -25,7 +25,7 @@ use kortex_hal::{interrupt, segments};
 use kortex_memory::buddy::Buddy;
 
 use info::StartInfo;
-pub use report::{Console, end};
+pub use report::{Console, Part, end};
 
 /// What a kernel begins with.
 #[derive(Debug)]

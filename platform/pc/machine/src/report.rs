@@ -1,6 +1,6 @@
 //! When nothing goes on: it is said why, and the machine ends.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use kortex_hal::debug;
 use kortex_hal::exception::Context;
@@ -12,7 +12,18 @@ use kortex_hal::x86_64::registers::control::Cr2;
 #[derive(Debug)]
 pub struct Console;
 
-impl Write for Console {
+/// Part of a message. A kernel that is to be small says with it what it has to, without Rust's formatting.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// As it is.
+    Text(&'a str),
+    /// In decimal.
+    Number(i64),
+    /// In hexadecimal.
+    Address(u64),
+}
+
+impl fmt::Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.write_bytes(text.as_bytes());
         Ok(())
@@ -27,12 +38,45 @@ impl Console {
             unsafe { Serial::new(COM1) }.send(bytes);
         }
     }
+
+    /// Writes a message, as a line.
+    pub fn say(&mut self, message: &[Part<'_>]) {
+        for &part in message {
+            match part {
+                Part::Text(text) => self.write_bytes(text.as_bytes()),
+                Part::Number(number) => {
+                    if number < 0 {
+                        self.write_bytes(b"-");
+                    }
+                    self.digits(number.unsigned_abs(), 10);
+                }
+                Part::Address(address) => {
+                    self.write_bytes(b"0x");
+                    self.digits(address, 16);
+                }
+            }
+        }
+        self.write_bytes(b"\n");
+    }
+
+    fn digits(&mut self, mut number: u64, base: u64) {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b"0123456789abcdef"[(number % base) as usize];
+            number /= base;
+            if number == 0 {
+                return self.write_bytes(&digits[first..]);
+            }
+        }
+    }
 }
 
 /// Says an emulator the status, and ends it; without one, the machine stops.
 pub fn end(status: i64) -> ! {
     // The emulator's own status has too few bits.
-    let _ = writeln!(Console, "\x1estatus {status}");
+    Console.say(&[Part::Text("\x1estatus "), Part::Number(status)]);
     debug::exit(status as u32 & 0x3f);
     interrupts::disable();
     loop {
@@ -45,17 +89,24 @@ const FATAL: i64 = 101;
 
 /// Says why nothing goes on.
 pub(crate) fn stop(why: &str) -> ! {
-    let _ = writeln!(Console, "error: {why}");
+    Console.say(&[Part::Text("error: "), Part::Text(why)]);
     end(FATAL)
 }
 
 /// Handles an exception of the kernel's own code that nobody else handles.
 pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
-    let Context { error, rip, rsp, .. } = &*context;
-    let (vector, address) = (context.vector(), Cr2::read_raw());
-    let _ = writeln!(
-        Console,
-        "error: exception {vector} ({error:#x}) at {rip:#x}, stack {rsp:#x}, address {address:#x}"
-    );
+    use Part::{Address, Number, Text};
+    Console.say(&[
+        Text("error: exception "),
+        Number(context.vector() as i64),
+        Text(" ("),
+        Address(context.error),
+        Text(") at "),
+        Address(context.rip),
+        Text(", stack "),
+        Address(context.rsp),
+        Text(", address "),
+        Address(Cr2::read_raw()),
+    ]);
     end(FATAL)
 }

@@ -62,11 +62,7 @@ pub fn attack(number: u64) {
         // SAFETY: the stack is nowhere when the instruction stops.
         33 => unsafe { asm!("mov rsp, 8", "int3", "ud2") },
         // SAFETY: the kernel is called with a stack of its own, and flags that it must not take over.
-        34 => unsafe {
-            asm!(
-                "mov r11, rsp", "xor esp, esp", "std", "pushfq", options(noreturn)
-            )
-        },
+        34 => unsafe { asm!("mov r11, rsp", "xor esp, esp", "std", "pushfq", options(noreturn)) },
         35 => exhaust(),
         36 => bad_calls(),
         37 => {

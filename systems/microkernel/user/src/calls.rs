@@ -24,6 +24,8 @@ pub enum Number {
     Thread = 8,
     /// The kernel calls the server, and answers what that took.
     Upcall = 9,
+    /// When the kernel told somebody last what had happened.
+    Told = 10,
 }
 
 /// Calls that may wait.
