@@ -42,38 +42,90 @@ struct Region {
 const MAGIC: u32 = 0x336e_c578;
 const MEMORY: u32 = 1;
 
-impl StartInfo {
-    /// Whether it is one.
-    pub fn is_valid(&self) -> bool {
-        self.magic == MAGIC && self.version >= 1 && self.memory_map != 0
+/// What is kept of it: where the loader has put it there may be nothing soon.
+pub struct Info {
+    memory: Ranges<MOST_REGIONS>,
+    modules: Ranges<MOST_MODULES>,
+    command_line: [u8; LONGEST],
+    length: usize,
+}
+
+/// What is beyond these isn't used.
+const MOST_REGIONS: usize = 32;
+const MOST_MODULES: usize = 4;
+const LONGEST: usize = 2048;
+
+struct Ranges<const MOST: usize> {
+    ranges: [(usize, usize); MOST],
+    count: usize,
+}
+
+impl<const MOST: usize> Ranges<MOST> {
+    const fn new() -> Ranges<MOST> {
+        Ranges { ranges: [(0, 0); MOST], count: 0 }
+    }
+
+    fn keep(&mut self, start: u64, size: u64) {
+        if let Some(range) = self.ranges.get_mut(self.count) {
+            *range = (start as usize, (start + size) as usize);
+            self.count += 1;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.ranges[..self.count].iter().map(|&(start, end)| start..end)
+    }
+}
+
+impl Info {
+    /// Nothing is known.
+    pub const fn new() -> Info {
+        Info { memory: Ranges::new(), modules: Ranges::new(), command_line: [0; LONGEST], length: 0 }
+    }
+
+    /// Keeps what the loader says; `false`: it is no such thing.
+    ///
+    /// # Safety
+    /// See the head of this file.
+    pub unsafe fn keep(&mut self, info: &StartInfo) -> bool {
+        if info.magic != MAGIC || info.version < 1 || info.memory_map == 0 {
+            return false;
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            let regions = info.memory_map as *const Region;
+            for region in slice::from_raw_parts(regions, info.memory_entries as usize) {
+                if region.kind == MEMORY {
+                    self.memory.keep(region.start, region.size);
+                }
+            }
+            if info.modules > 0 {
+                let modules = info.module_list as *const Module;
+                for module in slice::from_raw_parts(modules, info.modules as usize) {
+                    self.modules.keep(module.start, module.size);
+                }
+            }
+            if info.command_line != 0 {
+                let text = CStr::from_ptr(info.command_line as *const _).to_bytes();
+                self.length = text.len().min(LONGEST);
+                self.command_line[..self.length].copy_from_slice(&text[..self.length]);
+            }
+        }
+        true
     }
 
     /// Where memory is.
     pub fn memory(&self) -> impl Iterator<Item = Range<usize>> {
-        // SAFETY: see the head of this file.
-        let all =
-            unsafe { slice::from_raw_parts(self.memory_map as *const Region, self.memory_entries as usize) };
-        let usable = all.iter().filter(|region| region.kind == MEMORY);
-        usable.map(|region| region.start as usize..(region.start + region.size) as usize)
+        self.memory.iter()
     }
 
     /// Files that were loaded beside the image.
     pub fn modules(&self) -> impl Iterator<Item = Range<usize>> {
-        let count = self.modules as usize;
-        let all = match count {
-            0 => &[][..],
-            // SAFETY: see the head of this file.
-            _ => unsafe { slice::from_raw_parts(self.module_list as *const Module, count) },
-        };
-        all.iter().map(|module| module.start as usize..(module.start + module.size) as usize)
+        self.modules.iter()
     }
 
     /// What was said to the image.
     pub fn command_line(&self) -> &[u8] {
-        match self.command_line {
-            0 => &[],
-            // SAFETY: see the head of this file.
-            text => unsafe { CStr::from_ptr(text as *const _) }.to_bytes(),
-        }
+        &self.command_line[..self.length]
     }
 }

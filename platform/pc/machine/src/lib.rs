@@ -24,7 +24,7 @@ use kortex_hal::mmu::AddressSpace;
 use kortex_hal::{interrupt, segments};
 use kortex_memory::buddy::Buddy;
 
-use info::StartInfo;
+use info::{Info, StartInfo};
 pub use report::{Console, Part, end};
 
 /// What a kernel begins with.
@@ -73,11 +73,18 @@ static FATAL: Stack<{ 8 * 1024 }> = Stack::new();
 /// What is interrupted first.
 static FIRST: Stack<{ size_of::<Context>() }> = Stack::new();
 
+struct Kept(UnsafeCell<Info>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Kept {}
+
+static INFO: Kept = Kept(UnsafeCell::new(Info::new()));
+
 /// What the first instructions call.
 ///
 /// # Safety
 /// For them only.
-unsafe extern "C" fn begin(info: &'static StartInfo) -> ! {
+unsafe extern "C" fn begin(said: &'static StartInfo) -> ! {
     // SAFETY: see the head of this file.
     unsafe {
         segments::load();
@@ -85,9 +92,11 @@ unsafe extern "C" fn begin(info: &'static StartInfo) -> ! {
         for vector in 0..OWN {
             Processor.register(vector, report::fatal, null());
         }
-        if !info.is_valid() {
+        let info = &mut *INFO.0.get();
+        if !info.keep(said) {
             report::stop("the loader says nothing of the machine: it begins by PVH only");
         }
+        let info = &*info;
         let Some((pages, space)) = memory::take(info) else {
             report::stop("there is too little memory");
         };

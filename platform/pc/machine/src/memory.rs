@@ -13,7 +13,7 @@ use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
 use kortex_memory::Pages;
 use kortex_memory::buddy::Buddy;
 
-use crate::info::StartInfo;
+use crate::info::Info;
 
 unsafe extern "C" {
     static machine_image: u8;
@@ -32,7 +32,7 @@ const VIRTIO: usize = 0xfea0_0000;
 ///
 /// # Safety
 /// Called once, by the kernel's first code.
-pub unsafe fn take(info: &StartInfo) -> Option<(Buddy, AddressSpace)> {
+pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
     let image_end = addr_of!(machine_end) as usize;
     let end = info.memory().map(|region| region.end).max()? & !(PAGE - 1);
     let start = info.memory().find(|region| region.contains(&image_end))?.start.max(PAGE);
@@ -58,7 +58,7 @@ pub unsafe fn take(info: &StartInfo) -> Option<(Buddy, AddressSpace)> {
 }
 
 /// What of a region is neither the image's nor a file's that was loaded beside it.
-fn free(info: &StartInfo, taken: &Range<usize>, region: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
+fn free(info: &Info, taken: &Range<usize>, region: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
     let mut at = region.start;
     while at < region.end {
         let used = || core::iter::once(taken.clone()).chain(info.modules());
@@ -77,7 +77,7 @@ fn free(info: &StartInfo, taken: &Range<usize>, region: Range<usize>, found: &mu
 ///
 /// # Safety
 /// As for [`take`].
-unsafe fn map(info: &StartInfo, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
+unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
     let mut table = || {
         let table = pages.allocate(0)?.as_ptr().cast::<Table>();
         // SAFETY: a page that is nobody else's.
