@@ -37,17 +37,10 @@ pub struct Call {
 /// What a call answers that isn't there, or not any more.
 pub const REFUSED: i64 = i64::MIN;
 
-/// How a domain is.
-#[repr(u64)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// It can be called.
-    Idle = 0,
-    /// It is being called.
-    Busy = 1,
-    /// It has done what it must not, and is called no more.
-    Dead = 2,
-}
+/// Of a domain's condition: it is being called.
+pub(crate) const BUSY: u64 = 1;
+/// Of a domain's condition: it has done what it must not, and is called no more.
+const DEAD: u64 = 2;
 
 /// See the head of this file.
 #[repr(C)]
@@ -56,7 +49,7 @@ pub struct Domain {
     pub(crate) root: Cell<u64>,
     pub(crate) entry: Cell<u64>,
     pub(crate) stack: Cell<u64>,
-    pub(crate) condition: Cell<Condition>,
+    pub(crate) condition: Cell<u64>,
     pub(crate) signal_entry: Cell<u64>,
     pub(crate) signal_stack: Cell<u64>,
     calls: UnsafeCell<[Call; CALLS]>,
@@ -86,7 +79,7 @@ impl Domain {
             root: Cell::new(0),
             entry: Cell::new(0),
             stack: Cell::new(0),
-            condition: Cell::new(Condition::Idle),
+            condition: Cell::new(0),
             signal_entry: Cell::new(0),
             signal_stack: Cell::new(0),
             calls: UnsafeCell::new(calls),
@@ -146,14 +139,19 @@ impl Domain {
         *waits.get(number as usize).unwrap_or(&Call { method: refuse, this: null() })
     }
 
-    /// How it is.
-    pub fn condition(&self) -> Condition {
-        self.condition.get()
+    /// Whether it is being called.
+    pub fn is_busy(&self) -> bool {
+        self.condition.get() & BUSY != 0
+    }
+
+    /// Whether it has done what it must not.
+    pub fn is_dead(&self) -> bool {
+        self.condition.get() & DEAD != 0
     }
 
     /// It isn't called any more.
     pub fn die(&self) {
-        self.condition.set(Condition::Dead);
+        self.condition.set(self.condition.get() | DEAD);
     }
 }
 

@@ -11,7 +11,7 @@ use core::ptr::{null, null_mut};
 use kortex_hal::exception::{Context, Register};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA};
 
-use crate::domain::{Activation, CONDITION, Condition, Domain, ENTRY, ROOT, STACK};
+use crate::domain::{Activation, BUSY, CONDITION, Domain, ENTRY, ROOT, STACK};
 use crate::gate::{GATE, Shared};
 
 /// Why an upcall has no answer.
@@ -141,7 +141,7 @@ global_asm!(
     ".balign 16",
     ".global kortex_upcall",
     "kortex_upcall:",
-    "cmp qword ptr [rdi + {condition}], {idle}",
+    "cmp qword ptr [rdi + {condition}], 0",
     "jne 2f",
     "mov qword ptr [rdi + {condition}], {busy}",
     "push rbx",
@@ -185,12 +185,11 @@ global_asm!(
     "kortex_return:",
     "mov rax, rsi",
     "xor edx, edx",
-    "mov rsi, [{gate} + 8]",
-    "mov rcx, [rsi + 8]",
-    "mov qword ptr [rcx + {condition}], {idle}",
     ".global kortex_abort",
     "kortex_abort:",
     "mov rsi, [{gate} + 8]",
+    "mov rcx, [rsi + 8]",
+    "and qword ptr [rcx + {condition}], ~{busy}",
     "mov rsp, [rsi]",
     "pop rcx",
     "pop [rsi + 16]",
@@ -217,8 +216,7 @@ global_asm!(
     gate = sym GATE,
     ended = sym ENDED,
     condition = const CONDITION,
-    idle = const Condition::Idle as u64,
-    busy = const Condition::Busy as u64,
+    busy = const BUSY,
     root = const ROOT,
     entry = const ENTRY,
     stack = const STACK,

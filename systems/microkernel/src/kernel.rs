@@ -12,11 +12,12 @@ use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
 use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Processor, Register, Trap};
 use kortex_hal::mmu::{Access, AddressSpace, PAGE};
 use kortex_hal::time;
-use kortex_hal::x86_64::instructions::interrupts::enable_and_hlt;
+use kortex_hal::x86_64::instructions::interrupts;
 use kortex_hal::x86_64::registers::control::Cr2;
 use kortex_hal::{exception, interrupt};
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Space, order};
+use kortex_thread::Queue;
 
 use crate::process::{Process, ProcessThread};
 use crate::{Memory, Policy, Threads, load, methods};
@@ -43,6 +44,10 @@ pub struct Kernel {
     space: AddressSpace,
     pub threads: Threads,
     live: Cell<usize>,
+    /// Threads that have ended: their memory is for the next.
+    ended: Queue<Activation>,
+    /// The process that was started last.
+    last: Cell<Option<&'static Process>>,
     beats: u32,
     /// When somebody was told last what had happened, by the processor's counter.
     pub told: Cell<u64>,
@@ -77,6 +82,8 @@ pub unsafe fn begin(machine: Machine) -> &'static Kernel {
             space,
             threads,
             live: Cell::new(0),
+            ended: Queue::new(),
+            last: Cell::new(None),
             beats,
             told: Cell::new(0),
         });
@@ -112,29 +119,53 @@ impl Kernel {
         }
     }
 
-    fn kernel_stack(&self) -> *mut u8 {
-        const ORDER: usize = 1;
-        let stack = self.pages.borrow_mut().allocate(ORDER).expect("there is memory for the first processes");
-        stack.as_ptr().wrapping_add(PAGE << ORDER)
+    /// Memory for a thread, with a stack of the kernel's behind it: that of one that has ended, or more.
+    fn thread(&self, domain: &'static Domain, context: Context) -> Option<&'static ProcessThread> {
+        const ORDER: usize = 2;
+        let place = match self.ended.take() {
+            Some(ended) => (ended as *const ProcessThread).cast_mut(),
+            None => self.pages.borrow_mut().allocate(ORDER)?.as_ptr().cast(),
+        };
+        // SAFETY: whoever was there has ended; domains stay.
+        unsafe {
+            let stack = place.cast::<u8>().add(PAGE << ORDER);
+            place.write(ProcessThread::new(context, 1, Activation::new(domain, stack)));
+            Some(&*place)
+        }
     }
 
     /// Starts a process, which is told what it is to do.
     #[inline(never)]
     pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process {
-        let space = Paged::create(&self.space, domain::USERS, &self.pages, MOST).expect("there is memory");
-        let process = self.place(Process { domain: Domain::new(), space: RefCell::new(space), name, role });
-        let entry = {
-            let mut space = process.space.borrow_mut();
-            space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
-            load::load(&mut space).expect("there is memory")
-        };
-        // SAFETY: the kernel is in each address space; a process stays.
-        unsafe {
-            process.domain.set_space(process.space.borrow().space());
-            methods::bind(process);
-        }
+        self.bury();
+        let mut space =
+            Paged::create(&self.space, domain::USERS, &self.pages, MOST).expect("there is memory");
+        space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
+        let entry = load::load(&mut space).expect("there is memory");
+        let (domain, before) = (Domain::new(), self.last.get());
+        // SAFETY: the kernel is in each address space.
+        unsafe { domain.set_space(space.space()) };
+        let space = RefCell::new(Some(space));
+        let process = self.place(Process { domain, space, name, role, threads: Cell::new(0), before });
+        self.last.set(Some(process));
+        // SAFETY: a process stays.
+        unsafe { methods::bind(process) };
         self.start_thread(process, entry, (STACK + STACK_PAGES * PAGE) as u64);
         process
+    }
+
+    /// Takes the memory of processes that are dead, and in which nobody is any more.
+    fn bury(&self) {
+        let mut next = self.last.get();
+        while let Some(process) = next {
+            if process.domain.is_dead() && !process.domain.is_busy() && process.threads.get() == 0 {
+                if let Some(space) = process.space.take() {
+                    // SAFETY: nobody is in it, and what runs is the kernel, in another.
+                    unsafe { space.release() };
+                }
+            }
+            next = process.before;
+        }
     }
 
     /// Starts a thread of a process; `false`: there are too many.
@@ -145,9 +176,9 @@ impl Kernel {
         }
         let mut context = Context::new(entry, stack, true, INTERRUPTIBLE | 2);
         *context.register(Register::Rdi) = process.role;
-        // SAFETY: a process stays; the stack is the thread's.
-        let activation = unsafe { Activation::new(&process.domain, self.kernel_stack()) };
-        self.threads.add(self.place(ProcessThread::new(context, 1, activation)));
+        let Some(thread) = self.thread(&process.domain, context) else { return false };
+        self.threads.add(thread);
+        process.threads.set(process.threads.get() + 1);
         self.live.set(self.live.get() + 1);
         true
     }
@@ -164,27 +195,21 @@ impl Kernel {
         }
     }
 
-    /// Runs all threads, and ends the machine when there are none.
-    pub fn run(&'static self) -> ! {
+    /// Runs all threads, and ends the machine when there are none and `more` starts no more.
+    pub fn run(&'static self, mut more: impl FnMut() -> bool) -> ! {
         let own = self.place(Domain::new());
         // SAFETY: it is the kernel's own.
-        let idle = unsafe {
-            own.set_space(&self.space);
-            self.place(ProcessThread::new(
-                Context::new(0, 0, false, 2),
-                0,
-                Activation::new(own, self.kernel_stack()),
-            ))
-        };
+        unsafe { own.set_space(&self.space) };
+        let idle = self.thread(own, Context::new(0, 0, false, 2)).expect("there is memory");
         // SAFETY: this is what runs now.
         unsafe {
             idle.local.begin();
             self.threads.begin(idle);
         }
         interrupt::set_alarm(self.beats);
-        while self.live.get() > 0 {
-            enable_and_hlt();
-            kortex_hal::x86_64::instructions::interrupts::disable();
+        while self.live.get() > 0 || more() {
+            interrupts::enable_and_hlt();
+            interrupts::disable();
         }
         Console.say(&[Text("all threads have ended")]);
         end(0)
@@ -199,6 +224,9 @@ extern "C" fn tick(context: &mut Context, _: *const ()) {
         if context.is_user() && gate::tick() {
             report(context, " takes too long: exception ");
             upcall::abort(&kernel().threads.running().local, context, Failed::Timeout);
+        } else if context.is_user() && gate::domain().is_dead() {
+            // It has done what it must not in another thread.
+            upcall::abort(&kernel().threads.running().local, context, Failed::Fault);
         } else {
             kernel().threads.tick();
         }
@@ -256,7 +284,14 @@ fn report(context: &Context, what: &str) {
 }
 
 unsafe extern "C" fn ended(_: *const ()) {
-    kernel().live.set(kernel().live.get() - 1);
-    // SAFETY: contexts change when this returns.
-    unsafe { kernel().threads.end() };
+    let Kernel { threads, live, ended, .. } = kernel();
+    let thread = threads.running();
+    let process = gate::domain() as *const Domain as *const Process;
+    // SAFETY: threads end in the domain in which they began, that of a process.
+    let in_process = unsafe { &(*process).threads };
+    in_process.set(in_process.get() - 1);
+    live.set(live.get() - 1);
+    // SAFETY: contexts change when this returns. Nothing is put onto this thread's stack any more.
+    unsafe { threads.end() };
+    ended.put(thread);
 }

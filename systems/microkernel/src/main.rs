@@ -1,6 +1,6 @@
 //! A minimal kernel (paper 002, section 5.1): address spaces, threads, and calls between domains. It is put together here from components, each
 //! of which is called by its name once; what it does beside that is in [`kernel`]. On the machine's command line stands what it is to do:
-//! `measure`, or `attack`.
+//! `measure`, `attack`, or `fuzz` and how many domains.
 
 #![no_std]
 #![no_main]
@@ -34,7 +34,9 @@ const SERVER: u64 = 0;
 const MEASURES: u64 = 1;
 const HONEST: u64 = 2;
 const OTHER: u64 = 3;
-const ATTACKS: Range<u64> = 4..46;
+const ATTACKS: Range<u64> = 4..47;
+/// From here on: each does something else at random.
+const FUZZ: u64 = 1000;
 
 kortex_hal::memory_functions!("");
 
@@ -44,6 +46,17 @@ fn machine_main(machine: Machine) -> ! {
     // SAFETY: called once, by the machine.
     let kernel = unsafe { kernel::begin(machine) };
     let process = |role, name| kernel.start(role, name);
+    if let Some(count) = command_line.strip_prefix(b"fuzz ") {
+        let mut left = number(count);
+        kernel.run(|| {
+            left -= u64::from(left > 0);
+            if left > 0 {
+                let victim = process(SERVER, "victim");
+                kernel.bind_server(process(FUZZ + left, "fuzzer"), victim);
+            }
+            left > 0
+        });
+    }
     let server = process(SERVER, "server");
     match command_line {
         b"measure" => {
@@ -58,7 +71,11 @@ fn machine_main(machine: Machine) -> ! {
             }
         }
     }
-    kernel.run()
+    kernel.run(|| false)
+}
+
+fn number(text: &[u8]) -> u64 {
+    text.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')))
 }
 
 /// Says where the kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.

@@ -32,6 +32,9 @@ unsafe fn of(this: *const ()) -> &'static Process {
 }
 
 unsafe extern "C" fn write(_: *const (), from: u64, count: u64, _: u64, _: u64) -> i64 {
+    if count > LONGEST {
+        return REFUSED;
+    }
     let mut text = [0; 128];
     let (mut at, mut left) = (from, count);
     while left > 0 {
@@ -68,16 +71,19 @@ unsafe fn set(this: *const (), entry: u64, stack: u64, set: fn(&Domain, usize, u
     0
 }
 
-/// As many pages can be had at once.
-const MOST: u64 = 1 << 20;
+/// As many pages can be had at once: the kernel isn't interrupted meanwhile.
+const MOST: u64 = 1024;
+/// The same for bytes of text.
+const LONGEST: u64 = 4096;
 
 unsafe extern "C" fn map(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
     if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
         return REFUSED;
     }
     // SAFETY: bound so.
-    let mapped = unsafe { of(this) }.space.borrow_mut().map(at as usize, pages as usize, Access::WRITE);
-    if mapped.is_ok() { 0 } else { REFUSED }
+    let mut space = unsafe { of(this) }.space.borrow_mut();
+    let mapped = space.as_mut().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
+    if mapped == Some(Ok(())) { 0 } else { REFUSED }
 }
 
 unsafe extern "C" fn unmap(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
@@ -85,7 +91,10 @@ unsafe extern "C" fn unmap(this: *const (), at: u64, pages: u64, _: u64, _: u64)
         return REFUSED;
     }
     // SAFETY: bound so; if its users still use it that is their fault.
-    unsafe { of(this).space.borrow_mut().unmap(at as usize, pages as usize) };
+    if let Some(space) = unsafe { of(this) }.space.borrow_mut().as_mut() {
+        // SAFETY: as above.
+        unsafe { space.unmap(at as usize, pages as usize) };
+    }
     0
 }
 

@@ -74,6 +74,7 @@ pub fn attack(number: u64) {
         39 => endless_signals(),
         40 => divide(),
         41 => strange_end(),
+        42 => many_threads(),
         _ => say!("there is no attack {number}"),
     }
     say!("attack {number} was not stopped");
@@ -144,4 +145,60 @@ extern "C" fn into_kernel(_: u64, _: u64, _: u64) -> u64 {
 fn strange_end() {
     calls::on_signal(into_kernel);
     touch(0);
+}
+
+extern "C" fn nothing() {}
+
+/// Has more threads than there is memory for, one after the other.
+fn many_threads() {
+    for _ in 0..30_000 {
+        calls::spawn(nothing);
+        calls::give_way();
+    }
+    say!("threads that have ended take nothing");
+    touch(0);
+}
+
+/// Does whatever comes by chance, from a seed on.
+pub fn fuzz(seed: u64) {
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let own = fuzz as *const () as u64;
+    // One in four is told what happens to it.
+    if next() % 4 == 0 {
+        calls::on_signal(skip);
+    }
+    for _ in 0..2000 {
+        let mut word = || match next() % 8 {
+            0 => next(),
+            1 => PLACES[next() as usize % PLACES.len()],
+            2 => own + next() % 65536,
+            3 => &raw const random_bytes as u64 + next() % 4096,
+            4 => 0xa0_0000_0000 + (next() % 64) * 4096,
+            5 => 1 << (next() % 64),
+            _ => next() % 64,
+        };
+        let words = [word(), word(), word(), word()];
+        match next() % 8 {
+            0 => _ = calls::wait(next() % 9, words[0]),
+            1 => _ = calls::wait(next(), words[0]),
+            2 => calls::give_way(),
+            3 => _ = call(Number::Server, next() % 5, words[1]),
+            // The end comes soon enough.
+            _ => _ = call_anything(1 + next() % 40, words),
+        }
+    }
+}
+
+#[allow(non_upper_case_globals)]
+static mut random_bytes: [u8; 8192] = [7; 8192];
+
+/// Goes on elsewhere.
+extern "C" fn skip(_: u64, _: u64, at: u64) -> u64 {
+    at + 1
 }

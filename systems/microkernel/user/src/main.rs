@@ -39,7 +39,8 @@ extern "C" fn user_main(role: u64) -> i64 {
         1 => measures::all(),
         2 => honest(),
         3 => measures::give_way(),
-        role => attacks::attack(role - 4),
+        role @ 4..1000 => attacks::attack(role - 4),
+        seed => attacks::fuzz(seed),
     }
     0
 }
