@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
 use kortex_hal::exception::{self, Context};
 use kortex_hal::interrupt;
+use kortex_hal::mmu;
 use kortex_hal::time::{self, Rates};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
@@ -29,6 +30,12 @@ static DEADLINE: AtomicU64 = AtomicU64::new(NEVER);
 /// That has come.
 static RUNG: AtomicBool = AtomicBool::new(false);
 
+/// Of the ticker, so far.
+static TICKS: AtomicU64 = AtomicU64::new(0);
+/// So many ticks apart the processor forgets what it has looked up in page tables. It costs nothing, and QEMU looks only then whether it
+/// should remember more: a program of some megabytes takes a quarter less time there.
+const TICKS_TO_FORGET: u64 = 32;
+
 struct Ticker(UnsafeCell<Option<Tick>>);
 
 // SAFETY: see the head of this file.
@@ -36,17 +43,18 @@ unsafe impl Sync for Ticker {}
 
 static TICKER: Ticker = Ticker(UnsafeCell::new(None));
 
-/// Starts the clock.
+/// Starts the clock; `None`: the machine has nothing by which it could.
 ///
 /// # Safety
 /// Called once, with interrupts off.
-pub(crate) unsafe fn begin() {
+pub(crate) unsafe fn begin() -> Option<()> {
     // SAFETY: as the caller promises; the handler is fit for that.
     unsafe {
-        let rates = time::measure();
+        let rates = time::measure()?;
         START.call_once(|| (time::counter(), rates));
         exception::register(interrupt::ALARM, alarm);
     }
+    Some(())
 }
 
 /// Nanoseconds since the clock was started.
@@ -108,6 +116,9 @@ fn set() {
 extern "C" fn alarm(_: &mut Context) {
     interrupt::end();
     if NEXT_TICK.load(Relaxed) <= now() {
+        if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
+            mmu::forget();
+        }
         // SAFETY: see the head of this file.
         let tick = unsafe { &*TICKER.0.get() };
         let next = match tick.as_ref().map_or(TICK_STOP, |tick| tick()) {
