@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use drystone_compiler::Processor;
 use drystone_handlers::{Engine, Mode};
 
+use crate::{Status, wrong};
+
 /// Programs put together from components.
 #[derive(Parser)]
 #[command(version)]
@@ -226,6 +228,16 @@ pub struct Target {
     /// A file, or a folder whose files, the program finds by their names: an image's initial files (with --platform pc)
     #[arg(long = "files", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub initial: Vec<PathBuf>,
+}
+
+impl Target {
+    /// Whether what is said fits together.
+    pub fn check(&self) -> Result<(), Status> {
+        if self.platform != Platform::Pc && !self.initial.is_empty() {
+            return Err(wrong("--files needs --platform pc: a process finds its files where it runs"));
+        }
+        Ok(())
+    }
 }
 
 /// Where a program runs.

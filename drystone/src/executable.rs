@@ -19,6 +19,7 @@ static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
+    command.target.check()?;
     let loaded = sources::load(&command.source)?;
     if command.mir {
         let text = drystone_compiler::mir(&loaded.program, &loaded.files);

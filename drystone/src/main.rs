@@ -75,6 +75,12 @@ fn fail(message: impl std::fmt::Display) -> Status {
     FAILED
 }
 
+/// Says what is wrong with the command line.
+fn wrong(message: impl std::fmt::Display) -> Status {
+    say(format_args!("error: {message}\n"));
+    WRONG
+}
+
 /// Writes to standard error, if anybody reads it.
 fn say(message: impl std::fmt::Display) {
     let _ = write!(std::io::stderr(), "{message}");

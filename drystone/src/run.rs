@@ -14,7 +14,7 @@ use drystone_linux::Options;
 use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
 use crate::sources::Loaded;
-use crate::{Status, executable, fail, image, sources};
+use crate::{Status, executable, fail, image, sources, wrong};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -23,6 +23,10 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     let mut arguments = command.files.split_off(sources);
     if arguments.first().is_some_and(|first| first == "--") {
         arguments.remove(0);
+    }
+    command.target.check()?;
+    if command.target.platform == Platform::Pc {
+        check_for_machine(&command)?;
     }
     let files: Vec<PathBuf> = command.files.into_iter().map(PathBuf::from).collect();
     let source_directory = files[0].parent().map(PathBuf::from);
@@ -76,6 +80,21 @@ fn run_executable(
     let mut executable = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
     set_up(&mut executable);
     Err(cannot(executable.exec()))
+}
+
+/// Options that a machine without an operating system has no meaning for are refused, rather than ignored.
+fn check_for_machine(command: &Run) -> Result<(), Status> {
+    let Run { cores, stats, graphics, control, .. } = command;
+    let given = [
+        ("--cores", *cores > 1, "a program has one processor there"),
+        ("--stats", *stats, "nobody counts there"),
+        ("--graphics", graphics.is_some(), "what is drawn stays in the machine's memory"),
+        ("--control", control.is_some(), "there are no sockets"),
+    ];
+    match given.iter().find(|(_, is_given, _)| *is_given) {
+        Some((option, _, why)) => Err(wrong(format_args!("{option} can't be had with --platform pc: {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// The program is made into an image, which an emulator runs.

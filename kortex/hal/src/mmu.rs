@@ -145,18 +145,21 @@ impl AddressSpace {
     }
 
     /// The entry that says where an address is, and the size of its page.
-    fn find(&self, address: usize) -> Option<(&mut u64, usize)> {
+    fn find(&self, address: usize) -> Option<(*mut u64, usize)> {
         let mut table = self.root;
         for shift in [39, 30, 21, 12] {
             // SAFETY: as for `map`.
-            let entry = unsafe { &mut (*table).0[address >> shift & 511] };
-            if *entry & PRESENT == 0 {
+            let (place, entry) = unsafe {
+                let place = &raw mut (*table).0[address >> shift & 511];
+                (place, place.read())
+            };
+            if entry & PRESENT == 0 {
                 return None;
             }
-            if shift == 12 || *entry & IS_LARGE != 0 {
-                return Some((entry, 1 << shift));
+            if shift == 12 || entry & IS_LARGE != 0 {
+                return Some((place, 1 << shift));
             }
-            table = (*entry & ADDRESS) as *mut Table;
+            table = (entry & ADDRESS) as *mut Table;
         }
         None
     }
@@ -167,23 +170,26 @@ impl AddressSpace {
     /// As for [`map`](AddressSpace::map).
     pub unsafe fn unmap(&mut self, address: usize) -> Option<usize> {
         let (entry, _) = self.find(address)?;
-        let frame = *entry & ADDRESS;
-        *entry = 0;
-        // SAFETY: the processor only forgets something.
-        unsafe { asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags)) };
-        Some(frame as usize)
+        // SAFETY: the entry is this address space's; beside that the processor only forgets something.
+        unsafe {
+            let frame = entry.replace(0) & ADDRESS;
+            asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags));
+            Some(frame as usize)
+        }
     }
 
     /// Where an address is in memory, and what may be done there.
     pub fn look_up(&self, address: usize) -> Option<(usize, Access)> {
         let (entry, size) = self.find(address)?;
+        // SAFETY: the entry is this address space's.
+        let entry = unsafe { entry.read() };
         let access = Access {
-            write: *entry & WRITABLE != 0,
-            execute: *entry & NOT_CODE == 0,
-            user: *entry & USERS != 0,
-            device: *entry & UNCACHED != 0,
+            write: entry & WRITABLE != 0,
+            execute: entry & NOT_CODE == 0,
+            user: entry & USERS != 0,
+            device: entry & UNCACHED != 0,
         };
-        Some(((*entry & ADDRESS) as usize | address & (size - 1), access))
+        Some(((entry & ADDRESS) as usize | address & (size - 1), access))
     }
 
     /// Makes another table of tables lead to what is before `start` here, for good.
@@ -229,6 +235,14 @@ unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dy
         }
     }
     free(table as usize);
+}
+
+/// The processor forgets what it has looked up in the tables of the active address space, and looks it up again.
+pub fn forget() {
+    // SAFETY: the address space stays what it was.
+    unsafe {
+        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
+    }
 }
 
 /// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the processor can,

@@ -6,7 +6,7 @@ use x86_64::instructions::port::Port;
 
 use crate::interrupt;
 
-/// What a processor counts in a second, found out beside a clock that each PC has.
+/// What a processor counts in a second, found out beside the timer that each PC has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
     /// Of [`counter`].
@@ -21,50 +21,66 @@ pub fn counter() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Measures how fast the counters are, for a quarter of a millisecond.
+/// Beats of the old timer in a second.
+const OLD: u64 = 1_193_182;
+/// So many of them are waited for, five milliseconds.
+const BEATS: u16 = 6_000;
+/// Whatever comes between makes a measurement say too much: of several the least is right.
+const MEASUREMENTS: usize = 3;
+
+/// Measures how fast the counters are; `None`: the machine hasn't got the old timer, beside which that is done.
 ///
 /// # Safety
 /// [`interrupt::load`] was called, and nobody uses the alarm.
-pub unsafe fn measure() -> Rates {
-    /// Beats of the old timer in a second.
-    const OLD: u64 = 1_193_182;
-    const ENOUGH: u64 = 300;
-    // It counts down, and begins again. Nobody hears its interrupts.
-    // SAFETY: the first channel of the old timer has no other effect.
-    unsafe {
-        Port::<u8>::new(0x43).write(0b0011_0100);
-        old_timer(&[0, 0]);
+pub unsafe fn measure() -> Option<Rates> {
+    start_old_timer();
+    let mut least = Rates { counter: u64::MAX, alarm: u64::MAX };
+    for _ in 0..MEASUREMENTS {
+        let Rates { counter, alarm } = measure_once()?;
+        least = Rates { counter: least.counter.min(counter), alarm: least.alarm.min(alarm) };
     }
-    interrupt::count();
-    let start = (old_count(), counter(), interrupt::alarm());
-    let (old, end, left) = loop {
-        let now = (old_count(), counter(), interrupt::alarm());
-        if u64::from(start.0.wrapping_sub(now.0)) >= ENOUGH {
-            break now;
-        }
-    };
     interrupt::set_alarm(0);
-    let passed = u64::from(start.0.wrapping_sub(old));
-    let rate = |counted: u64| (counted * OLD / passed).max(1);
-    Rates { counter: rate(end - start.1), alarm: rate(u64::from(start.2 - left)) }
+    Some(least)
 }
 
-/// Sets what the old timer counts down from.
-///
-/// # Safety
-/// It waits for that.
-unsafe fn old_timer(bytes: &[u8]) {
-    // SAFETY: as the caller promises.
-    bytes.iter().for_each(|&byte| unsafe { Port::<u8>::new(0x40).write(byte) });
+fn measure_once() -> Option<Rates> {
+    interrupt::count();
+    let (start, alarm) = (counter(), interrupt::alarm());
+    let (beats, end, left) = wait_for_old_timer()?;
+    let rate = |counted: u64| (counted * OLD / u64::from(beats)).max(1);
+    Some(Rates { counter: rate(end - start), alarm: rate(u64::from(alarm - left)) })
 }
 
-/// What the old timer has counted down to.
-fn old_count() -> u16 {
-    let mut data = Port::<u8>::new(0x40);
-    // SAFETY: the count is kept for who reads its two bytes, and goes on.
+/// Waits for some beats of the old timer: how many came, and what both counters say then.
+fn wait_for_old_timer() -> Option<(u16, u64, u32)> {
+    /// As often as it is asked by who is quick.
+    const LOOKS: usize = 1 << 20;
+    let first = old_timer();
+    let passed = (0..LOOKS).map(|_| first.wrapping_sub(old_timer())).find(|&passed| passed >= BEATS)?;
+    Some((passed, counter(), interrupt::alarm()))
+}
+
+const OLD_COUNT: u16 = 0x40;
+const OLD_CONTROL: u16 = 0x43;
+
+/// Has the old timer count downwards for ever, from 65536. Nobody hears its interrupts.
+fn start_old_timer() {
+    // SAFETY: the timer touches no memory, and its line is masked.
     unsafe {
-        Port::<u8>::new(0x43).write(0u8);
-        u16::from_le_bytes([data.read(), data.read()])
+        Port::<u8>::new(OLD_CONTROL).write(0b0011_0100);
+        let mut count = Port::<u8>::new(OLD_COUNT);
+        count.write(0);
+        count.write(0);
+    }
+}
+
+/// What is left of its count.
+fn old_timer() -> u16 {
+    // SAFETY: as above; what is written keeps the count, so that both its halves are of one moment.
+    unsafe {
+        Port::<u8>::new(OLD_CONTROL).write(0);
+        let mut count = Port::<u8>::new(OLD_COUNT);
+        u16::from_le_bytes([count.read(), count.read()])
     }
 }
 

@@ -63,6 +63,11 @@ impl Buddy {
         self.free
     }
 
+    /// Whether that many can be given at once.
+    pub fn has(&self, order: usize) -> bool {
+        self.lists.iter().skip(order).any(|list| !list.is_null())
+    }
+
     /// The pages that lie wholly between two addresses are free from now on.
     ///
     /// # Safety

@@ -13,7 +13,7 @@ struct Machine {
     layout: Layout,
     memory: *mut u8,
     beside: Vec<u8>,
-    holes: Vec<std::ops::Range<usize>>,
+    hole: std::ops::Range<usize>,
     pages: usize,
 }
 
@@ -22,15 +22,15 @@ impl Machine {
         let layout = Layout::from_size_align(pages * PAGE, 64 * PAGE).expect("small");
         // SAFETY: it isn't empty.
         let memory = unsafe { alloc(layout) };
-        let hole = memory as usize + pages / 3 * PAGE;
-        let holes = vec![hole..hole + 5 * PAGE];
-        Machine { layout, memory, beside: vec![0; Buddy::beside(pages)], holes, pages }
+        let hole_start = memory as usize + pages / 3 * PAGE;
+        let hole = hole_start..hole_start + 5 * PAGE;
+        Machine { layout, memory, beside: vec![0; Buddy::beside(pages)], hole, pages }
     }
 
     fn buddy(&mut self) -> Buddy {
         let start = self.memory as usize;
         let end = start + self.pages * PAGE;
-        let hole = self.holes[0].clone();
+        let hole = self.hole.clone();
         // SAFETY: the machine outlives it.
         unsafe {
             let mut buddy = Buddy::of(start, end, self.beside.as_mut_ptr());
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn pages_come_and_go(steps in steps(7)) {
         let mut machine = Machine::new(500);
-        let hole = machine.holes[0].clone();
+        let hole = machine.hole.clone();
         let mut buddy = machine.buddy();
         let all = buddy.free_pages();
         let mut held = Held::default();

@@ -35,6 +35,11 @@ impl Lines {
         self.bytes.len() - self.start
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Takes a line, if a whole one is there, without its end: `\n` or `\r\n`.
     pub fn line(&mut self) -> Option<&[u8]> {
         let Some(length) = memchr(b'\n', &self.bytes[self.searched..]) else {
@@ -49,7 +54,7 @@ impl Lines {
 
     /// Takes what is there, `most` bytes at most; `None`: there is nothing.
     pub fn rest(&mut self, most: usize) -> Option<&[u8]> {
-        if self.len() == 0 {
+        if self.is_empty() {
             return None;
         }
         let start = self.start;
@@ -60,7 +65,7 @@ impl Lines {
 
     /// Gives the memory back if nothing is left.
     pub fn tidy(&mut self) {
-        if self.len() == 0 {
+        if self.is_empty() {
             self.bytes = Vec::new();
             (self.start, self.searched) = (0, 0);
         }

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
 use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt;
+use kortex_hal::mmu;
 use kortex_hal::time::{self, Rates};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
@@ -30,6 +31,12 @@ static DEADLINE: AtomicU64 = AtomicU64::new(NEVER);
 /// That has come.
 static RUNG: AtomicBool = AtomicBool::new(false);
 
+/// Of the ticker, so far.
+static TICKS: AtomicU64 = AtomicU64::new(0);
+/// So many ticks apart the processor forgets what it has looked up in page tables. It costs nothing, and QEMU looks only then whether it
+/// should remember more: a program of some megabytes takes a quarter less time there.
+const TICKS_TO_FORGET: u64 = 32;
+
 struct Ticker(UnsafeCell<Option<Tick>>);
 
 // SAFETY: see the head of this file.
@@ -37,17 +44,18 @@ unsafe impl Sync for Ticker {}
 
 static TICKER: Ticker = Ticker(UnsafeCell::new(None));
 
-/// Starts the clock.
+/// Starts the clock; `None`: the machine has nothing by which it could.
 ///
 /// # Safety
 /// Called once, with interrupts off.
-pub(crate) unsafe fn begin() {
+pub(crate) unsafe fn begin() -> Option<()> {
     // SAFETY: as the caller promises; the handler is fit for that.
     unsafe {
-        let rates = time::measure();
+        let rates = time::measure()?;
         START.call_once(|| (time::counter(), rates));
         Processor.register(interrupt::ALARM, alarm, null());
     }
+    Some(())
 }
 
 /// Nanoseconds since the clock was started.
@@ -109,6 +117,9 @@ fn set() {
 extern "C" fn alarm(_: &mut Context, _: *const ()) {
     interrupt::end();
     if NEXT_TICK.load(Relaxed) <= now() {
+        if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
+            mmu::forget();
+        }
         // SAFETY: see the head of this file.
         let tick = unsafe { &*TICKER.0.get() };
         let next = match tick.as_ref().map_or(TICK_STOP, |tick| tick()) {

@@ -1,6 +1,8 @@
 //! FileSystem, Files and Blocks, over files in memory.
 
+use alloc::format;
 use alloc::rc::Rc;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -11,12 +13,18 @@ use drystone_kortex::interfaces::{file_system, files};
 use drystone_runtime::native::{Component, Kind, Part, Serving};
 use memchr::memchr;
 
-use crate::store::{Bytes, Refused, Store};
+use crate::store::{Bytes, Refused, Store, copy, resize};
 
 /// A client of FileSystem, with at most one open file.
 pub(crate) struct FileClient {
     pub(crate) store: Rc<Store>,
-    file: Option<(Bytes, usize)>,
+    file: Option<OpenFile>,
+}
+
+struct OpenFile {
+    name: Vec<u8>,
+    bytes: Bytes,
+    position: usize,
 }
 
 impl FileClient {
@@ -27,76 +35,86 @@ impl FileClient {
     /// Serves a client to its end.
     pub(crate) async fn attend(mut self, mut client: file_system::Server) {
         while let Ok(request) = client.receive().await {
-            if let Some(answer) = self.serve(request) {
-                client.send(answer).await;
+            match self.serve(request) {
+                Ok(Some(answer)) => client.send(answer).await,
+                Ok(None) => {}
+                Err(error) => return client.fail(&error),
             }
         }
     }
 
-    fn serve(&mut self, request: file_system::In<'_>) -> Option<file_system::Out<'static>> {
+    /// An error is one that the protocol has no message for.
+    fn serve(&mut self, request: file_system::In<'_>) -> Result<Option<file_system::Out<'static>>, String> {
         use file_system::{In, Out};
-        let opened = match request {
-            In::New { name } => self.store.create(&name),
-            In::Open { name } => self.store.open(&name),
-            // The protocol has it that a file is open.
+        let (name, opened) = match request {
+            In::New { name } => (name.to_vec(), self.store.create(&name)),
+            In::Open { name } => (name.to_vec(), self.store.open(&name)),
             request => {
-                let (file, position) = self.file.as_mut()?;
-                return on_file(file, position, request);
+                // The protocol has it that a file is open.
+                let Some(file) = &mut self.file else { return Ok(None) };
+                return file.serve(request).map_err(|why| {
+                    format!("error: FileSystem: {}: {why}\n", String::from_utf8_lossy(&file.name))
+                });
             }
         };
-        let Ok(file) = opened else { return Some(Out::Failed) };
-        self.file = Some((file, 0));
-        Some(Out::Done)
+        let Ok(bytes) = opened else { return Ok(Some(Out::Failed)) };
+        self.file = Some(OpenFile { name, bytes, position: 0 });
+        Ok(Some(Out::Done))
     }
 }
 
-fn on_file(
-    file: &Bytes,
-    position: &mut usize,
-    request: file_system::In<'_>,
-) -> Option<file_system::Out<'static>> {
-    use file_system::{In, Out};
-    let bytes = file.borrow();
-    let ahead = bytes.get(*position..).unwrap_or_default();
-    match request {
-        In::SetPosition { position: wanted } => *position = wanted.max(0) as usize,
-        In::GetPosition => return Some(Out::Position { pos: *position as i64 }),
-        In::GetLength => return Some(Out::Length { len: bytes.len() as i64 }),
-        In::ReadByte => {
-            let Some(&x) = ahead.first() else { return Some(Out::EOF) };
-            *position += 1;
-            return Some(Out::Byte { x });
-        }
-        In::ReadLine if ahead.is_empty() => return Some(Out::EOF),
-        In::ReadLine => {
-            let end = memchr(b'\n', ahead);
-            let line = &ahead[..end.unwrap_or(ahead.len())];
-            *position += line.len() + usize::from(end.is_some());
-            let line = line.strip_suffix(b"\r").filter(|_| end.is_some()).unwrap_or(line);
-            return Some(Out::Line { x: line.to_vec().into() });
-        }
-        In::Write { x } => {
-            drop(bytes);
-            write(file, position, &[x]);
-        }
-        In::WriteText { x } => {
-            drop(bytes);
-            write(file, position, &x[..memchr(0, &x).unwrap_or(x.len())]);
-        }
-        In::Update | In::Close | In::New { .. } | In::Open { .. } => {}
+impl OpenFile {
+    fn serve(&mut self, request: file_system::In<'_>) -> Result<Option<file_system::Out<'static>>, Refused> {
+        use file_system::{In, Out};
+        Ok(match request {
+            In::SetPosition { position } => {
+                self.position = position.max(0) as usize;
+                None
+            }
+            In::GetPosition => Some(Out::Position { pos: self.position as i64 }),
+            In::GetLength => Some(Out::Length { len: self.bytes.borrow().len() as i64 }),
+            In::ReadByte => {
+                let next = self.bytes.borrow().get(self.position).copied();
+                self.position += usize::from(next.is_some());
+                Some(next.map_or(Out::EOF, |x| Out::Byte { x }))
+            }
+            In::ReadLine => Some(self.read_line()?.map_or(Out::EOF, |line| Out::Line { x: line.into() })),
+            In::Write { x } => {
+                write(&self.bytes, &mut self.position, &[x])?;
+                None
+            }
+            In::WriteText { x } => {
+                write(&self.bytes, &mut self.position, &x[..memchr(0, &x).unwrap_or(x.len())])?;
+                None
+            }
+            In::Update | In::Close | In::New { .. } | In::Open { .. } => None,
+        })
     }
-    None
+
+    /// `None`: the file ends here.
+    fn read_line(&mut self) -> Result<Option<Vec<u8>>, Refused> {
+        let bytes = self.bytes.borrow();
+        let ahead = bytes.get(self.position..).unwrap_or_default();
+        if ahead.is_empty() {
+            return Ok(None);
+        }
+        let end = memchr(b'\n', ahead);
+        let line = &ahead[..end.unwrap_or(ahead.len())];
+        self.position += line.len() + usize::from(end.is_some());
+        copy(line.strip_suffix(b"\r").filter(|_| end.is_some()).unwrap_or(line)).map(Some)
+    }
 }
 
 /// Writes at the position, which moves on; what lies between the end and it becomes zeros.
-fn write(file: &Bytes, position: &mut usize, bytes: &[u8]) {
+fn write(file: &Bytes, position: &mut usize, bytes: &[u8]) -> Result<(), Refused> {
     let mut file = file.borrow_mut();
-    let end = *position + bytes.len();
+    let end = position.checked_add(bytes.len()).filter(|&end| end <= MOST).ok_or(TOO_LARGE)?;
     if file.len() < end {
-        file.resize(end, 0);
+        resize(&mut file, end)?;
     }
     file[*position..end].copy_from_slice(bytes);
     *position = end;
+    Ok(())
 }
 
 /// A client of Files.
@@ -165,6 +183,13 @@ impl Opened {
     fn must_be_writable(&self) -> Result<(), Refused> {
         if self.writable { Ok(()) } else { Err("The file was opened to be read only") }
     }
+
+    fn read(&self, position: i64, n: i64) -> Result<Vec<u8>, Refused> {
+        let (position, n) = (natural(position)?, natural(n)?);
+        let file = self.file.borrow();
+        let ahead = file.get(position..).unwrap_or_default();
+        copy(&ahead[..n.min(ahead.len())])
+    }
 }
 
 fn natural(number: i64) -> Result<usize, Refused> {
@@ -173,9 +198,10 @@ fn natural(number: i64) -> Result<usize, Refused> {
 
 /// Files are in memory: no more than a machine may have.
 const MOST: usize = 1 << 40;
+const TOO_LARGE: Refused = "File too large";
 
 fn length(number: i64) -> Result<usize, Refused> {
-    natural(number).and_then(|number| if number <= MOST { Ok(number) } else { Err("File too large") })
+    natural(number).and_then(|number| if number <= MOST { Ok(number) } else { Err(TOO_LARGE) })
 }
 
 impl Blocks for Opened {
@@ -184,32 +210,24 @@ impl Blocks for Opened {
     }
 
     fn read_block(&mut self, position: i64, n: i64) -> ReadBlockAnswer<'_> {
-        match natural(position).and_then(|position| Ok((position, natural(n)?))) {
-            Ok((position, n)) => {
-                let file = self.file.borrow();
-                let ahead = file.get(position..).unwrap_or_default();
-                ReadBlockAnswer::Block { x: ahead[..n.min(ahead.len())].to_vec().into() }
-            }
+        match self.read(position, n) {
+            Ok(block) => ReadBlockAnswer::Block { x: block.into() },
             Err(why) => ReadBlockAnswer::Failed { reason: why.into() },
         }
     }
 
     fn write_block(&mut self, position: i64, x: &[u8]) -> WriteBlockAnswer<'_> {
-        match self.must_be_writable().and_then(|()| length(position)) {
-            Ok(mut position) => {
-                write(&self.file, &mut position, x);
-                WriteBlockAnswer::Written
-            }
+        let position = self.must_be_writable().and_then(|()| length(position));
+        match position.and_then(|mut position| write(&self.file, &mut position, x)) {
+            Ok(()) => WriteBlockAnswer::Written,
             Err(why) => WriteBlockAnswer::Failed { reason: why.into() },
         }
     }
 
     fn set_length(&mut self, n: i64) -> SetLengthAnswer<'_> {
-        match self.must_be_writable().and_then(|()| length(n)) {
-            Ok(length) => {
-                self.file.borrow_mut().resize(length, 0);
-                SetLengthAnswer::Done
-            }
+        let length = self.must_be_writable().and_then(|()| length(n));
+        match length.and_then(|length| resize(&mut self.file.borrow_mut(), length)) {
+            Ok(()) => SetLengthAnswer::Done,
             Err(why) => SetLengthAnswer::Failed { reason: why.into() },
         }
     }

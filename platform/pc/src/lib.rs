@@ -73,10 +73,12 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
         end(1);
     }
     // SAFETY: as the caller promises; interrupts are off.
-    let line = unsafe {
-        clock::begin();
-        Line::new()
-    };
+    if unsafe { clock::begin() }.is_none() {
+        let _ = writeln!(Console, "error: this machine has no timer (8254), by which its clock is set");
+        end(1);
+    }
+    // SAFETY: likewise.
+    let line = unsafe { Line::new() };
     interrupts::enable();
     match run(line, Settings::of(command_line), image) {
         Ok(status) => end(status),

@@ -40,6 +40,14 @@ pub(crate) fn allocate(bytes: usize) -> *mut u8 {
     }
 }
 
+/// Whether the system itself may take so many bytes at once, and more than its last pages are left.
+pub(crate) fn is_there(bytes: usize) -> bool {
+    let order = order(bytes);
+    let mut memory = MEMORY.lock();
+    let pages = memory.pages();
+    pages.free_pages() >= RESERVE + (1 << order) && pages.has(order)
+}
+
 /// Gives it back.
 ///
 /// # Safety

@@ -9,6 +9,8 @@ use core::cell::RefCell;
 
 use tar_no_std::TarArchiveRef;
 
+use crate::memory;
+
 /// A file's bytes, which are there as long as anybody has them.
 pub(crate) type Bytes = Rc<RefCell<Vec<u8>>>;
 
@@ -17,6 +19,7 @@ pub(crate) type Refused = &'static str;
 
 pub(crate) const MISSING: Refused = "No such file or directory";
 const IS_FOLDER: Refused = "Is a directory";
+const NO_MEMORY: Refused = "Cannot allocate memory";
 const NO_NAME: Refused = "No file name has a character 0X";
 
 /// All files.
@@ -102,6 +105,23 @@ impl Store {
     fn is_folder(&self, path: &[u8]) -> bool {
         path.is_empty() || self.0.borrow().keys().any(|file| within(path, file).is_some())
     }
+}
+
+/// Makes a file shorter, or longer by zeros.
+pub(crate) fn resize(file: &mut Vec<u8>, length: usize) -> Result<(), Refused> {
+    // A vector that has to grow doubles.
+    let room = length.max(2 * file.capacity());
+    if length > file.capacity() && !memory::is_there(room) {
+        return Err(NO_MEMORY);
+    }
+    file.resize(length, 0);
+    Ok(())
+}
+
+/// A part of a file. For what is short the system has memory of its own.
+pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Refused> {
+    const SHORT: usize = 1 << 14;
+    if bytes.len() <= SHORT || memory::is_there(bytes.len()) { Ok(bytes.to_vec()) } else { Err(NO_MEMORY) }
 }
 
 /// What a file is called within a folder, if it is there.

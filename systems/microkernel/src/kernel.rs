@@ -74,7 +74,8 @@ pub unsafe fn begin(machine: Machine) -> &'static Kernel {
     let Machine { pages, space, .. } = machine;
     // SAFETY: as the caller promises; the handlers are fit for what they are registered for.
     unsafe {
-        let beats = (time::measure().alarm * SLICE / 1000) as u32;
+        let rates = time::measure().expect("a PC has the old timer");
+        let beats = (rates.alarm * SLICE / 1000) as u32;
         let threads = Threads::new(Policy::new(), Processor);
         let pages = RefCell::new(pages);
         (*KERNEL.0.get()).write(Kernel {

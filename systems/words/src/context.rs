@@ -1,7 +1,11 @@
 //! The naming context `words:`: every name stands for a lexicon of one word, itself, whose meaning are its letters from the
 //! last to the first.
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use drystone_component::{Interface, Name};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};

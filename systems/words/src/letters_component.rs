@@ -1,6 +1,8 @@
 //! Letters of texts: where a request has any number of answers, a session serves the client.
 
-use std::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 
 use drystone_component::Program;
 use drystone_kortex::Maker;

@@ -1,8 +1,11 @@
 //! A dictionary: an interface of requests and replies is a trait, and each call a method.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use drystone_component::Program;
 use drystone_kortex::Maker;

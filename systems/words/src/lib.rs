@@ -4,9 +4,13 @@
 //! * the naming context `words:` ([`context`]),
 //! * the binding factory `Limited` ([`limited`]).
 //!
+//! It needs no standard library, so that programs on machines without an operating system have it, too.
 //! `interfaces.dry` declares the interfaces; `build.rs` makes Rust's side of them.
 
+#![no_std]
 #![warn(missing_docs)]
+
+extern crate alloc;
 
 include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 

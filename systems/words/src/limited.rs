@@ -1,5 +1,8 @@
 //! The binding factory `Limited(times: n)`: a name can be used for so many communications, and no more.
 
+use alloc::boxed::Box;
+use alloc::string::String;
+
 use drystone_component::Interface;
 use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};

@@ -1,8 +1,11 @@
 //! Readers: components that come in messages, require an interface, and have a process of their own.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::task::Poll;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::task::Poll;
 
 use drystone_component::Program;
 use drystone_kortex::Maker;
@@ -46,13 +49,13 @@ impl Component for Student {
 
     fn begin(&mut self, ports: Ports) -> Activity {
         let lexicon = lexicon::client(&ports, 0);
-        let (text, notes) = (std::mem::take(&mut self.text), self.notes.clone());
+        let (text, notes) = (core::mem::take(&mut self.text), self.notes.clone());
         Box::pin(async move {
             let found = translate(lexicon, &text).await;
             let waiting = {
                 let mut notes = notes.borrow_mut();
                 notes.found = Some(found);
-                std::mem::take(&mut notes.waiting)
+                core::mem::take(&mut notes.waiting)
             };
             for waiter in waiting {
                 ports.wake(waiter);
