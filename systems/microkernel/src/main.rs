@@ -13,12 +13,11 @@ mod process;
 use core::ops::Range;
 use core::panic::PanicInfo;
 
-#[cfg(debug_assertions)]
-use drystone_machine::Part;
-use drystone_machine::Part::Text;
+use drystone_machine::Part::{Number, Text};
 use drystone_machine::{Console, Machine, end};
 use kortex_binding::Activation;
 use kortex_hal::exception::Processor;
+use kortex_hal::time;
 use kortex_memory::buddy::Buddy;
 use kortex_thread::{RoundRobin, Scheduler};
 
@@ -42,7 +41,7 @@ kortex_hal::memory_functions!("");
 
 #[unsafe(no_mangle)]
 fn machine_main(machine: Machine) -> ! {
-    let command_line = machine.command_line;
+    let (begun, command_line) = (time::counter(), machine.command_line);
     // SAFETY: called once, by the machine.
     let kernel = unsafe { kernel::begin(machine) };
     let process = |role, name| kernel.start(role, name);
@@ -60,6 +59,7 @@ fn machine_main(machine: Machine) -> ! {
     let server = process(SERVER, "server");
     match command_line {
         b"measure" => {
+            Console.say(&[Text("boot "), Number(begun as i64)]);
             kernel.bind_server(process(MEASURES, "client"), server);
             process(OTHER, "other");
         }
@@ -84,7 +84,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     Console.say(&[Text("error: the kernel is wrong")]);
     #[cfg(debug_assertions)]
     if let Some(place) = info.location() {
-        Console.say(&[Text("  in "), Text(place.file()), Text(":"), Part::Number(i64::from(place.line()))]);
+        Console.say(&[Text("  in "), Text(place.file()), Text(":"), Number(i64::from(place.line()))]);
     }
     let _ = info;
     end(101)
