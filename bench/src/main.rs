@@ -1,7 +1,7 @@
 //! Every figure that Drystone quotes comes out of this command, measured beside its peers in the same run:
 //!
 //! ```text
-//! cargo run --release -p drystone-bench -- processes|bindings|composite|handlers|specialise [--quick] [--json]
+//! cargo run --release -p drystone-bench -- processes|bindings|composite|handlers|kernel|specialise [--quick] [--json]
 //! ```
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
@@ -23,6 +23,7 @@ mod curves;
 mod execute;
 mod guard;
 mod handlers;
+mod kernel;
 mod load;
 mod machine;
 mod maps;
@@ -66,6 +67,8 @@ enum Subject {
     Composite(Composite),
     /// Code that runs where messages arrive, paper on ASHs.
     Handlers(Extent),
+    /// What a kernel's primitives cost, in instructions, paper on THINK.
+    Kernel(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
@@ -150,6 +153,7 @@ fn main() -> ExitCode {
         Subject::Form(form) => form.run(),
         Subject::Crossing(crossing) => crossing.run(),
         Subject::Handlers(extent) => handlers(extent),
+        Subject::Kernel(extent) => kernel(extent),
         Subject::Near(near) => near.run(),
         Subject::Far(far) => far.run(),
         Subject::Increment(increment) => increment.run(),
@@ -188,6 +192,15 @@ fn processes(extent: Extent) -> Result<(), String> {
     } else if extent.is_for_page() {
         page::write(&processes::page(&rows, &sections), &rows)?;
         readme::write(&rows)?;
+    }
+    extent.end(&rows)
+}
+
+fn kernel(extent: Extent) -> Result<(), String> {
+    let rows = extent.rows(&mut |tell| kernel::measure(!extent.quick, tell))?;
+    if extent.is_for_page() {
+        let sections = kernel::sections();
+        page::write(&kernel::page(&rows, &sections), &rows)?;
     }
     extent.end(&rows)
 }

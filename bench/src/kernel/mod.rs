@@ -1,0 +1,113 @@
+//! What a kernel's primitives cost, in instructions: systems that run in one QEMU, which counts them; paper on THINK, tables 1 to 3.
+
+pub mod linux;
+mod page;
+pub mod published;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use drystone_emulated::{Failed, Kernel, MICROVM, count};
+
+pub use page::{page, sections};
+
+use crate::places;
+use crate::row::Row;
+use crate::statistics::Figure;
+
+type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
+/// The paper's kernel on a PowerPC G4.
+pub const PAPER: &str = "think-powerpc";
+/// Linux 6.1 in the same emulator.
+pub const LINUX: &str = "linux";
+
+/// A row of the paper's tables.
+struct Primitive {
+    row: &'static str,
+    /// In the paper, on PowerPC.
+    paper: Option<f64>,
+    /// What Linux's program calls what serves the same purpose, and how many of ours that is.
+    linux: Option<(&'static str, f64)>,
+    target: Option<f64>,
+}
+
+const PRIMITIVES: [Primitive; 10] = [
+    Primitive { row: "local binding", paper: Some(6.0), linux: None, target: Some(6.0) },
+    Primitive { row: "syscall", paper: Some(115.0), linux: None, target: None },
+    Primitive { row: "optimised syscall", paper: Some(50.0), linux: Some(("getpid", 1.0)), target: Some(50.0) },
+    Primitive { row: "signal", paper: Some(35.0), linux: None, target: Some(35.0) },
+    Primitive { row: "upcall", paper: Some(107.0), linux: Some(("signal", 1.0)), target: Some(100.0) },
+    Primitive { row: "lrpc", paper: Some(217.0), linux: Some(("socketpair round trip", 1.0)), target: None },
+    Primitive {
+        row: "optimised lrpc",
+        paper: Some(152.0),
+        linux: Some(("pipe round trip", 1.0)),
+        target: Some(150.0),
+    },
+    Primitive {
+        row: "thread switch",
+        paper: Some(111.0),
+        linux: Some(("sched_yield round trip, threads", 2.0)),
+        target: Some(60.0),
+    },
+    Primitive {
+        row: "process switch",
+        paper: Some(147.0),
+        linux: Some(("sched_yield round trip, processes", 2.0)),
+        target: Some(100.0),
+    },
+    Primitive { row: "exception", paper: Some(105.0), linux: None, target: Some(60.0) },
+];
+
+/// Measures row after row.
+pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
+    let kernel = Kernel::build("microkernel", &places::peers().join("microkernel")).map_err(say)?;
+    let said = kernel.boot(MICROVM, "measure").map_err(say)?;
+    if said != kernel.boot(MICROVM, "measure").map_err(say)? {
+        return Err("two boots of the microkernel don't count the same".into());
+    }
+    let linux = match is_full {
+        true => linux::measure()?.into_iter().collect(),
+        false => BTreeMap::new(),
+    };
+    let of_linux = |name: &str, times: f64| linux.get(name).map(|&count| Figure::single(count as f64 / times));
+    for Primitive { row, paper, linux: peer, target } in PRIMITIVES {
+        let mut peers = BTreeMap::new();
+        peers.insert(PAPER, paper.map(Figure::single));
+        if let Some((name, times)) = peer.filter(|_| is_full) {
+            peers.insert(LINUX, of_linux(name, times));
+        }
+        let drystone = count(&said, row).map(|count| Figure::single(count as f64));
+        tell(Row { drystone, peers, target, ..Row::new(row.into(), "instructions") })?;
+    }
+    let bytes = Figure::single(kernel.bytes().map_err(say)? as f64);
+    let peers = BTreeMap::from([(PAPER, Some(Figure::single(16384.0)))]);
+    let target = Some(16384.0);
+    tell(Row { drystone: Some(bytes), peers, target, ..Row::new("image microkernel".into(), "bytes") })?;
+    let drystone = count(&said, "boot").map(|count| Figure::single(count as f64));
+    let peers = if is_full { BTreeMap::from([(LINUX, of_linux("boot", 1.0))]) } else { BTreeMap::new() };
+    let target = Some(1e6);
+    tell(Row { drystone, peers, target, ..Row::new("boot".into(), "instructions") })?;
+    tell(boot_time(&kernel, of_linux("boot milliseconds", 1.0).filter(|_| is_full))?)
+}
+
+/// How long it takes from the emulator's start to its end, in which the kernel does nothing else.
+fn boot_time(kernel: &Kernel, linux: Option<Figure>) -> Result<Row, String> {
+    const ROUNDS: usize = 9;
+    let time = |_| {
+        let start = Instant::now();
+        kernel.boot(MICROVM, "fuzz 0").map_err(say)?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    };
+    let times: Result<Vec<f64>, String> = (0..ROUNDS).map(time).collect();
+    let peers = linux.map(|linux| (LINUX, Some(linux))).into_iter().collect();
+    Ok(Row { drystone: Figure::of(&times?), peers, ..Row::new("boot, emulator and all".into(), "ms") })
+}
+
+fn say(failed: Failed) -> String {
+    match failed {
+        Failed::Missing(what) => format!("there is no {what}"),
+        Failed::Wrong(why) => why,
+    }
+}
