@@ -114,6 +114,9 @@ enum Subject {
     /// A server that adds; `handlers` starts it.
     #[command(hide = true)]
     Increment(handlers::Increment),
+    /// What Linux's primitives cost, in instructions.
+    #[command(hide = true)]
+    Linux,
     /// Keeps a processor busy.
     #[command(hide = true)]
     Busy,
@@ -165,6 +168,7 @@ fn main() -> ExitCode {
         Subject::Map(trial) => trial.run(),
         Subject::Residual(residual) => residual.run(),
         Subject::Inside(inside) => inside.run(),
+        Subject::Linux => kernel::linux::print(),
         Subject::Busy => {
             processes::busy::run();
             Ok(())

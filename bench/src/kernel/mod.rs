@@ -35,26 +35,26 @@ struct Primitive {
 const PRIMITIVES: [Primitive; 10] = [
     Primitive { row: "local binding", paper: Some(6.0), linux: None, target: Some(6.0) },
     Primitive { row: "syscall", paper: Some(115.0), linux: None, target: None },
-    Primitive { row: "optimised syscall", paper: Some(50.0), linux: Some(("getpid", 1.0)), target: Some(50.0) },
+    Primitive {
+        row: "optimised syscall",
+        paper: Some(50.0),
+        linux: Some(("getpid", 1.0)),
+        target: Some(50.0),
+    },
     Primitive { row: "signal", paper: Some(35.0), linux: None, target: Some(35.0) },
     Primitive { row: "upcall", paper: Some(107.0), linux: Some(("signal", 1.0)), target: Some(100.0) },
-    Primitive { row: "lrpc", paper: Some(217.0), linux: Some(("socketpair round trip", 1.0)), target: None },
-    Primitive {
-        row: "optimised lrpc",
-        paper: Some(152.0),
-        linux: Some(("pipe round trip", 1.0)),
-        target: Some(150.0),
-    },
+    Primitive { row: "lrpc", paper: Some(217.0), linux: Some(("socketpair", 1.0)), target: None },
+    Primitive { row: "optimised lrpc", paper: Some(152.0), linux: Some(("pipe", 1.0)), target: Some(150.0) },
     Primitive {
         row: "thread switch",
         paper: Some(111.0),
-        linux: Some(("sched_yield round trip, threads", 2.0)),
+        linux: Some(("yield of threads", 2.0)),
         target: Some(60.0),
     },
     Primitive {
         row: "process switch",
         paper: Some(147.0),
-        linux: Some(("sched_yield round trip, processes", 2.0)),
+        linux: Some(("yield of processes", 2.0)),
         target: Some(100.0),
     },
     Primitive { row: "exception", paper: Some(105.0), linux: None, target: Some(60.0) },
@@ -71,7 +71,8 @@ pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
         true => linux::measure()?.into_iter().collect(),
         false => BTreeMap::new(),
     };
-    let of_linux = |name: &str, times: f64| linux.get(name).map(|&count| Figure::single(count as f64 / times));
+    let of_linux =
+        |name: &str, times: f64| linux.get(name).map(|&count| Figure::single(count as f64 / times));
     for Primitive { row, paper, linux: peer, target } in PRIMITIVES {
         let mut peers = BTreeMap::new();
         peers.insert(PAPER, paper.map(Figure::single));
@@ -89,7 +90,7 @@ pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
     let peers = if is_full { BTreeMap::from([(LINUX, of_linux("boot", 1.0))]) } else { BTreeMap::new() };
     let target = Some(1e6);
     tell(Row { drystone, peers, target, ..Row::new("boot".into(), "instructions") })?;
-    tell(boot_time(&kernel, of_linux("boot milliseconds", 1.0).filter(|_| is_full))?)
+    tell(boot_time(&kernel, of_linux("boot, milliseconds", 1.0).filter(|_| is_full))?)
 }
 
 /// How long it takes from the emulator's start to its end, in which the kernel does nothing else.

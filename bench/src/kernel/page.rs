@@ -32,7 +32,7 @@ pub fn sections() -> Vec<Section> {
     }
     text += "\nFrom Heiser and Elphinstone, *L4 Microkernels: The Lessons from 20 Years of Research and Deployment*, ACM TOCS 34(1), \
              2016. A call and its reply are two messages. These are cycles of real processors, which can't be compared with instructions \
-             of an emulated one; they are here because who reads this asks for them.\n";
+             of an emulated one; they are here because who reads this asks for them, and are quoted from memory.\n";
     vec![Section { title: "seL4, as published", text, plot: None }]
 }
 

@@ -1,0 +1,261 @@
+//! Linux 6.1 as a peer: Debian's kernel for clouds in QEMU, with one program, which measures and says what it found on the
+//! serial line (`bench/peers/linux`).
+//!
+//! QEMU counts instructions and takes that for the time (`-icount`), so what is measured is the same on every computer and
+//! in every boot; it is checked here that it is. The kernel is the newest 6.1 that apt knew when one was first asked for,
+//! and stays: another one has other counts.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::published;
+use crate::peers::{self, run};
+use crate::places;
+
+/// QEMU's emulation of a PC.
+const QEMU: &str = "qemu-system-x86_64";
+
+/// Time goes on by a nanosecond with each instruction, and a processor that waits does not wait: `sleep=off`. What a single
+/// instruction could do to many bytes (`rep movsb`) would count as one or as many, as QEMU likes it; Linux shall not use it.
+const MACHINE: [&str; 21] = [
+    "-accel",
+    "tcg",
+    "-icount",
+    "shift=0,sleep=off",
+    "-cpu",
+    "max,-erms,-fsrm",
+    "-M",
+    "q35",
+    "-m",
+    "512M",
+    "-display",
+    "none",
+    "-nodefaults",
+    "-no-reboot",
+    "-serial",
+    "stdio",
+    "-seed",
+    "1",
+    "-rtc",
+    "base=2026-01-01,clock=vm",
+    "-append",
+];
+
+/// Linux at its best: without what costs because of real processors' faults, and nothing by chance. It ends when it panics.
+const COMMAND_LINE: &str =
+    "console=ttyS0 quiet panic=-1 mitigations=off nokaslr norandmaps tsc=reliable random.trust_cpu=on";
+
+/// How the program is built: of itself alone.
+const ALONE: [&str; 8] = [
+    "-O2",
+    "-static",
+    "-nostdlib",
+    "-ffreestanding",
+    "-fno-stack-protector",
+    "-fno-pie",
+    "-no-pie",
+    "-fno-asynchronous-unwind-tables",
+];
+
+/// For a boot and all that is measured, in seconds: several times what it takes.
+const LIMIT: &str = "300";
+
+/// The last line that the program says.
+const DONE: &str = "done 0";
+
+/// Idle time in which something was measured; there must be none.
+const IDLE: &str = "idle while measured";
+
+/// What the program says in a boot, in its order, and after how long it began.
+struct Boot {
+    said: Vec<(String, u64)>,
+    time: Duration,
+}
+
+/// Instructions by what they were taken for, as `bench/peers/linux/README.md` has them, and last the milliseconds of a boot,
+/// which alone are of this computer.
+pub fn measure() -> Result<Vec<(String, u64)>, String> {
+    let kernel = kernel()?;
+    let initramfs = initramfs()?;
+    let boots = [boot(&kernel, &initramfs)?, boot(&kernel, &initramfs)?];
+    let time = boots[0].time.min(boots[1].time);
+    let [Boot { said, .. }, again] = boots;
+    if said != again.said {
+        let differ = said.iter().zip(&again.said).find(|(one, other)| one != other);
+        return Err(format!("Linux is not the same in two boots: {differ:?}"));
+    }
+    if let Some((_, idle @ 1..)) = said.iter().find(|(name, _)| name == IDLE) {
+        return Err(format!(
+            "Linux waited for {idle} ns while something was measured: that is not instructions"
+        ));
+    }
+    let rows = said.into_iter().filter(|(name, _)| name != IDLE);
+    Ok(rows.chain([("boot, milliseconds".into(), time.as_millis() as u64)]).collect())
+}
+
+/// Prints all, and what is published of seL4.
+pub fn print() -> Result<(), String> {
+    for (name, number) in measure()? {
+        println!("{name:24} {number:12}");
+    }
+    for published::Published { what, processor, cycles } in published::SEL4 {
+        println!("{what:24} {cycles:5} cycles on {processor}");
+    }
+    Ok(())
+}
+
+fn folder() -> Result<PathBuf, String> {
+    let folder = places::peers().join("linux");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Debian's kernel: the one that is there, else it is fetched.
+fn kernel() -> Result<PathBuf, String> {
+    let folder = folder()?;
+    let kernel = match kernel_in(&folder) {
+        Some(kernel) => kernel,
+        None => fetch(&folder).map_err(|why| {
+            format!(
+                "Linux 6.1 cannot be fetched: {why}; if this is not Debian 12, put its vmlinuz-6.1…-cloud-amd64 into {}",
+                folder.display()
+            )
+        })?,
+    };
+    eprintln!("measuring {}", kernel.file_name().unwrap_or_default().display());
+    Ok(kernel)
+}
+
+fn kernel_in(folder: &Path) -> Option<PathBuf> {
+    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    files
+        .filter(|path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vmlinuz-")))
+        .max()
+}
+
+/// The kernel of a package, which is neither installed nor kept.
+fn fetch(to: &Path) -> Result<PathBuf, String> {
+    let search = run(Command::new("apt-cache").args([
+        "search",
+        "--names-only",
+        r"^linux-image-6\.1\..*-cloud-amd64$",
+    ]))?;
+    let names = search.lines().filter_map(|line| line.split(' ').next());
+    let newest = names.max_by_key(|name| numbers(name)).ok_or("apt knows none: apt-get update may help")?;
+    eprintln!("fetching {newest}");
+    let beside = tempfile::tempdir_in(to).map_err(|error| error.to_string())?;
+    run(Command::new("apt-get").args(["download", newest]).current_dir(&beside))?;
+    let packages = fs::read_dir(&beside).map_err(|error| error.to_string())?;
+    let package =
+        packages.filter_map(|entry| Some(entry.ok()?.path())).next().ok_or("apt-get left nothing")?;
+    run(Command::new("dpkg-deb").arg("-x").args([&package, beside.path()]))?;
+    let unpacked = kernel_in(&beside.path().join("boot")).ok_or_else(|| format!("no kernel in {newest}"))?;
+    let kernel = to.join(unpacked.file_name().expect("it was found by its name"));
+    fs::rename(&unpacked, &kernel).map_err(|error| format!("{}: {error}", kernel.display()))?;
+    Ok(kernel)
+}
+
+/// By which versions are compared.
+fn numbers(name: &str) -> Vec<u64> {
+    name.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}
+
+/// The program, built, in the archive that Linux takes its first files from.
+fn initramfs() -> Result<PathBuf, String> {
+    let initramfs = folder()?.join("initramfs");
+    let init = peers::c("cc", &ALONE, "linux/init.c", "linux/init")?;
+    let program = fs::read(&init).map_err(|error| format!("{}: {error}", init.display()))?;
+    let executable = 0o100_755;
+    let archive = [file("init", executable, &program), file("TRAILER!!!", 0, &[])].concat();
+    fs::write(&initramfs, archive).map_err(|error| format!("{}: {error}", initramfs.display()))?;
+    Ok(initramfs)
+}
+
+/// A file in an archive of cpio's "new" format: thirteen numbers, its name, and what is in it, both filled up to four bytes.
+fn file(name: &str, mode: usize, bytes: &[u8]) -> Vec<u8> {
+    let fill = |archive: &mut Vec<u8>| archive.resize(archive.len().next_multiple_of(4), 0);
+    let mut archive = b"070701".to_vec();
+    // Its number, mode, owner, group, links, time, size, four numbers of devices, the size of its name, a checksum.
+    for number in [0, mode, 0, 0, 1, 0, bytes.len(), 0, 0, 0, 0, name.len() + 1, 0] {
+        archive.extend(format!("{number:08x}").bytes());
+    }
+    archive.extend(name.bytes().chain([0]));
+    fill(&mut archive);
+    archive.extend(bytes);
+    fill(&mut archive);
+    archive
+}
+
+fn boot(kernel: &Path, initramfs: &Path) -> Result<Boot, String> {
+    let missing = |why| format!("{why}: install QEMU (Debian and Ubuntu: apt-get install qemu-system-x86)");
+    run(Command::new(QEMU).arg("--version")).map_err(missing)?;
+    let mut emulator = Command::new("timeout");
+    emulator.args([LIMIT, QEMU]).args(MACHINE).arg(COMMAND_LINE);
+    emulator.arg("-kernel").arg(kernel).arg("-initrd").arg(initramfs);
+    let start = Instant::now();
+    let child = emulator.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| format!("timeout: {error}"))?;
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let heard = hear(lines.map_while(Result::ok), start);
+    let ended = child.wait().map_err(|error| format!("{QEMU}: {error}"))?;
+    heard.map_err(|why| format!("Linux in QEMU {why} ({ended})"))
+}
+
+/// All lines, to the last one, so that nobody writes in vain.
+fn hear(lines: impl Iterator<Item = String>, start: Instant) -> Result<Boot, String> {
+    let mut time = None;
+    let lines: Vec<_> = lines.inspect(|_| _ = time.get_or_insert_with(|| start.elapsed())).collect();
+    let mut said = Vec::new();
+    for line in lines.iter().map(|line| line.trim()) {
+        match line.rsplit_once(' ').and_then(|(name, number)| Some((name, number.parse().ok()?))) {
+            _ if line == DONE => return Ok(Boot { said, time: time.expect("there was a line") }),
+            Some((name, number)) => said.push((name.to_string(), number)),
+            // The kernel's own lines are of troubles, which cost what nobody wants to measure.
+            None => return Err(format!("says: {line}")),
+        }
+    }
+    let last = lines.last().map_or("nothing", |line| line.trim());
+    Err(format!("was not done; its last line: {last}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(lines: &[&str]) -> Result<Vec<(String, u64)>, String> {
+        hear(lines.iter().map(|line| line.to_string()), Instant::now()).map(|boot| boot.said)
+    }
+
+    #[test]
+    fn what_was_said_is_names_and_numbers_to_the_end() {
+        let said = heard(&[
+            "boot 1500\r",
+            "no such call 212\r",
+            "done 0\r",
+            "[    4.4] reboot: Restarting system\r",
+        ]);
+        assert_eq!(said, Ok(vec![("boot".into(), 1500), ("no such call".into(), 212)]));
+    }
+
+    #[test]
+    fn who_was_not_done_says_why() {
+        assert_eq!(heard(&["boot 1500", "mmap 12"]), Err("was not done; its last line: mmap 12".into()));
+        assert_eq!(heard(&[]), Err("was not done; its last line: nothing".into()));
+        assert_eq!(heard(&["[  1.6] a segfault", "done 0"]), Err("says: [  1.6] a segfault".into()));
+    }
+
+    #[test]
+    fn a_file_is_filled_up() {
+        let archive = file("init", 0o100_755, b"12345");
+        assert!(archive.starts_with(b"07070100000000000081ed"));
+        assert_eq!(&archive[6 + 13 * 8..], b"init\0\x0012345\0\0\0");
+    }
+
+    #[test]
+    fn the_newest_is_that_with_the_larger_number() {
+        assert!(numbers("linux-image-6.1.0-9-cloud-amd64") < numbers("linux-image-6.1.0-56-cloud-amd64"));
+    }
+}
