@@ -87,11 +87,11 @@ unsafe extern "C" fn begin(info: &'static StartInfo) -> ! {
         if !info.is_valid() {
             report::stop("the loader says nothing of the machine: it begins by PVH only");
         }
+        let (command_line, file) = (info.command_line(), info.modules().next());
         let Some((pages, space)) = memory::take(info) else {
             report::stop("there is too little memory");
         };
         interrupt::load();
-        let (command_line, file) = (info.command_line(), info.modules().next());
         machine_main(Machine { pages, space, command_line, file })
     }
 }

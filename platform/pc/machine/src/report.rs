@@ -3,10 +3,13 @@
 use core::fmt::{self, Write};
 
 use kortex_hal::debug;
-use kortex_hal::exception::Context;
+use kortex_hal::exception::{Context, PAGE_FAULT};
+use kortex_hal::mmu::PAGE;
 use kortex_hal::serial::{COM1, Serial};
 use kortex_hal::x86_64::instructions::{hlt, interrupts};
 use kortex_hal::x86_64::registers::control::Cr2;
+
+use crate::memory;
 
 /// Where messages go that are not the program's output: to the emulator's port, or the serial line where there is none.
 #[derive(Debug)]
@@ -53,6 +56,9 @@ pub(crate) fn stop(why: &str) -> ! {
 pub(crate) extern "C" fn fatal(context: &mut Context) {
     let Context { vector, error, rip, rsp, .. } = context;
     let address = Cr2::read_raw();
+    if *vector as usize == PAGE_FAULT && (address as usize).wrapping_sub(memory::guard()) < PAGE {
+        stop("the processor's stack is full: procedures call each other too deeply");
+    }
     let _ = writeln!(
         Console,
         "error: exception {vector} ({error:#x}) at {rip:#x}, stack {rsp:#x}, address {address:#x}"
