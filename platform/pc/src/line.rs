@@ -118,7 +118,7 @@ impl Line {
         drop(old);
     }
 
-    /// Sends bytes. Others may come meanwhile: the device keeps no more than one of them.
+    /// Sends bytes. Others may come meanwhile: the device keeps few of them.
     pub(crate) fn send(&self, bytes: &[u8]) {
         for &byte in bytes {
             // SAFETY: see the head of this file.
