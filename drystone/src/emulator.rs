@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use rustix::process::Signal;
@@ -16,6 +17,9 @@ const QEMU: &str = "qemu-system-x86_64";
 
 /// What a terminal sends when nothing more will come.
 const END: u8 = 4;
+
+/// By this line the image says that it reads standard input from now on.
+const READY: &[u8] = b"\x1eready\n";
 
 /// By this a line begins by which the image says its status.
 const STATUS: &[u8] = b"\x1estatus ";
@@ -67,9 +71,10 @@ impl Machine<'_> {
             _ => fail(format_args!("{QEMU} cannot be run: {error}")),
         })?;
         let input = child.stdin.take().expect("it is piped");
+        let (ready, begins) = mpsc::channel();
         // It ends with the process: nobody can tell a read of standard input to end.
-        thread::spawn(move || pass(input));
-        let status = read_messages(BufReader::new(child.stderr.take().expect("it is piped")));
+        thread::spawn(move || begins.recv().map(|()| pass(input)));
+        let status = read_messages(BufReader::new(child.stderr.take().expect("it is piped")), &ready);
         let ended = child.wait().map_err(|error| fail(format_args!("{QEMU}: {error}")))?;
         match status {
             Some(status) => Ok(status),
@@ -116,8 +121,8 @@ fn pass(mut to: ChildStdin) {
     }
 }
 
-/// Shows what the machine says, but for its status, which is the answer.
-fn read_messages(mut from: impl BufRead) -> Option<i32> {
+/// Shows what the machine says, but for what it says to this command: its status is the answer.
+fn read_messages(mut from: impl BufRead, ready: &Sender<()>) -> Option<i32> {
     let mut status = None;
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
@@ -125,6 +130,7 @@ fn read_messages(mut from: impl BufRead) -> Option<i32> {
             Some(said) => {
                 status = String::from_utf8_lossy(said).trim().parse::<i64>().ok().map(|it| it as i32)
             }
+            None if line == READY => _ = ready.send(()),
             None => say(String::from_utf8_lossy(&line)),
         }
         line.clear();

@@ -33,6 +33,7 @@ mod nfs;
 #[path = "../../../extension/tests/handler/objects.rs"]
 mod objects;
 mod onc;
+mod pc;
 mod peer;
 mod programs;
 mod rebind;

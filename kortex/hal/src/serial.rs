@@ -9,20 +9,17 @@ pub const COM1_LINE: u8 = 4;
 
 const RECEIVED: u8 = 1;
 const EMPTY: u8 = 1 << 5;
-/// As many bytes the device takes at once when it is empty.
-const DEPTH: usize = 16;
 
 /// A line of which one end is here.
 #[derive(Debug)]
 pub struct Serial {
     data: Port<u8>,
     status: Port<u8>,
-    /// What had come before the device was set up, by which it is lost there.
-    early: Option<u8>,
 }
 
 impl Serial {
-    /// Sets a device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come.
+    /// Sets a device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had come before is still there:
+    /// the device loses that if it begins to keep more than one byte, so it doesn't then, and is slower.
     ///
     /// # Safety
     /// At `base` there is such a device or nothing.
@@ -36,15 +33,17 @@ impl Serial {
             // SAFETY: as the caller promises.
             unsafe { Port::new(base + register).write(value) };
         };
-        let mut serial = Serial { data: Port::new(base), status: Port::new(base + STATUS), early: None };
-        serial.early = serial.receive();
+        let mut serial = Serial { data: Port::new(base), status: Port::new(base + STATUS) };
         set(ENABLE, 0);
         // The speed is told by its divisor, in the place of data and interrupts.
         set(FORMAT, 0x80);
         set(0, 1);
         set(1, 0);
         set(FORMAT, 0b11);
-        set(FIFO, 0b111);
+        if serial.status() & RECEIVED == 0 {
+            // It interrupts when 14 bytes have come, or some and then none for a moment.
+            set(FIFO, 0b1100_0111);
+        }
         // Ready, and its interrupts go out.
         set(MODEM, 0b1011);
         set(ENABLE, 1);
@@ -53,22 +52,17 @@ impl Serial {
 
     /// Sends bytes, and waits until the device has taken them.
     pub fn send(&mut self, bytes: &[u8]) {
-        for some in bytes.chunks(DEPTH) {
+        for &byte in bytes {
             while self.status() & EMPTY == 0 {
                 core::hint::spin_loop();
             }
-            for &byte in some {
-                // SAFETY: the device takes bytes.
-                unsafe { self.data.write(byte) };
-            }
+            // SAFETY: the device takes bytes.
+            unsafe { self.data.write(byte) };
         }
     }
 
     /// The next byte that has come.
     pub fn receive(&mut self) -> Option<u8> {
-        if let Some(byte) = self.early.take() {
-            return Some(byte);
-        }
         // SAFETY: the device has one.
         (self.status() & RECEIVED != 0).then(|| unsafe { self.data.read() })
     }

@@ -31,7 +31,7 @@ pub use drystone_machine::Machine;
 use drystone_machine::{Console, end};
 pub use kortex_hal::memory_functions;
 use kortex_hal::x86_64::instructions::interrupts;
-use kortex_hal::{processor, time};
+use kortex_hal::{debug, processor, time};
 
 use line::Line;
 pub use memory::Allocator;
@@ -80,6 +80,8 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
     // SAFETY: likewise.
     let line = unsafe { Line::new() };
     interrupts::enable();
+    // An emulator may pass standard input on from now on: what comes sooner is kept, but slows the line down.
+    debug::write(b"\x1eready\n");
     match run(line, Settings::of(command_line), image) {
         Ok(status) => end(status),
         Err(why) => {

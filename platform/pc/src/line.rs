@@ -119,13 +119,13 @@ impl Line {
         drop(old);
     }
 
-    /// Sends bytes.
+    /// Sends bytes. Others may come meanwhile: the device keeps few of them.
     pub(crate) fn send(&self, bytes: &[u8]) {
-        for some in bytes.chunks(1024) {
+        for &byte in bytes {
             // SAFETY: see the head of this file.
             without_interrupts(|| unsafe {
                 if let Some(device) = &mut *RING.device.get() {
-                    device.send(some);
+                    device.send(&[byte]);
                 }
             });
         }

@@ -82,7 +82,8 @@ impl Store {
     /// Forgets a file's name.
     pub(crate) fn delete(&self, name: &[u8]) -> Result<(), Refused> {
         let path = path(name)?;
-        match self.0.borrow_mut().remove(&path) {
+        let removed = self.0.borrow_mut().remove(&path);
+        match removed {
             Some(_) => Ok(()),
             None if self.is_folder(&path) => Err("Directory not empty"),
             None => Err(MISSING),

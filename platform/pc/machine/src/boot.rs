@@ -3,8 +3,8 @@
 
 use core::arch::global_asm;
 
-/// Bytes of the stack on which the kernel's main function begins.
-pub const STACK: usize = 32 * 1024;
+/// Bytes of the stack on which the kernel's main function begins. Below it is a page that nobody may touch.
+pub const STACK: usize = 1 << 20;
 
 global_asm!(
     ".pushsection .note.pvh, \"a\", @note",
@@ -21,6 +21,8 @@ global_asm!(
     "machine_gigabytes: .skip 4096",
     "machine_first: .skip 4096",
     "machine_devices: .skip 4096",
+    ".global machine_guard",
+    "machine_guard: .skip 4096",
     "machine_stack: .skip {stack}",
     "machine_stack_end:",
     ".popsection",

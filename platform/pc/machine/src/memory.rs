@@ -20,6 +20,12 @@ unsafe extern "C" {
     static machine_constants: u8;
     static machine_data: u8;
     static machine_end: u8;
+    static machine_guard: u8;
+}
+
+/// The page below the stack.
+pub fn guard() -> usize {
+    addr_of!(machine_guard) as usize
 }
 
 /// What the first instructions have mapped.
@@ -35,7 +41,8 @@ const VIRTIO: usize = 0xfea0_0000;
 pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
     let image_end = addr_of!(machine_end) as usize;
     let end = info.memory().map(|region| region.end).max()? & !(PAGE - 1);
-    let start = info.memory().find(|region| region.contains(&image_end))?.start.max(PAGE);
+    // Below the image are the loader's things.
+    let start = addr_of!(machine_image) as usize;
     let beside = image_end as *mut u8;
     // Behind the image is what says which pages are free.
     let taken = start..image_end + Buddy::beside((end - start) / PAGE).next_multiple_of(PAGE);
@@ -49,10 +56,11 @@ pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
             }
         };
         add(&mut pages, start..MAPPED);
-        let space = map(info, &mut pages).ok()?;
+        let mut space = map(info, &mut pages).ok()?;
         space.activate();
         kortex_hal::mmu::protect();
         add(&mut pages, MAPPED..end);
+        space.unmap(guard());
         Some((pages, space))
     }
 }

@@ -3,10 +3,13 @@
 use core::fmt;
 
 use kortex_hal::debug;
-use kortex_hal::exception::Context;
+use kortex_hal::exception::{Context, PAGE_FAULT};
+use kortex_hal::mmu::PAGE;
 use kortex_hal::serial::{COM1, Serial};
 use kortex_hal::x86_64::instructions::{hlt, interrupts};
 use kortex_hal::x86_64::registers::control::Cr2;
+
+use crate::memory;
 
 /// Where messages go that are not the program's output: to the emulator's port, or the serial line where there is none.
 #[derive(Debug)]
@@ -96,6 +99,10 @@ pub(crate) fn stop(why: &str) -> ! {
 /// Handles an exception of the kernel's own code that nobody else handles.
 pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
     use Part::{Address, Number, Text};
+    let address = Cr2::read_raw();
+    if context.vector() == PAGE_FAULT && (address as usize).wrapping_sub(memory::guard()) < PAGE {
+        stop("the processor's stack is full: procedures call each other too deeply");
+    }
     Console.say(&[
         Text("error: exception "),
         Number(context.vector() as i64),
@@ -106,7 +113,7 @@ pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
         Text(", stack "),
         Address(context.rsp),
         Text(", address "),
-        Address(Cr2::read_raw()),
+        Address(address),
     ]);
     end(FATAL)
 }
