@@ -405,6 +405,17 @@ fn a_machines_memory_ends() {
     assert_eq!(printed(&output), "");
 }
 
+/// Such an array is freed by pieces: it becomes smaller again and again, and must not be moved each time.
+#[test]
+fn what_takes_most_of_the_memory_goes_again() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT A;\nVARIABLE a[i: INTEGER]: INTEGER {ARRAY}; i: INTEGER;\nBEGIN\n  \
+                FOR i := 1 TO 3 DO NEW(a, 60000000); a[i] := i; WRITE(a[i]); DELETE(a) END\nEND A;";
+    assert_eq!(same(text, &["--memory", "600M"], |_| ()), ("123".into(), String::new(), 0));
+}
+
 #[test]
 fn files_that_need_more_memory_than_there_is_are_refused() {
     if !is_there() {

@@ -7,10 +7,9 @@
 
 use core::ptr::{NonNull, null_mut};
 
-use crate::{PAGE, Pages};
+use crate::{MOST, PAGE, Pages, free_range};
 
-/// A piece has at most so many halvings of pages: 4 GiB.
-const ORDERS: usize = 21;
+const ORDERS: usize = MOST + 1;
 
 /// Of a page: it is not the first of a free piece.
 const NOT_FREE: u8 = 0xff;
@@ -73,15 +72,8 @@ impl Buddy {
     /// # Safety
     /// They are memory that is nobody's, within what this is for.
     pub unsafe fn add(&mut self, start: usize, end: usize) {
-        let (mut at, end) = (start.next_multiple_of(PAGE), end & !(PAGE - 1));
-        while at < end {
-            let aligned = (at / PAGE).trailing_zeros() as usize;
-            let fits = ((end - at) / PAGE).ilog2() as usize;
-            let order = aligned.min(fits).min(ORDERS - 1);
-            // SAFETY: as the caller promises.
-            unsafe { self.free(NonNull::new_unchecked(at as *mut u8), order) };
-            at += PAGE << order;
-        }
+        // SAFETY: as the caller promises.
+        unsafe { free_range(self, start.next_multiple_of(PAGE), end & !(PAGE - 1)) };
     }
 
     fn index(&self, page: usize) -> usize {

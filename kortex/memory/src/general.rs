@@ -1,4 +1,5 @@
-//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones are pages.
+//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones are as many
+//! pages as they need.
 //! Whoever gives a block back says how large it is, so that blocks carry nothing.
 //!
 //! # Soundness
@@ -8,7 +9,7 @@
 use core::alloc::Layout;
 use core::ptr::{NonNull, null_mut};
 
-use crate::{PAGE, Pages, order};
+use crate::{PAGE, Pages, free_range, order};
 
 /// The sizes of small blocks: whatever is aligned to their largest power of two, so that wishes for more are served by the next ones.
 const SIZES: [usize; 14] = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 672, 1008, 1344, 2016];
@@ -55,9 +56,7 @@ impl<P: Pages> General<P> {
 
     /// Gives a block; `None`: there is no memory for it.
     pub fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        let Some(class) = class(layout) else {
-            return self.pages.allocate(order(layout.size().max(layout.align())));
-        };
+        let Some(class) = class(layout) else { return self.allocate_pages(layout) };
         if self.classes[class].is_null() {
             self.add_page(class)?;
         }
@@ -80,8 +79,9 @@ impl<P: Pages> General<P> {
     /// It was given by this with the same layout, and nobody uses it any more.
     pub unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
         if class(layout).is_none() {
+            let start = block.as_ptr() as usize;
             // SAFETY: as the caller promises.
-            return unsafe { self.pages.free(block, order(layout.size().max(layout.align()))) };
+            return unsafe { free_range(&mut self.pages, start, start + pages(layout)) };
         }
         let head = (block.as_ptr() as usize & !(PAGE - 1)) as *mut Head;
         let block = block.as_ptr().cast::<Free>();
@@ -99,6 +99,47 @@ impl<P: Pages> General<P> {
                 self.pages.free(NonNull::new_unchecked(head.cast()), 0);
             }
         }
+    }
+
+    /// Changes a block's size. It moves only where it must: a block of pages that becomes smaller stays. `None`: there is no memory for
+    /// it, and it is as it was.
+    ///
+    /// # Safety
+    /// As for [`General::free`]; of a block that has moved the old one was taken back.
+    pub unsafe fn reallocate(
+        &mut self,
+        block: NonNull<u8>,
+        layout: Layout,
+        size: usize,
+    ) -> Option<NonNull<u8>> {
+        let new = Layout::from_size_align(size, layout.align()).ok()?;
+        let start = block.as_ptr() as usize;
+        match (class(layout), class(new)) {
+            (Some(old), Some(new)) if old == new => return Some(block),
+            (None, None) if pages(new) <= pages(layout) => {
+                // SAFETY: what is behind the new end is nobody's any more.
+                unsafe { free_range(&mut self.pages, start + pages(new), start + pages(layout)) };
+                return Some(block);
+            }
+            _ => {}
+        }
+        let moved = self.allocate(new)?;
+        // SAFETY: two blocks, both as large as that.
+        unsafe {
+            moved.copy_from_nonoverlapping(block, size.min(layout.size()));
+            self.free(block, layout);
+        }
+        Some(moved)
+    }
+
+    /// A block of pages; what its order has more of goes back.
+    fn allocate_pages(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let order = order(pages(layout));
+        let block = self.pages.allocate(order)?;
+        let start = block.as_ptr() as usize;
+        // SAFETY: they were just given.
+        unsafe { free_range(&mut self.pages, start + pages(layout), start + (PAGE << order)) };
+        Some(block)
     }
 
     fn add_page(&mut self, class: usize) -> Option<()> {
@@ -154,6 +195,11 @@ impl<P: Pages> General<P> {
             }
         }
     }
+}
+
+/// The bytes of a large block's pages. One that is aligned to more than its size is that large.
+fn pages(layout: Layout) -> usize {
+    layout.size().max(layout.align()).next_multiple_of(PAGE)
 }
 
 /// To what blocks of a size are aligned, if the first is: a multiple of each is asked for.

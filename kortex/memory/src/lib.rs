@@ -17,6 +17,9 @@ use kortex_hal::mmu::{Access, Refused};
 /// A page's bytes.
 pub const PAGE: usize = 4096;
 
+/// The largest order: 4 GiB.
+pub const MOST: usize = 20;
+
 /// Who gives memory by pages: `1 << order` of them at once, aligned to as many.
 pub trait Pages {
     /// Gives some; `None`: there are not so many together.
@@ -42,6 +45,22 @@ pub trait Space {
     /// # Safety
     /// Nobody uses it any more.
     unsafe fn unmap(&mut self, at: usize, pages: usize);
+}
+
+/// Gives pages back of which many lie together, as few large pieces.
+///
+/// # Safety
+/// Those from `start` to `end`, which are pages' addresses, are given by this, and nobody uses them any more.
+pub unsafe fn free_range(pages: &mut impl Pages, start: usize, end: usize) {
+    let mut at = start;
+    while at < end {
+        let aligned = (at / PAGE).trailing_zeros() as usize;
+        let fits = ((end - at) / PAGE).ilog2() as usize;
+        let order = aligned.min(fits).min(MOST);
+        // SAFETY: as the caller promises; no page is at 0.
+        unsafe { pages.free(NonNull::new_unchecked(at as *mut u8), order) };
+        at += PAGE << order;
+    }
 }
 
 /// The order that is enough for so many bytes.

@@ -73,11 +73,13 @@ impl Held {
 enum Step {
     Allocate(usize, usize),
     Free(usize),
+    Reallocate(usize, usize),
 }
 
 fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     let allocate = (0..most, 0usize..13).prop_map(|(size, align)| Step::Allocate(size, align));
-    let step = prop_oneof![3 => allocate, 2 => (0usize..1000).prop_map(Step::Free)];
+    let reallocate = (0usize..1000, 0..most).prop_map(|(which, size)| Step::Reallocate(which, size));
+    let step = prop_oneof![3 => allocate, 2 => (0usize..1000).prop_map(Step::Free), 2 => reallocate];
     prop::collection::vec(step, 1..400)
 }
 
@@ -108,6 +110,7 @@ proptest! {
                     unsafe { buddy.free(NonNull::new(start as *mut u8).expect("given"), (size / PAGE).ilog2() as usize) };
                     count -= size / PAGE;
                 }
+                Step::Reallocate(..) => {}
             }
             prop_assert_eq!(buddy.free_pages(), all - count);
         }
@@ -121,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_come_and_go(steps in steps(9000)) {
+    fn blocks_come_and_go(steps in steps(20_000)) {
         let mut machine = Machine::new(700);
         let mut general = General::new(machine.buddy());
         let all = general.pages().free_pages();
@@ -137,7 +140,29 @@ proptest! {
                     held.add(start, layout.size())?;
                     layouts.insert(start, layout);
                     // SAFETY: it was given.
-                    unsafe { block.as_ptr().write_bytes(0x5a, layout.size()) };
+                    unsafe { block.as_ptr().write_bytes(start as u8 ^ (start >> 8) as u8, layout.size()) };
+                }
+                Step::Reallocate(which, size) => {
+                    let Some((start, old)) = held.take(which) else { continue };
+                    let (layout, size) = (layouts[&start], size.max(1));
+                    let content = |start: usize, count: usize| {
+                        // SAFETY: it was given.
+                        unsafe { std::slice::from_raw_parts(start as *const u8, count) }.to_vec()
+                    };
+                    let kept = content(start, old.min(size));
+                    let block = NonNull::new(start as *mut u8).expect("given");
+                    // SAFETY: it was given so.
+                    let Some(moved) = (unsafe { general.reallocate(block, layout, size) }) else {
+                        held.add(start, old)?;
+                        prop_assert_eq!(content(start, kept.len()), kept);
+                        continue;
+                    };
+                    let moved = moved.as_ptr() as usize;
+                    prop_assert!(moved.is_multiple_of(layout.align()));
+                    prop_assert!(size > old || old <= 2 * PAGE || size <= PAGE || moved == start, "it becomes smaller where it is");
+                    held.add(moved, size)?;
+                    prop_assert_eq!(content(moved, kept.len()), kept);
+                    layouts.insert(moved, Layout::from_size_align(size, layout.align()).expect("small"));
                 }
                 Step::Free(which) => {
                     let Some((start, _)) = held.take(which) else { continue };

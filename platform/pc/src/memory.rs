@@ -63,10 +63,32 @@ pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
 #[derive(Debug)]
 pub struct Allocator;
 
+/// What is larger is the program's, whose large blocks come from here: none of the last pages are for that.
+const SHORT: usize = 1 << 14;
+
+/// Whether there is memory for so many bytes more.
+fn is_free(memory: &mut General<Buddy>, bytes: usize) -> bool {
+    bytes <= SHORT || memory.pages().free_pages() >= RESERVE + bytes.div_ceil(PAGE)
+}
+
 // SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MEMORY.lock().allocate(layout).map_or(null_mut(), NonNull::as_ptr)
+        let mut memory = MEMORY.lock();
+        if !is_free(&mut memory, layout.size()) {
+            return null_mut();
+        }
+        memory.allocate(layout).map_or(null_mut(), NonNull::as_ptr)
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let mut memory = MEMORY.lock();
+        let Some(block) = NonNull::new(block) else { return null_mut() };
+        if size > layout.size() && !is_free(&mut memory, size) {
+            return null_mut();
+        }
+        // SAFETY: as the caller promises.
+        unsafe { memory.reallocate(block, layout, size) }.map_or(null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
