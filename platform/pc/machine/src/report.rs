@@ -101,7 +101,7 @@ pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
     use Part::{Address, Number, Text};
     let address = Cr2::read_raw();
     if context.vector() == PAGE_FAULT && (address as usize).wrapping_sub(memory::guard()) < PAGE {
-        stop("the processor's stack is full: procedures call each other too deeply");
+        stop("the processor's stack is full");
     }
     Console.say(&[
         Text("error: exception "),
