@@ -73,8 +73,7 @@ fn make(package: &Package, target: &Path) -> std::io::Result<PathBuf> {
     let triple = variable("TARGET");
     package.write(target)?;
     let mut cargo = package.command(&variable("CARGO"), target, &triple);
-    // Executables are stripped, and most of the library is not theirs: as little of it as possible is carried along.
-    cargo.args(["--offline", "--", "-Clto=fat"]);
+    cargo.arg("--offline");
     assert!(cargo.status()?.success(), "the library of `drystone build` could not be made");
     Ok(package.library(target, &triple))
 }
@@ -82,7 +81,7 @@ fn make(package: &Package, target: &Path) -> std::io::Result<PathBuf> {
 fn compress(from: &Path, to: &Path) {
     let mut library = File::open(from).expect("the library was made");
     let compressed = File::create(to).expect("the build folder can be written");
-    let mut encoder = GzEncoder::new(compressed, Compression::best());
+    let mut encoder = GzEncoder::new(compressed, Compression::default());
     std::io::copy(&mut library, &mut encoder).expect("the library can be compressed");
     encoder.finish().expect("the library can be compressed");
 }

@@ -117,8 +117,6 @@ impl Package<'_> {
     pub fn command(&self, cargo: &str, target: &Path, triple: &str) -> Command {
         let mut command = Command::new(cargo);
         alone(&mut command);
-        // Whoever makes a library may optimise all its parts together, for which they have to be there in another form, too.
-        command.env("CARGO_ENCODED_RUSTFLAGS", "-Cembed-bitcode=yes");
         command.args(["rustc", "--release", "--target", triple, "--target-dir"]).arg(target);
         command.arg("--manifest-path").arg(target.join(self.name).join("Cargo.toml"));
         command
