@@ -113,7 +113,7 @@ impl Package<'_> {
         self.platform.code().replace("ADDITIONS", &additions.join(", "))
     }
 
-    /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's, and behind `--` of rustc's.
+    /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's.
     pub fn command(&self, cargo: &str, target: &Path, triple: &str) -> Command {
         let mut command = Command::new(cargo);
         alone(&mut command);
