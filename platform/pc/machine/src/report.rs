@@ -1,6 +1,7 @@
 //! When nothing goes on: it is said why, and the machine ends.
 
 use core::fmt;
+use core::panic::PanicInfo;
 
 use kortex_hal::debug;
 use kortex_hal::exception::Context;
@@ -108,5 +109,17 @@ pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
         Text(", address "),
         Address(Cr2::read_raw()),
     ]);
+    end(FATAL)
+}
+
+/// Says where a kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    use Part::{Number, Text};
+    Console.say(&[Text("error: the kernel is wrong")]);
+    #[cfg(debug_assertions)]
+    if let Some(place) = info.location() {
+        Console.say(&[Text("  in "), Text(place.file()), Text(":"), Number(i64::from(place.line()))]);
+    }
+    let _ = info;
     end(FATAL)
 }
