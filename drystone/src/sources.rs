@@ -16,7 +16,7 @@ use crate::{Status, WRONG, say};
 /// The library's files, by name and text, for programs that have none of the same name beside them.
 const LIBRARY: &[(&str, &str)] = &[
     ("Kortex.dry", include_str!("../../kortex/Kortex.dry")),
-    ("Pc.dry", include_str!("../../platform/pc/machine/Pc.dry")),
+    ("Machine.dry", include_str!("../../platform/pc/machine/Machine.dry")),
 ];
 
 /// A program without errors, and the text it came from.

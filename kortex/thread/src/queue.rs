@@ -31,13 +31,15 @@ impl Node {
     }
 }
 
-/// Any thread.
+/// Any thread. It leads to what is behind the node: a switch needs that most, and finds it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle(NonNull<Node>);
 
 impl Handle {
+    #[inline]
     pub(crate) fn of<L: 'static>(thread: &'static Thread<L>) -> Handle {
-        Handle(NonNull::from(thread).cast())
+        // SAFETY: a thread begins with a node, behind which something comes.
+        Handle(unsafe { NonNull::from(thread).cast().add(1) })
     }
 
     /// The thread.
@@ -47,12 +49,13 @@ impl Handle {
     #[inline]
     pub(crate) unsafe fn thread<L: 'static>(self) -> &'static Thread<L> {
         // SAFETY: as the caller promises: it was made of one, which stays.
-        unsafe { self.0.cast().as_ref() }
+        unsafe { self.0.sub(1).cast().as_ref() }
     }
 
+    #[inline]
     fn node(self) -> &'static Node {
         // SAFETY: a thread stays, and begins with it.
-        unsafe { self.0.as_ref() }
+        unsafe { self.0.sub(1).as_ref() }
     }
 
     /// Its priority.

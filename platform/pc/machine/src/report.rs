@@ -114,12 +114,10 @@ pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
 
 /// Says where a kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
-    use Part::{Number, Text};
-    Console.say(&[Text("error: the kernel is wrong")]);
-    #[cfg(debug_assertions)]
-    if let Some(place) = info.location() {
-        Console.say(&[Text("  in "), Text(place.file()), Text(":"), Number(i64::from(place.line()))]);
+    Console.say(&[Part::Text("error: the kernel is wrong")]);
+    if let Some(place) = info.location().filter(|_| cfg!(debug_assertions)) {
+        let line = Part::Number(i64::from(place.line()));
+        Console.say(&[Part::Text("  in "), Part::Text(place.file()), Part::Text(":"), line]);
     }
-    let _ = info;
     end(FATAL)
 }
