@@ -73,5 +73,6 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
         span: Span::default(),
         messages: messages.into_iter().map(message).collect(),
         states,
+        native: None,
     }
 }

@@ -26,7 +26,7 @@ pub enum Action {
     Run(Run),
     /// Say what is wrong with a program, without running it
     Check(Check),
-    /// Compile a program to an executable that needs nothing else
+    /// Compile a program to an executable that needs nothing else, or put a system of native components together
     ///
     /// All arguments of the executable are the program's. How it runs is set by environment variables, which mean
     /// the same as the options of `drystone run`: DRYSTONE_CORES, DRYSTONE_MEMORY, DRYSTONE_STATS,
@@ -214,6 +214,9 @@ pub struct Build {
     /// Text instead of an executable, to OUT or standard output: the compiler's form between program and machine code
     #[arg(long)]
     pub mir: bool,
+    /// Also say how many bytes of it are whose: each component's, and each crate's of what it runs on
+    #[arg(long, conflicts_with = "mir")]
+    pub sizes: bool,
     /// Which processors it is for; it says so and ends with status 1 on one that has not got what it needs
     #[arg(long, value_enum, default_value_t = Cpu::V2)]
     pub cpu: Cpu,

@@ -35,6 +35,8 @@ pub struct Machine<'a> {
     pub arguments: Vec<Vec<u8>>,
     /// Most bytes for the program.
     pub memory: Option<usize>,
+    /// It is told its arguments as they are: what programs know of a command line, such as quotes, it needn't.
+    pub is_system: bool,
 }
 
 impl Machine<'_> {
@@ -84,12 +86,16 @@ impl Machine<'_> {
 
     fn command_line(&self) -> Result<String, Status> {
         let mut words = Vec::new();
-        if let Some(memory) = self.memory {
+        if let Some(memory) = self.memory.filter(|_| !self.is_system) {
             words.push(format!("DRYSTONE_MEMORY={memory}"));
         }
         for argument in &self.arguments {
             let text = std::str::from_utf8(argument)
                 .map_err(|_| fail("QEMU passes arguments on only if they are UTF-8"))?;
+            if self.is_system {
+                words.push(text.into());
+                continue;
+            }
             words.push(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")));
         }
         // Commas part options of QEMU's own only where there are some.

@@ -10,7 +10,8 @@ use flate2::read::GzDecoder;
 
 use crate::arguments::{self, Build};
 use crate::library::Platform;
-use crate::{Status, fail, image, sources, with, write};
+use crate::sizes::Native;
+use crate::{Status, fail, image, sizes, sources, system, with, write};
 
 /// Platform, runtime and `main` for the program's object file.
 static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-start.a.gz"));
@@ -21,6 +22,9 @@ static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a
 pub fn build(command: &Build) -> Result<(), Status> {
     command.target.check()?;
     let loaded = sources::load(&command.source)?;
+    if loaded.program.system.is_some() {
+        system::check(command)?;
+    }
     if command.mir {
         let text = drystone_compiler::mir(&loaded.program, &loaded.files);
         return write(command.output.as_deref(), &text);
@@ -39,12 +43,43 @@ pub fn build(command: &Build) -> Result<(), Status> {
             output.display()
         )));
     }
-    let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
-    let with = &command.source.with;
-    match command.target.platform {
-        arguments::Platform::Linux => link(&object, &output, with),
-        arguments::Platform::Pc => image::link(&object, &output, with, &command.target.initial),
+    let mut natives = Vec::new();
+    let mut made = output.clone();
+    match &loaded.program.system {
+        Some(parts) => {
+            let system = system::Composed::new(&loaded.program, parts, &command.source)?;
+            made = system.build()?;
+            natives = system.natives();
+        }
+        None => {
+            let object =
+                drystone_compiler::compile_object(&loaded.program, &loaded.files, command.cpu.into());
+            let with = &command.source.with;
+            match command.target.platform {
+                arguments::Platform::Linux => link(&object, &output, with)?,
+                arguments::Platform::Pc => image::link(&object, &output, with, &command.target.initial)?,
+            }
+        }
     }
+    finish(command, &made, &output, &natives)
+}
+
+/// Says whose its bytes are, if somebody asks, and takes from an image what no machine loads.
+fn finish(command: &Build, made: &Path, output: &Path, natives: &[Native]) -> Result<(), Status> {
+    let is_image = command.target.platform == arguments::Platform::Pc;
+    if !is_image && !command.sizes {
+        return Ok(());
+    }
+    let cannot = |error: &dyn std::fmt::Display| fail(format_args!("{}: {error}", output.display()));
+    let mut file = fs::read(made).map_err(|error| cannot(&error))?;
+    if command.sizes {
+        write(None, &sizes::table(&file, natives).map_err(|error| cannot(&error))?)?;
+    }
+    if is_image {
+        image::strip(&mut file).map_err(|error| cannot(&error))?;
+        fs::write(output, file).map_err(|error| cannot(&error))?;
+    }
+    Ok(())
 }
 
 /// Makes an executable of a program and the crates that it is built with.

@@ -5,14 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use object::LittleEndian;
+use object::elf::{FileHeader64, ProgramHeader64};
+use object::read::elf::{FileHeader, ProgramHeader};
+
 use crate::executable::{Parts, run_linker};
 use crate::library::Platform;
 use crate::{Status, fail};
 
 /// How it lies in memory.
-static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
+pub static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
 
-/// Makes an image of a program, the crates that it is built with, and its initial files.
+/// Makes an image of a program, the crates that it is built with, and its initial files. Its symbols are in it yet.
 pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf]) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Pc)?;
     let folder = parts.folder.path();
@@ -30,7 +34,7 @@ pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf])
         "-Wl,-z,noexecstack",
         "-Wl,--build-id=none",
     ]);
-    linker.args(["-Wl,--gc-sections", "-Wl,--strip-all"]).args([&parts.program, &parts.library]);
+    linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]).args([&parts.program, &parts.library]);
     // Its symbols are called as the file is.
     linker.args(["-Wl,--format=binary", "files", "-Wl,--format=default"]);
     run_linker(linker, &output)
@@ -52,4 +56,22 @@ fn archive(files: &[PathBuf], to: &Path) -> Result<(), (PathBuf, io::Error)> {
         added.map_err(|error| (path.clone(), error))?;
     }
     archive.finish().map_err(|error| (to.to_path_buf(), error))
+}
+
+/// Takes from an image what no machine loads: all that comes behind the last segment, which is symbols and the table of sections.
+pub fn strip(image: &mut Vec<u8>) -> Result<(), object::Error> {
+    let header = FileHeader64::<LittleEndian>::parse(image.as_slice())?;
+    let segments = header.program_headers(LittleEndian, image.as_slice())?;
+    let end = |segment: &ProgramHeader64<LittleEndian>| {
+        segment.p_offset(LittleEndian) + segment.p_filesz(LittleEndian)
+    };
+    let end = segments.iter().map(end).max().unwrap_or(0) as usize;
+    image.truncate(end);
+    // It was parsed: it is there.
+    if let Ok((header, _)) = object::from_bytes_mut::<FileHeader64<LittleEndian>>(image) {
+        header.e_shoff.set(LittleEndian, 0);
+        header.e_shnum.set(LittleEndian, 0);
+        header.e_shstrndx.set(LittleEndian, 0);
+    }
+    Ok(())
 }

@@ -246,6 +246,7 @@ pub fn alone(command: &mut Command) {
     }
 }
 
-fn keep(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file, unless that is in it: what isn't changed isn't built again.
+pub fn keep(path: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
 }

@@ -4,6 +4,7 @@
 //! program's own.
 
 mod arguments;
+mod cargo;
 mod control;
 mod describe;
 mod emulator;
@@ -15,8 +16,10 @@ mod image;
 mod library;
 mod project;
 mod run;
+mod sizes;
 mod sources;
 mod specialise;
+mod system;
 mod with;
 
 use std::fs;

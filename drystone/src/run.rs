@@ -14,7 +14,7 @@ use drystone_linux::Options;
 use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
 use crate::sources::Loaded;
-use crate::{Status, executable, fail, image, sources, wrong};
+use crate::{Status, executable, fail, image, sources, system, wrong};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -32,6 +32,10 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     let source_directory = files[0].parent().map(PathBuf::from);
     let source = Source { files, entry: command.entry, with: command.with };
     let loaded = sources::load(&source)?;
+    if loaded.program.system.is_some() {
+        system::check_target(command.target.platform, &command.target.initial)?;
+        return run_system(&loaded, &source, arguments, command.memory);
+    }
     if command.target.platform == Platform::Pc {
         let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
         return run_image(loaded, &source.with, &command.target.initial, arguments, command.memory);
@@ -110,7 +114,20 @@ fn run_image(
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::V2);
     drop(loaded);
     image::link(&object, &path, crates, files)?;
-    Machine { image: &path, arguments, memory }.run()
+    Machine { image: &path, arguments, memory, is_system: false }.run()
+}
+
+/// A system is its own image, to which the arguments are said as they are.
+fn run_system(
+    loaded: &Loaded,
+    source: &Source,
+    arguments: Vec<OsString>,
+    memory: Option<usize>,
+) -> Result<i32, Status> {
+    let system = loaded.program.system.as_ref().expect("it is one");
+    let image = system::Composed::new(&loaded.program, system, source)?.build()?;
+    let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
+    Machine { image: &image, arguments, memory, is_system: true }.run()
 }
 
 fn is_source(file: &OsString) -> bool {

@@ -14,7 +14,10 @@ use crate::arguments::Source;
 use crate::{Status, WRONG, say};
 
 /// The library's files, by name and text, for programs that have none of the same name beside them.
-const LIBRARY: &[(&str, &str)] = &[];
+const LIBRARY: &[(&str, &str)] = &[
+    ("Kortex.dry", include_str!("../../kortex/Kortex.dry")),
+    ("Machine.dry", include_str!("../../platform/pc/machine/Machine.dry")),
+];
 
 /// A program without errors, and the text it came from.
 pub struct Loaded {

@@ -54,11 +54,22 @@ pub enum Declaration {
     Lost(Vec<Name>),
 }
 
+/// `NATIVE "path"` among the attributes of a component or an interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Native {
+    /// The Rust type or trait.
+    pub path: String,
+    /// From `NATIVE` to the end of the text.
+    pub span: Span,
+}
+
 /// `COMPONENT [Attributes] Name OFFERS .. REQUIRES ..; declarations BEGIN .. ACTIVITY .. FINALLY .. END Name;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     /// Attributes between `COMPONENT` and the name.
     pub attributes: Vec<Name>,
+    /// The Rust type that it is.
+    pub native: Option<Native>,
     /// Its name.
     pub name: Name,
     /// Offered interfaces.
@@ -97,9 +108,13 @@ pub struct Cardinality {
     pub to: Option<i64>,
 }
 
-/// `INTERFACE Name; [Protocol] END Name;`
+/// `INTERFACE [Attributes] Name; [Protocol] END Name;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
+    /// Attributes between `INTERFACE` and the name.
+    pub attributes: Vec<Name>,
+    /// The Rust trait that it is.
+    pub native: Option<Native>,
     /// Its name.
     pub name: Name,
     /// `None`: no message is ever exchanged.

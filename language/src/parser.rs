@@ -16,7 +16,7 @@ mod protocols;
 mod statements;
 mod units;
 
-use crate::ast::{self, Name};
+use crate::ast::{self, Name, Native};
 use crate::lexer::{self, Keyword, Symbol, Token, TokenKind};
 use crate::source::{Diagnostic, Span};
 
@@ -231,6 +231,33 @@ impl<'a> Parser<'a> {
         let names = self.list(|parser| parser.name("the name of an attribute"))?;
         self.expect(Symbol::RightBrace)?;
         Ok(names)
+    }
+
+    /// Likewise of a component or an interface, which may be native.
+    fn attributes_or_native(&mut self) -> Parsed<(Vec<Name>, Option<Native>)> {
+        let (mut names, mut native) = (Vec::new(), None);
+        if !self.accept(Symbol::LeftBrace) {
+            return Ok((names, native));
+        }
+        loop {
+            let name = self.name("the name of an attribute")?;
+            if name.text != "NATIVE" {
+                names.push(name);
+            } else if self.at(TokenKind::String) {
+                let token = self.advance();
+                let path = String::from_utf8_lossy(&lexer::string_bytes(self.text_of(token))).into_owned();
+                native = Some(Native { path, span: self.since(name.span) });
+            } else {
+                let expected = "the path of a Rust type or trait after `NATIVE`";
+                return self
+                    .unexpected_with_help(expected, "for example {NATIVE \"kortex_thread::RoundRobin\"}");
+            }
+            if !self.accept(Symbol::Comma) {
+                break;
+            }
+        }
+        self.expect(Symbol::RightBrace)?;
+        Ok((names, native))
     }
 
     // Errors.

@@ -59,10 +59,32 @@ pub struct Program {
     pub composites: Vec<Composite>,
     /// The component that starts.
     pub entry: Option<ComponentId>,
+    /// What that one puts together, if it is a system of native components.
+    pub system: Option<System>,
     /// The files that others import; what the program starts with is in none of them.
     pub imported: BTreeSet<u32>,
     /// What is right but hardly meant, in order of place.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// A system of native components, with all that is known of it before it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// Its parts that are needed, in the order in which they begin: each after those that it requires.
+    pub parts: Vec<Part>,
+    /// Which part (an index into [`System::parts`]) has the interfaces that the system offers, in their order.
+    pub offers: Vec<usize>,
+}
+
+/// A component of a system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is called there.
+    pub variable: VariableId,
+    /// What it is.
+    pub component: ComponentId,
+    /// The parts that have what it requires, in the order of its REQUIRES.
+    pub bound: Vec<usize>,
 }
 
 /// An interface with its protocol compiled.
@@ -76,6 +98,8 @@ pub struct Interface {
     pub messages: Vec<Message>,
     /// The deterministic automaton of the protocol; state 0 is the start.
     pub states: Vec<State>,
+    /// The Rust trait that it is, for native components: no message is ever exchanged.
+    pub native: Option<String>,
 }
 
 impl Interface {
@@ -175,6 +199,8 @@ pub struct Component {
     pub isolated: bool,
     /// `{VIRTUAL}` (entry only).
     pub virtual_time: bool,
+    /// The Rust type that it is.
+    pub native: Option<String>,
     /// Offered interfaces.
     pub offers: Vec<Facet>,
     /// Required interfaces.

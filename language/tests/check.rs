@@ -234,6 +234,32 @@ proptest! {
     }
 }
 
+#[test]
+fn a_system_begins_with_what_its_parts_require_and_has_no_others() {
+    let text = r#"
+        INTERFACE {NATIVE "k::A"} A; END A; INTERFACE {NATIVE "k::B"} B; END B;
+        COMPONENT {NATIVE "k::Base"} Base OFFERS A; END Base;
+        COMPONENT {NATIVE "k::Middle"} Middle OFFERS B REQUIRES A; END Middle;
+        COMPONENT {NATIVE "k::Top"} Top OFFERS A REQUIRES B, A; END Top;
+        COMPONENT System OFFERS A;
+        VARIABLE spare: Middle; top: Top; middle: Middle; base, other: Base;
+        BEGIN
+          CONNECT(A, top); NEW(top); NEW(spare); NEW(middle); NEW(base); NEW(other);
+          CONNECT(A(top), base); CONNECT(B(top), middle); CONNECT(A(middle), base); CONNECT(A(spare), other)
+        END System;"#;
+    let program = accepted(&[text]);
+    let system = program.system.as_ref().expect("it is one");
+    let parts = system.parts.iter().map(|part| {
+        let bound: Vec<usize> = part.bound.clone();
+        (program.variables[part.variable.index()].name.as_str(), bound)
+    });
+    assert_eq!(parts.collect::<Vec<_>>(), [("base", vec![]), ("middle", vec![0]), ("top", vec![1, 0])]);
+    assert_eq!(system.offers, [2]);
+    let unneeded = program.warnings.iter().map(|warning| warning.message.as_str());
+    let not_in = |name: &str| format!("nothing needs {name}: it is not in the system");
+    assert_eq!(unneeded.collect::<Vec<_>>(), [not_in("spare"), not_in("other")]);
+}
+
 fn sources(texts: &[&str]) -> Vec<SourceFile> {
     let named = texts.iter().enumerate();
     named.map(|(index, text)| SourceFile { path: format!("{index}.dry"), text: text.to_string() }).collect()

@@ -1,4 +1,4 @@
-//! Lays the image out as machines want it, and builds the users' program, which is in it.
+//! Builds the users' program, which is in the kernel.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,6 @@ use std::process::Command;
 
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let layout = here.join("../../platform/pc/machine/image.ld");
-    println!("cargo::rerun-if-changed={}", layout.display());
-    println!("cargo::rustc-link-arg=-T{}", layout.display());
-    println!("cargo::rustc-link-arg=--gc-sections");
-    println!("cargo::rustc-link-arg=-zmax-page-size=4096");
-    println!("cargo::rustc-link-arg=--strip-all");
     println!("cargo::rerun-if-changed=user");
     println!("cargo::rustc-env=USER={}", user(&here).display());
 }

@@ -1,15 +1,16 @@
 //! The kernel of address spaces, threads and calls between domains (`systems/microkernel`), built and booted: what its users must not do is
 //! stopped and kills nobody else, and what its bindings cost is counted.
 
-use std::path::Path;
+mod compiled;
 
 use drystone_emulated::{Failed, Kernel, MICROVM, Q35, count, emulator};
 
 /// Everything of the kernel in one test: it is built once.
 #[test]
 fn the_microkernel_keeps_its_users_apart_and_costs_what_it_may() {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("microkernel");
-    match emulator().and_then(|_| Kernel::build("microkernel", &target)).and_then(|kernel| check(&kernel)) {
+    let drystone = || compiled::Drystone::find().ok_or(Failed::Missing("drystone: set DRYSTONE_BIN".into()));
+    let built = emulator().and_then(|_| Kernel::build(drystone()?.command(), "microkernel"));
+    match built.and_then(|kernel| check(&kernel)) {
         Ok(()) => {}
         Err(Failed::Missing(what)) => drystone_golden::skipped(&what),
         Err(Failed::Wrong(why)) => panic!("{why}"),

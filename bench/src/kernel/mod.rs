@@ -5,6 +5,7 @@ mod page;
 pub mod published;
 
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::time::Instant;
 
 use drystone_emulated::{Failed, Kernel, MICROVM, count};
@@ -62,7 +63,7 @@ const PRIMITIVES: [Primitive; 10] = [
 
 /// Measures row after row.
 pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
-    let kernel = Kernel::build("microkernel", &places::peers().join("microkernel")).map_err(say)?;
+    let kernel = Kernel::build(Command::new(places::drystone()?), "microkernel").map_err(say)?;
     let said = kernel.boot(MICROVM, "measure").map_err(say)?;
     if said != kernel.boot(MICROVM, "measure").map_err(say)? {
         return Err("two boots of the microkernel don't count the same".into());

@@ -45,6 +45,7 @@ mod sockets;
 mod space;
 mod specialise;
 mod strangers;
+mod systems;
 mod tcp;
 mod udp;
 mod with;

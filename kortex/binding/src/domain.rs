@@ -2,13 +2,15 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
+use core::ops::Deref;
 use core::ptr::null;
 
-use kortex_hal::exception::{Context, INTERRUPTIBLE};
+use kortex_hal::exception::{Context, INTERRUPTIBLE, Trap};
 use kortex_hal::mmu::AddressSpace;
-use kortex_thread::Local;
+use kortex_thread::Switch;
 
-use crate::gate::{GATE, State};
+use crate::gate::{self, GATE, State};
+use crate::memory;
 
 /// Addresses from here on are users'. What lies before is the kernel's, in each address space.
 pub const USERS: usize = 1 << 39;
@@ -202,10 +204,37 @@ impl Activation {
     }
 }
 
-impl Local for Activation {
+/// All domains, as what threads are switched between.
+#[derive(Debug)]
+pub struct Domains<T> {
+    trap: T,
+}
+
+impl<T> Domains<T> {
+    /// They need to know what is interrupted.
+    pub const fn new(trap: T) -> Domains<T> {
+        Domains { trap }
+    }
+}
+
+impl<T: Deref<Target: Trap>> Domains<T> {
+    /// Lets users call.
+    ///
+    /// # Safety
+    /// As for [`gate::open`].
+    pub unsafe fn begin(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { gate::open(&*self.trap) };
+        memory::begin();
+    }
+}
+
+impl<T> Switch for Domains<T> {
+    type Local = Activation;
+
     #[inline]
-    unsafe fn enter(&self, last: &Activation) {
-        let state = self.state.get();
+    unsafe fn switch(&self, last: &Activation, next: &Activation) {
+        let state = next.state.get();
         // SAFETY: in a handler; the kernel is in each address space.
         unsafe {
             let (old, new) = ((*last.state.get()).domain, (*state).domain);

@@ -4,7 +4,7 @@ use core::arch::global_asm;
 use core::cell::UnsafeCell;
 use core::ptr::{null, null_mut};
 
-use kortex_hal::exception::{self, Context, Processor, Register, Trap};
+use kortex_hal::exception::{self, Context, Register, Trap};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA, USER_CODE, USER_DATA};
 use kortex_hal::x86_64::VirtAddr;
 use kortex_hal::x86_64::registers::model_specific::{Efer, EferFlags, LStar, SFMask, Star};
@@ -51,7 +51,7 @@ unsafe extern "C" {
 /// Called once, by the kernel's first code, when exceptions are set up. From then on a thread runs whose [`Activation`] has been entered.
 ///
 /// [`Activation`]: crate::Activation
-pub unsafe fn open() {
+pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
     // SAFETY: as the caller promises.
     unsafe {
         Efer::update(|flags| flags.insert(EferFlags::SYSTEM_CALL_EXTENSIONS));
@@ -67,7 +67,7 @@ pub unsafe fn open() {
                 | RFlags::IOPL_LOW
                 | RFlags::IOPL_HIGH,
         );
-        Processor.register(WAIT, wait, null());
+        trap.register(WAIT, wait, null());
         exception::allow_users(WAIT);
     }
 }

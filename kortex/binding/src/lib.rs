@@ -24,4 +24,4 @@ pub mod memory;
 pub mod signal;
 pub mod upcall;
 
-pub use domain::{Activation, Call, Domain, Method, REFUSED};
+pub use domain::{Activation, Call, Domain, Domains, Method, REFUSED};

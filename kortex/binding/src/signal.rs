@@ -3,7 +3,7 @@
 
 use core::ptr::{eq, null_mut};
 
-use kortex_hal::exception::{Context, Processor, Register, Trap};
+use kortex_hal::exception::{Context, Register, Trap};
 
 use crate::domain::Activation;
 use crate::gate::domain;
@@ -14,7 +14,12 @@ use crate::gate::domain;
 /// # Safety
 /// In a handler, of an exception of a user's code; the activation and the context are those of the thread that runs.
 #[inline]
-pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64) -> bool {
+pub unsafe fn tell(
+    trap: &(impl Trap + ?Sized),
+    activation: &Activation,
+    context: &mut Context,
+    address: u64,
+) -> bool {
     let entry = domain().signal_entry.get();
     if entry == 0 || !activation.interrupted.get().is_null() {
         return false;
@@ -27,7 +32,7 @@ pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64)
     *handler.register(Register::Rdx) = context.rip;
     activation.interrupted.set(context);
     // SAFETY: it stays as long as the thread.
-    unsafe { Processor.set_current(handler) };
+    unsafe { trap.set_current(handler) };
     true
 }
 
@@ -35,9 +40,9 @@ pub unsafe fn tell(activation: &Activation, context: &mut Context, address: u64)
 ///
 /// # Safety
 /// In a plain call of the thread that runs, whose activation that is.
-pub unsafe fn go_on(activation: &Activation, at: u64) -> bool {
+pub unsafe fn go_on(trap: &(impl Trap + ?Sized), activation: &Activation, at: u64) -> bool {
     let interrupted = activation.interrupted.replace(null_mut());
-    if interrupted.is_null() || !eq(Processor.current(), activation.signals.get()) {
+    if interrupted.is_null() || !eq(trap.current(), activation.signals.get()) {
         activation.interrupted.set(interrupted);
         return false;
     }
@@ -46,7 +51,7 @@ pub unsafe fn go_on(activation: &Activation, at: u64) -> bool {
         if at != 0 {
             (*interrupted).rip = at;
         }
-        Processor.set_current(interrupted);
+        trap.set_current(interrupted);
     }
     true
 }

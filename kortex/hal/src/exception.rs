@@ -141,6 +141,13 @@ pub trait Trap {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Processor;
 
+impl Processor {
+    /// The only one.
+    pub const fn new() -> Processor {
+        Processor
+    }
+}
+
 impl Trap for Processor {
     #[inline]
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {

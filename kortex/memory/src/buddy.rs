@@ -5,9 +5,11 @@
 //!
 //! A free piece's links are in it, and its order in a byte for each page beside all pages. What is given isn't touched.
 
+use core::cell::RefCell;
+use core::ops::Deref;
 use core::ptr::{NonNull, null_mut};
 
-use crate::{MOST, PAGE, Pages, free_range};
+use crate::{MOST, Memory, PAGE, Pages, free_range};
 
 const ORDERS: usize = MOST + 1;
 
@@ -159,5 +161,40 @@ impl Pages for Buddy {
         }
         // SAFETY: as the caller promises.
         unsafe { self.put(page, order) };
+    }
+}
+
+/// All memory of a machine, by halving.
+#[derive(Debug)]
+pub struct Pool<M> {
+    memory: M,
+    pages: RefCell<Buddy>,
+}
+
+// SAFETY: it is used with interrupts off, on one processor.
+unsafe impl<M> Sync for Pool<M> {}
+
+impl<M> Pool<M> {
+    /// It has nothing before it begins.
+    pub const fn new(memory: M) -> Pool<M> {
+        Pool { memory, pages: RefCell::new(Buddy::new()) }
+    }
+}
+
+impl<M: Deref<Target: Memory>> Pool<M> {
+    /// Takes the memory.
+    ///
+    /// # Safety
+    /// Called once, before anybody else has any of it.
+    pub unsafe fn begin(&self) {
+        self.pages.replace(self.memory.take());
+    }
+}
+
+impl<M> crate::Pool for Pool<M> {
+    type Pages = Buddy;
+
+    fn pages(&self) -> &RefCell<Buddy> {
+        &self.pages
     }
 }

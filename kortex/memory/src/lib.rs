@@ -10,6 +10,7 @@ pub mod flat;
 pub mod general;
 pub mod paged;
 
+use core::cell::RefCell;
 use core::ptr::NonNull;
 
 use kortex_hal::mmu::{Access, Refused};
@@ -30,6 +31,21 @@ pub trait Pages {
     /// # Safety
     /// They were given by this with the same order, and nobody uses them any more.
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize);
+}
+
+/// Where memory is that is nobody's.
+pub trait Memory {
+    /// All of it. Whoever comes later finds nothing.
+    fn take(&self) -> buddy::Buddy;
+}
+
+/// Pages that several take from.
+pub trait Pool {
+    /// Who gives them.
+    type Pages: Pages + 'static;
+
+    /// For as long as somebody gives or takes.
+    fn pages(&self) -> &RefCell<Self::Pages>;
 }
 
 /// An address space, whatever its model.

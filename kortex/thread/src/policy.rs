@@ -2,42 +2,41 @@
 
 use core::cell::Cell;
 
-use crate::Thread;
-use crate::queue::Ring;
+use crate::queue::{Handle, Ring};
 
 /// Those that may run, in the order in which they will.
-pub trait Policy<L: 'static> {
+pub trait Policy {
     /// Whether somebody has to give way when his time is over.
     const HAS_SLICES: bool;
 
     /// One more may run.
-    fn put(&self, thread: &'static Thread<L>);
+    fn put(&self, thread: Handle);
 
     /// Who runs, if it is one of them.
-    fn current(&self) -> Option<&'static Thread<L>>;
+    fn current(&self) -> Option<Handle>;
 
     /// Nobody ran; who does now.
-    fn first(&self) -> Option<&'static Thread<L>>;
+    fn first(&self) -> Option<Handle>;
 
     /// Who runs gives way to the next, which may be itself; `None`: nobody can run.
-    fn turn(&self) -> Option<&'static Thread<L>>;
+    fn turn(&self) -> Option<Handle>;
 
     /// Who runs can't any more; who does then.
-    fn leave(&self) -> Option<&'static Thread<L>>;
+    fn leave(&self) -> Option<Handle>;
 }
 
 /// One after the other, and each until it gives way.
 #[derive(Debug)]
-pub struct Cooperative<L: 'static>(Ring<L>);
+pub struct Cooperative(Ring);
 
 /// One after the other, and none longer than a slice of time.
 #[derive(Debug)]
-pub struct RoundRobin<L: 'static>(Ring<L>);
+pub struct RoundRobin(Ring);
 
 /// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are others.
 #[derive(Debug)]
-pub struct Priority<L: 'static> {
-    rings: [Ring<L>; PRIORITIES],
+pub struct Priority {
+    rings: [Ring; PRIORITIES],
     /// A bit for each ring in which somebody is.
     ready: Cell<u32>,
     /// The ring of the one that runs.
@@ -47,23 +46,26 @@ pub struct Priority<L: 'static> {
 /// So many priorities there are; higher numbers are the last one.
 const PRIORITIES: usize = 32;
 
-impl<L: 'static> Cooperative<L> {
+impl Cooperative {
     /// Nobody.
-    pub const fn new() -> Cooperative<L> {
+    pub const fn new() -> Cooperative {
         Cooperative(Ring::new())
     }
 }
 
-impl<L: 'static> RoundRobin<L> {
+impl RoundRobin {
     /// Nobody.
-    pub const fn new() -> RoundRobin<L> {
+    pub const fn new() -> RoundRobin {
         RoundRobin(Ring::new())
     }
 }
 
-impl<L: 'static> Priority<L> {
+// SAFETY: see the head of the crate.
+unsafe impl Sync for Priority {}
+
+impl Priority {
     /// Nobody.
-    pub const fn new() -> Priority<L> {
+    pub const fn new() -> Priority {
         Priority {
             rings: [const { Ring::new() }; PRIORITIES],
             ready: Cell::new(0),
@@ -72,92 +74,92 @@ impl<L: 'static> Priority<L> {
     }
 
     /// The first ring in which somebody is; that is where who runs is from now on.
-    fn first_ring(&self) -> Option<&Ring<L>> {
+    fn first_ring(&self) -> Option<&Ring> {
         let first = self.ready.get().trailing_zeros() as usize;
         self.running.set(first);
         self.rings.get(first)
     }
 }
 
-impl<L: 'static> Policy<L> for Cooperative<L> {
+impl Policy for Cooperative {
     const HAS_SLICES: bool = false;
 
-    fn put(&self, thread: &'static Thread<L>) {
+    fn put(&self, thread: Handle) {
         self.0.put(thread);
     }
 
     #[inline]
-    fn current(&self) -> Option<&'static Thread<L>> {
+    fn current(&self) -> Option<Handle> {
         self.0.current()
     }
 
-    fn first(&self) -> Option<&'static Thread<L>> {
+    fn first(&self) -> Option<Handle> {
         self.0.current()
     }
 
     #[inline]
-    fn turn(&self) -> Option<&'static Thread<L>> {
+    fn turn(&self) -> Option<Handle> {
         self.0.turn()
     }
 
-    fn leave(&self) -> Option<&'static Thread<L>> {
+    fn leave(&self) -> Option<Handle> {
         self.0.leave();
         self.0.current()
     }
 }
 
-impl<L: 'static> Policy<L> for RoundRobin<L> {
+impl Policy for RoundRobin {
     const HAS_SLICES: bool = true;
 
-    fn put(&self, thread: &'static Thread<L>) {
+    fn put(&self, thread: Handle) {
         self.0.put(thread);
     }
 
     #[inline]
-    fn current(&self) -> Option<&'static Thread<L>> {
+    fn current(&self) -> Option<Handle> {
         self.0.current()
     }
 
-    fn first(&self) -> Option<&'static Thread<L>> {
+    fn first(&self) -> Option<Handle> {
         self.0.current()
     }
 
     #[inline]
-    fn turn(&self) -> Option<&'static Thread<L>> {
+    fn turn(&self) -> Option<Handle> {
         self.0.turn()
     }
 
-    fn leave(&self) -> Option<&'static Thread<L>> {
+    fn leave(&self) -> Option<Handle> {
         self.0.leave();
         self.0.current()
     }
 }
 
-impl<L: 'static> Policy<L> for Priority<L> {
+impl Policy for Priority {
     const HAS_SLICES: bool = true;
 
-    fn put(&self, thread: &'static Thread<L>) {
+    fn put(&self, thread: Handle) {
         let priority = thread.priority().min(PRIORITIES - 1);
         self.rings[priority].put(thread);
         self.ready.set(self.ready.get() | 1 << priority);
     }
 
-    fn current(&self) -> Option<&'static Thread<L>> {
+    fn current(&self) -> Option<Handle> {
         self.rings.get(self.running.get())?.current()
     }
 
-    fn first(&self) -> Option<&'static Thread<L>> {
+    fn first(&self) -> Option<Handle> {
         self.first_ring()?.current()
     }
 
-    fn turn(&self) -> Option<&'static Thread<L>> {
+    fn turn(&self) -> Option<Handle> {
         let last = self.running.get();
         let ring = self.first_ring()?;
         // Who comes to run before others is the first of its ring.
         if self.running.get() == last { ring.turn() } else { ring.current() }
     }
 
-    fn leave(&self) -> Option<&'static Thread<L>> {
+    fn leave(&self) -> Option<Handle> {
         let last = self.running.get();
         if let Some(ring) = self.rings.get(last) {
             ring.leave();
@@ -169,20 +171,20 @@ impl<L: 'static> Policy<L> for Priority<L> {
     }
 }
 
-impl<L: 'static> Default for Cooperative<L> {
-    fn default() -> Cooperative<L> {
+impl Default for Cooperative {
+    fn default() -> Cooperative {
         Cooperative::new()
     }
 }
 
-impl<L: 'static> Default for RoundRobin<L> {
-    fn default() -> RoundRobin<L> {
+impl Default for RoundRobin {
+    fn default() -> RoundRobin {
         RoundRobin::new()
     }
 }
 
-impl<L: 'static> Default for Priority<L> {
-    fn default() -> Priority<L> {
+impl Default for Priority {
+    fn default() -> Priority {
         Priority::new()
     }
 }

@@ -1,28 +1,98 @@
-//! Threads joined by themselves: in a row, or around a ring.
+//! Threads joined by themselves: in a row, or around a ring. Whatever belongs to a thread, here it is a [`Handle`].
 
 use core::cell::Cell;
-use core::ptr::eq;
+use core::marker::PhantomData;
+use core::ptr::{NonNull, null_mut};
+
+use kortex_hal::exception::Context;
 
 use crate::Thread;
+
+/// What each thread begins with, where those who only decide who runs find it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Where it goes on when it isn't running: it may have got other contexts meanwhile.
+    pub(crate) context: Cell<*mut Context>,
+    /// Its neighbours where it stands.
+    next: Cell<Option<Handle>>,
+    previous: Cell<Option<Handle>>,
+    /// The lower, the sooner it runs, where that counts.
+    pub(crate) priority: Cell<usize>,
+}
+
+impl Node {
+    pub(crate) const fn new(priority: usize) -> Node {
+        Node {
+            context: Cell::new(null_mut()),
+            next: Cell::new(None),
+            previous: Cell::new(None),
+            priority: Cell::new(priority),
+        }
+    }
+}
+
+/// Any thread. It leads to what is behind the node: a switch needs that most, and finds it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(NonNull<Node>);
+
+impl Handle {
+    #[inline]
+    pub(crate) fn of<L: 'static>(thread: &'static Thread<L>) -> Handle {
+        // SAFETY: a thread begins with a node, behind which something comes.
+        Handle(unsafe { NonNull::from(thread).cast().add(1) })
+    }
+
+    /// The thread.
+    ///
+    /// # Safety
+    /// Such a thing belongs to it.
+    #[inline]
+    pub(crate) unsafe fn thread<L: 'static>(self) -> &'static Thread<L> {
+        // SAFETY: as the caller promises: it was made of one, which stays.
+        unsafe { self.0.sub(1).cast().as_ref() }
+    }
+
+    #[inline]
+    fn node(self) -> &'static Node {
+        // SAFETY: a thread stays, and begins with it.
+        unsafe { self.0.sub(1).as_ref() }
+    }
+
+    /// Its priority.
+    pub fn priority(self) -> usize {
+        self.node().priority.get()
+    }
+
+    fn join(self, next: Handle) {
+        self.node().next.set(Some(next));
+        next.node().previous.set(Some(self));
+    }
+
+    fn before(self) -> Handle {
+        self.node().previous.get().expect("around a ring everybody has a neighbour")
+    }
+}
 
 /// Whoever has been put in first is taken first.
 #[derive(Debug)]
 pub struct Queue<L: 'static> {
-    first: Cell<Option<&'static Thread<L>>>,
-    last: Cell<Option<&'static Thread<L>>>,
+    first: Cell<Option<Handle>>,
+    last: Cell<Option<Handle>>,
+    threads: PhantomData<&'static Thread<L>>,
 }
 
 impl<L: 'static> Queue<L> {
     /// Nobody.
     pub const fn new() -> Queue<L> {
-        Queue { first: Cell::new(None), last: Cell::new(None) }
+        Queue { first: Cell::new(None), last: Cell::new(None), threads: PhantomData }
     }
 
     /// Puts a thread at the end, which stands nowhere else.
     pub fn put(&self, thread: &'static Thread<L>) {
-        thread.next.set(None);
+        let thread = Handle::of(thread);
+        thread.node().next.set(None);
         match self.last.replace(Some(thread)) {
-            Some(last) if self.first.get().is_some() => last.next.set(Some(thread)),
+            Some(last) if self.first.get().is_some() => last.node().next.set(Some(thread)),
             _ => self.first.set(Some(thread)),
         }
     }
@@ -30,8 +100,9 @@ impl<L: 'static> Queue<L> {
     /// Takes the first one.
     pub fn take(&self) -> Option<&'static Thread<L>> {
         let first = self.first.get()?;
-        self.first.set(first.next.get());
-        Some(first)
+        self.first.set(first.node().next.get());
+        // SAFETY: such threads only are put here.
+        Some(unsafe { first.thread() })
     }
 }
 
@@ -43,24 +114,27 @@ impl<L: 'static> Default for Queue<L> {
 
 /// Around which everybody has a turn. Whose it is stays in it.
 #[derive(Debug)]
-pub(crate) struct Ring<L: 'static> {
-    current: Cell<Option<&'static Thread<L>>>,
+pub(crate) struct Ring {
+    current: Cell<Option<Handle>>,
 }
 
-impl<L: 'static> Ring<L> {
+// SAFETY: see the head of the crate.
+unsafe impl Sync for Ring {}
+
+impl Ring {
     /// Nobody.
-    pub(crate) const fn new() -> Ring<L> {
+    pub(crate) const fn new() -> Ring {
         Ring { current: Cell::new(None) }
     }
 
     /// Whose turn it is.
     #[inline]
-    pub(crate) fn current(&self) -> Option<&'static Thread<L>> {
+    pub(crate) fn current(&self) -> Option<Handle> {
         self.current.get()
     }
 
     /// One more, whose turn comes last, and who stands nowhere else.
-    pub(crate) fn put(&self, thread: &'static Thread<L>) {
+    pub(crate) fn put(&self, thread: Handle) {
         match self.current.get() {
             None => {
                 thread.join(thread);
@@ -75,8 +149,8 @@ impl<L: 'static> Ring<L> {
 
     /// It is the next one's turn.
     #[inline]
-    pub(crate) fn turn(&self) -> Option<&'static Thread<L>> {
-        let next = self.current.get()?.next.get();
+    pub(crate) fn turn(&self) -> Option<Handle> {
+        let next = self.current.get()?.node().next.get();
         self.current.set(next);
         next
     }
@@ -84,23 +158,12 @@ impl<L: 'static> Ring<L> {
     /// Whose turn it was goes away.
     pub(crate) fn leave(&self) {
         let Some(current) = self.current.get() else { return };
-        match current.next.get() {
-            Some(next) if !eq(next, current) => {
+        match current.node().next.get() {
+            Some(next) if next != current => {
                 current.before().join(next);
                 self.current.set(Some(next));
             }
             _ => self.current.set(None),
         }
-    }
-}
-
-impl<L: 'static> Thread<L> {
-    fn join(&'static self, next: &'static Thread<L>) {
-        self.next.set(Some(next));
-        next.previous.set(Some(self));
-    }
-
-    fn before(&self) -> &'static Thread<L> {
-        self.previous.get().expect("around a ring everybody has a neighbour")
     }
 }

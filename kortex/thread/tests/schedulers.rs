@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 use kortex_hal::exception::{Context, Handler, Trap};
-use kortex_thread::{Condition, Cooperative, Policy, Priority, RoundRobin, Scheduler, Thread};
+use kortex_thread::{
+    Alone, Condition, Cooperative, Policy, Priority, RoundRobin, Scheduler, Thread, Threads,
+};
 
 struct MadeUp(Cell<*mut Context>);
 
@@ -22,7 +24,7 @@ impl Trap for MadeUp {
 }
 
 struct Kernel<P: 'static> {
-    scheduler: &'static Scheduler<P, MadeUp, ()>,
+    scheduler: &'static Scheduler<Box<P>, Box<MadeUp>, &'static Alone>,
     threads: Vec<&'static Thread<()>>,
 }
 
@@ -30,13 +32,13 @@ fn thread(priority: usize) -> &'static Thread<()> {
     Box::leak(Box::new(Thread::new(Context::new(0, 0, false, 0), priority, ())))
 }
 
-impl<P: Policy<()>> Kernel<P> {
+impl<P: Policy> Kernel<P> {
     fn new(policy: P, priorities: &[usize]) -> Kernel<P> {
-        let scheduler: &'static _ =
-            Box::leak(Box::new(Scheduler::new(policy, MadeUp(Cell::new(null_mut())))));
+        let trap = Box::new(MadeUp(Cell::new(null_mut())));
+        let scheduler: &'static _ = Box::leak(Box::new(Scheduler::new(Box::new(policy), trap, &Alone)));
         let mut threads = vec![thread(0)];
         // SAFETY: nothing is ever resumed here.
-        unsafe { scheduler.begin(threads[0]) };
+        unsafe { scheduler.take_over(threads[0]) };
         for &priority in priorities {
             threads.push(thread(priority));
             scheduler.add(threads.last().expect("it was put there"));

@@ -20,8 +20,9 @@ impl<'a> Checker<'a> {
             }
         }
         for (index, connected) in connected.iter().enumerate() {
-            if !self.components[index].lost {
-                self.check_offered(ComponentId(index as u32), connected);
+            let id = ComponentId(index as u32);
+            if !self.components[index].lost && !self.is_native(id) {
+                self.check_offered(id, connected);
             }
         }
     }

@@ -178,6 +178,7 @@ impl<'a> Checker<'a> {
                 None
             }
             (Some(template), ty) => {
+                self.check_made(template, ty, span)?;
                 self.fits(&Type::Component(template), ty, span)?;
                 Some(template)
             }

@@ -112,6 +112,7 @@ impl<'a> Checker<'a> {
             outer: owner.and_then(|owner| self.component_of(owner)),
             isolated: false,
             virtual_time: false,
+            native: tree.native.as_ref().map(|native| native.path.clone()),
             offers: Vec::new(),
             requires: Vec::new(),
             variables: Vec::new(),

@@ -20,8 +20,11 @@ impl<'a> Checker<'a> {
             Start::Usual | Start::IfAny => None,
         };
         let own = self.own_components();
-        let top: Vec<ComponentId> =
-            own.iter().copied().filter(|id| self.components[id.index()].top_level).collect();
+        let top: Vec<ComponentId> = own
+            .iter()
+            .copied()
+            .filter(|&id| self.components[id.index()].top_level && !self.is_native(id))
+            .collect();
         let file_of = |id: &ComponentId| self.components[id.index()].tree.name.span.file;
         let first = top.first().map(file_of);
         let last_of_first = top.iter().copied().rfind(|id| Some(file_of(id)) == first);

@@ -8,6 +8,8 @@ use super::Checker;
 use super::names::similar;
 use super::scopes::ScopeId;
 
+const COMPONENT_ATTRIBUTES: &str = "a component may be ENTRYPOINT, ISOLATED, VIRTUAL or NATIVE";
+
 impl<'a> Checker<'a> {
     /// Gives facets to components and types to variables and procedures.
     pub(super) fn resolve_headers(&mut self) {
@@ -35,13 +37,16 @@ impl<'a> Checker<'a> {
         component.offers = offers;
         component.requires = requires;
         self.components[id.index()].incomplete = !(offers_known && requires_known);
+        if tree.native.is_some() {
+            return;
+        }
         for attribute in &tree.attributes {
             let component = &mut self.program.components[id.index()];
             match attribute.text.as_str() {
                 "ISOLATED" => component.isolated = true,
                 "VIRTUAL" => component.virtual_time = true,
                 "ENTRYPOINT" => (),
-                _ => self.unknown_attribute(attribute, "a component may be ENTRYPOINT, ISOLATED or VIRTUAL"),
+                _ => self.unknown_attribute(attribute, COMPONENT_ATTRIBUTES),
             }
         }
     }

@@ -41,11 +41,12 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// What tells two declarations of one name apart: messages without their parameters' names, and the automaton.
+/// What tells two declarations of one name apart: the Rust trait, or messages without their parameters' names, and the automaton.
 /// A mentioned interface counts as the class that it is known to be in.
 #[derive(PartialEq, Eq, Hash)]
 struct Shape {
     class: usize,
+    native: Option<String>,
     messages: Vec<(bool, String, Vec<String>)>,
     states: Vec<(Vec<(usize, usize)>, bool)>,
 }
@@ -88,6 +89,7 @@ impl<'a> Checker<'a> {
                 span,
                 messages,
                 states: std::mem::take(&mut declared.states),
+                native: declared.tree.native.as_ref().map(|native| native.path.clone()),
             });
         }
         for (declared, id) in self.interface_declarations.iter_mut().zip(ids) {
@@ -216,7 +218,8 @@ impl<'a> Checker<'a> {
             (message.direction == ast::Direction::In, message.name.clone(), types)
         });
         let states = declared.states.iter().map(|state| (state.transitions.clone(), state.may_end));
-        Shape { class, messages: messages.collect(), states: states.collect() }
+        let native = declared.tree.native.as_ref().map(|native| native.path.clone());
+        Shape { class, native, messages: messages.collect(), states: states.collect() }
     }
 }
 

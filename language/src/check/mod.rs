@@ -33,12 +33,14 @@ mod imports;
 mod interfaces;
 mod joints;
 mod names;
+mod natives;
 mod operators;
 mod places;
 mod predeclared;
 mod scopes;
 mod sends;
 mod statements;
+mod systems;
 mod types;
 mod warnings;
 
@@ -257,10 +259,12 @@ impl<'a> Checker<'a> {
         self.resolve_interfaces();
         self.find_faulty_interfaces();
         self.resolve_headers();
+        self.check_natives();
         self.evaluate_constants();
         self.check_bodies();
         if !self.lost_component {
             self.choose_entry(start);
+            self.check_systems();
         }
     }
 

@@ -42,6 +42,7 @@ impl Checker<'_> {
             let warning = Diagnostic::warning("unreached", span, "this is never reached");
             warning.label("after RETURN").help("remove it, or put the RETURN into an IF")
         }));
+        warnings.extend(self.unneeded_parts());
         warnings.sort_by_key(|warning| warning.span);
         self.program.warnings = warnings;
     }

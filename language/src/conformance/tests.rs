@@ -156,6 +156,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         outer: None,
         isolated: false,
         virtual_time: false,
+        native: None,
         offers: vec![Facet { interface: InterfaceId(0), cardinality: None }],
         requires: Vec::new(),
         variables: Vec::new(),
@@ -176,12 +177,13 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     };
     let messages = (0..MESSAGES).map(message).collect();
     Program {
-        interfaces: vec![Interface { name: "I".into(), span, messages, states }],
+        interfaces: vec![Interface { name: "I".into(), span, messages, states, native: None }],
         components: vec![component],
         procedures: vec![procedure],
         variables: Vec::new(),
         composites: Vec::new(),
         entry: None,
+        system: None,
         imported: Default::default(),
         warnings: Vec::new(),
     }

@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     fn component(&mut self) -> Parsed<Declaration> {
         let first = self.expect(Keyword::Component)?;
-        let attributes = self.attributes()?;
+        let (attributes, native) = self.attributes_or_native()?;
         let name = self.name("the name of the component")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -133,6 +133,7 @@ impl Parser<'_> {
         let (offers, requires) = facets.unwrap_or_default();
         Ok(lost.unwrap_or(Declaration::Component(Component {
             attributes,
+            native,
             name,
             offers,
             requires,

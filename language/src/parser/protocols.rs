@@ -5,9 +5,10 @@ use crate::ast::{Declaration, Direction, Interface, Message, Protocol, Section};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
 impl Parser<'_> {
-    /// `INTERFACE Name; [Protocol] END Name;`
+    /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
     pub(super) fn interface(&mut self) -> Parsed<Declaration> {
         let first = self.expect(Keyword::Interface)?;
+        let (attributes, native) = self.attributes_or_native()?;
         let name = self.name("the name of the interface")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -27,7 +28,7 @@ impl Parser<'_> {
             }
         };
         let lost = self.end_of_unit();
-        let read = Interface { name, protocol, span: self.since(first) };
+        let read = Interface { attributes, native, name, protocol, span: self.since(first) };
         Ok(lost.unwrap_or(Declaration::Interface(read)))
     }
 

@@ -1,26 +1,26 @@
 //! The kernel: what happens to processes, and when all of them have ended.
 
-use core::cell::{Cell, RefCell, UnsafeCell};
-use core::mem::MaybeUninit;
+use core::cell::{Cell, RefCell};
+use core::ops::Deref;
 use core::ptr::null;
 
 use drystone_machine::Part::{Address, Number, Text};
-use drystone_machine::{Console, Machine, end};
+use drystone_machine::{Console, Platform, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
 use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
-use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Processor, Register, Trap};
-use kortex_hal::mmu::{Access, AddressSpace, PAGE};
+use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Register, Trap};
+use kortex_hal::mmu::{Access, PAGE};
 use kortex_hal::time;
 use kortex_hal::x86_64::instructions::interrupts;
 use kortex_hal::x86_64::registers::control::Cr2;
 use kortex_hal::{exception, interrupt};
 use kortex_memory::paged::Paged;
-use kortex_memory::{Pages, Space, order};
-use kortex_thread::Queue;
+use kortex_memory::{Pages, Pool, Space, order};
+use kortex_thread::{Queue, Threads};
 
-use crate::process::{Process, ProcessThread};
-use crate::{Memory, Policy, Threads, load, methods};
+use crate::process::{Owner, Process, ProcessThread};
+use crate::{load, methods};
 
 /// Milliseconds that a thread runs before others have their turn.
 const SLICE: u64 = 1;
@@ -39,80 +39,88 @@ const STACK: usize = domain::USERS + (64 << 30);
 const STACK_PAGES: usize = 4;
 
 /// See the head of this file.
-pub struct Kernel {
-    pages: RefCell<Memory>,
-    space: AddressSpace,
-    pub threads: Threads,
+pub struct Kernel<M, T, G, S> {
+    pub(crate) machine: M,
+    trap: T,
+    pages: G,
+    threads: S,
     live: Cell<usize>,
     /// Threads that have ended: their memory is for the next.
     ended: Queue<Activation>,
     /// The process that was started last.
-    last: Cell<Option<&'static Process>>,
-    beats: u32,
-    /// When somebody was told last what had happened, by the processor's counter.
-    pub told: Cell<u64>,
+    last: Cell<*const ()>,
+    /// By the alarm's clock: a slice.
+    beats: Cell<u32>,
+    /// When it began, and when somebody was told last what had happened, by the processor's counter.
+    pub(crate) begun: Cell<u64>,
+    told: Cell<u64>,
 }
-
-struct Place(UnsafeCell<MaybeUninit<Kernel>>);
 
 // SAFETY: there is one processor, and the kernel isn't interrupted.
-unsafe impl Sync for Place {}
+unsafe impl<M, T, G, S> Sync for Kernel<M, T, G, S> {}
 
-static KERNEL: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
-
-/// The kernel, once it has begun.
-pub fn kernel() -> &'static Kernel {
-    // SAFETY: `begin` comes first.
-    unsafe { (*KERNEL.0.get()).assume_init_ref() }
-}
-
-/// Sets up exceptions, calls and time.
-///
-/// # Safety
-/// Called once, by the machine.
-pub unsafe fn begin(machine: Machine) -> &'static Kernel {
-    let Machine { pages, space, .. } = machine;
-    // SAFETY: as the caller promises; the handlers are fit for what they are registered for.
-    unsafe {
-        let rates = time::measure().expect("a PC has the old timer");
-        let beats = (rates.alarm * SLICE / 1000) as u32;
-        let threads = Threads::new(Policy::new(), Processor);
-        let pages = RefCell::new(pages);
-        (*KERNEL.0.get()).write(Kernel {
+impl<M, T, G, S> Kernel<M, T, G, S> {
+    /// One that has no processes yet.
+    pub const fn new(machine: M, trap: T, pages: G, threads: S) -> Kernel<M, T, G, S> {
+        Kernel {
+            machine,
+            trap,
             pages,
-            space,
             threads,
             live: Cell::new(0),
             ended: Queue::new(),
-            last: Cell::new(None),
-            beats,
+            last: Cell::new(null()),
+            beats: Cell::new(0),
+            begun: Cell::new(0),
             told: Cell::new(0),
-        });
-        for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
-            Processor.register(vector, fault, null());
         }
-        exception::allow_users(BREAKPOINT);
-        exception::allow_users(NOTHING);
-        exception::allow_users(GIVE_WAY);
-        Processor.register(interrupt::ALARM, tick, null());
-        gate::open();
-        memory::begin();
-        upcall::on_end(ended, null());
     }
-    // SAFETY: the kernel stays.
-    unsafe { kernel().threads.give_way_by(GIVE_WAY) };
-    kernel()
 }
 
-impl Kernel {
+impl<M, T, G, S> Kernel<M, T, G, S>
+where
+    M: Deref<Target: Platform> + 'static,
+    T: Deref<Target: Trap> + 'static,
+    G: Deref<Target: Pool> + 'static,
+    S: Deref<Target: Threads<Local = Activation>> + 'static,
+{
+    /// Sets up exceptions and time.
+    ///
+    /// # Safety
+    /// Called once, by the system.
+    pub unsafe fn begin(&'static self) {
+        self.begun.set(time::counter());
+        // SAFETY: as the caller promises; the handlers are fit for what they are registered for, and the kernel stays.
+        unsafe {
+            let this = self as *const Self as *const ();
+            let rates = time::measure().expect("a PC has the old timer");
+            self.beats.set((rates.alarm * SLICE / 1000) as u32);
+            for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
+                self.trap.register(vector, Self::fault, this);
+            }
+            exception::allow_users(BREAKPOINT);
+            exception::allow_users(NOTHING);
+            exception::allow_users(GIVE_WAY);
+            self.trap.register(interrupt::ALARM, Self::tick, this);
+            upcall::on_end(Self::ended, this);
+            self.threads.give_way_by(GIVE_WAY);
+        }
+    }
+
+    /// Where all pages come from.
+    fn pool(&'static self) -> &'static RefCell<<Self as Owner>::Pages> {
+        self.pages.pages()
+    }
+
     /// Memory for something that stays.
-    fn place<T>(&self, value: T) -> &'static T {
+    fn place<V>(&self, value: V) -> &'static V {
         let memory = self
             .pages
+            .pages()
             .borrow_mut()
-            .allocate(order(size_of::<T>()))
+            .allocate(order(size_of::<V>()))
             .expect("there is memory for the first processes");
-        let place = memory.cast::<T>();
+        let place = memory.cast::<V>();
         // SAFETY: it is large enough and nobody else's.
         unsafe {
             place.write(value);
@@ -125,7 +133,7 @@ impl Kernel {
         const ORDER: usize = 2;
         let place = match self.ended.take() {
             Some(ended) => (ended as *const ProcessThread).cast_mut(),
-            None => self.pages.borrow_mut().allocate(ORDER)?.as_ptr().cast(),
+            None => self.pages.pages().borrow_mut().allocate(ORDER)?.as_ptr().cast(),
         };
         // SAFETY: whoever was there has ended; domains stay.
         unsafe {
@@ -137,27 +145,33 @@ impl Kernel {
 
     /// Starts a process, which is told what it is to do.
     #[inline(never)]
-    pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process {
+    pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process<Self> {
         self.bury();
         let mut space =
-            Paged::create(&self.space, domain::USERS, &self.pages, MOST).expect("there is memory");
+            Paged::create(self.machine.space(), domain::USERS, self.pool(), MOST).expect("there is memory");
         space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
         let entry = load::load(&mut space).expect("there is memory");
-        let (domain, before) = (Domain::new(), self.last.get());
+        let (domain, before) = (Domain::new(), self.last());
         // SAFETY: the kernel is in each address space.
         unsafe { domain.set_space(space.space()) };
         let space = RefCell::new(Some(space));
-        let process = self.place(Process { domain, space, name, role, threads: Cell::new(0), before });
-        self.last.set(Some(process));
+        let process =
+            self.place(Process { domain, kernel: self, space, name, role, threads: Cell::new(0), before });
+        self.last.set((process as *const Process<Self>).cast());
         // SAFETY: a process stays.
         unsafe { methods::bind(process) };
         self.start_thread(process, entry, (STACK + STACK_PAGES * PAGE) as u64);
         process
     }
 
+    fn last(&self) -> Option<&'static Process<Self>> {
+        // SAFETY: a process stays.
+        unsafe { self.last.get().cast::<Process<Self>>().as_ref() }
+    }
+
     /// Takes the memory of processes that are dead, and in which nobody is any more.
     fn bury(&self) {
-        let mut next = self.last.get();
+        let mut next = self.last();
         while let Some(process) = next {
             if process.domain.is_dead() && !process.domain.is_busy() && process.threads.get() == 0 {
                 if let Some(space) = process.space.take() {
@@ -169,23 +183,8 @@ impl Kernel {
         }
     }
 
-    /// Starts a thread of a process; `false`: there are too many.
-    #[inline(never)]
-    pub fn start_thread(&'static self, process: &'static Process, entry: u64, stack: u64) -> bool {
-        if self.live.get() == MOST_THREADS {
-            return false;
-        }
-        let mut context = Context::new(entry, stack, true, INTERRUPTIBLE | 2);
-        *context.register(Register::Rdi) = process.role;
-        let Some(thread) = self.thread(&process.domain, context) else { return false };
-        self.threads.add(thread);
-        process.threads.set(process.threads.get() + 1);
-        self.live.set(self.live.get() + 1);
-        true
-    }
-
     /// A process can call the server.
-    pub fn bind_server(&'static self, client: &'static Process, server: &'static Process) {
+    pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
         let binding = self.place(Lrpc { domain: &server.domain, this: 0, time: PATIENCE });
@@ -200,14 +199,14 @@ impl Kernel {
     pub fn run(&'static self, mut more: impl FnMut() -> bool) -> ! {
         let own = self.place(Domain::new());
         // SAFETY: it is the kernel's own.
-        unsafe { own.set_space(&self.space) };
+        unsafe { own.set_space(self.machine.space()) };
         let idle = self.thread(own, Context::new(0, 0, false, 2)).expect("there is memory");
         // SAFETY: this is what runs now.
         unsafe {
             idle.local.begin();
-            self.threads.begin(idle);
+            self.threads.take_over(idle);
         }
-        interrupt::set_alarm(self.beats);
+        interrupt::set_alarm(self.beats.get());
         while self.live.get() > 0 || more() {
             interrupts::enable_and_hlt();
             interrupts::disable();
@@ -215,35 +214,111 @@ impl Kernel {
         Console.say(&[Text("all threads have ended")]);
         end(0)
     }
-}
 
-extern "C" fn tick(context: &mut Context, _: *const ()) {
-    interrupt::end();
-    interrupt::set_alarm(kernel().beats);
-    // SAFETY: in a handler, of the thread that runs.
-    unsafe {
-        if context.is_user() && gate::tick() {
-            report(context, " takes too long: exception ");
-            upcall::abort(&kernel().threads.running().local, context, Failed::Timeout);
-        } else if context.is_user() && gate::domain().is_dead() {
-            // It has done what it must not in another thread.
-            upcall::abort(&kernel().threads.running().local, context, Failed::Fault);
-        } else {
-            kernel().threads.tick();
+    extern "C" fn tick(context: &mut Context, of: *const ()) {
+        interrupt::end();
+        // SAFETY: registered so, in a handler, of the thread that runs.
+        unsafe {
+            let Kernel { beats, threads, .. } = &*of.cast::<Self>();
+            interrupt::set_alarm(beats.get());
+            if context.is_user() && gate::tick() {
+                Self::report(context, " takes too long: exception ");
+                upcall::abort(&threads.running().local, context, Failed::Timeout);
+            } else if context.is_user() && gate::domain().is_dead() {
+                // It has done what it must not in another thread.
+                upcall::abort(&threads.running().local, context, Failed::Fault);
+            } else {
+                threads.tick();
+            }
         }
     }
+
+    extern "C" fn fault(context: &mut Context, of: *const ()) {
+        if !context.is_user() {
+            return own_fault(context);
+        }
+        let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
+        // SAFETY: registered so.
+        let Kernel { trap, threads, told, .. } = unsafe { &*of.cast::<Self>() };
+        let activation = &threads.running().local;
+        told.set(time::counter());
+        // SAFETY: in a handler, of the thread that runs.
+        if !unsafe { signal::tell(&**trap, activation, context, address) } {
+            Self::dies(activation, context);
+        }
+    }
+
+    /// The domain of the thread that runs is dead from now on.
+    #[cold]
+    #[inline(never)]
+    fn dies(activation: &Activation, context: &mut Context) {
+        Self::report(context, " has done what it must not: exception ");
+        // SAFETY: in a handler, of the thread that runs.
+        unsafe { upcall::abort(activation, context, Failed::Fault) };
+    }
+
+    fn report(context: &Context, what: &str) {
+        let process = gate::domain() as *const Domain as *const Process<Self>;
+        // SAFETY: users' code runs in domains of processes only, which begin with them.
+        let Process { name, role, .. } = unsafe { &*process };
+        Console.say(&[
+            Text("domain "),
+            Text(name),
+            Text(" "),
+            Number(*role as i64),
+            Text(what),
+            Number(context.vector() as i64),
+            Text(" at "),
+            Address(context.rip),
+            Text(": it is dead"),
+        ]);
+    }
+
+    unsafe extern "C" fn ended(of: *const ()) {
+        // SAFETY: said so.
+        let Kernel { threads, live, ended, .. } = unsafe { &*of.cast::<Self>() };
+        let thread = threads.running();
+        let process = gate::domain() as *const Domain as *const Process<Self>;
+        // SAFETY: threads end in the domain in which they began, that of a process.
+        let in_process = unsafe { &(*process).threads };
+        in_process.set(in_process.get() - 1);
+        live.set(live.get() - 1);
+        // SAFETY: contexts change when this returns. Nothing is put onto this thread's stack any more.
+        unsafe { threads.end() };
+        ended.put(thread);
+    }
 }
 
-extern "C" fn fault(context: &mut Context, _: *const ()) {
-    if !context.is_user() {
-        return own_fault(context);
+impl<M, T, G, S> Owner for Kernel<M, T, G, S>
+where
+    M: Deref<Target: Platform> + 'static,
+    T: Deref<Target: Trap> + 'static,
+    G: Deref<Target: Pool> + 'static,
+    S: Deref<Target: Threads<Local = Activation>> + 'static,
+{
+    type Pages = <G::Target as Pool>::Pages;
+
+    #[inline(never)]
+    fn start_thread(&'static self, process: &'static Process<Self>, entry: u64, stack: u64) -> bool {
+        if self.live.get() == MOST_THREADS {
+            return false;
+        }
+        let mut context = Context::new(entry, stack, true, INTERRUPTIBLE | 2);
+        *context.register(Register::Rdi) = process.role;
+        let Some(thread) = self.thread(&process.domain, context) else { return false };
+        self.threads.add(thread);
+        process.threads.set(process.threads.get() + 1);
+        self.live.set(self.live.get() + 1);
+        true
     }
-    let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
-    let activation = &kernel().threads.running().local;
-    kernel().told.set(time::counter());
-    // SAFETY: in a handler, of the thread that runs.
-    if !unsafe { signal::tell(activation, context, address) } {
-        dies(activation, context);
+
+    fn told(&self) -> u64 {
+        self.told.get()
+    }
+
+    unsafe fn go_on(&self, at: u64) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { signal::go_on(&*self.trap, &self.threads.running().local, at) }
     }
 }
 
@@ -256,43 +331,4 @@ fn own_fault(context: &mut Context) {
         Console.say(&[Text("error: the kernel's exception "), vector, Text(" at "), at]);
         end(101);
     }
-}
-
-/// The domain of the thread that runs is dead from now on.
-#[cold]
-#[inline(never)]
-fn dies(activation: &Activation, context: &mut Context) {
-    report(context, " has done what it must not: exception ");
-    // SAFETY: in a handler, of the thread that runs.
-    unsafe { upcall::abort(activation, context, Failed::Fault) };
-}
-
-fn report(context: &Context, what: &str) {
-    let process = gate::domain() as *const Domain as *const Process;
-    // SAFETY: users' code runs in domains of processes only, which begin with them.
-    let Process { name, role, .. } = unsafe { &*process };
-    Console.say(&[
-        Text("domain "),
-        Text(name),
-        Text(" "),
-        Number(*role as i64),
-        Text(what),
-        Number(context.vector() as i64),
-        Text(" at "),
-        Address(context.rip),
-        Text(": it is dead"),
-    ]);
-}
-
-unsafe extern "C" fn ended(_: *const ()) {
-    let Kernel { threads, live, ended, .. } = kernel();
-    let thread = threads.running();
-    let process = gate::domain() as *const Domain as *const Process;
-    // SAFETY: threads end in the domain in which they began, that of a process.
-    let in_process = unsafe { &(*process).threads };
-    in_process.set(in_process.get() - 1);
-    live.set(live.get() - 1);
-    // SAFETY: contexts change when this returns. Nothing is put onto this thread's stack any more.
-    unsafe { threads.end() };
-    ended.put(thread);
 }

@@ -1,10 +1,8 @@
 //! Programs of users: ELF files, whose segments are put where they say.
 
 use kortex_hal::mmu::{Access, PAGE, Refused};
-use kortex_memory::Space;
 use kortex_memory::paged::Paged;
-
-use crate::Memory;
+use kortex_memory::{Pages, Space};
 
 /// The users' program.
 static PROGRAM: &[u8] = include_bytes!(env!("USER"));
@@ -23,7 +21,7 @@ fn word(at: u64, bytes: usize) -> u64 {
 ///
 /// # Errors
 /// There is no memory.
-pub fn load(space: &mut Paged<'_, Memory>) -> Result<u64, Refused> {
+pub fn load(space: &mut Paged<'_, impl Pages>) -> Result<u64, Refused> {
     let (entry, segments, count) = (word(24, 8), word(32, 8), word(56, 2));
     for header in (0..count).map(|number| segments + number * SEGMENT) {
         let [kind, flags] = [0, 4].map(|at| word(header + at, 4) as u32);

@@ -1,34 +1,41 @@
 //! What processes can call. Nothing of what they say is believed.
 
 use drystone_machine::Console;
-use kortex_binding::{Call, Domain, Method, REFUSED, memory, signal, upcall};
+use kortex_binding::{Call, Domain, Method, REFUSED, memory, upcall};
 use kortex_hal::mmu::{Access, PAGE};
 use kortex_hal::time;
 use kortex_memory::Space;
 
-use crate::kernel::kernel;
-use crate::process::Process;
+use crate::process::{Owner, Process};
 
 /// Binds all of them for a process.
 ///
 /// # Safety
 /// The process stays.
-pub unsafe fn bind(process: &'static Process) {
-    let this = process as *const Process as *const ();
-    let calls: [(usize, Method); 8] =
-        [(1, write), (2, nothing), (3, offer), (4, signals), (6, map), (7, unmap), (8, thread), (10, told)];
+pub unsafe fn bind<K: Owner>(process: &'static Process<K>) {
+    let this = process as *const Process<K> as *const ();
+    let calls: [(usize, Method); 8] = [
+        (1, write),
+        (2, nothing),
+        (3, offer::<K>),
+        (4, signals::<K>),
+        (6, map::<K>),
+        (7, unmap::<K>),
+        (8, thread::<K>),
+        (10, told::<K>),
+    ];
     // SAFETY: they are fit for whatever a user says.
     unsafe {
         calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }));
-        process.domain.bind_wait(1, Call { method: go_on, this });
+        process.domain.bind_wait(1, Call { method: go_on::<K>, this });
     }
 }
 
 /// # Safety
 /// For the methods below: it is the component that they are bound with.
-unsafe fn of(this: *const ()) -> &'static Process {
+unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
     // SAFETY: as the caller promises.
-    unsafe { &*this.cast::<Process>() }
+    unsafe { &*this.cast::<Process<K>>() }
 }
 
 unsafe extern "C" fn write(_: *const (), from: u64, count: u64, _: u64, _: u64) -> i64 {
@@ -52,22 +59,22 @@ unsafe extern "C" fn nothing(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i6
     42
 }
 
-unsafe extern "C" fn offer(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn offer<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so. Wherever the entry is, users' code runs there with users' rights.
-    unsafe { set(this, entry, stack, Domain::set_entry) }
+    unsafe { set::<K>(this, entry, stack, Domain::set_entry) }
 }
 
-unsafe extern "C" fn signals(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn signals<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     // SAFETY: likewise.
-    unsafe { set(this, entry, stack, Domain::set_signals) }
+    unsafe { set::<K>(this, entry, stack, Domain::set_signals) }
 }
 
-unsafe fn set(this: *const (), entry: u64, stack: u64, set: fn(&Domain, usize, usize)) -> i64 {
+unsafe fn set<K: Owner>(this: *const (), entry: u64, stack: u64, set: fn(&Domain, usize, usize)) -> i64 {
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
     // SAFETY: bound so.
-    set(unsafe { &of(this).domain }, entry as usize, stack as usize);
+    set(unsafe { &of::<K>(this).domain }, entry as usize, stack as usize);
     0
 }
 
@@ -76,57 +83,59 @@ const MOST: u64 = 1024;
 /// The same for bytes of text.
 const LONGEST: u64 = 4096;
 
-unsafe extern "C" fn map(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
     if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
         return REFUSED;
     }
     // SAFETY: bound so.
-    let mut space = unsafe { of(this) }.space.borrow_mut();
+    let mut space = unsafe { of::<K>(this) }.space.borrow_mut();
     let mapped = space.as_mut().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
     if mapped == Some(Ok(())) { 0 } else { REFUSED }
 }
 
-unsafe extern "C" fn unmap(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn unmap<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
     if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
         return REFUSED;
     }
     // SAFETY: bound so; if its users still use it that is their fault.
-    if let Some(space) = unsafe { of(this) }.space.borrow_mut().as_mut() {
+    if let Some(space) = unsafe { of::<K>(this) }.space.borrow_mut().as_mut() {
         // SAFETY: as above.
         unsafe { space.unmap(at as usize, pages as usize) };
     }
     0
 }
 
-unsafe extern "C" fn thread(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn thread<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
     // SAFETY: bound so.
-    if kernel().start_thread(unsafe { of(this) }, entry, stack) { 0 } else { REFUSED }
+    let process = unsafe { of::<K>(this) };
+    if process.kernel.start_thread(process, entry, stack) { 0 } else { REFUSED }
 }
 
-unsafe extern "C" fn told(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    kernel().told.get() as i64
+unsafe extern "C" fn told<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    unsafe { of::<K>(this) }.kernel.told() as i64
 }
 
 /// What measures a call of the kernel to a server.
-pub fn upcall(server: &'static Process) -> Call {
-    Call { method: measure_upcall, this: server as *const Process as *const () }
+pub fn upcall<K: Owner>(server: &'static Process<K>) -> Call {
+    Call { method: measure_upcall::<K>, this: server as *const Process<K> as *const () }
 }
 
-unsafe extern "C" fn measure_upcall(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn measure_upcall<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     let start = time::counter();
     // SAFETY: bound so; on a thread's kernel stack.
-    let answer = unsafe { upcall::call(&of(this).domain, u64::MAX, 0, [0; 3]) };
+    let answer = unsafe { upcall::call(&of::<K>(this).domain, u64::MAX, 0, [0; 3]) };
     let end = time::counter();
     if answer.is_ok() { (end - start) as i64 } else { REFUSED }
 }
 
-unsafe extern "C" fn go_on(_: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
     if at != 0 && !memory::is_users(at) {
         return REFUSED;
     }
     // SAFETY: likewise, of the thread that runs.
-    if unsafe { signal::go_on(&kernel().threads.running().local, at) } { 0 } else { REFUSED }
+    if unsafe { of::<K>(this).kernel.go_on(at) } { 0 } else { REFUSED }
 }

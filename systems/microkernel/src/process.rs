@@ -3,24 +3,42 @@
 use core::cell::{Cell, RefCell};
 
 use kortex_binding::{Activation, Domain};
+use kortex_memory::Pages;
 use kortex_memory::paged::Paged;
 use kortex_thread::Thread;
 
-use crate::Memory;
+/// Whose processes they are: the kernel, as their calls know it.
+pub trait Owner: Sized + 'static {
+    /// Who gives their pages.
+    type Pages: Pages;
+
+    /// Starts a thread of a process; `false`: there are too many.
+    fn start_thread(&'static self, process: &'static Process<Self>, entry: u64, stack: u64) -> bool;
+
+    /// When somebody was told last what had happened, by the processor's counter.
+    fn told(&self) -> u64;
+
+    /// What was interrupted goes on, there or where it was; `false`: nothing was.
+    ///
+    /// # Safety
+    /// In a plain call of the thread that runs.
+    unsafe fn go_on(&self, at: u64) -> bool;
+}
 
 /// See the head of this file.
 #[repr(C)]
-pub struct Process {
+pub struct Process<K: Owner> {
     pub domain: Domain,
+    pub kernel: &'static K,
     /// Until it is dead.
-    pub space: RefCell<Option<Paged<'static, Memory>>>,
+    pub space: RefCell<Option<Paged<'static, K::Pages>>>,
     pub name: &'static str,
     /// What it is told when it begins.
     pub role: u64,
     /// Threads that haven't ended.
     pub threads: Cell<usize>,
     /// The process that was started before.
-    pub before: Option<&'static Process>,
+    pub before: Option<&'static Process<K>>,
 }
 
 /// A thread of it.

@@ -46,18 +46,21 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Builds a kernel of `systems/`, in a folder `target`.
+    /// Has the command build a kernel of `systems/`, whose folder and whose own crate are called as it is.
     ///
     /// # Errors
     /// It can't be built.
-    pub fn build(name: &str, target: &Path) -> Result<Kernel, Failed> {
+    pub fn build(mut drystone: Command, name: &str) -> Result<Kernel, Failed> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systems").join(name);
-        let mut cargo = Command::new("cargo");
-        cargo.args(["build", "--release", "--locked", "--target-dir"]).arg(target).current_dir(&folder);
-        for name in ["CARGO_TARGET_DIR", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"] {
-            cargo.env_remove(name);
-        }
-        let built = cargo.output().map_err(|error| Failed::Wrong(format!("cargo: {error}")))?;
+        let target = folder.join("target/drystone");
+        let image = target.join(name);
+        let system = std::fs::read_dir(&folder).map_err(|error| Failed::Wrong(format!("{name}: {error}")))?;
+        let mut systems = system.flatten().map(|entry| entry.path());
+        let system = systems.find(|path| path.extension().is_some_and(|extension| extension == "dry"));
+        std::fs::create_dir_all(&target).map_err(|error| Failed::Wrong(format!("{name}: {error}")))?;
+        drystone.args(["build", "--platform", "pc", "-o"]).arg(&image);
+        drystone.arg(system.ok_or(Failed::Wrong(format!("{name} is no system")))?);
+        let built = drystone.output().map_err(|error| Failed::Wrong(format!("drystone: {error}")))?;
         if !built.status.success() {
             let said = String::from_utf8_lossy(&built.stderr).into_owned();
             return Err(match said.contains("target may not be installed") {
@@ -67,7 +70,7 @@ impl Kernel {
         }
         let release = target.join("x86_64-unknown-none/release");
         let users = newest(&release.join("build"), "out/user/x86_64-unknown-none/release/user");
-        Ok(Kernel { image: release.join(name), users: users.ok_or(Failed::Wrong("it has no users".into()))? })
+        Ok(Kernel { image, users: users.ok_or(Failed::Wrong("it has no users".into()))? })
     }
 
     /// Boots it, for a minute at most: what it says. What it is to do stands on its command line.

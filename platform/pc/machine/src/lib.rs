@@ -13,6 +13,7 @@
 mod boot;
 mod info;
 mod memory;
+mod pc;
 mod report;
 
 use core::cell::UnsafeCell;
@@ -25,7 +26,8 @@ use kortex_hal::{interrupt, segments};
 use kortex_memory::buddy::Buddy;
 
 use info::{Info, StartInfo};
-pub use report::{Console, Part, end};
+pub use pc::{Main, Pc, Platform};
+pub use report::{Console, Part, end, panic};
 
 /// What a kernel begins with.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! When nothing goes on: it is said why, and the machine ends.
 
 use core::fmt;
+use core::panic::PanicInfo;
 
 use kortex_hal::debug;
 use kortex_hal::exception::{Context, PAGE_FAULT};
@@ -115,5 +116,15 @@ pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
         Text(", address "),
         Address(address),
     ]);
+    end(FATAL)
+}
+
+/// Says where a kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    Console.say(&[Part::Text("error: the kernel is wrong")]);
+    if let Some(place) = info.location().filter(|_| cfg!(debug_assertions)) {
+        let line = Part::Number(i64::from(place.line()));
+        Console.say(&[Part::Text("  in "), Part::Text(place.file()), Part::Text(":"), line]);
+    }
     end(FATAL)
 }

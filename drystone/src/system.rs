@@ -1,0 +1,144 @@
+//! Systems of native components: an image that Cargo makes of the crates they are from and of a package that puts them together
+//! (`package`). The crates are those that the one beside the system's file depends on, itself among them, or those that `--with` names.
+
+mod package;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use drystone_language::program::{Program, System};
+use serde_json::Value;
+
+use crate::arguments::{Build, Platform, Source};
+use crate::cargo::{self, Metadata};
+use crate::library::{alone, keep};
+use crate::sizes::Native;
+use crate::{Status, fail, image, wrong};
+
+pub use package::Parts;
+
+/// What Cargo is needed for.
+const WHAT: &str = "a system of native components";
+
+/// The kind of machine for which images are made.
+const TRIPLE: &str = "x86_64-unknown-none";
+
+/// Options that a system has no meaning for are refused, rather than ignored.
+pub fn check(command: &Build) -> Result<(), Status> {
+    if command.mir {
+        return Err(wrong(
+            "--mir shows what the compiler makes of a program, and a system is put together only",
+        ));
+    }
+    check_target(command.target.platform, &command.target.initial)
+}
+
+/// Likewise those that say where it runs.
+pub fn check_target(platform: Platform, files: &[PathBuf]) -> Result<(), Status> {
+    match (platform, files) {
+        (Platform::Linux, _) => {
+            Err(wrong("this is a system of native components, which has a machine of its own: --platform pc"))
+        }
+        (Platform::Pc, [_, ..]) => {
+            Err(wrong("--files is for programs: a system's own components have files"))
+        }
+        (Platform::Pc, []) => Ok(()),
+    }
+}
+
+/// A system that can be built.
+pub struct Composed<'a> {
+    parts: Parts<'a>,
+    crates: Crates,
+}
+
+/// The crates that there are, by what Rust code calls them.
+struct Crates {
+    packages: BTreeMap<String, Value>,
+    /// That of the first crate that was named.
+    first: Metadata,
+}
+
+impl<'a> Composed<'a> {
+    /// Looks at the crates that a system is made of.
+    pub fn new(program: &'a Program, system: &'a System, source: &Source) -> Result<Composed<'a>, Status> {
+        let parts = Parts { program, system };
+        let beside = source.files[0].parent().filter(|folder| !folder.as_os_str().is_empty());
+        let beside = beside.unwrap_or(Path::new(".")).to_path_buf();
+        if source.with.is_empty() && !beside.join("Cargo.toml").is_file() {
+            let what = "its components are from the crate beside it, or from those that --with names";
+            return Err(fail(format_args!("there is no {}: {what}", beside.join("Cargo.toml").display())));
+        }
+        let folders = if source.with.is_empty() { vec![beside] } else { source.with.clone() };
+        let mut packages = BTreeMap::new();
+        let mut first = None;
+        for folder in folders {
+            let metadata = Metadata::of(&folder, WHAT)?;
+            for package in metadata.packages() {
+                packages.extend(cargo::library(package).map(|library| (library, package.clone())));
+            }
+            first.get_or_insert(metadata);
+        }
+        let crates = Crates { packages, first: first.expect("there is a folder") };
+        Ok(Composed { parts, crates })
+    }
+
+    /// Makes its image, in which each part can be told.
+    pub fn build(&self) -> Result<PathBuf, Status> {
+        let Crates { packages, first } = &self.crates;
+        let mut dependencies = String::new();
+        for name in self.parts.crates() {
+            let package = packages.get(&name).ok_or_else(|| {
+                let shown = first.manifest.display();
+                fail(format_args!(
+                    "{shown}: no crate {name} is among what it depends on, and the system needs it"
+                ))
+            })?;
+            dependencies += &dependency(package)?;
+        }
+        let code = self.parts.code().map_err(fail)?;
+        let name = self.parts.package();
+        let target = first.target().join("drystone");
+        let folder = target.join(&name);
+        let layout = folder.join("image.ld");
+        let written = std::fs::create_dir_all(folder.join("src"))
+            .and_then(|()| keep(&folder.join("Cargo.toml"), &package::manifest(&name, &dependencies)))
+            .and_then(|()| keep(&folder.join("src/main.rs"), &code))
+            .and_then(|()| keep(&layout, image::LAYOUT));
+        written.map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
+        let lock = folder.join("Cargo.lock");
+        if !lock.exists() {
+            // Whatever there is not, Cargo finds.
+            let _ = std::fs::copy(first.workspace().join("Cargo.lock"), lock);
+        }
+        let mut cargo = Command::new("cargo");
+        alone(&mut cargo);
+        cargo.current_dir(&folder).env("CARGO_ENCODED_RUSTFLAGS", "-Crelocation-model=static");
+        cargo.args(["rustc", "--release", "--target", TRIPLE, "--target-dir"]).arg(&target).arg("--");
+        cargo.arg(format!("-Clink-arg=-T{}", layout.display()));
+        cargo.args(["-Clink-arg=--gc-sections", "-Clink-arg=-zmax-page-size=4096"]);
+        let doing = format!("building {} of {} parts", self.parts.name(), self.parts.system.parts.len());
+        cargo::build(cargo, WHAT, &doing)?;
+        Ok(target.join(TRIPLE).join("release").join(name))
+    }
+
+    /// Its parts, as they are known in the image.
+    pub fn natives(&self) -> Vec<Native> {
+        self.parts.natives()
+    }
+}
+
+/// What the manifest says of a crate: from where it is.
+fn dependency(package: &Value) -> Result<String, Status> {
+    let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
+    match package["source"].as_str() {
+        None => {
+            let folder = cargo::manifest(package);
+            let folder = folder.parent().expect("a manifest is in a folder");
+            Ok(format!("{name} = {{ path = {:?} }}\n", folder.display().to_string()))
+        }
+        Some(source) if source.starts_with("registry+") => Ok(format!("{name} = \"={version}\"\n")),
+        Some(source) => Err(fail(format_args!("{name} is from {source}: use a folder, or a registry"))),
+    }
+}

@@ -1,0 +1,137 @@
+//! The scheduler: what all policies have in common.
+
+use core::cell::Cell;
+use core::ops::Deref;
+
+use kortex_hal::exception::{Context, Trap};
+
+use crate::{Condition, Handle, Policy, Switch, Thread, Threads};
+
+/// Decides which thread runs, as its policy says.
+#[derive(Debug)]
+pub struct Scheduler<P, T, S> {
+    policy: P,
+    trap: T,
+    switch: S,
+    /// Runs when no other one can.
+    idle: Cell<Option<Handle>>,
+    /// That one runs: of the others, the policy knows which.
+    is_idle: Cell<bool>,
+}
+
+// SAFETY: see the head of the crate.
+unsafe impl<P, T, S> Sync for Scheduler<P, T, S> {}
+
+impl<P, T, S> Scheduler<P, T, S> {
+    /// One that has no threads yet.
+    pub const fn new(policy: P, trap: T, switch: S) -> Scheduler<P, T, S> {
+        Scheduler { policy, trap, switch, idle: Cell::new(None), is_idle: Cell::new(true) }
+    }
+}
+
+impl<P, T, S> Scheduler<P, T, S>
+where
+    P: Deref<Target: Policy>,
+    T: Deref<Target: Trap>,
+    S: Deref<Target: Switch>,
+{
+    /// The idle one.
+    #[cold]
+    fn idle(&self) -> Handle {
+        self.idle.get().expect("a scheduler begins with a thread")
+    }
+
+    #[inline]
+    fn current(&self) -> Handle {
+        let running = if self.is_idle.get() { None } else { self.policy.current() };
+        running.unwrap_or_else(|| self.idle())
+    }
+
+    extern "C" fn gave_way(_: &mut Context, of: *const ()) {
+        // SAFETY: registered so, in a handler.
+        unsafe { (*of.cast::<Self>()).give_way() };
+    }
+
+    #[inline]
+    unsafe fn go_on(&self, last: Handle, next: Handle) {
+        // SAFETY: as the caller promises: a handler, in which contexts change. Such threads only are added.
+        unsafe {
+            let (last, next): (&Thread<<Self as Threads>::Local>, &Thread<_>) =
+                (last.thread(), next.thread());
+            last.node.context.set(self.trap.current());
+            self.switch.switch(&last.local, &next.local);
+            self.trap.set_current(next.node.context.get());
+        }
+    }
+}
+
+impl<P, T, S> Threads for Scheduler<P, T, S>
+where
+    P: Deref<Target: Policy>,
+    T: Deref<Target: Trap>,
+    S: Deref<Target: Switch>,
+{
+    type Local = <S::Target as Switch>::Local;
+
+    unsafe fn take_over(&self, idle: &'static Thread<Self::Local>) {
+        idle.reset();
+        self.idle.set(Some(Handle::of(idle)));
+        // SAFETY: as the caller promises; a thread stays.
+        unsafe { self.trap.set_current(idle.node.context.get()) };
+    }
+
+    #[inline]
+    fn running(&self) -> &'static Thread<Self::Local> {
+        // SAFETY: such threads only are added.
+        unsafe { self.current().thread() }
+    }
+
+    fn add(&self, thread: &'static Thread<Self::Local>) {
+        thread.reset();
+        self.policy.put(Handle::of(thread));
+    }
+
+    #[inline]
+    unsafe fn give_way(&self) {
+        let last = self.policy.current();
+        // SAFETY: as the caller promises: one runs that the policy knows.
+        unsafe { self.go_on(last.unwrap_unchecked(), self.policy.turn().unwrap_unchecked()) };
+    }
+
+    unsafe fn tick(&self) {
+        if !self.is_idle.get() {
+            if P::Target::HAS_SLICES {
+                // SAFETY: as the caller promises.
+                unsafe { self.give_way() };
+            }
+        } else if let Some(first) = self.policy.first() {
+            self.is_idle.set(false);
+            // SAFETY: as the caller promises.
+            unsafe { self.go_on(self.idle(), first) };
+        }
+    }
+
+    unsafe fn wait(&self, condition: &Condition<Self::Local>) {
+        let running = self.running();
+        // SAFETY: as the caller promises.
+        unsafe { self.end() };
+        condition.0.put(running);
+    }
+
+    fn notify(&self, condition: &Condition<Self::Local>) -> bool {
+        condition.0.take().inspect(|thread| self.policy.put(Handle::of(thread))).is_some()
+    }
+
+    unsafe fn end(&self) {
+        let last = self.current();
+        let next = self.policy.leave();
+        self.is_idle.set(next.is_none());
+        // SAFETY: as the caller promises.
+        unsafe { self.go_on(last, next.unwrap_or_else(|| self.idle())) };
+    }
+
+    unsafe fn give_way_by(&'static self, vector: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.trap.register(vector, Self::gave_way, (self as *const Self).cast()) };
+    }
+}

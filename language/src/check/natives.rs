@@ -1,0 +1,167 @@
+//! Native components, which are Rust types, and their interfaces, which are Rust traits: how they are declared, and who may hold them.
+
+use crate::ast;
+use crate::program::{ComponentId, InterfaceId, Owner, Type, VariableId};
+use crate::source::{Diagnostic, Span};
+
+use super::Checker;
+
+const ONLY_SYSTEMS: &str =
+    "only the component that a system starts with holds native components, in variables of its own";
+
+impl<'a> Checker<'a> {
+    /// Whether a component is a Rust type.
+    pub(super) fn is_native(&self, id: ComponentId) -> bool {
+        self.program.components[id.index()].native.is_some()
+    }
+
+    pub(super) fn is_native_interface(&self, id: InterfaceId) -> bool {
+        self.program.interfaces[id.index()].native.is_some()
+    }
+
+    /// Whether a component puts native ones together.
+    pub(super) fn is_system(&self, id: ComponentId) -> bool {
+        let component = &self.program.components[id.index()];
+        let holds = |&variable: &VariableId| match self.program.variables[variable.index()].ty {
+            Type::Component(held) => self.is_native(held),
+            _ => false,
+        };
+        let mut facets = component.offers.iter().chain(&component.requires);
+        component.native.is_none()
+            && (component.variables.iter().any(holds)
+                || facets.any(|facet| self.is_native_interface(facet.interface)))
+    }
+
+    /// Whether an ordinary component can't hold this.
+    fn is_for_systems(&self, ty: &Type) -> bool {
+        matches!(*ty, Type::Component(id) if self.is_native(id) || self.is_system(id))
+    }
+
+    /// Checks what is declared as native, and that nobody else uses it. Headers are known.
+    pub(super) fn check_natives(&mut self) {
+        for index in 0..self.interface_declarations.len() {
+            let tree = self.interface_declarations[index].tree;
+            for attribute in &tree.attributes {
+                self.unknown_attribute(attribute, "an interface may be NATIVE");
+            }
+            if let Some(native) = &tree.native {
+                self.check_path(native);
+                if tree.protocol.is_some() {
+                    let message = format!("{} is a Rust trait, and has no messages", tree.name.text);
+                    self.no_body(tree.name.span, message, "its methods stand in the trait");
+                }
+            }
+            self.check_messages(self.interface_declarations[index].id, tree);
+        }
+        for index in 0..self.components.len() {
+            let (id, tree) = (ComponentId(index as u32), self.components[index].tree);
+            if let Some(native) = &tree.native {
+                self.check_path(native);
+                self.check_native(tree);
+            }
+            self.check_facets(id, tree);
+        }
+        for index in 0..self.program.variables.len() {
+            self.check_holder(VariableId(index as u32));
+        }
+    }
+
+    fn check_path(&mut self, native: &ast::Native) {
+        let is_name = |name: &str| {
+            let first = name.bytes().next();
+            first.is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        if native.path.split("::").count() < 2 || !native.path.split("::").all(is_name) {
+            let message = format!("\"{}\" is no path of a Rust type or trait", native.path);
+            let error = Diagnostic::new("native-path", native.span, message);
+            self.report(error.help("it begins with the crate: \"kortex_thread::RoundRobin\""));
+        }
+    }
+
+    fn no_body(&mut self, span: Span, message: String, help: &str) {
+        self.report(Diagnostic::new("native-body", span, message).help(help));
+    }
+
+    fn check_native(&mut self, tree: &ast::Component) {
+        for attribute in &tree.attributes {
+            self.unknown_attribute(attribute, "a native component is nothing else");
+        }
+        if !tree.declarations.is_empty()
+            || [&tree.begin, &tree.activity, &tree.finally].iter().any(|block| block.is_some())
+        {
+            let message = format!("{} is a Rust type, and has no body here", tree.name.text);
+            self.no_body(tree.name.span, message, "what it does stands in the crate");
+        }
+    }
+
+    /// Messages bring components of programs.
+    fn check_messages(&mut self, id: InterfaceId, tree: &ast::Interface) {
+        let messages = &self.program.interfaces[id.index()].messages;
+        let types = messages.iter().flat_map(|message| message.parameters.iter().map(|(_, ty)| ty));
+        if let Some(ty) = types.into_iter().find(|ty| self.is_for_systems(ty)) {
+            let message = format!("{} can't come in a message of {}", self.type_name(ty), tree.name.text);
+            let error = Diagnostic::new("native-held", tree.name.span, message);
+            self.report(error.help(ONLY_SYSTEMS));
+        }
+    }
+
+    /// Native components have native interfaces, and a system offers such; others have none.
+    fn check_facets(&mut self, id: ComponentId, tree: &ast::Component) {
+        let component = &self.program.components[id.index()];
+        let is_native = component.native.is_some();
+        let mut errors = Vec::new();
+        for (facets, trees, offered) in
+            [(&component.offers, &tree.offers, true), (&component.requires, &tree.requires, false)]
+        {
+            for facet in facets {
+                let name = self.interface_name(facet.interface);
+                let place = trees.iter().find(|tree| tree.name.last() == name);
+                let place = place.map_or(component.span, |tree| tree.span);
+                let error =
+                    |message: String, help: &str| Diagnostic::new("native-facet", place, message).help(help);
+                let native = self.is_native_interface(facet.interface);
+                if is_native && !native {
+                    let message = format!("{} is a Rust type, and {name} is no Rust trait", component.name);
+                    errors.push(error(message, "declare the trait: INTERFACE {NATIVE \"crate::Trait\"} .."));
+                } else if native && facet.cardinality.is_some() {
+                    let message = format!("{name} is a Rust trait, and has no number of connections");
+                    errors.push(error(message, "leave out the cardinality"));
+                } else if native && !is_native && (!offered || component.outer.is_some()) {
+                    let message =
+                        format!("{} is no native component, and {name} is a Rust trait", component.name);
+                    let help = "it never crosses a domain: only native components require it, and what a program starts with may offer it";
+                    errors.push(error(message, help));
+                }
+            }
+        }
+        errors.into_iter().for_each(|error| self.report(error));
+    }
+
+    /// Native components are held by what a program starts with.
+    fn check_holder(&mut self, id: VariableId) {
+        let variable = &self.program.variables[id.index()];
+        let Type::Component(held) = variable.ty else { return };
+        let in_system = match variable.owner {
+            Owner::Component(owner) => self.program.components[owner.index()].outer.is_none(),
+            _ => false,
+        };
+        if self.is_system(held) || self.is_native(held) && !in_system {
+            let name = self.component_name(held);
+            let what = if self.is_native(held) { "a Rust type" } else { "a system" };
+            let message = format!("{name} is {what}, and can't be held here");
+            let error = Diagnostic::new("native-held", variable.span, message);
+            self.report(error.label(format!("is to hold {name}")).help(ONLY_SYSTEMS));
+        }
+    }
+
+    /// A container of any type can't hold them either.
+    pub(super) fn check_made(&mut self, template: ComponentId, held: &Type, span: Span) -> Option<()> {
+        if matches!(held, Type::Component(_)) || !self.is_for_systems(&Type::Component(template)) {
+            return Some(());
+        }
+        let message = format!("{} can't be made here", self.component_name(template));
+        self.report(Diagnostic::new("native-held", span, message).help(ONLY_SYSTEMS));
+        None
+    }
+}

@@ -1,0 +1,91 @@
+//! The machine as a component: what a system of native components stands on.
+//!
+//! # Soundness
+//!
+//! What is kept is written before anybody else runs, and used with interrupts off, on one processor.
+
+use core::cell::UnsafeCell;
+use core::mem::{self, MaybeUninit};
+use core::ops::Range;
+
+use kortex_hal::mmu::AddressSpace;
+use kortex_memory::Memory;
+use kortex_memory::buddy::Buddy;
+
+use crate::Machine;
+
+/// What the machine calls when all parts of a system have begun.
+pub trait Main {
+    /// What the system does. Interrupts are off.
+    fn main(&'static self) -> !;
+}
+
+/// What a machine has, but for its memory.
+pub trait Platform {
+    /// The kernel's address space, which is active: all memory is where it is called.
+    fn space(&self) -> &'static AddressSpace;
+
+    /// What was said to the image.
+    fn command_line(&self) -> &'static [u8];
+
+    /// A file that was loaded beside the image.
+    fn file(&self) -> Option<Range<usize>>;
+}
+
+struct Kept(UnsafeCell<MaybeUninit<Machine>>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Kept {}
+
+static MACHINE: Kept = Kept(UnsafeCell::new(MaybeUninit::uninit()));
+
+/// This machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Pc(());
+
+impl Pc {
+    /// The only one.
+    ///
+    /// # Safety
+    /// What it is has been [kept](Pc::keep) before it is used.
+    pub const unsafe fn new() -> Pc {
+        Pc(())
+    }
+
+    /// Keeps what a machine begins with.
+    ///
+    /// # Safety
+    /// Called once, first.
+    pub unsafe fn keep(machine: Machine) {
+        // SAFETY: see the head of this file.
+        unsafe { (*MACHINE.0.get()).write(machine) };
+    }
+
+    fn machine(self) -> &'static Machine {
+        // SAFETY: as whoever made this has promised.
+        unsafe { (*MACHINE.0.get()).assume_init_ref() }
+    }
+}
+
+impl Platform for Pc {
+    fn space(&self) -> &'static AddressSpace {
+        &self.machine().space
+    }
+
+    fn command_line(&self) -> &'static [u8] {
+        self.machine().command_line
+    }
+
+    fn file(&self) -> Option<Range<usize>> {
+        self.machine().file.clone()
+    }
+}
+
+impl Memory for Pc {
+    fn take(&self) -> Buddy {
+        // SAFETY: nobody refers to that part of it.
+        let pages = unsafe { &raw mut (*(*MACHINE.0.get()).as_mut_ptr()).pages };
+        // SAFETY: likewise.
+        mem::take(unsafe { &mut *pages })
+    }
+}

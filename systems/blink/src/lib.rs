@@ -1,0 +1,137 @@
+//! Two threads that take turns: a kernel with hardly anything in it. `Blink.dry` puts it together.
+//!
+//! # Soundness
+//!
+//! Threads and their stacks are written once, by `main`, before any of them runs, and used by the scheduler alone from then on. There is one
+//! processor, and interrupts are off: threads are interrupted where they say so.
+
+#![no_std]
+#![cfg(target_arch = "x86_64")]
+
+use core::arch::asm;
+use core::cell::{Cell, UnsafeCell};
+use core::mem::MaybeUninit;
+use core::ops::Deref;
+
+use drystone_machine::{Console, Main, Part, end};
+use kortex_hal::exception::{Context, Register, Trap};
+use kortex_thread::{Thread, Threads};
+
+/// How often each thread says something.
+const ROUNDS: u64 = 3;
+/// What the threads say.
+const SAID: [&str; 2] = ["on", "off"];
+
+/// By these a thread gives way, ends, and lets others run when it is the idle one.
+const GIVE_WAY: usize = 0x2c;
+const END: usize = 0x2d;
+const REST: usize = 0x2f;
+
+#[repr(C, align(16))]
+struct Stack([u8; 4096]);
+
+/// See the head of this file.
+pub struct Blinker<T, S> {
+    trap: T,
+    threads: S,
+    /// Threads that haven't ended.
+    live: Cell<usize>,
+    /// The threads, and the idle one.
+    places: [UnsafeCell<MaybeUninit<Thread<()>>>; SAID.len() + 1],
+    stacks: [UnsafeCell<Stack>; SAID.len()],
+}
+
+// SAFETY: see the head of this file.
+unsafe impl<T, S> Sync for Blinker<T, S> {}
+
+impl<T, S> Blinker<T, S> {
+    /// One that has no threads yet.
+    pub const fn new(trap: T, threads: S) -> Blinker<T, S> {
+        Blinker {
+            trap,
+            threads,
+            live: Cell::new(0),
+            places: [const { UnsafeCell::new(MaybeUninit::uninit()) }; SAID.len() + 1],
+            stacks: [const { UnsafeCell::new(Stack([0; 4096])) }; SAID.len()],
+        }
+    }
+}
+
+impl<T, S> Blinker<T, S>
+where
+    T: Deref<Target: Trap> + 'static,
+    S: Deref<Target: Threads<Local = ()>> + 'static,
+{
+    /// Says what is done when threads give way and end.
+    ///
+    /// # Safety
+    /// Called once, by the system.
+    pub unsafe fn begin(&'static self) {
+        let this = self as *const Self as *const ();
+        // SAFETY: the handlers are fit for that, and this stays.
+        unsafe {
+            self.threads.give_way_by(GIVE_WAY);
+            self.trap.register(END, Self::ended, this);
+            self.trap.register(REST, Self::rested, this);
+        }
+    }
+
+    fn thread(&'static self, number: usize, context: Context) -> &'static Thread<()> {
+        // SAFETY: see the head of this file: each place is written once.
+        unsafe { (*self.places[number].get()).write(Thread::new(context, 0, ())) }
+    }
+
+    extern "C" fn ended(_: &mut Context, of: *const ()) {
+        // SAFETY: registered so, in a handler of a thread that the scheduler knows.
+        unsafe {
+            let this = &*of.cast::<Self>();
+            this.live.set(this.live.get() - 1);
+            this.threads.end();
+        }
+    }
+
+    extern "C" fn rested(_: &mut Context, of: *const ()) {
+        // SAFETY: registered so, in a handler.
+        unsafe { (*of.cast::<Self>()).threads.tick() };
+    }
+}
+
+impl<T, S> Main for Blinker<T, S>
+where
+    T: Deref<Target: Trap> + 'static,
+    S: Deref<Target: Threads<Local = ()>> + 'static,
+{
+    fn main(&'static self) -> ! {
+        let idle = self.thread(SAID.len(), Context::new(0, 0, false, 2));
+        // SAFETY: this is what runs now.
+        unsafe { self.threads.take_over(idle) };
+        for number in 0..SAID.len() {
+            // A call has left the place to return to.
+            let stack = self.stacks[number].get() as u64 + size_of::<Stack>() as u64 - 8;
+            let mut context = Context::new(run as *const () as u64, stack, false, 2);
+            *context.register(Register::Rdi) = number as u64;
+            self.threads.add(self.thread(number, context));
+            self.live.set(self.live.get() + 1);
+        }
+        while self.live.get() > 0 {
+            interrupt::<REST>();
+        }
+        end(0)
+    }
+}
+
+/// What a thread does.
+extern "C" fn run(number: u64) -> ! {
+    for _ in 0..ROUNDS {
+        Console.say(&[Part::Text(SAID[number as usize])]);
+        interrupt::<GIVE_WAY>();
+    }
+    interrupt::<END>();
+    unreachable!("a thread that has ended isn't resumed")
+}
+
+/// Interrupts what runs.
+fn interrupt<const VECTOR: usize>() {
+    // SAFETY: its handler keeps all registers.
+    unsafe { asm!("int {}", const VECTOR) };
+}

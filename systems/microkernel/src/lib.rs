@@ -1,0 +1,73 @@
+//! A minimal kernel (paper 002, section 5.1): address spaces, threads, and calls between domains. `Microkernel.dry` puts it together from
+//! components; this is the one of its own. On the machine's command line stands what it is to do: `measure`, `attack`, or `fuzz` and how
+//! many domains.
+
+#![no_std]
+
+mod kernel;
+mod load;
+mod methods;
+mod process;
+
+use core::ops::{Deref, Range};
+
+use drystone_machine::Part::{Number, Text};
+use drystone_machine::{Console, Main, Platform};
+use kortex_binding::Activation;
+use kortex_hal::exception::Trap;
+use kortex_memory::Pool;
+use kortex_thread::Threads;
+
+pub use kernel::Kernel;
+
+/// What processes do, as they are told when they begin.
+const SERVER: u64 = 0;
+const MEASURES: u64 = 1;
+const HONEST: u64 = 2;
+const OTHER: u64 = 3;
+const ATTACKS: Range<u64> = 4..47;
+/// From here on: each does something else at random.
+const FUZZ: u64 = 1000;
+
+impl<M, T, G, S> Main for Kernel<M, T, G, S>
+where
+    M: Deref<Target: Platform> + 'static,
+    T: Deref<Target: Trap> + 'static,
+    G: Deref<Target: Pool> + 'static,
+    S: Deref<Target: Threads<Local = Activation>> + 'static,
+{
+    fn main(&'static self) -> ! {
+        let process = |role, name| self.start(role, name);
+        if let Some(count) = self.machine.command_line().strip_prefix(b"fuzz ") {
+            let mut left = number(count);
+            self.run(|| {
+                left -= u64::from(left > 0);
+                if left > 0 {
+                    let victim = process(SERVER, "victim");
+                    self.bind_server(process(FUZZ + left, "fuzzer"), victim);
+                }
+                left > 0
+            });
+        }
+        let server = process(SERVER, "server");
+        match self.machine.command_line() {
+            b"measure" => {
+                Console.say(&[Text("boot "), Number(self.begun.get() as i64)]);
+                self.bind_server(process(MEASURES, "client"), server);
+                process(OTHER, "other");
+            }
+            _ => {
+                self.bind_server(process(HONEST, "honest"), server);
+                for role in ATTACKS {
+                    let victim = process(SERVER, "victim");
+                    self.bind_server(process(role, "attacker"), victim);
+                }
+            }
+        }
+        self.run(|| false)
+    }
+}
+
+fn number(text: &[u8]) -> u64 {
+    text.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')))
+}
