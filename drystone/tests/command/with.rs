@@ -23,7 +23,7 @@ fn a_crate_adds_components_names_and_factories() {
     let expected = fs::read_to_string(words.join("Words.expected")).expect("it is there");
     let _alone = alone();
     // So that there is something to be built.
-    let start = systems().join("../target/drystone/drystone-with-words/src/lib.rs");
+    let start = systems().join("../target/drystone/drystone-start-words/src/lib.rs");
     let _ = fs::remove_file(start);
     for progress in ["building words with what a program runs on: minutes, the first time\n", ""] {
         let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
