@@ -47,8 +47,9 @@ pub fn table(file: &[u8], natives: &[Native]) -> Result<String, object::Error> {
         let mut counted = section.address();
         for (index, &(start, size, name)) in symbols.iter().enumerate() {
             let next = symbols[index + 1..].iter().map(|&(next, ..)| next).find(|&next| next > start);
-            // Of data such symbols are a linker's marks.
-            let sizeless = if section.kind() == SectionKind::Text { next.unwrap_or(end) } else { start };
+            // Assembly has code and zeros; others without a size are a linker's marks.
+            let is_assembly = is_zeros || section.kind() == SectionKind::Text;
+            let sizeless = if is_assembly { next.unwrap_or(end) } else { start };
             let its_end = if size > 0 { start + size } else { sizeless }.min(end);
             if its_end > counted {
                 add(NAMELESS.into(), start.saturating_sub(counted));

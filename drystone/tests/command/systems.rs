@@ -73,6 +73,7 @@ fn what_a_system_has_no_meaning_for_is_refused() {
 
 #[test]
 fn what_a_system_is_made_of_has_to_be_there() {
+    let _alone = alone();
     let nowhere = folder_with(&format!("{HEADING}{SYSTEM}"));
     let (said, status) = wrong(nowhere.path(), &["--platform", "pc"]);
     assert!(said.contains("its components are from the crate beside it") && status == 1, "{said}");
