@@ -118,7 +118,7 @@ fn compare(
     }
     let (wanted, drystone) = (wanted.expect("it was run"), drystone?);
     for cores in [1, 2] {
-        let found = drystone.run(path, &["--cores", cores]);
+        let found = drystone.run(path, &["--cores", &cores.to_string()]);
         if found != wanted {
             return Some(format!("compiled, {cores} cores:\n{found}but interpreted:\n{wanted}"));
         }
