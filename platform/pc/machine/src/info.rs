@@ -53,7 +53,7 @@ pub struct Info {
 /// What is beyond these isn't used.
 const MOST_REGIONS: usize = 32;
 const MOST_MODULES: usize = 4;
-const LONGEST: usize = 2048;
+const LONGEST: usize = 32 * 1024;
 
 struct Ranges<const MOST: usize> {
     ranges: [(usize, usize); MOST],
