@@ -2,15 +2,9 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
-use core::ops::Deref;
 use core::ptr::null;
 
-use kortex_hal::exception::{Context, INTERRUPTIBLE, Trap};
 use kortex_hal::mmu::AddressSpace;
-use kortex_thread::Switch;
-
-use crate::gate::{self, GATE, State};
-use crate::memory;
 
 /// Addresses from here on are users'. What lies before is the kernel's, in each address space.
 pub const USERS: usize = 1 << 39;
@@ -67,6 +61,11 @@ pub(crate) const STACK: usize = offset_of!(Domain, stack);
 pub(crate) const CONDITION: usize = offset_of!(Domain, condition);
 pub(crate) const CALLS_AT: usize = offset_of!(Domain, calls);
 
+unsafe extern "C" {
+    /// The first call of each domain, by which an upcall ends.
+    fn kortex_return(this: *const (), answer: u64, b: u64, c: u64, d: u64) -> i64;
+}
+
 unsafe extern "C" fn refuse(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     REFUSED
 }
@@ -76,7 +75,7 @@ impl Domain {
     pub const fn new() -> Domain {
         let nothing = Call { method: refuse, this: null() };
         let mut calls = [nothing; CALLS];
-        calls[0] = Call { method: crate::upcall::kortex_return, this: null() };
+        calls[0] = Call { method: kortex_return, this: null() };
         Domain {
             root: Cell::new(0),
             entry: Cell::new(0),
@@ -160,88 +159,5 @@ impl Domain {
 impl Default for Domain {
     fn default() -> Domain {
         Domain::new()
-    }
-}
-
-/// What belongs to a thread that runs in domains: where it is in them.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Activation {
-    pub(crate) state: UnsafeCell<State>,
-    /// What it does when it is told what has happened.
-    pub(crate) signals: UnsafeCell<Context>,
-    /// What it did, meanwhile.
-    pub(crate) interrupted: Cell<*mut Context>,
-}
-
-impl Activation {
-    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`] says.
-    ///
-    /// [`on_end`]: crate::upcall::on_end
-    ///
-    /// # Safety
-    /// The stack is memory that nobody else uses for as long as the thread is there.
-    pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
-        // SAFETY: as the caller promises.
-        let kernel_stack = unsafe { crate::upcall::bottom(domain, stack) };
-        Activation {
-            state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
-            signals: UnsafeCell::new(Context::new(0, 0, true, INTERRUPTIBLE | 2)),
-            interrupted: Cell::new(core::ptr::null_mut()),
-        }
-    }
-
-    /// The thread that runs now is this one's.
-    ///
-    /// # Safety
-    /// Called once, by the kernel's first code; the domain is one with the kernel's own address space.
-    pub unsafe fn begin(&self) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            (*GATE.0.get()).state = self.state.get();
-            crate::upcall::switch((*(*self.state.get()).domain).root.get());
-        }
-    }
-}
-
-/// All domains, as what threads are switched between.
-#[derive(Debug)]
-pub struct Domains<T> {
-    trap: T,
-}
-
-impl<T> Domains<T> {
-    /// They need to know what is interrupted.
-    pub const fn new(trap: T) -> Domains<T> {
-        Domains { trap }
-    }
-}
-
-impl<T: Deref<Target: Trap>> Domains<T> {
-    /// Lets users call.
-    ///
-    /// # Safety
-    /// As for [`gate::open`].
-    pub unsafe fn begin(&self) {
-        // SAFETY: as the caller promises.
-        unsafe { gate::open(&*self.trap) };
-        memory::begin();
-    }
-}
-
-impl<T> Switch for Domains<T> {
-    type Local = Activation;
-
-    #[inline]
-    unsafe fn switch(&self, last: &Activation, next: &Activation) {
-        let state = next.state.get();
-        // SAFETY: in a handler; the kernel is in each address space.
-        unsafe {
-            let (old, new) = ((*last.state.get()).domain, (*state).domain);
-            (*GATE.0.get()).state = state;
-            if old != new {
-                crate::upcall::switch((*new).root.get());
-            }
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! A user calls the kernel, by a number in its domain's table.
 
 use core::arch::global_asm;
-use core::cell::UnsafeCell;
 use core::ptr::{null, null_mut};
 
+use kortex_hal::Shared;
 use kortex_hal::exception::{self, Context, Register, Trap};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA, USER_CODE, USER_DATA};
 use kortex_hal::x86_64::VirtAddr;
@@ -34,12 +34,7 @@ pub(crate) struct Gate {
     pub(crate) state: *mut State,
 }
 
-pub(crate) struct Shared<T>(pub(crate) UnsafeCell<T>);
-
-// SAFETY: see the head of the crate.
-unsafe impl<T> Sync for Shared<T> {}
-
-pub(crate) static GATE: Shared<Gate> = Shared(UnsafeCell::new(Gate { user_stack: 0, state: null_mut() }));
+pub(crate) static GATE: Shared<Gate> = Shared::new(Gate { user_stack: 0, state: null_mut() });
 
 unsafe extern "C" {
     fn kortex_gate();
@@ -75,13 +70,13 @@ pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
 /// In whose domain the thread that runs is.
 pub fn domain() -> &'static Domain {
     // SAFETY: domains stay as long as they have threads.
-    unsafe { &*(*(*GATE.0.get()).state).domain }
+    unsafe { &*(*(*GATE.get()).state).domain }
 }
 
 /// One of the ticks that the running upcall was given has passed. `true`: it was the last one.
 pub fn tick() -> bool {
     // SAFETY: in a handler.
-    let state = unsafe { &mut *(*GATE.0.get()).state };
+    let state = unsafe { &mut *(*GATE.get()).state };
     state.time = state.time.saturating_sub(1);
     state.time == 0
 }

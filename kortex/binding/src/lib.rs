@@ -7,6 +7,8 @@
 //! * [`signal`]: what has happened to a user is told to it.
 //! * [`memory`]: the kernel reads and writes what a user says, and fails where that isn't the user's.
 //!
+//! [`activation`] is where a thread is in all that.
+//!
 //! A user has no names for anything but the numbers of its own [`Domain`]'s table of calls, which says for each which function of which
 //! component that is: what isn't there can't be called.
 //!
@@ -17,6 +19,7 @@
 #![no_std]
 #![cfg(target_arch = "x86_64")]
 
+pub mod activation;
 pub mod domain;
 pub mod gate;
 pub mod lrpc;
@@ -24,4 +27,5 @@ pub mod memory;
 pub mod signal;
 pub mod upcall;
 
-pub use domain::{Activation, Call, Domain, Domains, Method, REFUSED};
+pub use activation::{Activation, Domains};
+pub use domain::{Call, Domain, Method, REFUSED};

@@ -5,14 +5,14 @@
 //! first domain is in the same way called by nobody: to return there ends the thread.
 
 use core::arch::{asm, global_asm};
-use core::cell::UnsafeCell;
-use core::ptr::{null, null_mut};
+use core::ptr::null;
 
+use kortex_hal::Shared;
 use kortex_hal::exception::{Context, Register};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA};
 
-use crate::domain::{Activation, BUSY, CONDITION, Domain, ENTRY, ROOT, STACK};
-use crate::gate::{GATE, Shared};
+use crate::domain::{BUSY, CONDITION, Domain, ENTRY, ROOT, STACK};
+use crate::gate::{self, GATE};
 
 /// Why an upcall has no answer.
 #[repr(u64)]
@@ -35,8 +35,6 @@ struct Answer {
 
 unsafe extern "C" {
     fn kortex_upcall(domain: *const Domain, time: u64, this: u64, a: u64, b: u64, c: u64) -> Answer;
-    /// The first call of each domain.
-    pub(crate) fn kortex_return(this: *const (), answer: u64, b: u64, c: u64, d: u64) -> i64;
     fn kortex_abort();
     fn kortex_ended();
 }
@@ -65,17 +63,14 @@ pub unsafe fn call(
     }
 }
 
-/// Ends what the thread that was interrupted does in its domain, which is dead from now on: whoever called it is told why; a thread that
-/// nobody called ends.
+/// Makes a context of a user's code one of the kernel's: the domain is dead, and whoever called it is told why.
 ///
 /// # Safety
-/// In a handler, of an exception of a user's code; activation and context are those of the thread that runs.
-pub unsafe fn abort(activation: &Activation, context: &mut Context, why: Failed) {
-    activation.interrupted.set(null_mut());
+/// The context is that of the thread that runs, and the current one.
+pub(crate) unsafe fn abort(context: &mut Context, why: Failed) {
     // SAFETY: see the head of the crate.
-    let state = unsafe { &*(*GATE.0.get()).state };
-    // SAFETY: domains stay.
-    unsafe { (*state.domain).die() };
+    let state = unsafe { &*(*GATE.get()).state };
+    gate::domain().die();
     context.rip = kortex_abort as *const () as u64;
     (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
     context.rsp = state.kernel_stack;
@@ -87,7 +82,7 @@ pub unsafe fn abort(activation: &Activation, context: &mut Context, why: Failed)
 /// What is done when a thread has ended: it calls the scheduler.
 type Ended = (unsafe extern "C" fn(of: *const ()), *const ());
 
-static ENDED: Shared<Ended> = Shared(UnsafeCell::new((nothing, null())));
+static ENDED: Shared<Ended> = Shared::new((nothing, null()));
 
 unsafe extern "C" fn nothing(_: *const ()) {}
 
@@ -97,7 +92,7 @@ unsafe extern "C" fn nothing(_: *const ()) {}
 /// It is fit for that, with that.
 pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) {
     // SAFETY: as the caller promises.
-    unsafe { *ENDED.0.get() = (ended, of) };
+    unsafe { *ENDED.get() = (ended, of) };
 }
 
 /// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.

@@ -9,7 +9,6 @@
 //! registers; where the handlers may use vector registers, these too.
 
 use core::arch::global_asm;
-use core::cell::UnsafeCell;
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;
 
@@ -17,6 +16,7 @@ use x86_64::VirtAddr;
 use x86_64::instructions::tables::lidt;
 use x86_64::structures::DescriptorTablePointer;
 
+use crate::Shared;
 use crate::segments::{self, Stack};
 
 /// The exceptions that the processor itself knows come first; the others are for devices.
@@ -152,7 +152,7 @@ impl Trap for Processor {
     #[inline]
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {
         // SAFETY: it is read with interrupts off.
-        unsafe { (*STATE.0.get()).handlers[vector].write((handler, of)) };
+        unsafe { (*STATE.get()).handlers[vector].write((handler, of)) };
     }
 
     #[inline]
@@ -164,14 +164,14 @@ impl Trap for Processor {
     #[inline]
     fn current(&self) -> *mut Context {
         // SAFETY: one word is read.
-        unsafe { (*STATE.0.get()).current }
+        unsafe { (*STATE.get()).current }
     }
 
     #[inline]
     unsafe fn set_current(&self, context: *mut Context) {
         // SAFETY: called with interrupts off, or before there are any.
         unsafe {
-            (*STATE.0.get()).current = context;
+            (*STATE.get()).current = context;
             segments::set_stack(Stack::Context, (*context).vectors.as_mut_ptr());
         }
     }
@@ -193,19 +193,11 @@ struct State {
     handlers: [MaybeUninit<(Handler, *const ())>; VECTORS],
 }
 
-struct Shared<T>(UnsafeCell<T>);
-
-// SAFETY: see the head of this file.
-unsafe impl<T> Sync for Shared<T> {}
-
-static STATE: Shared<State> = Shared(UnsafeCell::new(State {
-    current: null_mut(),
-    stack: null_mut(),
-    handlers: [MaybeUninit::uninit(); VECTORS],
-}));
+static STATE: Shared<State> =
+    Shared::new(State { current: null_mut(), stack: null_mut(), handlers: [MaybeUninit::uninit(); VECTORS] });
 
 /// What the processor looks up: for each vector where its code is and on which stack it runs.
-static TABLE: Shared<[Gate; VECTORS]> = Shared(UnsafeCell::new([Gate { words: [0; 2] }; VECTORS]));
+static TABLE: Shared<[Gate; VECTORS]> = Shared::new([Gate { words: [0; 2] }; VECTORS]);
 
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
@@ -243,16 +235,16 @@ unsafe extern "C" {
 pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
     // SAFETY: nobody is interrupted before the table is loaded; it lives for ever.
     unsafe {
-        (*STATE.0.get()).stack = stack;
+        (*STATE.get()).stack = stack;
         Processor.set_current(current);
         segments::set_stack(Stack::Fatal, fatal);
         for vector in 0..VECTORS {
             let own = if FATAL.contains(&vector) { Stack::Fatal } else { Stack::Context };
-            (*TABLE.0.get())[vector] = Gate::new(first_instruction(vector), own);
+            (*TABLE.get())[vector] = Gate::new(first_instruction(vector), own);
             Processor.unregister(vector);
         }
         let limit = (size_of::<[Gate; VECTORS]>() - 1) as u16;
-        lidt(&DescriptorTablePointer { limit, base: VirtAddr::from_ptr(TABLE.0.get()) });
+        lidt(&DescriptorTablePointer { limit, base: VirtAddr::from_ptr(TABLE.get()) });
     }
 }
 
@@ -262,7 +254,7 @@ pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
 /// Its handler is fit for whoever calls.
 pub unsafe fn allow_users(vector: usize) {
     // SAFETY: a change of one bit field that only adds a way to it.
-    unsafe { (*TABLE.0.get())[vector].words[0] |= Gate::USERS };
+    unsafe { (*TABLE.get())[vector].words[0] |= Gate::USERS };
 }
 
 /// Where a vector's first instruction is.

@@ -24,6 +24,8 @@ pub mod mmu;
 pub mod processor;
 pub mod segments;
 pub mod serial;
+mod shared;
 pub mod time;
 
+pub use shared::Shared;
 pub use x86_64;

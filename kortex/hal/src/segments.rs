@@ -1,14 +1,14 @@
 //! The segments that are left in long mode: code and data of the kernel and of its users, and where the stack is that the processor
 //! takes when it is interrupted.
 
-use core::cell::UnsafeCell;
-
 use x86_64::PrivilegeLevel;
 use x86_64::VirtAddr;
 use x86_64::instructions::tables::load_tss;
 use x86_64::registers::segmentation::{CS, DS, ES, SS, Segment};
 use x86_64::structures::gdt::{Descriptor, GlobalDescriptorTable, SegmentSelector};
 use x86_64::structures::tss::TaskStateSegment;
+
+use crate::Shared;
 
 /// The kernel's code.
 pub const KERNEL_CODE: SegmentSelector = SegmentSelector::new(1, PrivilegeLevel::Ring0);
@@ -29,18 +29,8 @@ pub enum Stack {
     Fatal = 1,
 }
 
-struct Tables {
-    segments: UnsafeCell<GlobalDescriptorTable>,
-    task: UnsafeCell<TaskStateSegment>,
-}
-
-// SAFETY: the functions below say who may use them.
-unsafe impl Sync for Tables {}
-
-static TABLES: Tables = Tables {
-    segments: UnsafeCell::new(GlobalDescriptorTable::new()),
-    task: UnsafeCell::new(TaskStateSegment::new()),
-};
+static SEGMENTS: Shared<GlobalDescriptorTable> = Shared::new(GlobalDescriptorTable::new());
+static TASK: Shared<TaskStateSegment> = Shared::new(TaskStateSegment::new());
 
 /// Gives the processor segments and no stacks.
 ///
@@ -49,13 +39,13 @@ static TABLES: Tables = Tables {
 pub unsafe fn load() {
     // SAFETY: nobody else has them yet; they live for ever.
     unsafe {
-        let segments = &mut *TABLES.segments.get();
+        let segments = &mut *SEGMENTS.get();
         segments.append(Descriptor::kernel_code_segment());
         segments.append(Descriptor::kernel_data_segment());
         segments.append(Descriptor::user_data_segment());
         segments.append(Descriptor::user_code_segment());
-        let task = segments.append(Descriptor::tss_segment_unchecked(TABLES.task.get()));
-        (*TABLES.segments.get()).load();
+        let task = segments.append(Descriptor::tss_segment_unchecked(TASK.get()));
+        (*SEGMENTS.get()).load();
         CS::set_reg(KERNEL_CODE);
         SS::set_reg(KERNEL_DATA);
         DS::set_reg(KERNEL_DATA);
@@ -73,6 +63,6 @@ pub unsafe fn set_stack(stack: Stack, top: *mut u8) {
     unsafe {
         // That it is an address is known; a switch of threads needn't find out.
         let top = VirtAddr::new_unsafe(top as u64);
-        (*TABLES.task.get()).interrupt_stack_table[stack as usize] = top;
+        (*TASK.get()).interrupt_stack_table[stack as usize] = top;
     }
 }

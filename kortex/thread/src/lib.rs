@@ -22,7 +22,7 @@ use core::cell::UnsafeCell;
 
 use kortex_hal::exception::Context;
 
-pub use policy::{Cooperative, Policy, Priority, RoundRobin};
+pub use policy::{Cooperative, InTurn, Policy, Priority, RoundRobin};
 pub use queue::{Handle, Queue};
 pub use scheduler::Scheduler;
 
@@ -129,9 +129,14 @@ impl<L: 'static> Thread<L> {
         Thread { node: Node::new(priority), local, first: UnsafeCell::new(context) }
     }
 
+    /// The context that it begins with.
+    pub fn first(&self) -> *mut Context {
+        self.first.get()
+    }
+
     /// It goes on with what it begins with.
     fn reset(&self) {
-        self.node.context.set(self.first.get());
+        self.node.context.set(self.first());
     }
 
     /// Its priority.

@@ -25,13 +25,15 @@ pub trait Policy {
     fn leave(&self) -> Option<Handle>;
 }
 
-/// One after the other, and each until it gives way.
+/// One after the other.
 #[derive(Debug)]
-pub struct Cooperative(Ring);
+pub struct InTurn<const HAS_SLICES: bool>(Ring);
+
+/// One after the other, and each until it gives way.
+pub type Cooperative = InTurn<false>;
 
 /// One after the other, and none longer than a slice of time.
-#[derive(Debug)]
-pub struct RoundRobin(Ring);
+pub type RoundRobin = InTurn<true>;
 
 /// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are others.
 #[derive(Debug)]
@@ -46,17 +48,10 @@ pub struct Priority {
 /// So many priorities there are; higher numbers are the last one.
 const PRIORITIES: usize = 32;
 
-impl Cooperative {
+impl<const HAS_SLICES: bool> InTurn<HAS_SLICES> {
     /// Nobody.
-    pub const fn new() -> Cooperative {
-        Cooperative(Ring::new())
-    }
-}
-
-impl RoundRobin {
-    /// Nobody.
-    pub const fn new() -> RoundRobin {
-        RoundRobin(Ring::new())
+    pub const fn new() -> InTurn<HAS_SLICES> {
+        InTurn(Ring::new())
     }
 }
 
@@ -81,35 +76,8 @@ impl Priority {
     }
 }
 
-impl Policy for Cooperative {
-    const HAS_SLICES: bool = false;
-
-    fn put(&self, thread: Handle) {
-        self.0.put(thread);
-    }
-
-    #[inline]
-    fn current(&self) -> Option<Handle> {
-        self.0.current()
-    }
-
-    fn first(&self) -> Option<Handle> {
-        self.0.current()
-    }
-
-    #[inline]
-    fn turn(&self) -> Option<Handle> {
-        self.0.turn()
-    }
-
-    fn leave(&self) -> Option<Handle> {
-        self.0.leave();
-        self.0.current()
-    }
-}
-
-impl Policy for RoundRobin {
-    const HAS_SLICES: bool = true;
+impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
+    const HAS_SLICES: bool = HAS_SLICES;
 
     fn put(&self, thread: Handle) {
         self.0.put(thread);
@@ -171,15 +139,9 @@ impl Policy for Priority {
     }
 }
 
-impl Default for Cooperative {
-    fn default() -> Cooperative {
-        Cooperative::new()
-    }
-}
-
-impl Default for RoundRobin {
-    fn default() -> RoundRobin {
-        RoundRobin::new()
+impl<const HAS_SLICES: bool> Default for InTurn<HAS_SLICES> {
+    fn default() -> InTurn<HAS_SLICES> {
+        InTurn::new()
     }
 }
 

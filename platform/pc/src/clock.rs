@@ -4,12 +4,12 @@
 //!
 //! There is one processor. What the alarm's handler uses, others use with interrupts off only.
 
-use core::cell::UnsafeCell;
 use core::ptr::null;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
+use kortex_hal::Shared;
 use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt;
 use kortex_hal::mmu;
@@ -37,12 +37,7 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 /// should remember more: a program of some megabytes takes a quarter less time there.
 const TICKS_TO_FORGET: u64 = 32;
 
-struct Ticker(UnsafeCell<Option<Tick>>);
-
-// SAFETY: see the head of this file.
-unsafe impl Sync for Ticker {}
-
-static TICKER: Ticker = Ticker(UnsafeCell::new(None));
+static TICKER: Shared<Option<Tick>> = Shared::new(None);
 
 /// Starts the clock; `None`: the machine has nothing by which it could.
 ///
@@ -75,7 +70,7 @@ pub(crate) fn start_ticker(tick: Tick) {
     let old = without_interrupts(|| unsafe {
         NEXT_TICK.store(now(), Relaxed);
         set();
-        (*TICKER.0.get()).replace(tick)
+        (*TICKER.get()).replace(tick)
     });
     drop(old);
 }
@@ -121,7 +116,7 @@ extern "C" fn alarm(_: &mut Context, _: *const ()) {
             mmu::forget();
         }
         // SAFETY: see the head of this file.
-        let tick = unsafe { &*TICKER.0.get() };
+        let tick = unsafe { &*TICKER.get() };
         let next = match tick.as_ref().map_or(TICK_STOP, |tick| tick()) {
             TICK_STOP | TICK_SLEEP => NEVER,
             nanoseconds => now() + nanoseconds,

@@ -8,7 +8,7 @@ use drystone_machine::Part::{Address, Number, Text};
 use drystone_machine::{Console, Platform, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
-use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
+use kortex_binding::{Activation, Domain, activation, domain, gate, memory, signal};
 use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Register, Trap};
 use kortex_hal::mmu::{Access, PAGE};
 use kortex_hal::time;
@@ -219,14 +219,14 @@ where
         interrupt::end();
         // SAFETY: registered so, in a handler, of the thread that runs.
         unsafe {
-            let Kernel { beats, threads, .. } = &*of.cast::<Self>();
+            let Kernel { beats, trap, threads, .. } = &*of.cast::<Self>();
             interrupt::set_alarm(beats.get());
             if context.is_user() && gate::tick() {
                 Self::report(context, " takes too long: exception ");
-                upcall::abort(&threads.running().local, context, Failed::Timeout);
+                activation::abort(&**trap, threads.running(), Failed::Timeout);
             } else if context.is_user() && gate::domain().is_dead() {
                 // It has done what it must not in another thread.
-                upcall::abort(&threads.running().local, context, Failed::Fault);
+                activation::abort(&**trap, threads.running(), Failed::Fault);
             } else {
                 threads.tick();
             }
@@ -240,21 +240,21 @@ where
         let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
         // SAFETY: registered so.
         let Kernel { trap, threads, told, .. } = unsafe { &*of.cast::<Self>() };
-        let activation = &threads.running().local;
+        let thread = threads.running();
         told.set(time::counter());
         // SAFETY: in a handler, of the thread that runs.
-        if !unsafe { signal::tell(&**trap, activation, context, address) } {
-            Self::dies(activation, context);
+        if !unsafe { signal::tell(&**trap, thread, context, address) } {
+            Self::dies(trap, thread, context);
         }
     }
 
     /// The domain of the thread that runs is dead from now on.
     #[cold]
     #[inline(never)]
-    fn dies(activation: &Activation, context: &mut Context) {
+    fn dies(trap: &T, thread: &'static ProcessThread, context: &Context) {
         Self::report(context, " has done what it must not: exception ");
         // SAFETY: in a handler, of the thread that runs.
-        unsafe { upcall::abort(activation, context, Failed::Fault) };
+        unsafe { activation::abort(&**trap, thread, Failed::Fault) };
     }
 
     fn report(context: &Context, what: &str) {
@@ -318,7 +318,7 @@ where
 
     unsafe fn go_on(&self, at: u64) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { signal::go_on(&*self.trap, &self.threads.running().local, at) }
+        unsafe { signal::go_on(&*self.trap, self.threads.running(), at) }
     }
 }
 

@@ -25,7 +25,7 @@ const SERVER: u64 = 0;
 const MEASURES: u64 = 1;
 const HONEST: u64 = 2;
 const OTHER: u64 = 3;
-const ATTACKS: Range<u64> = 4..47;
+const ATTACKS: Range<u64> = 4..49;
 /// From here on: each does something else at random.
 const FUZZ: u64 = 1000;
 

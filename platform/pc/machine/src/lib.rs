@@ -17,12 +17,13 @@ mod pc;
 mod report;
 
 use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::null;
 
 use kortex_hal::exception::{self, Context, OWN, Processor, Trap};
 use kortex_hal::mmu::AddressSpace;
-use kortex_hal::{interrupt, segments};
+use kortex_hal::{Shared, interrupt, segments};
 use kortex_memory::buddy::Buddy;
 
 use info::{Info, StartInfo};
@@ -73,14 +74,9 @@ static HANDLERS: Stack<{ 16 * 1024 }> = Stack::new();
 /// On it runs what is done when nothing goes on.
 static FATAL: Stack<{ 8 * 1024 }> = Stack::new();
 /// What is interrupted first.
-static FIRST: Stack<{ size_of::<Context>() }> = Stack::new();
+static FIRST: Shared<MaybeUninit<Context>> = Shared::new(MaybeUninit::uninit());
 
-struct Kept(UnsafeCell<Info>);
-
-// SAFETY: see the head of this file.
-unsafe impl Sync for Kept {}
-
-static INFO: Kept = Kept(UnsafeCell::new(Info::new()));
+static INFO: Shared<Info> = Shared::new(Info::new());
 
 /// What the first instructions call.
 ///
@@ -90,11 +86,11 @@ unsafe extern "C" fn begin(said: &'static StartInfo) -> ! {
     // SAFETY: see the head of this file.
     unsafe {
         segments::load();
-        exception::load(FIRST.0.get().cast(), HANDLERS.top(), FATAL.top());
+        exception::load(FIRST.get().cast(), HANDLERS.top(), FATAL.top());
         for vector in 0..OWN {
             Processor.register(vector, report::fatal, null());
         }
-        let info = &mut *INFO.0.get();
+        let info = &mut *INFO.get();
         if !info.keep(said) {
             report::stop("the loader says nothing of the machine: it begins by PVH only");
         }

@@ -4,10 +4,10 @@
 //!
 //! What is kept is written before anybody else runs, and used with interrupts off, on one processor.
 
-use core::cell::UnsafeCell;
 use core::mem::{self, MaybeUninit};
 use core::ops::Range;
 
+use kortex_hal::Shared;
 use kortex_hal::mmu::AddressSpace;
 use kortex_memory::Memory;
 use kortex_memory::buddy::Buddy;
@@ -32,12 +32,7 @@ pub trait Platform {
     fn file(&self) -> Option<Range<usize>>;
 }
 
-struct Kept(UnsafeCell<MaybeUninit<Machine>>);
-
-// SAFETY: see the head of this file.
-unsafe impl Sync for Kept {}
-
-static MACHINE: Kept = Kept(UnsafeCell::new(MaybeUninit::uninit()));
+static MACHINE: Shared<MaybeUninit<Machine>> = Shared::new(MaybeUninit::uninit());
 
 /// This machine.
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +53,12 @@ impl Pc {
     /// Called once, first.
     pub unsafe fn keep(machine: Machine) {
         // SAFETY: see the head of this file.
-        unsafe { (*MACHINE.0.get()).write(machine) };
+        unsafe { (*MACHINE.get()).write(machine) };
     }
 
     fn machine(self) -> &'static Machine {
         // SAFETY: as whoever made this has promised.
-        unsafe { (*MACHINE.0.get()).assume_init_ref() }
+        unsafe { (*MACHINE.get()).assume_init_ref() }
     }
 }
 
@@ -84,7 +79,7 @@ impl Platform for Pc {
 impl Memory for Pc {
     fn take(&self) -> Buddy {
         // SAFETY: nobody refers to that part of it.
-        let pages = unsafe { &raw mut (*(*MACHINE.0.get()).as_mut_ptr()).pages };
+        let pages = unsafe { &raw mut (*(*MACHINE.get()).as_mut_ptr()).pages };
         // SAFETY: likewise.
         mem::take(unsafe { &mut *pages })
     }

@@ -75,6 +75,8 @@ pub fn attack(number: u64) {
         40 => divide(),
         41 => strange_end(),
         42 => many_threads(),
+        43 => betrayed_meanwhile(),
+        44 => betrayed_before(),
         _ => say!("there is no attack {number}"),
     }
     say!("attack {number} was not stopped");
@@ -145,6 +147,60 @@ extern "C" fn into_kernel(_: u64, _: u64, _: u64) -> u64 {
 fn strange_end() {
     calls::on_signal(into_kernel);
     touch(0);
+}
+
+/// What the handler's server has answered.
+static mut ANSWER: i64 = 0;
+
+extern "C" fn ask(_: u64, _: u64, _: u64) -> u64 {
+    // SAFETY: nobody else is told.
+    unsafe { ANSWER = call(Number::Server, 4, 0) };
+    0
+}
+
+extern "C" fn ask_worse(_: u64, _: u64, _: u64) -> u64 {
+    // SAFETY: likewise.
+    unsafe { ANSWER = call(Number::Server, 5, 0) };
+    0
+}
+
+/// Of a server: tries to have go on what a signal has interrupted in the domain that calls; whether that was refused.
+pub fn end_others_handler() -> i64 {
+    i64::from(calls::wait(calls::Wait::GoOn as u64, 0) == i64::MIN)
+}
+
+/// Of a server: does what it must not, and again while it is told that it did.
+pub fn fault_twice() -> i64 {
+    calls::on_signal(worse);
+    touch(8)
+}
+
+/// Is told what happens to it by this handler, and goes on where it was.
+fn interrupted(handler: extern "C" fn(u64, u64, u64) -> u64) {
+    calls::on_signal(handler);
+    let mut kept = 0x1234_5678_u64;
+    // SAFETY: the handler has what is behind it go on.
+    unsafe { asm!("int3", inout("r12") kept) };
+    assert!(kept == 0x1234_5678, "what was interrupted goes on as it was");
+}
+
+/// Calls a server from its handler that tries to end that, and that does what it must not.
+fn betrayed_meanwhile() {
+    for (handler, expected) in [(ask as extern "C" fn(u64, u64, u64) -> u64, 1), (ask_worse, i64::MIN)] {
+        interrupted(handler);
+        // SAFETY: the handler has ended.
+        assert!(unsafe { ANSWER } == expected, "the server was refused, or is dead");
+    }
+    say!("a handler is ended by its own domain only");
+    strange_end();
+}
+
+/// Called a server before that did what it must not while it was told that it did.
+fn betrayed_before() {
+    assert!(call(Number::Server, 5, 0) == i64::MIN, "a server that is dead has no answer");
+    interrupted(ask);
+    say!("a server's handler ends with it");
+    strange_end();
 }
 
 extern "C" fn nothing() {}

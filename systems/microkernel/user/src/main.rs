@@ -63,6 +63,8 @@ extern "C" fn user_serve(_this: u64, what: u64, number: u64) -> i64 {
         1 => number as i64 + 1,
         2 => loop {},
         3 => attacks::touch(8),
+        4 => attacks::end_others_handler(),
+        5 => attacks::fault_twice(),
         _ => -1,
     }
 }

@@ -1,0 +1,113 @@
+//! Where a thread is in domains, and that threads are switched between them.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ops::Deref;
+use core::ptr::{eq, null};
+
+use kortex_hal::exception::{Context, INTERRUPTIBLE, Trap};
+use kortex_thread::{Switch, Thread};
+
+use crate::domain::Domain;
+use crate::gate::{self, GATE, State};
+use crate::memory;
+use crate::upcall::{self, Failed};
+
+/// What belongs to a thread that runs in domains: where it is in them.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Activation {
+    pub(crate) state: UnsafeCell<State>,
+    /// What it does when it is told what has happened.
+    pub(crate) signals: UnsafeCell<Context>,
+    /// In which domain it was when it was told, for as long as it does that. Only then it is in another context than it began with.
+    pub(crate) told: Cell<*const Domain>,
+}
+
+impl Activation {
+    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`] says.
+    ///
+    /// [`on_end`]: crate::upcall::on_end
+    ///
+    /// # Safety
+    /// The stack is memory that nobody else uses for as long as the thread is there.
+    pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
+        // SAFETY: as the caller promises.
+        let kernel_stack = unsafe { upcall::bottom(domain, stack) };
+        Activation {
+            state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
+            signals: UnsafeCell::new(Context::new(0, 0, true, INTERRUPTIBLE | 2)),
+            told: Cell::new(null()),
+        }
+    }
+
+    /// The thread that runs now is this one's.
+    ///
+    /// # Safety
+    /// Called once, by the kernel's first code; the domain is one with the kernel's own address space.
+    pub unsafe fn begin(&self) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            (*GATE.get()).state = self.state.get();
+            upcall::switch((*(*self.state.get()).domain).root.get());
+        }
+    }
+}
+
+/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a thread that nobody called
+/// ends. If it was told there what had happened, that is over; if a domain was that has called this one, it isn't.
+///
+/// # Safety
+/// In a handler, of an exception of the thread's code as a user.
+pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, why: Failed) {
+    let told = &thread.local.told;
+    // SAFETY: as the caller promises; contexts stay as long as the thread.
+    unsafe {
+        if eq(told.get(), gate::domain()) {
+            told.set(null());
+            trap.set_current(thread.first());
+        }
+        upcall::abort(&mut *trap.current(), why);
+    }
+}
+
+/// All domains, as what threads are switched between.
+#[derive(Debug)]
+pub struct Domains<T> {
+    trap: T,
+}
+
+impl<T> Domains<T> {
+    /// They need to know what is interrupted.
+    pub const fn new(trap: T) -> Domains<T> {
+        Domains { trap }
+    }
+}
+
+impl<T: Deref<Target: Trap>> Domains<T> {
+    /// Lets users call.
+    ///
+    /// # Safety
+    /// As for [`gate::open`].
+    pub unsafe fn begin(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { gate::open(&*self.trap) };
+        memory::begin();
+    }
+}
+
+impl<T> Switch for Domains<T> {
+    type Local = Activation;
+
+    #[inline]
+    unsafe fn switch(&self, last: &Activation, next: &Activation) {
+        let state = next.state.get();
+        // SAFETY: in a handler; the kernel is in each address space.
+        unsafe {
+            let (old, new) = ((*last.state.get()).domain, (*state).domain);
+            (*GATE.get()).state = state;
+            if old != new {
+                upcall::switch((*new).root.get());
+            }
+        }
+    }
+}
