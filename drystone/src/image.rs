@@ -9,8 +9,8 @@ use object::LittleEndian;
 use object::elf::{FileHeader64, ProgramHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 
-use crate::executable::{Parts, run_linker};
 use crate::library::Platform;
+use crate::linker::{Parts, run};
 use crate::{Status, fail};
 
 /// How it lies in memory.
@@ -37,7 +37,7 @@ pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf])
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]).args([&parts.program, &parts.library]);
     // Its symbols are called as the file is.
     linker.args(["-Wl,--format=binary", "files", "-Wl,--format=default"]);
-    run_linker(linker, &output)
+    run(linker, &output)
 }
 
 /// Puts files, and those in folders, into an archive.

@@ -117,7 +117,7 @@ impl Package<'_> {
     pub fn command(&self, cargo: &str, target: &Path, triple: &str) -> Command {
         let mut command = Command::new(cargo);
         alone(&mut command);
-        command.args(["rustc", "--release", "--target", triple, "--target-dir"]).arg(target);
+        command.args(["build", "--release", "--target", triple, "--target-dir"]).arg(target);
         command.arg("--manifest-path").arg(target.join(self.name).join("Cargo.toml"));
         command
     }

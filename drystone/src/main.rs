@@ -14,6 +14,7 @@ mod graph;
 mod handler;
 mod image;
 mod library;
+mod linker;
 mod project;
 mod run;
 mod sizes;

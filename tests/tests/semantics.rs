@@ -8,6 +8,7 @@ mod compiled;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use drystone_emulated::emulator;
 use drystone_language::check::check;
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
@@ -71,7 +72,7 @@ fn a_machine_without_an_operating_system_does_what_the_reference_says() {
         drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
         return;
     };
-    if !compiled::has_emulator() {
+    if emulator().is_err() {
         drystone_golden::skipped("no qemu-system-x86_64");
         return;
     }

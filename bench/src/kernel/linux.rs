@@ -11,38 +11,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use drystone_emulated::{COUNTED, MACHINE, Q35, QEMU};
+
 use super::published;
 use crate::peers::{self, run};
 use crate::places;
 
-/// QEMU's emulation of a PC.
-const QEMU: &str = "qemu-system-x86_64";
-
-/// Time goes on by a nanosecond with each instruction, and a processor that waits does not wait: `sleep=off`. What a single
-/// instruction could do to many bytes (`rep movsb`) would count as one or as many, as QEMU likes it; Linux shall not use it.
-const MACHINE: [&str; 21] = [
-    "-accel",
-    "tcg",
-    "-icount",
-    "shift=0,sleep=off",
-    "-cpu",
-    "max,-erms,-fsrm",
-    "-M",
-    "q35",
-    "-m",
-    "512M",
-    "-display",
-    "none",
-    "-nodefaults",
-    "-no-reboot",
-    "-serial",
-    "stdio",
-    "-seed",
-    "1",
-    "-rtc",
-    "base=2026-01-01,clock=vm",
-    "-append",
-];
+/// Besides what every such machine is.
+const MACHINE_OF_LINUX: [&str; 9] =
+    ["-m", "512M", "-serial", "stdio", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm", "-append"];
 
 /// Linux at its best: without what costs because of real processors' faults, and nothing by chance. It ends when it panics.
 const COMMAND_LINE: &str =
@@ -190,10 +167,10 @@ fn file(name: &str, mode: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn boot(kernel: &Path, initramfs: &Path) -> Result<Boot, String> {
-    let missing = |why| format!("{why}: install QEMU (Debian and Ubuntu: apt-get install qemu-system-x86)");
-    run(Command::new(QEMU).arg("--version")).map_err(missing)?;
+    drystone_emulated::emulator().map_err(super::say)?;
     let mut emulator = Command::new("timeout");
-    emulator.args([LIMIT, QEMU]).args(MACHINE).arg(COMMAND_LINE);
+    emulator.args([LIMIT, QEMU, "-M", Q35]).args(MACHINE).arg(COUNTED);
+    emulator.args(MACHINE_OF_LINUX).arg(COMMAND_LINE);
     emulator.arg("-kernel").arg(kernel).arg("-initrd").arg(initramfs);
     let start = Instant::now();
     let child = emulator.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();

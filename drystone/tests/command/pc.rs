@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use drystone_emulated::{QEMU, emulator};
 use object::Endianness;
 use object::elf::{FileHeader64, PF_W, PF_X, PT_LOAD, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -15,14 +16,12 @@ use tempfile::TempDir;
 
 use crate::{DRYSTONE, all_programs, complaint, drystone, folder_with, printed, programs, status, with};
 
-const QEMU: &str = "qemu-system-x86_64";
-
 /// A machine that hangs must not keep the tests from ending.
 const LONGEST: &str = "120";
 
 /// Whether there is a machine; the test is skipped where there isn't.
 fn is_there() -> bool {
-    let is_there = Command::new(QEMU).arg("--version").output().is_ok();
+    let is_there = emulator().is_ok();
     if !is_there {
         drystone_golden::skipped("no QEMU for x86-64");
     }

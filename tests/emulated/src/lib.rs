@@ -11,7 +11,8 @@ pub const QEMU: &str = "qemu-system-x86_64";
 pub const MICROVM: &str = "microvm,auto-kernel-cmdline=off";
 /// A PC as they are.
 pub const Q35: &str = "q35";
-/// What each machine is besides.
+/// What each machine is besides. What a single instruction could do to many bytes (`rep movsb`) would count as one or as many, as QEMU likes
+/// it: systems shall not use it.
 pub const MACHINE: [&str; 10] = [
     "-accel",
     "tcg",

@@ -72,11 +72,6 @@ impl Drystone {
     }
 }
 
-/// Whether there is the emulator in which images are run.
-pub fn has_emulator() -> bool {
-    Command::new("qemu-system-x86_64").arg("--version").stdout(Stdio::null()).status().is_ok()
-}
-
 fn drain(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut all = Vec::new();
