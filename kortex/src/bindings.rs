@@ -13,7 +13,8 @@ use drystone_runtime::binding::{
 };
 use drystone_runtime::far::{Domain, Exported, Reach};
 
-use crate::composed::{Monitors, Services, compose, compose_exported};
+use crate::Addition;
+use crate::composed::{Monitors, Services, Times, compose, compose_exported};
 use crate::event::Events;
 use crate::interfaces::naming_context;
 
@@ -29,6 +30,19 @@ impl Bindings {
     pub fn new(services: Services) -> Bindings {
         let mut bindings = Bindings { contexts: BTreeMap::new(), managers: BTreeMap::new(), services };
         bindings.add_context("event", Box::new(Events::default()));
+        bindings
+    }
+
+    /// Those of a platform that has time for them, and what crates add.
+    pub fn added(additions: &'static [&'static Addition], times: &Rc<Times>) -> Bindings {
+        let mut bindings = Bindings::new(Services {
+            time: times.clone(),
+            monitors: Rc::default(),
+            added: additions.iter().flat_map(|addition| addition.factories).collect(),
+        });
+        for context in additions.iter().flat_map(|addition| addition.contexts) {
+            bindings.add_context(context.scheme, (context.begin)());
+        }
         bindings
     }
 

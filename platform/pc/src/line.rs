@@ -18,11 +18,12 @@ use drystone_kortex::interfaces::console::{ConsoleLater, ReadLineAnswer};
 use drystone_kortex::system::lines::Lines;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Caller;
-use drystone_runtime::platform::Attention;
 use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt;
 use kortex_hal::serial::{COM1, COM1_LINE, Serial};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+
+use crate::{attention, threads};
 
 /// Bytes that may have come before somebody takes them. What comes then waits in the device.
 const ROOM: usize = 4096;
@@ -36,7 +37,6 @@ struct Ring {
     put: AtomicUsize,
     taken: AtomicUsize,
     device: UnsafeCell<Option<Serial>>,
-    attention: UnsafeCell<Option<Attention>>,
 }
 
 // SAFETY: see the head of this file.
@@ -47,7 +47,6 @@ static RING: Ring = Ring {
     put: AtomicUsize::new(0),
     taken: AtomicUsize::new(0),
     device: UnsafeCell::new(None),
-    attention: UnsafeCell::new(None),
 };
 
 impl Ring {
@@ -80,13 +79,23 @@ impl Ring {
     }
 }
 
+/// Sends bytes. Others may come meanwhile: the device keeps few of them.
+pub(crate) fn send(bytes: &[u8]) {
+    for &byte in bytes {
+        // SAFETY: see the head of this file.
+        without_interrupts(|| unsafe {
+            if let Some(device) = &mut *RING.device.get() {
+                device.send(&[byte]);
+            }
+        });
+    }
+}
+
 extern "C" fn come(_: &mut Context, _: *const ()) {
     interrupt::end();
     RING.fill();
-    // SAFETY: see the head of this file.
-    if let Some(attention) = unsafe { &*RING.attention.get() } {
-        attention();
-    }
+    attention::call();
+    threads::wake_home();
 }
 
 /// See the head of this file.
@@ -110,25 +119,6 @@ impl Line {
         }
         RING.fill();
         Rc::default()
-    }
-
-    /// Whom to tell that something has come.
-    pub(crate) fn attend(&self, attention: Attention) {
-        // SAFETY: see the head of this file.
-        let old = without_interrupts(|| unsafe { (*RING.attention.get()).replace(attention) });
-        drop(old);
-    }
-
-    /// Sends bytes. Others may come meanwhile: the device keeps few of them.
-    pub(crate) fn send(&self, bytes: &[u8]) {
-        for &byte in bytes {
-            // SAFETY: see the head of this file.
-            without_interrupts(|| unsafe {
-                if let Some(device) = &mut *RING.device.get() {
-                    device.send(&[byte]);
-                }
-            });
-        }
     }
 
     /// Whether bytes have come that nobody has taken.

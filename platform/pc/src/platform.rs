@@ -4,20 +4,22 @@
 //!
 //! Interrupts are on while a program runs, but for the moment before the processor rests: what comes then ends that.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 
 use drystone_kortex::Addition;
 use drystone_kortex::bindings::Bindings;
+use drystone_kortex::composed::Times;
 use drystone_machine::Console;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Attention, Platform, Threads, Tick};
 use kortex_hal::x86_64::instructions::interrupts;
 
+use crate::domains::Domains;
 use crate::line::Line;
-use crate::names::Times;
-use crate::{clock, memory, names};
+use crate::{attention, clock, line, memory, threads};
 
 /// A program on a PC.
 pub(crate) struct Pc {
@@ -27,16 +29,24 @@ pub(crate) struct Pc {
 }
 
 impl Pc {
-    pub(crate) fn new(line: &Rc<Line>, additions: &'static [&'static Addition]) -> Pc {
-        let times = Rc::default();
-        let bindings = names::all(additions, &times);
+    /// With domains, if the program has any.
+    pub(crate) fn new(
+        line: &Rc<Line>,
+        additions: &'static [&'static Addition],
+        domains: Option<Domains>,
+    ) -> Pc {
+        let times = Times::new(clock::now);
+        let mut bindings = Bindings::added(additions, &times);
+        if let Some(domains) = domains {
+            bindings.add_manager("process", Box::new(domains));
+        }
         Pc { line: line.clone(), times, bindings }
     }
 }
 
 impl Platform for Pc {
     fn write(&mut self, bytes: &[u8]) {
-        self.line.send(bytes);
+        line::send(bytes);
     }
 
     fn report(&mut self, bytes: &[u8]) {
@@ -44,7 +54,7 @@ impl Platform for Pc {
     }
 
     fn attend(&mut self, attention: Attention) {
-        self.line.attend(attention);
+        attention::set(attention);
     }
 
     fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
@@ -57,6 +67,9 @@ impl Platform for Pc {
             clock::wake_at([end, self.times.first()].into_iter().flatten().min());
             interrupts::disable();
             if self.line.has_come() || clock::has_rung() {
+                interrupts::enable();
+            } else if threads::are_there() {
+                threads::rest();
                 interrupts::enable();
             } else {
                 interrupts::enable_and_hlt();

@@ -1,0 +1,350 @@
+//! A domain as the kernel has it: an address space, a thread, and how it has ended.
+//!
+//! # Soundness
+//!
+//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there until the home, where it
+//! was made, gives it back, when its thread has ended or doesn't run.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::cell::{Cell, RefCell};
+use core::ptr::{NonNull, null};
+use core::slice;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+
+use drystone_calls::{MEMORY, PROGRAM, START, STACK, STACK_END, Start, TICK_STACK, TICK_STACK_END, TICKS, VECTOR};
+use kortex_binding::{Activation, Domain, domain, gate, memory as users, signal, upcall};
+use kortex_hal::Shared;
+use kortex_hal::exception::{
+    Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap,
+};
+use kortex_hal::mmu::{Access, AddressSpace, PAGE};
+use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+use kortex_hal::x86_64::registers::control::Cr2;
+use kortex_memory::Space;
+use kortex_memory::paged::Paged;
+use kortex_thread::Condition;
+
+use super::{calls, load};
+use crate::memory::{self, ForPrograms};
+use crate::threads::{self, Thread};
+use crate::{attention, clock};
+
+const _: () = assert!(PROGRAM == domain::USERS && VECTOR == gate::WAIT);
+
+/// Where the pages of all of them come from.
+struct Pool(RefCell<ForPrograms>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Pool {}
+
+static POOL: Pool = Pool(RefCell::new(ForPrograms));
+
+/// The first of all that haven't ended.
+static FIRST: Shared<*const Process> = Shared::new(null());
+
+/// One of them has rung or ended, and the home hasn't looked yet.
+static NEWS: AtomicBool = AtomicBool::new(false);
+
+/// How a domain has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    /// By itself.
+    Status(i64),
+    /// It has done what it must not: the exception, where that was, and with which address.
+    Fault { vector: usize, at: u64, address: u64 },
+}
+
+impl End {
+    /// For people.
+    pub(crate) fn told(self) -> String {
+        match self {
+            End::Status(status) => format!("it has ended with status {status}"),
+            End::Fault { vector: PAGE_FAULT, at, address } => {
+                format!("it was ended at {at:#x}: it has used {address:#x}, which isn't its memory")
+            }
+            End::Fault { vector, at, .. } => format!("it was ended by exception {vector} at {at:#x}"),
+        }
+    }
+}
+
+/// What the kernel's own calls of a thread lie on.
+#[repr(C, align(16))]
+struct Stack([u8; 2048]);
+
+/// See the head of this file.
+#[repr(C)]
+pub(crate) struct Process {
+    pub(super) domain: Domain,
+    thread: Cell<Option<&'static Thread>>,
+    stack: Shared<Stack>,
+    space: RefCell<Paged<'static, ForPrograms>>,
+    /// Pages that it has in [`MEMORY`].
+    grown: Cell<usize>,
+    /// For this it waits when it rests, until then.
+    bell: Condition<Activation>,
+    until: Cell<u64>,
+    /// Its bell has rung.
+    is_rung: Cell<bool>,
+    /// It has rung its holder's.
+    calls: Cell<bool>,
+    end: Cell<Option<End>>,
+    next: Cell<*const Process>,
+}
+
+/// What there is of it besides its memory, and the stacks, in pages.
+const BESIDES: usize = 512;
+
+impl Process {
+    /// Starts one of which the component's template lies so far behind the program. `None`: there is no memory.
+    pub(crate) fn start(
+        kernel: &AddressSpace,
+        program: &'static [u8],
+        template: isize,
+        seed: u64,
+    ) -> Option<Running> {
+        let most = memory::left() / 2;
+        let (counter, rate) = clock::base();
+        let start = Start {
+            template,
+            capacity: 256,
+            memory: usize::MAX,
+            pages: most,
+            seed,
+            counter,
+            rate,
+        };
+        let space = Paged::create(kernel, PROGRAM, &POOL.0, most + BESIDES).ok()?;
+        let domain = Domain::new();
+        // SAFETY: the kernel is in it.
+        unsafe { domain.set_space(space.space()) };
+        let process = Running(Box::leak(Box::new(Process {
+            domain,
+            thread: Cell::new(None),
+            stack: Shared::new(Stack([0; 2048])),
+            space: RefCell::new(space),
+            grown: Cell::new(0),
+            bell: Condition::new(),
+            until: Cell::new(clock::NEVER),
+            is_rung: Cell::new(false),
+            calls: Cell::new(false),
+            end: Cell::new(None),
+            next: Cell::new(null()),
+        })));
+        process.0.fill(program, &start)?;
+        Some(process)
+    }
+
+    fn fill(&'static self, program: &'static [u8], start: &Start) -> Option<()> {
+        let entry = {
+            let mut space = self.space.borrow_mut();
+            for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
+                space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
+            }
+            space.map(START, 1, Access::READ).ok()?;
+            // SAFETY: it is numbers.
+            let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
+            space.fill(START, told).ok()?;
+            load::load(&mut space, program).ok()?
+        };
+        self.domain.set_signals(entry + TICKS, TICK_STACK_END);
+        let context = Context::new(entry as u64, STACK_END as u64, true, INTERRUPTIBLE | 2);
+        // SAFETY: the stack is the thread's, and the process stays as long.
+        let thread: &Thread = unsafe {
+            let end = self.stack.get().add(1).cast();
+            calls::bind(self);
+            Box::leak(Box::new(Thread::new(context, 0, Activation::new(&self.domain, end))))
+        };
+        self.thread.set(Some(thread));
+        without_interrupts(|| {
+            // SAFETY: see the head of this file.
+            self.next.set(unsafe { FIRST.get().replace(self) });
+            threads::add(thread);
+        });
+        Some(())
+    }
+
+    /// Gives it so many pages more; `None`: not now.
+    pub(super) fn grow(&self, pages: usize) -> Option<bool> {
+        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
+            return None;
+        }
+        let at = MEMORY + self.grown.get() * PAGE;
+        let is_there = self.space.borrow_mut().map(at, pages, Access::WRITE).is_ok();
+        if is_there {
+            self.grown.set(self.grown.get() + pages);
+        }
+        Some(is_there)
+    }
+
+    /// Its thread waits until its bell rings, or for that time.
+    ///
+    /// # Safety
+    /// In a handler, of its thread.
+    pub(super) unsafe fn rest(&self, until: u64) {
+        if self.is_rung.take() {
+            return;
+        }
+        self.until.set(until);
+        clock::wake_user_at(until);
+        // SAFETY: as the caller promises.
+        unsafe { threads::wait(&self.bell) };
+    }
+
+    /// It rings its holder's bell. In a handler.
+    pub(super) fn call_home(&self) {
+        self.calls.set(true);
+        tell_home();
+    }
+
+    /// Its thread ends.
+    ///
+    /// # Safety
+    /// In a handler, of its thread.
+    pub(super) unsafe fn end(&self, end: End) {
+        self.end.set(Some(end));
+        self.domain.die();
+        // SAFETY: as the caller promises.
+        unsafe { threads::end() };
+        tell_home();
+    }
+
+    /// Its bell rings. In the home, with interrupts off.
+    fn ring(&self) {
+        if !threads::notify(&self.bell) {
+            self.is_rung.set(true);
+        }
+    }
+
+    fn of(domain: &'static Domain) -> &'static Process {
+        // SAFETY: users run in domains of processes only, which begin with them.
+        unsafe { &*(&raw const *domain).cast() }
+    }
+}
+
+fn tell_home() {
+    NEWS.store(true, Relaxed);
+    attention::call();
+    threads::wake_home();
+}
+
+/// Whether one of them has rung or ended since this was asked last. In the home, with interrupts off.
+pub(crate) fn is_news() -> bool {
+    NEWS.swap(false, Relaxed)
+}
+
+/// A process, until this is dropped.
+pub(crate) struct Running(&'static Process);
+
+impl Running {
+    /// Rings its bell.
+    pub(crate) fn ring(&self) {
+        without_interrupts(|| self.0.ring());
+    }
+
+    /// Whether it has rung since this was asked last.
+    pub(crate) fn has_called(&self) -> bool {
+        self.0.calls.take()
+    }
+
+    /// How it has ended, if it has.
+    pub(crate) fn ended(&self) -> Option<End> {
+        self.0.end.get()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let process = self.0;
+        without_interrupts(|| {
+            if process.end.get().is_none()
+                && let Some(thread) = process.thread.get()
+            {
+                threads::notify(&process.bell);
+                threads::remove(thread);
+            }
+            // SAFETY: see the head of this file.
+            let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
+            while let Some(found) = NonNull::new(link.get().cast_mut()) {
+                // SAFETY: those in the list are there.
+                let next = unsafe { &(*found.as_ptr()).next };
+                if core::ptr::eq(found.as_ptr(), process) {
+                    link.set(next.get());
+                    break;
+                }
+                link = next;
+            }
+        });
+        // SAFETY: its thread doesn't run any more, and the list has forgotten it.
+        unsafe {
+            let Process { thread, space, .. } = *Box::from_raw((&raw const *process).cast_mut());
+            space.into_inner().release();
+            if let Some(thread) = thread.get() {
+                drop(Box::from_raw((&raw const *thread).cast_mut()));
+            }
+        }
+    }
+}
+
+/// Wakes those that rest until then. In a handler.
+pub(crate) fn wake(now: u64) {
+    // SAFETY: see the head of this file.
+    let mut next = unsafe { (*FIRST.get()).as_ref() };
+    while let Some(process) = next {
+        let until = process.until.get();
+        if until <= now {
+            process.until.set(clock::NEVER);
+            threads::notify(&process.bell);
+        } else {
+            clock::wake_user_at(until);
+        }
+        // SAFETY: likewise.
+        next = unsafe { process.next.get().as_ref() };
+    }
+}
+
+/// The running thread's time is over: others have a turn. It is told if it is a user. In the alarm's handler.
+pub(crate) fn slice_is_over(context: &mut Context) {
+    // SAFETY: in a handler, of the thread that was interrupted.
+    unsafe {
+        if context.is_user() {
+            // One that is told already isn't told once more.
+            signal::tell(&Processor, threads::running(), context, 0);
+        }
+        threads::give_way();
+    }
+}
+
+/// Has exceptions of users end their domains.
+///
+/// # Safety
+/// Called once.
+pub(super) unsafe fn begin() {
+    // Those after which nothing goes on stay as they are.
+    for vector in (0..OWN).filter(|vector| ![2, DOUBLE_FAULT, 18].contains(vector)) {
+        // SAFETY: the handler is fit for whatever comes.
+        unsafe { Processor.register(vector, fault, null()) };
+    }
+    // SAFETY: it is fit for that.
+    unsafe { upcall::on_end(returned, null()) };
+}
+
+extern "C" fn fault(context: &mut Context, of: *const ()) {
+    if context.is_user() {
+        let vector = context.vector();
+        let address = if vector == PAGE_FAULT { Cr2::read_raw() } else { 0 };
+        let end = End::Fault { vector, at: context.rip, address };
+        // SAFETY: in a handler, of the thread that was interrupted.
+        unsafe { Process::of(gate::domain()).end(end) };
+    } else if !users::fail(context) {
+        drystone_machine::fatal(context, of);
+    }
+}
+
+/// By an instruction that our programs haven't got.
+unsafe extern "C" fn returned(_: *const ()) {
+    // SAFETY: on a handler's terms, of the thread that runs.
+    unsafe { Process::of(gate::domain()).end(End::Status(0)) };
+}

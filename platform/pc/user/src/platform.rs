@@ -1,0 +1,112 @@
+//! The platform as the runtime of a domain sees it.
+
+use alloc::rc::Rc;
+use core::any::Any;
+
+use drystone_calls::{NEVER, Stream};
+use drystone_kortex::Addition;
+use drystone_kortex::bindings::Bindings;
+use drystone_kortex::composed::Times;
+use drystone_runtime::binding::Binder;
+use drystone_runtime::layout::Process;
+use drystone_runtime::platform::{Platform, Threads, Tick};
+
+use crate::{calls, clock, memory};
+
+/// A domain.
+pub(crate) struct User {
+    times: Rc<Times>,
+    bindings: Bindings,
+}
+
+impl User {
+    pub(crate) fn new(additions: &'static [&'static Addition]) -> User {
+        let times = Times::new(clock::now);
+        let bindings = Bindings::added(additions, &times);
+        User { times, bindings }
+    }
+}
+
+impl Platform for User {
+    fn write(&mut self, bytes: &[u8]) {
+        calls::write(Stream::Output, bytes);
+    }
+
+    fn report(&mut self, bytes: &[u8]) {
+        calls::write(Stream::Errors, bytes);
+    }
+
+    fn wait(&mut self, timeout: Option<u64>, _wake: &mut dyn FnMut(*mut Process)) {
+        let end = timeout.map(|timeout| clock::now().saturating_add(timeout));
+        loop {
+            let something_came = self.times.wake();
+            let now = clock::now();
+            if something_came || end.is_some_and(|end| end <= now) {
+                return;
+            }
+            let first = [end, self.times.first()].into_iter().flatten().min();
+            calls::rest(first.map_or(NEVER, |time| time.saturating_sub(now).max(1)));
+        }
+    }
+
+    fn pending(&self) -> usize {
+        self.times.len()
+    }
+
+    fn forget(&mut self, _: *mut Process) {}
+
+    fn threads(&self) -> &'static dyn Threads {
+        &THREADS
+    }
+
+    fn binder(&mut self) -> Option<&mut dyn Binder> {
+        Some(&mut self.bindings)
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// There is one.
+struct Alone;
+
+static THREADS: Alone = Alone;
+
+impl Threads for Alone {
+    fn clock(&self) -> u64 {
+        clock::now()
+    }
+
+    fn processors(&self) -> usize {
+        1
+    }
+
+    fn start_worker(&self, _: usize, _: unsafe fn(argument: usize), _: usize) -> bool {
+        false
+    }
+
+    fn park(&self, _: usize) {}
+
+    fn unpark(&self, _: usize) {}
+
+    fn start_ticker(&self, tick: Tick) {
+        clock::start_ticker(tick);
+    }
+
+    fn wake_ticker(&self) {
+        clock::wake_ticker();
+    }
+
+    /// Nobody else runs here who could call this while it rests.
+    fn notify(&self) {}
+
+    fn allocate(&self, bytes: usize) -> *mut u8 {
+        memory::allocate(bytes)
+    }
+
+    unsafe fn free(&self, memory: *mut u8, bytes: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { memory::free(memory, bytes) };
+    }
+}
