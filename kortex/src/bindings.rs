@@ -66,7 +66,7 @@ impl Bindings {
         let scheme = name.context().split('+').next().unwrap_or_default();
         let joins = |factory: &str| {
             let joins_by = match scheme {
-                "process" => "Lrpc",
+                "process" | "user" => "Lrpc",
                 "https" => "Http",
                 scheme => scheme,
             };
@@ -104,7 +104,7 @@ impl NamingContext for Bindings {
         if let Some(context) = self.contexts.get_mut(scheme) {
             return Ok(Edge::Context(&mut **context, name));
         }
-        match self.managers.get_mut(scheme) {
+        match self.managers.get_mut(place(scheme)) {
             Some(manager) => Ok(Edge::Place(&mut **manager)),
             None => Err(format!("there is no naming context {scheme}")),
         }
@@ -142,6 +142,15 @@ impl ResourceManager for Bindings {
             Err(why) => Err(why),
         };
         made.map_err(|why| about(name, &why))
+    }
+}
+
+/// What a platform calls the places that a scheme names. A domain of its own is a process or an address space of users, whichever of the two
+/// it is called: a platform has one of them.
+fn place(scheme: &str) -> &str {
+    match scheme {
+        "user" => "process",
+        other => other,
     }
 }
 

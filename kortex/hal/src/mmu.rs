@@ -55,8 +55,7 @@ pub struct Access {
 
 impl Access {
     /// To be read by the kernel.
-    pub const READ: Access = 
-        Access { write: false, execute: false, user: false, device: false, lent: false };
+    pub const READ: Access = Access { write: false, execute: false, user: false, device: false, lent: false };
     /// To be read and written by the kernel.
     pub const WRITE: Access = Access { write: true, ..Access::READ };
     /// The kernel's code.

@@ -158,7 +158,9 @@ impl<P: Pages> Space for Paged<'_, P> {
             unsafe {
                 if is_lent {
                     self.space.unmap(here);
-                } else if let Some(frame) = self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8)) {
+                } else if let Some(frame) =
+                    self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8))
+                {
                     self.pages.borrow_mut().free(frame, 0);
                     self.left += 1;
                 }

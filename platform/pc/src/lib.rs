@@ -37,7 +37,7 @@ use kortex_hal::mmu::AddressSpace;
 use kortex_hal::x86_64::instructions::interrupts;
 use kortex_hal::{debug, processor, time};
 
-use domains::Domains;
+use domains::{Domains, Harbour};
 use line::Line;
 pub use memory::Allocator;
 use platform::Pc;
@@ -103,8 +103,10 @@ fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) ->
     let store = Store::of(files).ok_or("the image's files are no tar archive")?;
     let seed = settings.seed.unwrap_or_else(time::counter);
     let memory_limit = if settings.memory == 0 { usize::MAX } else { settings.memory };
-    let domains = (!users.is_empty()).then(|| Domains::new(program, users, space, seed));
-    let mut pc = Pc::new(&line, additions, domains);
+    let harbour: Rc<Harbour> = Rc::default();
+    let domains =
+        (!users.is_empty()).then(|| Domains { program, users, space, seed, harbour: harbour.clone() });
+    let mut pc = Pc::new(&line, &harbour, additions, domains);
     let ground = Ground { program, additions, settings, line, store: Rc::new(store) };
     let (kind, system) = system::make(&ground)?;
     // The runtime asks for each interface until it has a component that offers it.
@@ -114,7 +116,9 @@ fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) ->
         system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
     };
     let options = drystone_runtime::Options { cores: 1, memory_limit, seed, system: &mut find };
-    Ok(drystone_runtime::run(program, &mut pc, options).status)
+    let outcome = drystone_runtime::run(program, &mut pc, options);
+    harbour.abandon();
+    Ok(outcome.status)
 }
 
 /// For an image's `#[panic_handler]`: says what is wrong, and ends the machine.

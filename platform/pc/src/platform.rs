@@ -11,19 +11,21 @@ use core::any::Any;
 use drystone_kortex::Addition;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Times;
+use drystone_kortex::domain::Home;
 use drystone_machine::Console;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Attention, Platform, Threads, Tick};
 use kortex_hal::x86_64::instructions::interrupts;
 
-use crate::domains::Domains;
+use crate::domains::{Domains, Harbour, process};
 use crate::line::Line;
 use crate::{attention, clock, line, memory, threads};
 
 /// A program on a PC.
 pub(crate) struct Pc {
     line: Rc<Line>,
+    harbour: Rc<Harbour>,
     times: Rc<Times>,
     bindings: Bindings,
 }
@@ -32,6 +34,7 @@ impl Pc {
     /// With domains, if the program has any.
     pub(crate) fn new(
         line: &Rc<Line>,
+        harbour: &Rc<Harbour>,
         additions: &'static [&'static Addition],
         domains: Option<Domains>,
     ) -> Pc {
@@ -40,7 +43,22 @@ impl Pc {
         if let Some(domains) = domains {
             bindings.add_manager("process", Box::new(domains));
         }
-        Pc { line: line.clone(), times, bindings }
+        Pc { line: line.clone(), harbour: harbour.clone(), times, bindings }
+    }
+}
+
+impl Pc {
+    /// Until something comes that nobody has seen.
+    fn rest(&self) {
+        interrupts::disable();
+        if self.line.has_come() || clock::has_rung() || process::is_news() {
+            interrupts::enable();
+        } else if threads::are_there() {
+            threads::rest();
+            interrupts::enable();
+        } else {
+            interrupts::enable_and_hlt();
+        }
     }
 }
 
@@ -60,25 +78,20 @@ impl Platform for Pc {
     fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
         let end = timeout.map(|timeout| clock::now().saturating_add(timeout));
         loop {
-            let something_came = self.line.wake(wake) | self.times.wake();
+            let something_came = self.harbour.serve() | self.line.wake(wake) | self.times.wake();
             if something_came || end.is_some_and(|end| end <= clock::now()) {
                 return;
             }
-            clock::wake_at([end, self.times.first()].into_iter().flatten().min());
-            interrupts::disable();
-            if self.line.has_come() || clock::has_rung() {
-                interrupts::enable();
-            } else if threads::are_there() {
-                threads::rest();
-                interrupts::enable();
-            } else {
-                interrupts::enable_and_hlt();
+            if self.harbour.rings().lie_down() {
+                clock::wake_at([end, self.times.first()].into_iter().flatten().min());
+                self.rest();
+                self.harbour.rings().get_up();
             }
         }
     }
 
     fn pending(&self) -> usize {
-        self.line.waiting() + self.times.len()
+        self.line.waiting() + self.times.len() + self.harbour.expected().count()
     }
 
     fn forget(&mut self, process: *mut Process) {

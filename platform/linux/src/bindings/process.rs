@@ -1,4 +1,4 @@
-//! `AT "process:store"`: a component in a Linux process of its own.
+//! `AT "process:store"`, or `"user:store"`: a component in a Linux process of its own.
 //!
 //! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the same
 //! addresses, and does nothing but fork the processes of domains, so that a template is named by its address. It is forked
@@ -63,7 +63,7 @@ impl Processes {
         if let Some(per_cent) = confinement.processor {
             child.share = Some(Share::new(number, per_cent)?);
         }
-        let link = holder.link(&format!("process:{name}"), (here, Trust::None), capacity)?;
+        let link = holder.link(name, (here, Trust::None), capacity)?;
         child.watch(&link, &holder.reactor).inspect_err(|_| link.abandon())?;
         Ok(Remote::new(template, link, child))
     }
@@ -79,7 +79,7 @@ impl ResourceManager for Processes {
         let confinement = Confinement::new(hints)?;
         let capacity = capacity(hints)?;
         Ok(Box::new(
-            self.make(template, name.rest(), &confinement, capacity).map_err(|error| reason(&error))?,
+            self.make(template, name.whole(), &confinement, capacity).map_err(|error| reason(&error))?,
         ))
     }
 }

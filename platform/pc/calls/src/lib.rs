@@ -10,8 +10,10 @@ const GIGABYTE: usize = 1 << 30;
 
 /// Where a domain finds what it is told: a [`Start`].
 pub const START: usize = PROGRAM + GIGABYTE;
-/// Where what it shares with its holder is.
+/// Where what it shares with its holder is: a channel.
 pub const CHANNEL: usize = PROGRAM + 2 * GIGABYTE;
+/// Bytes of each of the channel's rings.
+pub const RING: usize = 64 << 10;
 /// Below this is its stack, below which there is nothing.
 pub const STACK_END: usize = PROGRAM + 3 * GIGABYTE;
 /// Bytes of its stack.
@@ -33,7 +35,7 @@ pub struct Start {
     /// Which template its component is of: so many bytes its description is behind the program's own.
     pub template: isize,
     /// Messages of a communication that may be on their way.
-    pub capacity: usize,
+    pub capacity: u32,
     /// Bytes that its program may have.
     pub memory: usize,
     /// Pages that there are for it at most.
@@ -57,7 +59,7 @@ pub enum Ask {
     GoOn = 1,
     /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`].
     Write = 2,
-    /// So many pages more, behind those that it has.
+    /// So many pages more, behind those that it has, and no more than [`MOST_PAGES`] at once.
     Grow = 3,
     /// Others run until its bell rings, or so many nanoseconds have passed; 0: they have a turn.
     Rest = 4,
@@ -80,6 +82,9 @@ pub enum Stream {
 
 /// The kernel isn't interrupted while it writes.
 pub const MOST_BYTES: usize = 64;
+
+/// Nor while it makes pages.
+pub const MOST_PAGES: usize = 256;
 
 /// An answer: it has been done.
 pub const DONE: i64 = 0;

@@ -1,13 +1,13 @@
 //! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code uses vector
 //! registers here, of which users see nothing.
 
-use drystone_calls::{Ask, DONE, MOST_BYTES, NEVER, SOON, Stream};
+use drystone_calls::{Ask, DONE, MOST_BYTES, MOST_PAGES, NEVER, SOON, Stream};
 use drystone_machine::Console;
 use kortex_binding::domain::Method;
 use kortex_binding::{Call, REFUSED, memory, signal};
 use kortex_hal::exception::Processor;
 
-use super::process::{End, Process};
+use super::process::{End, Process, tell_home};
 use crate::{clock, line, threads};
 
 /// Binds all of them for a process.
@@ -54,15 +54,16 @@ unsafe extern "C" fn write(_: *const (), stream: u64, from: u64, count: u64, _: 
     if memory::read(from, bytes).is_err() {
         return REFUSED;
     }
-    if stream == Stream::Errors as u64 { Console.write_bytes(bytes) } else { line::send(bytes) }
+    if stream == Stream::Errors as u64 {
+        Console.write_bytes(bytes)
+    } else {
+        line::send(bytes)
+    }
     DONE
 }
 
-/// The kernel isn't interrupted meanwhile.
-const MOST_PAGES: u64 = 1 << 10;
-
 unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -> i64 {
-    if pages > MOST_PAGES {
+    if pages > MOST_PAGES as u64 {
         return REFUSED;
     }
     // SAFETY: bound so.
@@ -85,8 +86,7 @@ unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: 
     DONE
 }
 
-unsafe extern "C" fn ring(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
-    unsafe { of(this) }.call_home();
+unsafe extern "C" fn ring(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    tell_home();
     DONE
 }

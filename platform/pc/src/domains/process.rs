@@ -9,22 +9,23 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::cell::{Cell, RefCell};
-use core::ptr::{NonNull, null};
+use core::ptr::{NonNull, eq, null};
 use core::slice;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
-use drystone_calls::{MEMORY, PROGRAM, START, STACK, STACK_END, Start, TICK_STACK, TICK_STACK_END, TICKS, VECTOR};
+use drystone_calls::{
+    CHANNEL, MEMORY, PROGRAM, RING, STACK, STACK_END, START, Start, TICK_STACK, TICK_STACK_END, TICKS, VECTOR,
+};
+use drystone_kortex::domain as kortex;
 use kortex_binding::{Activation, Domain, domain, gate, memory as users, signal, upcall};
 use kortex_hal::Shared;
-use kortex_hal::exception::{
-    Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap,
-};
+use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap};
 use kortex_hal::mmu::{Access, AddressSpace, PAGE};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use kortex_hal::x86_64::registers::control::Cr2;
-use kortex_memory::Space;
 use kortex_memory::paged::Paged;
+use kortex_memory::{Pages, Space, order};
 use kortex_thread::Condition;
 
 use super::{calls, load};
@@ -70,6 +71,33 @@ impl End {
     }
 }
 
+/// Memory that a domain shares with its holder.
+pub(crate) struct Channel(NonNull<u8>);
+
+impl Channel {
+    const PAGES: usize = kortex::Memory::bytes(RING, false).div_ceil(PAGE);
+    const ORDER: usize = order(Self::PAGES * PAGE);
+
+    pub(crate) fn new() -> Option<Channel> {
+        let memory = ForPrograms.allocate(Self::ORDER)?;
+        // SAFETY: it was just given.
+        unsafe { memory.write_bytes(0, PAGE << Self::ORDER) };
+        Some(Channel(memory))
+    }
+
+    /// As an end knows it.
+    pub(crate) fn memory(&self) -> kortex::Memory {
+        kortex::Memory { base: self.0.as_ptr(), capacity: RING, mirrored: false }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // SAFETY: it came from there.
+        unsafe { ForPrograms.free(self.0, Self::ORDER) };
+    }
+}
+
 /// What the kernel's own calls of a thread lie on.
 #[repr(C, align(16))]
 struct Stack([u8; 2048]);
@@ -80,7 +108,8 @@ pub(crate) struct Process {
     pub(super) domain: Domain,
     thread: Cell<Option<&'static Thread>>,
     stack: Shared<Stack>,
-    space: RefCell<Paged<'static, ForPrograms>>,
+    /// Until it is given back.
+    space: RefCell<Option<Paged<'static, ForPrograms>>>,
     /// Pages that it has in [`MEMORY`].
     grown: Cell<usize>,
     /// For this it waits when it rests, until then.
@@ -88,8 +117,6 @@ pub(crate) struct Process {
     until: Cell<u64>,
     /// Its bell has rung.
     is_rung: Cell<bool>,
-    /// It has rung its holder's.
-    calls: Cell<bool>,
     end: Cell<Option<End>>,
     next: Cell<*const Process>,
 }
@@ -98,25 +125,14 @@ pub(crate) struct Process {
 const BESIDES: usize = 512;
 
 impl Process {
-    /// Starts one of which the component's template lies so far behind the program. `None`: there is no memory.
+    /// Starts one with a program, which shares a channel with its holder, and is told something. `None`: there is no memory.
     pub(crate) fn start(
         kernel: &AddressSpace,
         program: &'static [u8],
-        template: isize,
-        seed: u64,
+        channel: &Channel,
+        start: &Start,
     ) -> Option<Running> {
-        let most = memory::left() / 2;
-        let (counter, rate) = clock::base();
-        let start = Start {
-            template,
-            capacity: 256,
-            memory: usize::MAX,
-            pages: most,
-            seed,
-            counter,
-            rate,
-        };
-        let space = Paged::create(kernel, PROGRAM, &POOL.0, most + BESIDES).ok()?;
+        let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
         let domain = Domain::new();
         // SAFETY: the kernel is in it.
         unsafe { domain.set_space(space.space()) };
@@ -124,30 +140,32 @@ impl Process {
             domain,
             thread: Cell::new(None),
             stack: Shared::new(Stack([0; 2048])),
-            space: RefCell::new(space),
+            space: RefCell::new(Some(space)),
             grown: Cell::new(0),
             bell: Condition::new(),
             until: Cell::new(clock::NEVER),
             is_rung: Cell::new(false),
-            calls: Cell::new(false),
             end: Cell::new(None),
             next: Cell::new(null()),
         })));
-        process.0.fill(program, &start)?;
+        process.0.fill(program, channel, start)?;
         Some(process)
     }
 
-    fn fill(&'static self, program: &'static [u8], start: &Start) -> Option<()> {
+    fn fill(&'static self, program: &'static [u8], channel: &Channel, start: &Start) -> Option<()> {
         let entry = {
             let mut space = self.space.borrow_mut();
+            let space = space.as_mut()?;
             for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
                 space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
             }
             space.map(START, 1, Access::READ).ok()?;
+            // SAFETY: the channel stays longer than the process, and is made to be shared.
+            unsafe { space.lend(CHANNEL, channel.0.addr().get(), Channel::PAGES, Access::WRITE).ok()? };
             // SAFETY: it is numbers.
             let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
             space.fill(START, told).ok()?;
-            load::load(&mut space, program).ok()?
+            load::load(space, program).ok()?
         };
         self.domain.set_signals(entry + TICKS, TICK_STACK_END);
         let context = Context::new(entry as u64, STACK_END as u64, true, INTERRUPTIBLE | 2);
@@ -172,7 +190,8 @@ impl Process {
             return None;
         }
         let at = MEMORY + self.grown.get() * PAGE;
-        let is_there = self.space.borrow_mut().map(at, pages, Access::WRITE).is_ok();
+        let mut space = self.space.borrow_mut();
+        let is_there = space.as_mut().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
         if is_there {
             self.grown.set(self.grown.get() + pages);
         }
@@ -191,12 +210,6 @@ impl Process {
         clock::wake_user_at(until);
         // SAFETY: as the caller promises.
         unsafe { threads::wait(&self.bell) };
-    }
-
-    /// It rings its holder's bell. In a handler.
-    pub(super) fn call_home(&self) {
-        self.calls.set(true);
-        tell_home();
     }
 
     /// Its thread ends.
@@ -224,7 +237,8 @@ impl Process {
     }
 }
 
-fn tell_home() {
+/// The home hears of it. In a handler.
+pub(super) fn tell_home() {
     NEWS.store(true, Relaxed);
     attention::call();
     threads::wake_home();
@@ -244,44 +258,49 @@ impl Running {
         without_interrupts(|| self.0.ring());
     }
 
-    /// Whether it has rung since this was asked last.
-    pub(crate) fn has_called(&self) -> bool {
-        self.0.calls.take()
-    }
-
     /// How it has ended, if it has.
     pub(crate) fn ended(&self) -> Option<End> {
         self.0.end.get()
     }
-}
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let process = self.0;
+    /// It ends at once, if it hasn't, and gives back what it has.
+    pub(crate) fn end(&self) {
+        let Running(process) = self;
         without_interrupts(|| {
             if process.end.get().is_none()
                 && let Some(thread) = process.thread.get()
             {
+                process.end.set(Some(End::Status(0)));
+                // So that it is among those that may run.
                 threads::notify(&process.bell);
                 threads::remove(thread);
             }
             // SAFETY: see the head of this file.
             let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
-            while let Some(found) = NonNull::new(link.get().cast_mut()) {
-                // SAFETY: those in the list are there.
-                let next = unsafe { &(*found.as_ptr()).next };
-                if core::ptr::eq(found.as_ptr(), process) {
-                    link.set(next.get());
+            // SAFETY: those in the list are there.
+            while let Some(found) = unsafe { link.get().as_ref() } {
+                if eq(found, *process) {
+                    link.set(found.next.get());
                     break;
                 }
-                link = next;
+                link = &found.next;
             }
         });
+        let space = process.space.take();
+        if let Some(space) = space {
+            // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
+            unsafe { space.release() };
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
         // SAFETY: its thread doesn't run any more, and the list has forgotten it.
         unsafe {
-            let Process { thread, space, .. } = *Box::from_raw((&raw const *process).cast_mut());
-            space.into_inner().release();
-            if let Some(thread) = thread.get() {
+            let process = Box::from_raw((&raw const *self.0).cast_mut());
+            if let Some(thread) = process.thread.get() {
                 drop(Box::from_raw((&raw const *thread).cast_mut()));
             }
         }

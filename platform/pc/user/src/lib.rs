@@ -11,17 +11,21 @@ mod clock;
 mod memory;
 mod platform;
 
+use alloc::boxed::Box;
 use alloc::format;
+use alloc::rc::Rc;
 use core::panic::PanicInfo;
 
-use drystone_calls::{START, Start, Stream};
-use drystone_component::Template;
+use drystone_calls::{CHANNEL, RING, START, Start, Stream};
 pub use drystone_component::Program;
+use drystone_component::Template;
 pub use drystone_kortex::Addition;
+use drystone_kortex::domain::{self, End, Home, Link, Memory, Party, Trust};
+use drystone_runtime::Options;
 pub use kortex_hal::memory_functions;
 
 pub use memory::Allocator;
-use platform::User;
+use platform::{Harbour, Holder, User};
 
 /// Runs the component that the kernel says, until it is deleted.
 ///
@@ -34,10 +38,16 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     memory::begin(start.pages);
     // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one section of one object file.
     let template: &'static Template = unsafe { &*(&raw const *program).byte_offset(start.template).cast() };
-    let mut user = User::new(additions);
-    calls::write(Stream::Errors, format!("{} {}\n", template.name.get(), clock::now()).as_bytes());
-    let _ = &mut user;
-    calls::end(0)
+    let channel = Memory { base: CHANNEL as *mut u8, capacity: RING, mirrored: false };
+    // SAFETY: the kernel has put it there, and has the other end.
+    let end = unsafe { End::new(channel, 1, Trust::SameProgram, Box::new(Holder)) };
+    let harbour: Rc<Harbour> = Rc::default();
+    let home: Rc<dyn Home> = harbour.clone();
+    let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity);
+    let mut platform = User::new(&harbour, additions);
+    let options =
+        Options { cores: 1, memory_limit: start.memory, seed: start.seed, system: &mut |_, _| None };
+    calls::end(domain::run(program, template, &link, &mut platform, options))
 }
 
 /// For a user's `#[panic_handler]`: says what is wrong, and ends the domain.

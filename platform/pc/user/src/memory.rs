@@ -8,7 +8,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
 
-use drystone_calls::MEMORY;
+use drystone_calls::{MEMORY, MOST_PAGES};
 use kortex_memory::buddy::Buddy;
 use kortex_memory::general::General;
 use kortex_memory::{PAGE, Pages, order};
@@ -46,16 +46,20 @@ impl Growing {
         Growing { buddy, count: beside, most }
     }
 
-    /// Gets so many pages more.
+    /// Gets so many pages more; `false`: it has got fewer.
     fn grow(&mut self, pages: usize) -> bool {
-        if pages > self.most - self.count || !calls::grow(pages) {
-            return false;
+        let wanted = self.count.saturating_add(pages);
+        while self.count < wanted.min(self.most) {
+            let some = (wanted.min(self.most) - self.count).min(MOST_PAGES);
+            if !calls::grow(some) {
+                return false;
+            }
+            let start = MEMORY + self.count * PAGE;
+            self.count += some;
+            // SAFETY: as above.
+            unsafe { self.buddy.add(start, start + some * PAGE) };
         }
-        let start = MEMORY + self.count * PAGE;
-        self.count += pages;
-        // SAFETY: as above.
-        unsafe { self.buddy.add(start, start + pages * PAGE) };
-        true
+        self.count == wanted
     }
 }
 
@@ -65,7 +69,7 @@ impl Pages for Growing {
             let wanted = 1 << order;
             // What lies before the first place for it comes along.
             let needed = self.count.next_multiple_of(wanted) - self.count + wanted;
-            let _ = self.grow(needed.max(STEP)) || self.grow(needed);
+            self.grow(needed.max(STEP));
         }
         self.buddy.allocate(order)
     }

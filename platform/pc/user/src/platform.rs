@@ -1,29 +1,61 @@
-//! The platform as the runtime of a domain sees it.
+//! The platform as the runtime of a domain sees it, and what the channel to its holder needs.
 
 use alloc::rc::Rc;
 use core::any::Any;
 
 use drystone_calls::{NEVER, Stream};
-use drystone_kortex::Addition;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Times;
+use drystone_kortex::domain::{Home, Rings, Wake};
+use drystone_kortex::{Addition, Expected};
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Platform, Threads, Tick};
 
 use crate::{calls, clock, memory};
 
+/// What serves the channel to the holder.
+#[derive(Default)]
+pub(crate) struct Harbour {
+    rings: Rings,
+    expected: Expected,
+}
+
+impl Home for Harbour {
+    fn rings(&self) -> &Rings {
+        &self.rings
+    }
+
+    fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
+    fn report(&self, message: &str) {
+        calls::write(Stream::Errors, message.as_bytes());
+    }
+}
+
+/// The holder, which sleeps.
+pub(crate) struct Holder;
+
+impl Wake for Holder {
+    fn wake(&self) {
+        calls::ring();
+    }
+}
+
 /// A domain.
 pub(crate) struct User {
+    harbour: Rc<Harbour>,
     times: Rc<Times>,
     bindings: Bindings,
 }
 
 impl User {
-    pub(crate) fn new(additions: &'static [&'static Addition]) -> User {
+    pub(crate) fn new(harbour: &Rc<Harbour>, additions: &'static [&'static Addition]) -> User {
         let times = Times::new(clock::now);
         let bindings = Bindings::added(additions, &times);
-        User { times, bindings }
+        User { harbour: harbour.clone(), times, bindings }
     }
 }
 
@@ -38,19 +70,23 @@ impl Platform for User {
 
     fn wait(&mut self, timeout: Option<u64>, _wake: &mut dyn FnMut(*mut Process)) {
         let end = timeout.map(|timeout| clock::now().saturating_add(timeout));
+        let rings = &self.harbour.rings;
         loop {
-            let something_came = self.times.wake();
-            let now = clock::now();
-            if something_came || end.is_some_and(|end| end <= now) {
+            let something_came = rings.serve() | self.times.wake();
+            if something_came || end.is_some_and(|end| end <= clock::now()) {
                 return;
             }
-            let first = [end, self.times.first()].into_iter().flatten().min();
-            calls::rest(first.map_or(NEVER, |time| time.saturating_sub(now).max(1)));
+            if rings.lie_down() {
+                let first = [end, self.times.first()].into_iter().flatten().min();
+                // A bell that rings before this ends it.
+                calls::rest(first.map_or(NEVER, |time| time.saturating_sub(clock::now()).max(1)));
+                rings.get_up();
+            }
         }
     }
 
     fn pending(&self) -> usize {
-        self.times.len()
+        self.times.len() + self.harbour.expected.count()
     }
 
     fn forget(&mut self, _: *mut Process) {}
