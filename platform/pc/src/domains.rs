@@ -52,14 +52,17 @@ impl Harbour {
     /// Serves the channels, and tells what has happened to domains; whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
         let served = self.rings.serve();
-        let ended = |(process, _): &mut (Rc<Running>, _)| process.ended().is_some();
-        let ended: Vec<_> = self.live.borrow_mut().extract_if(.., ended).collect();
-        for (process, link) in &ended {
-            let how = process.ended().map(process::End::told).unwrap_or_default();
-            link.end(&how);
+        let is_over =
+            |(process, link): &mut (Rc<Running>, Rc<Link>)| process.ended().is_some() || link.is_lost();
+        let over: Vec<_> = self.live.borrow_mut().extract_if(.., is_over).collect();
+        for (process, link) in &over {
+            if let Some(end) = process.ended() {
+                link.end(&end.told());
+            }
+            // What it has is given back at once. If only the channel is lost, what it still does is in vain.
             process.end();
         }
-        served || !ended.is_empty()
+        served || !over.is_empty()
     }
 
     /// The program has ended: nobody wants any of them.

@@ -80,8 +80,8 @@ pub enum Stream {
     Errors = 1,
 }
 
-/// The kernel isn't interrupted while it writes.
-pub const MOST_BYTES: usize = 64;
+/// The kernel isn't interrupted while it writes, which takes a serial line a millisecond and a half. As many the line keeps of what comes meanwhile.
+pub const MOST_BYTES: usize = 16;
 
 /// Nor while it makes pages.
 pub const MOST_PAGES: usize = 256;

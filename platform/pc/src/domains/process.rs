@@ -226,6 +226,7 @@ impl Process {
 
     /// Its bell rings. In the home, with interrupts off.
     fn ring(&self) {
+        self.until.set(clock::NEVER);
         if !threads::notify(&self.bell) {
             self.is_rung.set(true);
         }

@@ -1,14 +1,18 @@
 //! The platform as the runtime of a domain sees it, and what the channel to its holder needs.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
+use alloc::string::String;
 use core::any::Any;
 
 use drystone_calls::{NEVER, Stream};
+use drystone_component::{Name, Template};
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Times;
 use drystone_kortex::domain::{Home, Rings, Wake};
 use drystone_kortex::{Addition, Expected};
-use drystone_runtime::binding::Binder;
+use drystone_runtime::binding::{Binder, Hints, ResourceManager};
+use drystone_runtime::far::Domain;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Platform, Threads, Tick};
 
@@ -44,6 +48,20 @@ impl Wake for Holder {
     }
 }
 
+/// Where no domain can be made.
+struct Nowhere;
+
+impl ResourceManager for Nowhere {
+    fn create(
+        &mut self,
+        _: &'static Template,
+        _: Name<'_>,
+        _: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        Err("a domain of this machine makes no others: its holder can".into())
+    }
+}
+
 /// A domain.
 pub(crate) struct User {
     harbour: Rc<Harbour>,
@@ -54,7 +72,8 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn new(harbour: &Rc<Harbour>, additions: &'static [&'static Addition]) -> User {
         let times = Times::new(clock::now);
-        let bindings = Bindings::added(additions, &times);
+        let mut bindings = Bindings::added(additions, &times);
+        bindings.add_manager("process", Box::new(Nowhere));
         User { harbour: harbour.clone(), times, bindings }
     }
 }
