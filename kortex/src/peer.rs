@@ -131,7 +131,9 @@ impl Peer {
                 Some(Event::Ready(handle)) => self.wake(line, handle),
                 Some(Event::Offered { handle, name }) => self.offer(line, handle, &name),
                 Some(Event::Asked { request, name }) => {
-                    let service = || Some(line.composites()?.service()).filter(|service| service.name.as_bytes() == name);
+                    let service = || {
+                        Some(line.composites()?.service()).filter(|service| service.name.as_bytes() == name)
+                    };
                     let found = line.find(&name).map(|(offer, _)| offer.interface());
                     let found = found.or_else(|| Some(service()?.interface));
                     let answer = found.ok_or("nothing is exported by this name");

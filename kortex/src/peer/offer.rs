@@ -131,9 +131,8 @@ impl<D> Drop for Brought<D> {
 /// # Errors
 /// There is one.
 pub fn check(interface: &Interface) -> Result<(), String> {
-    let carries = |message: &&Message| {
-        message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component)
-    };
+    let carries =
+        |message: &&Message| message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component);
     match interface.messages.get().iter().find(carries) {
         None => Ok(()),
         Some(message) => {
