@@ -113,7 +113,6 @@ fn talk(mut end: End, batches: usize, largest: usize) {
 #[test]
 fn two_threads_hear_what_they_say_whether_they_sleep_or_not() {
     let (batches, largest) = if cfg!(miri) { (12, 600) } else { (3000, 50_000) };
-    // Under Miri what isn't trusted has to be a process of its own: it knows whose references are written through.
     for trust in [Trust::SameProgram, Trust::None] {
         let pages = Pages::new(256);
         let here = thread::current();

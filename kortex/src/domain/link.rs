@@ -25,6 +25,11 @@ pub trait Home: 'static {
 
     /// Writes a message to standard error.
     fn report(&self, message: &str);
+
+    /// What is taken of another domain at most: as much memory is there.
+    fn limits(&self) -> Limits {
+        Limits { largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
+    }
 }
 
 /// Who is at this end.
@@ -52,12 +57,6 @@ pub(super) mod sign {
 
     /// After this and all greater ones nothing more comes.
     pub(super) const LAST: u32 = 2;
-}
-
-/// What each side takes of the other, where so many messages of a communication may be on their way.
-fn limits(capacity: u32) -> Limits {
-    let usual = Limits::default().messages;
-    Limits { messages: usual.min(capacity), largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
 }
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
@@ -102,10 +101,12 @@ impl Link {
             Party::Holder => Role::Dialer,
             Party::Guest => Role::Acceptor,
         };
+        let usual = home.limits();
+        let limits = Limits { messages: usual.messages.min(capacity), ..usual };
         let link = Rc::new_cyclic(|me| Link {
             me: me.clone(),
             name: name.into(),
-            peer: Peer::new(role, limits(capacity)),
+            peer: Peer::new(role, limits),
             capacity,
             names: Rc::default(),
             home: home.clone(),

@@ -24,9 +24,9 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drystone_kortex::domain::Rings;
 pub(crate) use drystone_kortex::Expectation;
 use drystone_kortex::Expected;
+use drystone_kortex::domain::Rings;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};

@@ -15,8 +15,8 @@ use std::rc::{Rc, Weak};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use drystone_component::wire::Handle;
 use drystone_component::Interface;
+use drystone_component::wire::Handle;
 use drystone_extension::composite::shipping::{self, SERVICE};
 use drystone_extension::composite::{Event, InterpServer, Limits, Quota, RunId, Settings};
 use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};

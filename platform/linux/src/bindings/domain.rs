@@ -30,12 +30,7 @@ impl Holder {
         reactor: &Rc<Reactor>,
         composites: &Rc<dyn Composites>,
     ) -> Holder {
-        Holder {
-            program,
-            options: options.clone(),
-            reactor: reactor.clone(),
-            composites: composites.clone(),
-        }
+        Holder { program, options: options.clone(), reactor: reactor.clone(), composites: composites.clone() }
     }
 
     /// This end of the channel to one, where so many messages of a communication may be on their way.

@@ -19,7 +19,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
 
 use drystone_component::{Name, Template};
-use drystone_kortex::domain::{Link, Remote, Served, Trust, capacity};
+use drystone_kortex::domain::{Link, Remote, Trust, capacity};
 use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 use mio::unix::SourceFd;
@@ -64,7 +64,7 @@ impl Processes {
             child.share = Some(Share::new(number, per_cent)?);
         }
         let link = holder.link(name, (here, Trust::None), capacity)?;
-        child.watch(&link, &holder.reactor).inspect_err(|_| link.abandon())?;
+        child.watch(&link, &holder.reactor).inspect_err(|_| link.hang_up())?;
         Ok(Remote::new(template, link, child))
     }
 }

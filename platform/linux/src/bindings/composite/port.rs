@@ -78,11 +78,7 @@ impl Port {
 
 impl Ports {
     /// None has begun yet.
-    pub(super) fn new(
-        session: Weak<Session>,
-        expected: &Expected,
-        offers: Vec<(Rc<Offer>, usize)>,
-    ) -> Ports {
+    pub(super) fn new(session: Weak<Session>, expected: &Expected, offers: Vec<(Rc<Offer>, usize)>) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
         Ports { session, expected: expected.clone(), offers, begun, alive: Rc::default() }
     }
