@@ -13,8 +13,6 @@ pub const LOCAL: usize = 0xfee0_0000;
 /// Where that of the devices is.
 pub const DEVICES: usize = 0xfec0_0000;
 
-/// The vector of the alarm.
-pub const ALARM: usize = OWN;
 /// The vector of the first line of devices.
 const LINES: usize = OWN + 1;
 /// Comes when an interrupt has gone again before it was asked for.
@@ -22,18 +20,40 @@ const SPURIOUS: u32 = 0x2f;
 
 const END: usize = 0xb0;
 const SPURIOUS_VECTOR: usize = 0xf0;
-const ALARM_ENTRY: usize = 0x320;
-const INITIAL: usize = 0x380;
-const COUNT: usize = 0x390;
-const DIVISOR: usize = 0x3e0;
-const MASKED: u32 = 1 << 16;
 
-fn read(register: usize) -> u32 {
+/// The interface of this component: which devices may interrupt, and by which vectors.
+pub trait Controller {
+    /// The vector by which a line of devices comes.
+    fn vector(&self, line: u8) -> usize;
+
+    /// Lets the interrupts of a line through, which is one of the first 14: by edges, as those of old devices.
+    ///
+    /// # Safety
+    /// Somebody handles its vector.
+    unsafe fn enable(&self, line: u8);
+
+    /// The interrupt has been seen to: the next may come.
+    fn end(&self);
+}
+
+/// The two of a PC.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Apics;
+
+impl Apics {
+    /// The only ones.
+    pub const fn new() -> Apics {
+        Apics
+    }
+}
+
+/// A register of the processor's own.
+pub(crate) fn read(register: usize) -> u32 {
     // SAFETY: a register of the controller that each such processor has; reading changes nothing.
     unsafe { read_volatile((LOCAL + register) as *const u32) }
 }
 
-fn write(register: usize, value: u32) {
+pub(crate) fn write(register: usize, value: u32) {
     // SAFETY: the controller touches no memory.
     unsafe { write_volatile((LOCAL + register) as *mut u32, value) };
 }
@@ -54,53 +74,30 @@ pub unsafe fn load() {
         base.write(LOCAL as u64 | base.read() & 0xfff | ENABLED);
     }
     write(SPURIOUS_VECTOR, 1 << 8 | SPURIOUS);
-    // Counts what the bus does, undivided.
-    write(DIVISOR, 0b1011);
-    write(ALARM_ENTRY, MASKED | ALARM as u32);
 }
 
-/// The interrupt has been seen to: the next may come.
-pub fn end() {
-    write(END, 0);
-}
+impl Controller for Apics {
+    fn vector(&self, line: u8) -> usize {
+        LINES + line as usize
+    }
 
-/// The alarm comes after so many beats, once; 0: it doesn't.
-pub fn set_alarm(beats: u32) {
-    write(ALARM_ENTRY, ALARM as u32);
-    write(INITIAL, beats);
-}
+    unsafe fn enable(&self, line: u8) {
+        const ENTRIES: u32 = 0x10;
+        let entry = ENTRIES + 2 * u32::from(line);
+        let set = |register: u32, value: u32| {
+            // SAFETY: registers of the controller, which touches no memory.
+            unsafe {
+                write_volatile(DEVICES as *mut u32, register);
+                write_volatile((DEVICES + 0x10) as *mut u32, value);
+            }
+        };
+        // To the first processor.
+        set(entry + 1, 0);
+        set(entry, self.vector(line) as u32);
+    }
 
-/// How many beats are left of the alarm.
-pub fn alarm() -> u32 {
-    read(COUNT)
-}
-
-/// Counts without an alarm, from as many beats as there may be.
-pub fn count() {
-    write(ALARM_ENTRY, MASKED | ALARM as u32);
-    write(INITIAL, u32::MAX);
-}
-
-/// The vector by which a line of devices comes.
-pub const fn vector(line: u8) -> usize {
-    LINES + line as usize
-}
-
-/// Lets the interrupts of a line through, which is one of the first 14: by edges, as those of old devices.
-///
-/// # Safety
-/// Somebody handles its vector.
-pub unsafe fn enable(line: u8) {
-    const ENTRIES: u32 = 0x10;
-    let entry = ENTRIES + 2 * u32::from(line);
-    let set = |register: u32, value: u32| {
-        // SAFETY: registers of the controller, which touches no memory.
-        unsafe {
-            write_volatile(DEVICES as *mut u32, register);
-            write_volatile((DEVICES + 0x10) as *mut u32, value);
-        }
-    };
-    // To the first processor.
-    set(entry + 1, 0);
-    set(entry, vector(line) as u32);
+    #[inline]
+    fn end(&self) {
+        write(END, 0);
+    }
 }

@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-use x86_64::registers::control::{Cr0, Cr0Flags, Cr4, Cr4Flags, Efer, EferFlags};
+use x86_64::registers::control::{Cr0, Cr0Flags, Cr2, Cr4, Cr4Flags, Efer, EferFlags};
 
 /// A page's bytes, and a table's.
 pub const PAGE: usize = 4096;
@@ -225,15 +225,6 @@ impl AddressSpace {
         // SAFETY: as the caller promises.
         unsafe { take_apart(self.root, 39, start >> 39, free) };
     }
-
-    /// Makes it the one in which the processor is.
-    ///
-    /// # Safety
-    /// The kernel is in it as in the one that was active.
-    pub unsafe fn activate(&self) {
-        // SAFETY: as the caller promises.
-        unsafe { asm!("mov cr3, {}", in(reg) self.root, options(nostack, preserves_flags)) };
-    }
 }
 
 /// # Safety
@@ -253,11 +244,48 @@ unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dy
     free(table as usize);
 }
 
-/// The processor forgets what it has looked up in the tables of the active address space, and looks it up again.
-pub fn forget() {
-    // SAFETY: the address space stays what it was.
-    unsafe {
-        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
+/// The interface of this component: in which address space the processor is.
+pub trait Mmu {
+    /// In this one from now on.
+    ///
+    /// # Safety
+    /// The kernel is in it as in the one that was active.
+    unsafe fn activate(&self, space: &AddressSpace);
+
+    /// The processor forgets what it has looked up in the tables of the active one, and looks it up again.
+    fn forget(&self);
+
+    /// The address of the last page fault.
+    fn fault_address(&self) -> u64;
+}
+
+/// The processor's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paging;
+
+impl Paging {
+    /// The only one.
+    pub const fn new() -> Paging {
+        Paging
+    }
+}
+
+impl Mmu for Paging {
+    unsafe fn activate(&self, space: &AddressSpace) {
+        // SAFETY: as the caller promises.
+        unsafe { asm!("mov cr3, {}", in(reg) space.root, options(nostack, preserves_flags)) };
+    }
+
+    fn forget(&self) {
+        // SAFETY: the address space stays what it was.
+        unsafe {
+            asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
+        }
+    }
+
+    #[inline]
+    fn fault_address(&self) -> u64 {
+        Cr2::read_raw()
     }
 }
 

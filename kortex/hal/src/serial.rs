@@ -2,77 +2,91 @@
 
 use x86_64::instructions::port::Port;
 
-/// The first serial line of a PC.
-pub const COM1: u16 = 0x3f8;
-/// The line by which [`COM1`] interrupts.
-pub const COM1_LINE: u8 = 4;
+/// The interface of this component: a line for bytes, of which one end is here.
+pub trait Line {
+    /// The line of devices by which it interrupts when something has come.
+    const INTERRUPT: u8;
+
+    /// Sends bytes, and waits until the device has taken them.
+    fn send(&self, bytes: &[u8]);
+
+    /// The next byte that has come.
+    fn receive(&self) -> Option<u8>;
+}
+
+/// The one whose registers begin at a port, and the line by which it interrupts.
+#[derive(Clone, Copy, Debug)]
+pub struct Serial<const BASE: u16, const INTERRUPT: u8>(());
+
+/// The first of a PC.
+pub type Com1 = Serial<0x3f8, 4>;
+/// The second.
+pub type Com2 = Serial<0x2f8, 3>;
 
 const RECEIVED: u8 = 1;
 const EMPTY: u8 = 1 << 5;
 
-/// A line of which one end is here.
-#[derive(Debug)]
-pub struct Serial {
-    data: Port<u8>,
-    status: Port<u8>,
-}
-
-impl Serial {
-    /// Sets a device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had come before is still there:
-    /// the device loses that if it begins to keep more than one byte, so it doesn't then, and is slower.
+impl<const BASE: u16, const INTERRUPT: u8> Serial<BASE, INTERRUPT> {
+    /// What is at that port.
     ///
     /// # Safety
-    /// At `base` there is such a device or nothing.
-    pub unsafe fn new(base: u16) -> Serial {
+    /// There is such a device or nothing.
+    pub const unsafe fn new() -> Serial<BASE, INTERRUPT> {
+        Serial(())
+    }
+
+    /// Sets the device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had come before is still
+    /// there: the device loses that if it begins to keep more than one byte, so it doesn't then, and is slower.
+    pub fn begin(&self) {
         const ENABLE: u16 = 1;
         const FIFO: u16 = 2;
         const FORMAT: u16 = 3;
         const MODEM: u16 = 4;
-        const STATUS: u16 = 5;
         let set = |register, value: u8| {
-            // SAFETY: as the caller promises.
-            unsafe { Port::new(base + register).write(value) };
+            // SAFETY: as whoever made this has promised.
+            unsafe { Port::new(BASE + register).write(value) };
         };
-        let mut serial = Serial { data: Port::new(base), status: Port::new(base + STATUS) };
         set(ENABLE, 0);
         // The speed is told by its divisor, in the place of data and interrupts.
         set(FORMAT, 0x80);
         set(0, 1);
         set(1, 0);
         set(FORMAT, 0b11);
-        if serial.status() & RECEIVED == 0 {
+        if self.status() & RECEIVED == 0 {
             // It interrupts when 14 bytes have come, or some and then none for a moment.
             set(FIFO, 0b1100_0111);
         }
         // Ready, and its interrupts go out.
         set(MODEM, 0b1011);
         set(ENABLE, 1);
-        serial
     }
 
-    /// Sends bytes, and waits until the device has taken them.
-    pub fn send(&mut self, bytes: &[u8]) {
+    /// What the device says; nothing of it where there is no device.
+    fn status(&self) -> u8 {
+        const STATUS: u16 = 5;
+        // SAFETY: reading it changes nothing.
+        match unsafe { Port::new(BASE + STATUS).read() } {
+            0xff => EMPTY,
+            status => status,
+        }
+    }
+}
+
+impl<const BASE: u16, const INTERRUPT: u8> Line for Serial<BASE, INTERRUPT> {
+    const INTERRUPT: u8 = INTERRUPT;
+
+    fn send(&self, bytes: &[u8]) {
         for &byte in bytes {
             while self.status() & EMPTY == 0 {
                 core::hint::spin_loop();
             }
             // SAFETY: the device takes bytes.
-            unsafe { self.data.write(byte) };
+            unsafe { Port::new(BASE).write(byte) };
         }
     }
 
-    /// The next byte that has come.
-    pub fn receive(&mut self) -> Option<u8> {
+    fn receive(&self) -> Option<u8> {
         // SAFETY: the device has one.
-        (self.status() & RECEIVED != 0).then(|| unsafe { self.data.read() })
-    }
-
-    /// What the device says; nothing of it where there is no device.
-    fn status(&mut self) -> u8 {
-        // SAFETY: reading it changes nothing.
-        match unsafe { self.status.read() } {
-            0xff => EMPTY,
-            status => status,
-        }
+        (self.status() & RECEIVED != 0).then(|| unsafe { Port::new(BASE).read() })
     }
 }

@@ -1,10 +1,11 @@
-//! Time: what the processor counts, how much of it is a second, and what day it is.
+//! Time: what the processor counts, how much of it is a second, an alarm, and what day it is.
 
 use core::arch::x86_64::_rdtsc;
 
 use x86_64::instructions::port::Port;
 
-use crate::interrupt;
+use crate::exception::OWN;
+use crate::interrupt::{read, write};
 
 /// What a processor counts in a second, found out beside the timer that each PC has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,65 @@ pub fn counter() -> u64 {
     unsafe { _rdtsc() }
 }
 
+/// The vector of the alarm.
+pub const ALARM: usize = OWN;
+
+/// The interface of this component: an alarm, and how fast time goes.
+pub trait Timer {
+    /// Measures how fast the counters are; `None`: the machine has nothing beside which that is done.
+    ///
+    /// # Safety
+    /// Interrupts are off, and nobody uses the alarm.
+    unsafe fn measure(&self) -> Option<Rates>;
+
+    /// [`ALARM`] comes after so many beats, once; 0: it doesn't.
+    fn set_alarm(&self, beats: u32);
+}
+
+/// The one that the processor's own interrupt controller has. The old one, which each PC has had, says how fast it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalTimer;
+
+impl LocalTimer {
+    /// The only one.
+    pub const fn new() -> LocalTimer {
+        LocalTimer
+    }
+}
+
+// Registers of the controller.
+const ENTRY: usize = 0x320;
+const INITIAL: usize = 0x380;
+const COUNT: usize = 0x390;
+const DIVISOR: usize = 0x3e0;
+const MASKED: u32 = 1 << 16;
+
+impl Timer for LocalTimer {
+    unsafe fn measure(&self) -> Option<Rates> {
+        start_old_timer();
+        let mut least = Rates { counter: u64::MAX, alarm: u64::MAX };
+        for _ in 0..MEASUREMENTS {
+            let Rates { counter, alarm } = measure_once()?;
+            least = Rates { counter: least.counter.min(counter), alarm: least.alarm.min(alarm) };
+        }
+        self.set_alarm(0);
+        Some(least)
+    }
+
+    #[inline]
+    fn set_alarm(&self, beats: u32) {
+        write(ENTRY, ALARM as u32);
+        write(INITIAL, beats);
+    }
+}
+
+/// Counts without an alarm, from as many beats as there may be. It counts what the bus does, undivided.
+fn count() {
+    write(DIVISOR, 0b1011);
+    write(ENTRY, MASKED | ALARM as u32);
+    write(INITIAL, u32::MAX);
+}
+
 /// Beats of the old timer in a second.
 const OLD: u64 = 1_193_182;
 /// So many of them are waited for, five milliseconds.
@@ -28,24 +88,9 @@ const BEATS: u16 = 6_000;
 /// Whatever comes between makes a measurement say too much: of several the least is right.
 const MEASUREMENTS: usize = 3;
 
-/// Measures how fast the counters are; `None`: the machine hasn't got the old timer, beside which that is done.
-///
-/// # Safety
-/// [`interrupt::load`] was called, and nobody uses the alarm.
-pub unsafe fn measure() -> Option<Rates> {
-    start_old_timer();
-    let mut least = Rates { counter: u64::MAX, alarm: u64::MAX };
-    for _ in 0..MEASUREMENTS {
-        let Rates { counter, alarm } = measure_once()?;
-        least = Rates { counter: least.counter.min(counter), alarm: least.alarm.min(alarm) };
-    }
-    interrupt::set_alarm(0);
-    Some(least)
-}
-
 fn measure_once() -> Option<Rates> {
-    interrupt::count();
-    let (start, alarm) = (counter(), interrupt::alarm());
+    count();
+    let (start, alarm) = (counter(), read(COUNT));
     let (beats, end, left) = wait_for_old_timer()?;
     let rate = |counted: u64| (counted * OLD / u64::from(beats)).max(1);
     Some(Rates { counter: rate(end - start), alarm: rate(u64::from(alarm - left)) })
@@ -57,7 +102,7 @@ fn wait_for_old_timer() -> Option<(u16, u64, u32)> {
     const LOOKS: usize = 1 << 20;
     let first = old_timer();
     let passed = (0..LOOKS).map(|_| first.wrapping_sub(old_timer())).find(|&passed| passed >= BEATS)?;
-    Some((passed, counter(), interrupt::alarm()))
+    Some((passed, counter(), read(COUNT)))
 }
 
 const OLD_COUNT: u16 = 0x40;

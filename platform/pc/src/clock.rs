@@ -11,9 +11,9 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
 use kortex_hal::Shared;
 use kortex_hal::exception::{Context, Processor, Trap};
-use kortex_hal::interrupt;
-use kortex_hal::mmu;
-use kortex_hal::time::{self, Rates};
+use kortex_hal::interrupt::{Apics, Controller};
+use kortex_hal::mmu::{Mmu, Paging};
+use kortex_hal::time::{self, ALARM, LocalTimer, Rates, Timer};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
 
@@ -55,9 +55,9 @@ static TICKER: Shared<Option<Tick>> = Shared::new(None);
 pub(crate) unsafe fn begin() -> Option<()> {
     // SAFETY: as the caller promises; the handler is fit for that.
     unsafe {
-        let rates = time::measure()?;
+        let rates = LocalTimer.measure()?;
         START.call_once(|| (time::counter(), rates));
-        Processor.register(interrupt::ALARM, alarm, null());
+        Processor.register(ALARM, alarm, null());
     }
     Some(())
 }
@@ -132,19 +132,19 @@ fn set() {
     let times = [&NEXT_TICK, &DEADLINE, &USERS, &SLICE_END].map(|time| time.load(Relaxed));
     let next = times.into_iter().min().unwrap_or(NEVER);
     if next == NEVER {
-        return interrupt::set_alarm(0);
+        return LocalTimer.set_alarm(0);
     }
     let (_, rates) = *START.get().expect("the clock is started first");
     let wait = next.saturating_sub(now()).min(LONGEST);
     let beats = convert(wait, rates.alarm, SECOND);
-    interrupt::set_alarm(u32::try_from(beats).unwrap_or(u32::MAX).max(1));
+    LocalTimer.set_alarm(u32::try_from(beats).unwrap_or(u32::MAX).max(1));
 }
 
 extern "C" fn alarm(context: &mut Context, _: *const ()) {
-    interrupt::end();
+    Apics.end();
     if NEXT_TICK.load(Relaxed) <= now() {
         if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
-            mmu::forget();
+            Paging.forget();
         }
         // SAFETY: see the head of this file.
         let tick = unsafe { &*TICKER.get() };

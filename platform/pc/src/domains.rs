@@ -14,6 +14,7 @@ use core::cell::RefCell;
 use core::fmt::Write;
 
 use drystone_calls::Start;
+use drystone_component::wire::Limits;
 use drystone_component::{Name, Program, Template};
 use drystone_kortex::Expected;
 use drystone_kortex::domain::{End, Home, Link, Party, Remote, Rings, Trust, Wake, capacity};
@@ -25,6 +26,9 @@ use kortex_memory::PAGE;
 
 use crate::{clock, memory, threads};
 use process::{Channel, Process, Running};
+
+/// One part in so many of the memory that is left may be taken by what one domain says.
+const SHARE: usize = 8;
 
 /// What serves the channels to domains, and sees when these have ended.
 #[derive(Default)]
@@ -41,6 +45,11 @@ impl Home for Harbour {
 
     fn expected(&self) -> &Expected {
         &self.expected
+    }
+
+    fn limits(&self) -> Limits {
+        let most = memory::left() * PAGE / SHARE;
+        Limits { largest: most.clamp(1, 1 << 28) as u32, sum: most as u64, ..Limits::default() }
     }
 
     fn report(&self, message: &str) {

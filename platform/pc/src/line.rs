@@ -19,8 +19,8 @@ use drystone_kortex::system::lines::Lines;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Caller;
 use kortex_hal::exception::{Context, Processor, Trap};
-use kortex_hal::interrupt;
-use kortex_hal::serial::{COM1, COM1_LINE, Serial};
+use kortex_hal::interrupt::{Apics, Controller};
+use kortex_hal::serial::{Com1, Line as _};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 
 use crate::{attention, threads};
@@ -31,32 +31,28 @@ const ROOM: usize = 4096;
 /// What a terminal sends when nothing more will come.
 const END: u8 = 4;
 
+// SAFETY: a PC has its first serial line there or nothing.
+static DEVICE: Com1 = unsafe { Com1::new() };
+
 struct Ring {
     bytes: UnsafeCell<[u8; ROOM]>,
     /// So many were put in, and taken out, since the beginning.
     put: AtomicUsize,
     taken: AtomicUsize,
-    device: UnsafeCell<Option<Serial>>,
 }
 
 // SAFETY: see the head of this file.
 unsafe impl Sync for Ring {}
 
-static RING: Ring = Ring {
-    bytes: UnsafeCell::new([0; ROOM]),
-    put: AtomicUsize::new(0),
-    taken: AtomicUsize::new(0),
-    device: UnsafeCell::new(None),
-};
+static RING: Ring =
+    Ring { bytes: UnsafeCell::new([0; ROOM]), put: AtomicUsize::new(0), taken: AtomicUsize::new(0) };
 
 impl Ring {
     /// Takes what the device has, as far as there is room. Interrupts are off.
     fn fill(&self) {
-        // SAFETY: see the head of this file.
-        let Some(device) = (unsafe { &mut *self.device.get() }) else { return };
         let mut put = self.put.load(Acquire);
         while put - self.taken.load(Acquire) < ROOM
-            && let Some(byte) = device.receive()
+            && let Some(byte) = DEVICE.receive()
         {
             // SAFETY: nobody reads what wasn't put.
             unsafe { self.bytes.get().cast::<u8>().add(put % ROOM).write(byte) };
@@ -82,17 +78,12 @@ impl Ring {
 /// Sends bytes. Others may come meanwhile: the device keeps few of them.
 pub(crate) fn send(bytes: &[u8]) {
     for &byte in bytes {
-        // SAFETY: see the head of this file.
-        without_interrupts(|| unsafe {
-            if let Some(device) = &mut *RING.device.get() {
-                device.send(&[byte]);
-            }
-        });
+        without_interrupts(|| DEVICE.send(&[byte]));
     }
 }
 
 extern "C" fn come(_: &mut Context, _: *const ()) {
-    interrupt::end();
+    Apics.end();
     RING.fill();
     attention::call();
     threads::wake_home();
@@ -111,11 +102,11 @@ impl Line {
     /// # Safety
     /// Called once, with interrupts off.
     pub(crate) unsafe fn new() -> Rc<Line> {
-        // SAFETY: as the caller promises.
+        DEVICE.begin();
+        // SAFETY: the handler is fit for that.
         unsafe {
-            *RING.device.get() = Some(Serial::new(COM1));
-            Processor.register(interrupt::vector(COM1_LINE), come, null());
-            interrupt::enable(COM1_LINE);
+            Processor.register(Apics.vector(Com1::INTERRUPT), come, null());
+            Apics.enable(Com1::INTERRUPT);
         }
         RING.fill();
         Rc::default()

@@ -13,14 +13,15 @@ use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 
-use drystone_machine::{Console, Main, Part, end};
+use drystone_machine::{Main, end};
 use kortex_hal::exception::{Context, Register, Trap};
+use kortex_hal::serial::Line;
 use kortex_thread::{Thread, Threads};
 
 /// How often each thread says something.
 const ROUNDS: u64 = 3;
 /// What the threads say.
-const SAID: [&str; 2] = ["on", "off"];
+const SAID: [&str; 2] = ["on\n", "off\n"];
 
 /// By these a thread gives way, ends, and lets others run when it is the idle one.
 const GIVE_WAY: usize = 0x2c;
@@ -31,9 +32,10 @@ const REST: usize = 0x2f;
 struct Stack([u8; 4096]);
 
 /// See the head of this file.
-pub struct Blinker<T, S> {
+pub struct Blinker<T, S, L> {
     trap: T,
     threads: S,
+    line: L,
     /// Threads that haven't ended.
     live: Cell<usize>,
     /// The threads, and the idle one.
@@ -42,14 +44,15 @@ pub struct Blinker<T, S> {
 }
 
 // SAFETY: see the head of this file.
-unsafe impl<T, S> Sync for Blinker<T, S> {}
+unsafe impl<T, S, L> Sync for Blinker<T, S, L> {}
 
-impl<T, S> Blinker<T, S> {
+impl<T, S, L> Blinker<T, S, L> {
     /// One that has no threads yet.
-    pub const fn new(trap: T, threads: S) -> Blinker<T, S> {
+    pub const fn new(trap: T, threads: S, line: L) -> Blinker<T, S, L> {
         Blinker {
             trap,
             threads,
+            line,
             live: Cell::new(0),
             places: [const { UnsafeCell::new(MaybeUninit::uninit()) }; SAID.len() + 1],
             stacks: [const { UnsafeCell::new(Stack([0; 4096])) }; SAID.len()],
@@ -57,10 +60,11 @@ impl<T, S> Blinker<T, S> {
     }
 }
 
-impl<T, S> Blinker<T, S>
+impl<T, S, L> Blinker<T, S, L>
 where
     T: Deref<Target: Trap> + 'static,
     S: Deref<Target: Threads<Local = ()>> + 'static,
+    L: Deref<Target: Line> + 'static,
 {
     /// Says what is done when threads give way and end.
     ///
@@ -81,6 +85,16 @@ where
         unsafe { (*self.places[number].get()).write(Thread::new(context, 0, ())) }
     }
 
+    /// What a thread does.
+    extern "C" fn run(&'static self, number: u64) -> ! {
+        for _ in 0..ROUNDS {
+            self.line.send(SAID[number as usize].as_bytes());
+            interrupt::<GIVE_WAY>();
+        }
+        interrupt::<END>();
+        unreachable!("a thread that has ended isn't resumed")
+    }
+
     extern "C" fn ended(_: &mut Context, of: *const ()) {
         // SAFETY: registered so, in a handler of a thread that the scheduler knows.
         unsafe {
@@ -96,10 +110,11 @@ where
     }
 }
 
-impl<T, S> Main for Blinker<T, S>
+impl<T, S, L> Main for Blinker<T, S, L>
 where
     T: Deref<Target: Trap> + 'static,
     S: Deref<Target: Threads<Local = ()>> + 'static,
+    L: Deref<Target: Line> + 'static,
 {
     fn main(&'static self) -> ! {
         let idle = self.thread(SAID.len(), Context::new(0, 0, false, 2));
@@ -108,8 +123,9 @@ where
         for number in 0..SAID.len() {
             // A call has left the place to return to.
             let stack = self.stacks[number].get() as u64 + size_of::<Stack>() as u64 - 8;
-            let mut context = Context::new(run as *const () as u64, stack, false, 2);
-            *context.register(Register::Rdi) = number as u64;
+            let mut context = Context::new(Self::run as *const () as u64, stack, false, 2);
+            *context.register(Register::Rdi) = self as *const Self as u64;
+            *context.register(Register::Rsi) = number as u64;
             self.threads.add(self.thread(number, context));
             self.live.set(self.live.get() + 1);
         }
@@ -118,16 +134,6 @@ where
         }
         end(0)
     }
-}
-
-/// What a thread does.
-extern "C" fn run(number: u64) -> ! {
-    for _ in 0..ROUNDS {
-        Console.say(&[Part::Text(SAID[number as usize])]);
-        interrupt::<GIVE_WAY>();
-    }
-    interrupt::<END>();
-    unreachable!("a thread that has ended isn't resumed")
 }
 
 /// Interrupts what runs.

@@ -9,12 +9,12 @@ use drystone_machine::{Console, Platform, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
 use kortex_binding::{Activation, Domain, activation, domain, gate, memory, signal};
+use kortex_hal::exception;
 use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Register, Trap};
-use kortex_hal::mmu::{Access, PAGE};
-use kortex_hal::time;
+use kortex_hal::interrupt::Controller;
+use kortex_hal::mmu::{Access, Mmu, PAGE};
+use kortex_hal::time::{self, ALARM, Timer};
 use kortex_hal::x86_64::instructions::interrupts;
-use kortex_hal::x86_64::registers::control::Cr2;
-use kortex_hal::{exception, interrupt};
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Pool, Space, order};
 use kortex_thread::{Queue, Threads};
@@ -39,9 +39,12 @@ const STACK: usize = domain::USERS + (64 << 30);
 const STACK_PAGES: usize = 4;
 
 /// See the head of this file.
-pub struct Kernel<M, T, G, S> {
+pub struct Kernel<M, T, I, C, U, G, S> {
     pub(crate) machine: M,
     trap: T,
+    interrupts: I,
+    timer: C,
+    mmu: U,
     pages: G,
     threads: S,
     live: Cell<usize>,
@@ -57,14 +60,25 @@ pub struct Kernel<M, T, G, S> {
 }
 
 // SAFETY: there is one processor, and the kernel isn't interrupted.
-unsafe impl<M, T, G, S> Sync for Kernel<M, T, G, S> {}
+unsafe impl<M, T, I, C, U, G, S> Sync for Kernel<M, T, I, C, U, G, S> {}
 
-impl<M, T, G, S> Kernel<M, T, G, S> {
+impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S> {
     /// One that has no processes yet.
-    pub const fn new(machine: M, trap: T, pages: G, threads: S) -> Kernel<M, T, G, S> {
+    pub const fn new(
+        machine: M,
+        trap: T,
+        interrupts: I,
+        timer: C,
+        mmu: U,
+        pages: G,
+        threads: S,
+    ) -> Kernel<M, T, I, C, U, G, S> {
         Kernel {
             machine,
             trap,
+            interrupts,
+            timer,
+            mmu,
             pages,
             threads,
             live: Cell::new(0),
@@ -77,10 +91,13 @@ impl<M, T, G, S> Kernel<M, T, G, S> {
     }
 }
 
-impl<M, T, G, S> Kernel<M, T, G, S>
+impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
+    I: Deref<Target: Controller> + 'static,
+    C: Deref<Target: Timer> + 'static,
+    U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
 {
@@ -93,7 +110,7 @@ where
         // SAFETY: as the caller promises; the handlers are fit for what they are registered for, and the kernel stays.
         unsafe {
             let this = self as *const Self as *const ();
-            let rates = time::measure().expect("a PC has the old timer");
+            let rates = self.timer.measure().expect("a PC has the old timer");
             self.beats.set((rates.alarm * SLICE / 1000) as u32);
             for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
                 self.trap.register(vector, Self::fault, this);
@@ -101,7 +118,7 @@ where
             exception::allow_users(BREAKPOINT);
             exception::allow_users(NOTHING);
             exception::allow_users(GIVE_WAY);
-            self.trap.register(interrupt::ALARM, Self::tick, this);
+            self.trap.register(ALARM, Self::tick, this);
             upcall::on_end(Self::ended, this);
             self.threads.give_way_by(GIVE_WAY);
         }
@@ -206,7 +223,7 @@ where
             idle.local.begin();
             self.threads.take_over(idle);
         }
-        interrupt::set_alarm(self.beats.get());
+        self.timer.set_alarm(self.beats.get());
         while self.live.get() > 0 || more() {
             interrupts::enable_and_hlt();
             interrupts::disable();
@@ -216,11 +233,11 @@ where
     }
 
     extern "C" fn tick(context: &mut Context, of: *const ()) {
-        interrupt::end();
         // SAFETY: registered so, in a handler, of the thread that runs.
         unsafe {
-            let Kernel { beats, trap, threads, .. } = &*of.cast::<Self>();
-            interrupt::set_alarm(beats.get());
+            let Kernel { beats, trap, interrupts, timer, threads, .. } = &*of.cast::<Self>();
+            interrupts.end();
+            timer.set_alarm(beats.get());
             if context.is_user() && gate::tick() {
                 Self::report(context, " takes too long: exception ");
                 activation::abort(&**trap, threads.running(), Failed::Timeout);
@@ -237,9 +254,9 @@ where
         if !context.is_user() {
             return own_fault(context);
         }
-        let address = if context.vector() == PAGE_FAULT { Cr2::read_raw() } else { 0 };
         // SAFETY: registered so.
-        let Kernel { trap, threads, told, .. } = unsafe { &*of.cast::<Self>() };
+        let Kernel { trap, mmu, threads, told, .. } = unsafe { &*of.cast::<Self>() };
+        let address = if context.vector() == PAGE_FAULT { mmu.fault_address() } else { 0 };
         let thread = threads.running();
         told.set(time::counter());
         // SAFETY: in a handler, of the thread that runs.
@@ -289,10 +306,13 @@ where
     }
 }
 
-impl<M, T, G, S> Owner for Kernel<M, T, G, S>
+impl<M, T, I, C, U, G, S> Owner for Kernel<M, T, I, C, U, G, S>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
+    I: Deref<Target: Controller> + 'static,
+    C: Deref<Target: Timer> + 'static,
+    U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
 {

@@ -15,6 +15,9 @@ use drystone_machine::Part::{Number, Text};
 use drystone_machine::{Console, Main, Platform};
 use kortex_binding::Activation;
 use kortex_hal::exception::Trap;
+use kortex_hal::interrupt::Controller;
+use kortex_hal::mmu::Mmu;
+use kortex_hal::time::Timer;
 use kortex_memory::Pool;
 use kortex_thread::Threads;
 
@@ -29,10 +32,13 @@ const ATTACKS: Range<u64> = 4..49;
 /// From here on: each does something else at random.
 const FUZZ: u64 = 1000;
 
-impl<M, T, G, S> Main for Kernel<M, T, G, S>
+impl<M, T, I, C, U, G, S> Main for Kernel<M, T, I, C, U, G, S>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
+    I: Deref<Target: Controller> + 'static,
+    C: Deref<Target: Timer> + 'static,
+    U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
 {

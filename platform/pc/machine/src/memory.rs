@@ -9,7 +9,7 @@ use core::ops::Range;
 use core::ptr::addr_of;
 
 use kortex_hal::interrupt;
-use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
+use kortex_hal::mmu::{Access, AddressSpace, LARGE, Mmu, PAGE, Paging, Refused, Table};
 use kortex_memory::Pages;
 use kortex_memory::buddy::Buddy;
 
@@ -57,7 +57,7 @@ pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
         };
         add(&mut pages, start..MAPPED);
         let mut space = map(info, &mut pages).ok()?;
-        space.activate();
+        Paging.activate(&space);
         kortex_hal::mmu::protect();
         add(&mut pages, MAPPED..end);
         space.unmap(guard());

@@ -5,10 +5,9 @@ use core::panic::PanicInfo;
 
 use kortex_hal::debug;
 use kortex_hal::exception::{Context, PAGE_FAULT};
-use kortex_hal::mmu::PAGE;
-use kortex_hal::serial::{COM1, Serial};
+use kortex_hal::mmu::{Mmu, PAGE, Paging};
+use kortex_hal::serial::{Com1, Line};
 use kortex_hal::x86_64::instructions::{hlt, interrupts};
-use kortex_hal::x86_64::registers::control::Cr2;
 
 use crate::memory;
 
@@ -39,7 +38,9 @@ impl Console {
     pub fn write_bytes(&mut self, bytes: &[u8]) {
         if !debug::write(bytes) {
             // SAFETY: a PC has its serial line there or nothing.
-            unsafe { Serial::new(COM1) }.send(bytes);
+            let line = unsafe { Com1::new() };
+            line.begin();
+            line.send(bytes);
         }
     }
 
@@ -100,7 +101,7 @@ pub(crate) fn stop(why: &str) -> ! {
 /// Handles an exception of the kernel's own code that nobody else handles.
 pub extern "C" fn fatal(context: &mut Context, _: *const ()) {
     use Part::{Address, Number, Text};
-    let address = Cr2::read_raw();
+    let address = Paging.fault_address();
     if context.vector() == PAGE_FAULT && (address as usize).wrapping_sub(memory::guard()) < PAGE {
         stop("the processor's stack is full");
     }

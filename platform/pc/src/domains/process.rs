@@ -21,9 +21,8 @@ use drystone_kortex::domain as kortex;
 use kortex_binding::{Activation, Domain, domain, gate, memory as users, signal, upcall};
 use kortex_hal::Shared;
 use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap};
-use kortex_hal::mmu::{Access, AddressSpace, PAGE};
+use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
-use kortex_hal::x86_64::registers::control::Cr2;
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Space, order};
 use kortex_thread::Condition;
@@ -354,7 +353,7 @@ pub(super) unsafe fn begin() {
 extern "C" fn fault(context: &mut Context, of: *const ()) {
     if context.is_user() {
         let vector = context.vector();
-        let address = if vector == PAGE_FAULT { Cr2::read_raw() } else { 0 };
+        let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
         // SAFETY: in a handler, of the thread that was interrupted.
         unsafe { Process::of(gate::domain()).end(end) };
