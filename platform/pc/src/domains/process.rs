@@ -48,6 +48,11 @@ static FIRST: Shared<*const Process> = Shared::new(null());
 /// One of them has rung or ended, and the home hasn't looked yet.
 static NEWS: AtomicBool = AtomicBool::new(false);
 
+/// Exceptions by which users end.
+const DIVIDED: usize = 0;
+const UNDEFINED: usize = 6;
+const FORBIDDEN: usize = 13;
+
 /// How a domain has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
@@ -62,10 +67,16 @@ impl End {
     pub(crate) fn told(self) -> String {
         match self {
             End::Status(status) => format!("it has ended with status {status}"),
-            End::Fault { vector: PAGE_FAULT, at, address } => {
-                format!("it was ended at {at:#x}: it has used {address:#x}, which isn't its memory")
+            End::Fault { vector, at, address } => {
+                let what = match vector {
+                    PAGE_FAULT => format!("it has used {address:#x}, which isn't its memory"),
+                    DIVIDED => "it has divided by 0".into(),
+                    UNDEFINED => "what it ran there is no instruction".into(),
+                    FORBIDDEN => "what it did there only a kernel may".into(),
+                    other => format!("exception {other}"),
+                };
+                format!("it was ended at {at:#x}: {what}")
             }
-            End::Fault { vector, at, .. } => format!("it was ended by exception {vector} at {at:#x}"),
         }
     }
 }
