@@ -34,6 +34,10 @@ const SOURCES: &[&str] = &[
     "kortex/hal/src",
     "kortex/memory/Cargo.toml",
     "kortex/memory/src",
+    "kortex/thread/Cargo.toml",
+    "kortex/thread/src",
+    "kortex/binding/Cargo.toml",
+    "kortex/binding/src",
     "extension/Cargo.toml",
     "extension/src",
     "stubs/Cargo.toml",
@@ -46,6 +50,10 @@ const SOURCES: &[&str] = &[
     "platform/pc/src",
     "platform/pc/machine/Cargo.toml",
     "platform/pc/machine/src",
+    "platform/pc/calls/Cargo.toml",
+    "platform/pc/calls/src",
+    "platform/pc/user/Cargo.toml",
+    "platform/pc/user/src",
 ];
 
 fn main() {
@@ -61,7 +69,7 @@ fn main() {
     let out = PathBuf::from(variable("OUT_DIR"));
     // `OUT_DIR` is `TARGET/release/build/PACKAGE/out`.
     let target = out.ancestors().nth(4).expect("Cargo's folders lie so deep").join("drystone");
-    for platform in [Platform::Linux, Platform::Pc] {
+    for platform in [Platform::Linux, Platform::Pc, Platform::User] {
         let package = Package { name: platform.library(), platform, root: workspace, crates: &[] };
         let library = make(&package, &target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
         compress(&library, &out.join(format!("lib{}.a.gz", platform.library())));

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use object::LittleEndian;
+use object::read::elf::ElfFile64;
+use object::{LittleEndian, Object, ObjectSymbol};
 use object::elf::{FileHeader64, ProgramHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 
@@ -16,28 +17,62 @@ use crate::{Status, fail};
 /// How it lies in memory.
 pub static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
 
+/// How a user's program lies in its address space.
+static USER_LAYOUT: &str = include_str!("../../platform/pc/user/user.ld");
+
+/// By this a program makes components elsewhere.
+const NEW_AT: &str = "ds_new_at";
+
+/// Where the users' program is while an image is linked. Its symbols are called so.
+const USERS: &str = "drystone-users";
+
 /// Makes an image of a program, the crates that it is built with, and its initial files. Its symbols are in it yet.
 pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf]) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Pc)?;
     let folder = parts.folder.path();
     let archived = archive(files, &folder.join("files"));
     archived.map_err(|(path, error)| fail(format_args!("{}: {error}", path.display())))?;
-    fs::write(folder.join("image.ld"), LAYOUT)
-        .map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
+    let cannot = |error| fail(format_args!("{}: {error}", folder.display()));
+    let users = if makes_domains(object) { link_users(object, crates)? } else { Vec::new() };
+    fs::write(folder.join("image.ld"), LAYOUT).map_err(cannot)?;
+    fs::write(folder.join(USERS), users).map_err(cannot)?;
     let output =
         std::path::absolute(output).map_err(|error| fail(format_args!("{}: {error}", output.display())))?;
     let mut linker = Command::new("cc");
-    linker.current_dir(folder).arg("-o").arg(&output).args(["-nostdlib", "-static", "-no-pie"]);
-    linker.args([
-        "-Wl,-T,image.ld",
-        "-Wl,-z,max-page-size=4096",
-        "-Wl,-z,noexecstack",
-        "-Wl,--build-id=none",
-    ]);
-    linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]).args([&parts.program, &parts.library]);
-    // Its symbols are called as the file is.
-    linker.args(["-Wl,--format=binary", "files", "-Wl,--format=default"]);
+    set_up(&mut linker, folder, &output, "image.ld");
+    linker.args([&parts.program, &parts.library]);
+    // Their symbols are called as the files are.
+    linker.args(["-Wl,--format=binary", "files", USERS, "-Wl,--format=default"]);
     run(linker, &output)
+}
+
+fn set_up(linker: &mut Command, folder: &Path, output: &Path, layout: &str) {
+    linker.current_dir(folder).arg("-o").arg(output).args(["-nostdlib", "-static", "-no-pie"]);
+    linker.arg(format!("-Wl,-T,{layout}"));
+    linker.args(["-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack", "-Wl,--build-id=none"]);
+    linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]);
+}
+
+/// Whether a program makes components elsewhere.
+fn makes_domains(object: &[u8]) -> bool {
+    let file = ElfFile64::<LittleEndian>::parse(object).expect("the compiler made it");
+    file.symbols().any(|symbol| symbol.name() == Ok(NEW_AT))
+}
+
+/// The same program for domains: it is what an image carries along.
+fn link_users(object: &[u8], crates: &[PathBuf]) -> Result<Vec<u8>, Status> {
+    let parts = Parts::new(object, crates, Platform::User)?;
+    let folder = parts.folder.path();
+    let output = folder.join(USERS);
+    let cannot = |error: &dyn std::fmt::Display| fail(format_args!("{}: {error}", output.display()));
+    fs::write(folder.join("user.ld"), USER_LAYOUT).map_err(|error| cannot(&error))?;
+    let mut linker = Command::new("cc");
+    set_up(&mut linker, folder, &output, "user.ld");
+    linker.args([&parts.program, &parts.library]);
+    run(linker, &output)?;
+    let mut users = fs::read(&output).map_err(|error| cannot(&error))?;
+    strip(&mut users).map_err(|error| cannot(&error))?;
+    Ok(users)
 }
 
 /// Puts files, and those in folders, into an archive.

@@ -14,6 +14,8 @@ pub enum Platform {
     Linux,
     /// On a PC without an operating system.
     Pc,
+    /// There, in an address space of its own: a component of it.
+    User,
 }
 
 impl Platform {
@@ -22,6 +24,7 @@ impl Platform {
         match self {
             Platform::Linux => "drystone-start",
             Platform::Pc => "drystone-image",
+            Platform::User => "drystone-domain",
         }
     }
 
@@ -30,6 +33,7 @@ impl Platform {
         match self {
             Platform::Linux => ("drystone-linux", "platform/linux"),
             Platform::Pc => ("drystone-pc", "platform/pc"),
+            Platform::User => ("drystone-user", "platform/pc/user"),
         }
     }
 
@@ -38,6 +42,7 @@ impl Platform {
         match self {
             Platform::Linux => &["component", "runtime", "linux", "extension"],
             Platform::Pc => &["component", "runtime", "pc"],
+            Platform::User => &["component", "runtime", "user"],
         }
     }
 
@@ -45,6 +50,7 @@ impl Platform {
         match self {
             Platform::Linux => LINUX,
             Platform::Pc => PC,
+            Platform::User => USER,
         }
     }
 }
@@ -162,7 +168,7 @@ const PC: &str = r#"//! The image that the compiler's object file is linked into
 //! # Soundness
 //!
 //! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as a string that
-//! ends with a 0; the linker puts the initial files between the two symbols.
+//! ends with a 0; the linker puts the initial files and the users' program between symbols.
 
 #![no_std]
 
@@ -178,6 +184,8 @@ unsafe extern "C" {
     static ds_processor: c_char;
     static _binary_files_start: u8;
     static _binary_files_end: u8;
+    static _binary_drystone_users_start: u8;
+    static _binary_drystone_users_end: u8;
 }
 
 static WITH: &[&Addition] = &[ADDITIONS];
@@ -206,15 +214,60 @@ extern "C" fn _Unwind_Resume() -> ! {
 fn machine_main(machine: Machine) -> ! {
     // SAFETY: see the head of this file.
     unsafe {
-        let (start, end) = (&raw const _binary_files_start, &raw const _binary_files_end);
+        let between = |start, end| slice::from_raw_parts(start, end as usize - start as usize);
         let image = Image {
             program: &ds_program,
             needed: CStr::from_ptr(&raw const ds_processor),
-            files: slice::from_raw_parts(start, end as usize - start as usize),
+            files: between(&raw const _binary_files_start, &raw const _binary_files_end),
+            users: between(&raw const _binary_drystone_users_start, &raw const _binary_drystone_users_end),
             additions: WITH,
         };
         drystone_pc::start(machine, image)
     }
+}
+"#;
+
+const USER: &str = r#"//! What a domain runs that the compiler's object file is linked into: see `drystone_user::run`.
+//!
+//! # Soundness
+//!
+//! The kernel begins a domain once; the object file defines `ds_program` as a `Program`.
+
+#![no_std]
+
+use drystone_user::{Addition, Allocator};
+
+unsafe extern "C" {
+    /// The compiled program.
+    static ds_program: drystone_user::Program;
+}
+
+static WITH: &[&Addition] = &[ADDITIONS];
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+drystone_user::memory_functions!("");
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    drystone_user::panic(info)
+}
+
+/// Nothing unwinds; compiled libraries name what would all the same.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+/// See [`rust_eh_personality`].
+#[unsafe(no_mangle)]
+extern "C" fn _Unwind_Resume() -> ! {
+    unreachable!("nothing unwinds")
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn user_main() -> ! {
+    // SAFETY: see the head of this file.
+    unsafe { drystone_user::run(&ds_program, WITH) }
 }
 "#;
 

@@ -16,6 +16,9 @@ static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-star
 /// The same for an image.
 static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a.gz"));
 
+/// The same for domains of an image.
+static USER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-domain.a.gz"));
+
 /// What is linked.
 pub struct Parts {
     /// The compiled program.
@@ -38,6 +41,7 @@ impl Parts {
             let compressed = match platform {
                 Platform::Linux => LINUX,
                 Platform::Pc => PC,
+                Platform::User => USER,
             };
             written = written.and_then(|()| unpack(compressed, &library));
         } else {

@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drystone_linux::bindings::decoders::ring(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drystone_kortex::domain::strangers::talk(bytes));

@@ -13,7 +13,8 @@ use drystone_runtime::binding::{
 };
 use drystone_runtime::far::{Domain, Exported, Reach};
 
-use crate::composed::{Monitors, Services, compose, compose_exported};
+use crate::Addition;
+use crate::composed::{Monitors, Services, Times, compose, compose_exported};
 use crate::event::Events;
 use crate::interfaces::naming_context;
 
@@ -29,6 +30,19 @@ impl Bindings {
     pub fn new(services: Services) -> Bindings {
         let mut bindings = Bindings { contexts: BTreeMap::new(), managers: BTreeMap::new(), services };
         bindings.add_context("event", Box::new(Events::default()));
+        bindings
+    }
+
+    /// Those of a platform that has time for them, and what crates add.
+    pub fn added(additions: &'static [&'static Addition], times: &Rc<Times>) -> Bindings {
+        let mut bindings = Bindings::new(Services {
+            time: times.clone(),
+            monitors: Rc::default(),
+            added: additions.iter().flat_map(|addition| addition.factories).collect(),
+        });
+        for context in additions.iter().flat_map(|addition| addition.contexts) {
+            bindings.add_context(context.scheme, (context.begin)());
+        }
         bindings
     }
 
@@ -52,7 +66,7 @@ impl Bindings {
         let scheme = name.context().split('+').next().unwrap_or_default();
         let joins = |factory: &str| {
             let joins_by = match scheme {
-                "process" => "Lrpc",
+                "process" | "user" => "Lrpc",
                 "https" => "Http",
                 scheme => scheme,
             };
@@ -90,7 +104,7 @@ impl NamingContext for Bindings {
         if let Some(context) = self.contexts.get_mut(scheme) {
             return Ok(Edge::Context(&mut **context, name));
         }
-        match self.managers.get_mut(scheme) {
+        match self.managers.get_mut(place(scheme)) {
             Some(manager) => Ok(Edge::Place(&mut **manager)),
             None => Err(format!("there is no naming context {scheme}")),
         }
@@ -128,6 +142,15 @@ impl ResourceManager for Bindings {
             Err(why) => Err(why),
         };
         made.map_err(|why| about(name, &why))
+    }
+}
+
+/// What a platform calls the places that a scheme names. A domain of its own is a process or an address space of users, whichever of the two
+/// it is called: a platform has one of them.
+fn place(scheme: &str) -> &str {
+    match scheme {
+        "user" => "process",
+        other => other,
     }
 }
 

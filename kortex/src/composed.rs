@@ -8,6 +8,7 @@ mod messages;
 mod monitored;
 mod restricted;
 mod retried;
+mod times;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -23,6 +24,7 @@ use drystone_runtime::far::{Exported, Far, Reach, Waker};
 use crate::Before;
 
 pub use self::monitored::{Monitor, Monitors};
+pub use self::times::Times;
 
 /// Time, as a platform has it.
 pub trait Time {

@@ -209,7 +209,7 @@ impl Server {
         }
         let service = match self.service {
             Some(service) => service,
-            None => self.line.open(SERVICE, shipping::interface())?,
+            None => self.line.open(SERVICE.as_bytes(), shipping::interface())?,
         };
         self.service = Some(service);
         Ok(service)

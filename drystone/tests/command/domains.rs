@@ -12,10 +12,10 @@ use crate::peer::{Running, signal};
 use crate::{DRYSTONE, drystone, folder_with};
 
 /// Where components are made.
-const DOMAINS: [&str; 2] = ["process:store", "worker:1"];
+const DOMAINS: [&str; 3] = ["process:store", "user:store", "worker:1"];
 
 /// A server that puts brackets around texts, and a program that uses `s`, which is one, and `d`, the domain's name.
-fn with_server(statements: &str) -> String {
+pub fn with_server(statements: &str) -> String {
     format!(
         "COMPONENT Main;
          INTERFACE Echo;

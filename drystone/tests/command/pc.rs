@@ -1,5 +1,7 @@
 //! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a process.
 
+mod domains;
+
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use drystone_component::{
 };
 
 /// The name under which programs are taken. No component can have it: names of components have no colon.
-pub const SERVICE: &[u8] = b"drystone:composite";
+pub const SERVICE: &str = "drystone:composite";
 
 /// `Run`
 pub const RUN: usize = 0;

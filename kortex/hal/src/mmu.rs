@@ -33,6 +33,8 @@ const WRITABLE: u64 = 1 << 1;
 const USERS: u64 = 1 << 2;
 const UNCACHED: u64 = 1 << 4;
 const IS_LARGE: u64 = 1 << 7;
+/// One of the bits that the processor leaves to the kernel.
+const LENT: u64 = 1 << 9;
 const NOT_CODE: u64 = 1 << 63;
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
@@ -47,11 +49,13 @@ pub struct Access {
     pub user: bool,
     /// It is a device's.
     pub device: bool,
+    /// It is somebody else's: it stays when the address space goes.
+    pub lent: bool,
 }
 
 impl Access {
     /// To be read by the kernel.
-    pub const READ: Access = Access { write: false, execute: false, user: false, device: false };
+    pub const READ: Access = Access { write: false, execute: false, user: false, device: false, lent: false };
     /// To be read and written by the kernel.
     pub const WRITE: Access = Access { write: true, ..Access::READ };
     /// The kernel's code.
@@ -64,10 +68,20 @@ impl Access {
         Access { user: true, ..self }
     }
 
+    /// The same of memory that somebody lends.
+    pub const fn lent(self) -> Access {
+        Access { lent: true, ..self }
+    }
+
     fn bits(self) -> u64 {
-        let Access { write, execute, user, device } = self;
+        let Access { write, execute, user, device, lent } = self;
         let bit = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
-        PRESENT | bit(write, WRITABLE) | bit(!execute, NOT_CODE) | bit(user, USERS) | bit(device, UNCACHED)
+        PRESENT
+            | bit(write, WRITABLE)
+            | bit(!execute, NOT_CODE)
+            | bit(user, USERS)
+            | bit(device, UNCACHED)
+            | bit(lent, LENT)
     }
 }
 
@@ -188,6 +202,7 @@ impl AddressSpace {
             execute: entry & NOT_CODE == 0,
             user: entry & USERS != 0,
             device: entry & UNCACHED != 0,
+            lent: entry & LENT != 0,
         };
         Some(((entry & ADDRESS) as usize | address & (size - 1), access))
     }
@@ -202,7 +217,7 @@ impl AddressSpace {
         unsafe { (&mut (*root).0)[..shared].copy_from_slice(&(&(*self.root).0)[..shared]) };
     }
 
-    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`.
+    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`, but for those that are lent.
     ///
     /// # Safety
     /// It isn't active, nobody uses it any more, and all of that is its own.
@@ -220,6 +235,7 @@ unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dy
         let at = (entry & ADDRESS) as usize;
         match shift {
             _ if entry & PRESENT == 0 => {}
+            12 if entry & LENT != 0 => {}
             12 => free(at),
             // SAFETY: likewise.
             _ => unsafe { take_apart(at as *mut Table, shift - 9, 0, free) },

@@ -65,6 +65,32 @@ impl<'a, P: Pages> Paged<'a, P> {
         Ok(())
     }
 
+    /// Puts pages that lie at `frames` to `at`: somebody else's, who has them back when all of this is given back.
+    ///
+    /// # Errors
+    /// They can't be there.
+    ///
+    /// # Safety
+    /// They are memory, which stays for as long as this is used; whoever has it may share it so.
+    pub unsafe fn lend(
+        &mut self,
+        at: usize,
+        frames: usize,
+        pages: usize,
+        access: Access,
+    ) -> Result<(), Refused> {
+        if at < self.start {
+            return Err(Refused::Unaligned);
+        }
+        let mut tables = || table(self.pages, &mut self.left);
+        for offset in (0..pages).map(|number| number * PAGE) {
+            let access = access.of_users().lent();
+            // SAFETY: as the caller promises; the kernel is elsewhere.
+            unsafe { self.space.map(at + offset, frames + offset, PAGE, access, &mut tables)? };
+        }
+        Ok(())
+    }
+
     /// Gives all of it back.
     ///
     /// # Safety
@@ -127,9 +153,14 @@ impl<P: Pages> Space for Paged<'_, P> {
 
     unsafe fn unmap(&mut self, at: usize, pages: usize) {
         for here in (0..pages).map(|number| at + number * PAGE) {
+            let is_lent = self.space.look_up(here).is_some_and(|(_, access)| access.lent);
             // SAFETY: as the caller promises.
             unsafe {
-                if let Some(frame) = self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8)) {
+                if is_lent {
+                    self.space.unmap(here);
+                } else if let Some(frame) =
+                    self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8))
+                {
                     self.pages.borrow_mut().free(frame, 0);
                     self.left += 1;
                 }

@@ -102,6 +102,9 @@ pub trait Threads {
     /// As for [`give_way`](Threads::give_way).
     unsafe fn end(&self);
 
+    /// A thread that may run, and is not the one that does, ends: nobody knows it any more.
+    fn remove(&self, thread: &'static Thread<Self::Local>);
+
     /// Lets users' threads give way by an exception: no more is done than that.
     ///
     /// # Safety

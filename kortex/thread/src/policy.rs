@@ -23,6 +23,9 @@ pub trait Policy {
 
     /// Who runs can't any more; who does then.
     fn leave(&self) -> Option<Handle>;
+
+    /// One that may run, and doesn't, can't any more.
+    fn remove(&self, thread: Handle);
 }
 
 /// One after the other.
@@ -101,6 +104,10 @@ impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
         self.0.leave();
         self.0.current()
     }
+
+    fn remove(&self, thread: Handle) {
+        self.0.remove(thread);
+    }
 }
 
 impl Policy for Priority {
@@ -136,6 +143,16 @@ impl Policy for Priority {
             }
         }
         self.first()
+    }
+
+    fn remove(&self, thread: Handle) {
+        // Its priority may be another one by now than when it was put there.
+        let first_of = self.rings.iter().position(|ring| ring.current() == Some(thread));
+        let number = first_of.unwrap_or(0);
+        self.rings[number].remove(thread);
+        if self.rings[number].current().is_none() {
+            self.ready.set(self.ready.get() & !(1 << number));
+        }
     }
 }
 

@@ -166,4 +166,13 @@ impl Ring {
             _ => self.current.set(None),
         }
     }
+
+    /// One that is in it goes away.
+    pub(crate) fn remove(&self, thread: Handle) {
+        if self.current.get() == Some(thread) {
+            self.leave();
+        } else if let Some(next) = thread.node().next.get() {
+            thread.before().join(next);
+        }
+    }
 }

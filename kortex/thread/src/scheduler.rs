@@ -130,6 +130,10 @@ where
         unsafe { self.go_on(last, next.unwrap_or_else(|| self.idle())) };
     }
 
+    fn remove(&self, thread: &'static Thread<Self::Local>) {
+        self.policy.remove(Handle::of(thread));
+    }
+
     unsafe fn give_way_by(&'static self, vector: usize) {
         // SAFETY: as the caller promises.
         unsafe { self.trap.register(vector, Self::gave_way, (self as *const Self).cast()) };

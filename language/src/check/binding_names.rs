@@ -21,6 +21,7 @@ const FORMS: &[(&str, Form, &str)] = &[
     ("local", Form::Name, "local:printer"),
     ("worker", Form::Number, "worker:1"),
     ("process", Form::Word, "process:store"),
+    ("user", Form::Word, "user:store"),
     ("tcp", Form::Named, "tcp://host:7000/files"),
     ("onc", Form::Host, "onc://host:2049"),
     ("onc+udp", Form::Host, "onc+udp://host:2049"),
@@ -123,7 +124,7 @@ fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
         Form::Word => {
             let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
             let fine = rest.bytes().all(is_part);
-            (!fine).then(|| "the name of a process consists of letters, digits, _, - and .".into())
+            (!fine).then(|| "the name of a domain consists of letters, digits, _, - and .".into())
         }
         Form::Host if has_path(rest) => {
             Some("a program has no path: BY Onc(program: .., version: ..) says which it is".into())

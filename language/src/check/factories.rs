@@ -82,7 +82,7 @@ pub(super) const ALL: &[Factory] = &[
     },
     reaching("Local", &["local"], &[]),
     reaching("Worker", &["worker"], &[]),
-    reaching("Lrpc", &["process"], &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
+    reaching("Lrpc", &["process", "user"], &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
     reaching("Tcp", &["tcp"], &[]),
     reaching(
         "Onc",

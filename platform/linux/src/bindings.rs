@@ -3,7 +3,6 @@
 
 mod alive;
 mod arrivals;
-mod bell;
 mod channel;
 mod clock;
 mod composite;
@@ -18,11 +17,8 @@ mod http;
 mod nats;
 pub mod onc;
 pub(crate) mod patience;
-mod peer;
 pub(crate) mod place;
 mod process;
-mod ring;
-pub(crate) mod rings;
 mod secure;
 mod slot;
 mod tcp;
@@ -35,9 +31,10 @@ use std::rc::Rc;
 use drystone_component::Program;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Services;
+use drystone_kortex::peer::Composites;
 
 use self::clock::Clock;
-pub(crate) use self::composite::Composites;
+use self::domain::Holder;
 use self::process::Processes;
 use self::worker::Workers;
 use crate::Options;
@@ -48,14 +45,14 @@ pub(crate) fn all(
     program: &'static Program,
     options: &Options,
     reactor: &Rc<Reactor>,
-) -> (Bindings, Rc<Composites>) {
+) -> (Bindings, Rc<dyn Composites>) {
     let additions = options.additions.iter();
     let mut bindings = Bindings::new(Services {
         time: Rc::new(Clock::new(reactor.clone())),
         monitors: Rc::default(),
         added: additions.clone().flat_map(|addition| addition.factories).collect(),
     });
-    let composites = Composites::new(reactor);
+    let composites: Rc<dyn Composites> = composite::Server::new(reactor);
     let nats = nats::Sessions::new(reactor, &composites);
     bindings.add_context("http", Box::new(http::Context::plain(reactor)));
     bindings.add_context("https", Box::new(http::Context::secure(reactor)));
@@ -68,7 +65,8 @@ pub(crate) fn all(
     for context in additions.flat_map(|addition| addition.contexts) {
         bindings.add_context(context.scheme, (context.begin)());
     }
-    bindings.add_manager("process", Box::new(Processes::new(program, options, reactor)));
-    bindings.add_manager("worker", Box::new(Workers::new(program, options, reactor)));
+    let holder = Holder::new(program, options, reactor, &composites);
+    bindings.add_manager("process", Box::new(Processes::new(holder.clone())));
+    bindings.add_manager("worker", Box::new(Workers::new(holder)));
     (bindings, composites)
 }

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use drystone_component::Program;
 use drystone_kortex::bindings::Bindings;
+use drystone_kortex::peer::Composites;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 
 use crate::Options;
-use crate::bindings::{self, Composites};
+use crate::bindings;
 use crate::control::Control;
 use crate::process::write_all;
 use crate::questions::Questions;
@@ -36,7 +37,7 @@ pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
     bindings: Bindings,
-    composites: Rc<Composites>,
+    composites: Rc<dyn Composites>,
     questions: Rc<Questions>,
     control: Option<Rc<Control>>,
     threads: &'static LinuxThreads,
@@ -66,7 +67,7 @@ impl Linux {
     }
 
     /// What runs composite calls that others ship here.
-    pub(crate) fn composites(&self) -> &Rc<Composites> {
+    pub(crate) fn composites(&self) -> &Rc<dyn Composites> {
         &self.composites
     }
 

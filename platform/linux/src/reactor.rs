@@ -24,17 +24,19 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use drystone_kortex::Expectation;
+use drystone_kortex::Expected;
+use drystone_kortex::domain::Rings;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
 pub(crate) use self::errand::Errand;
 use self::handlers::Times;
-pub(crate) use self::handlers::{Expectation, Handler, Time};
+pub(crate) use self::handlers::{Handler, Time};
 use self::signals::Signals;
 pub(crate) use self::sleeper::Sleeper;
 use crate::bindings::patience::Patience;
-use crate::bindings::rings::Rings;
 
 /// What a process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,7 @@ const WAKER: Token = Token(usize::MAX);
 /// See the head of this file.
 pub(crate) struct Reactor {
     rings: Rings,
+    patience_with_rings: RefCell<Patience>,
     /// Where there are no rings.
     patience: RefCell<Patience>,
     poll: RefCell<(Poll, Events)>,
@@ -78,8 +81,7 @@ pub(crate) struct Reactor {
     is_crowded: Cell<bool>,
     /// Counts the turns: in each, all sources are looked at.
     turn: Cell<u64>,
-    /// How much may come from outside that no process waits for here.
-    expected: Rc<Cell<usize>>,
+    expected: Expected,
     /// Bytes pass through here between the kernel and a connection's own buffer.
     pub(crate) scratch: RefCell<Box<[u8]>>,
 }
@@ -128,7 +130,8 @@ impl Reactor {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         Ok(Rc::new(Reactor {
-            rings: Rings::new(),
+            rings: Rings::default(),
+            patience_with_rings: RefCell::new(Patience::new()),
             patience: RefCell::new(Patience::with_kernel()),
             registry: poll.registry().try_clone()?,
             poll: RefCell::new((poll, Events::with_capacity(EVENTS))),
@@ -137,7 +140,7 @@ impl Reactor {
             sleeper: RefCell::default(),
             is_crowded: Cell::default(),
             turn: Cell::default(),
-            expected: Rc::default(),
+            expected: Expected::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
         }))
     }
@@ -245,7 +248,7 @@ impl Reactor {
     /// these will be so for ever only because all processes of the program wait.
     pub(crate) fn pending(&self) -> usize {
         let state = self.state.borrow();
-        state.waits.len() + state.woken.len() + state.draining + self.expected.get()
+        state.waits.len() + state.woken.len() + state.draining + self.expected.count()
     }
 
     /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.

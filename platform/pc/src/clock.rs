@@ -17,9 +17,12 @@ use kortex_hal::time::{self, ALARM, LocalTimer, Rates, Timer};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
 
+use crate::domains::process;
+use crate::threads;
+
 const SECOND: u64 = 1_000_000_000;
 /// Nobody waits for it.
-const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 /// The alarm is set anew so often at least: it counts no further.
 const LONGEST: u64 = SECOND;
 
@@ -28,6 +31,12 @@ static START: Once<(u64, Rates)> = Once::new();
 static NEXT_TICK: AtomicU64 = AtomicU64::new(NEVER);
 /// When somebody wants to be woken.
 static DEADLINE: AtomicU64 = AtomicU64::new(NEVER);
+/// When the first of the domains that rest wants to be woken.
+static USERS: AtomicU64 = AtomicU64::new(NEVER);
+/// When the running thread's time is over, if there are threads.
+static SLICE_END: AtomicU64 = AtomicU64::new(NEVER);
+/// Nanoseconds that a thread runs before others have their turn.
+const SLICE: u64 = SECOND / 1000;
 /// That has come.
 static RUNG: AtomicBool = AtomicBool::new(false);
 
@@ -51,6 +60,12 @@ pub(crate) unsafe fn begin() -> Option<()> {
         Processor.register(ALARM, alarm, null());
     }
     Some(())
+}
+
+/// What the processor's counter said when the clock was started, and what it counts in a second.
+pub(crate) fn base() -> (u64, u64) {
+    let (start, rates) = *START.get().expect("the clock is started first");
+    (start, rates.counter)
 }
 
 /// Nanoseconds since the clock was started.
@@ -92,6 +107,21 @@ pub(crate) fn wake_at(time: Option<u64>) {
     });
 }
 
+/// A domain wants to be woken then. Interrupts are off.
+pub(crate) fn wake_user_at(time: u64) {
+    if USERS.fetch_min(time, Relaxed) > time {
+        set();
+    }
+}
+
+/// From now on threads have their turns, as long as one can run. Interrupts are off.
+pub(crate) fn begin_slices() {
+    if SLICE_END.load(Relaxed) == NEVER {
+        SLICE_END.store(now() + SLICE, Relaxed);
+        set();
+    }
+}
+
 /// Whether the time has come for which the last [`wake_at`] was. Interrupts are off.
 pub(crate) fn has_rung() -> bool {
     RUNG.load(Relaxed)
@@ -99,7 +129,8 @@ pub(crate) fn has_rung() -> bool {
 
 /// Sets the alarm for what comes first. Interrupts are off.
 fn set() {
-    let next = NEXT_TICK.load(Relaxed).min(DEADLINE.load(Relaxed));
+    let times = [&NEXT_TICK, &DEADLINE, &USERS, &SLICE_END].map(|time| time.load(Relaxed));
+    let next = times.into_iter().min().unwrap_or(NEVER);
     if next == NEVER {
         return LocalTimer.set_alarm(0);
     }
@@ -109,7 +140,7 @@ fn set() {
     LocalTimer.set_alarm(u32::try_from(beats).unwrap_or(u32::MAX).max(1));
 }
 
-extern "C" fn alarm(_: &mut Context, _: *const ()) {
+extern "C" fn alarm(context: &mut Context, _: *const ()) {
     Apics.end();
     if NEXT_TICK.load(Relaxed) <= now() {
         if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
@@ -126,6 +157,16 @@ extern "C" fn alarm(_: &mut Context, _: *const ()) {
     if DEADLINE.load(Relaxed) <= now() {
         DEADLINE.store(NEVER, Relaxed);
         RUNG.store(true, Relaxed);
+        threads::wake_home();
+    }
+    if USERS.load(Relaxed) <= now() {
+        USERS.store(NEVER, Relaxed);
+        process::wake(now());
+    }
+    if SLICE_END.load(Relaxed) <= now() {
+        let end = if threads::is_idle() { NEVER } else { now() + SLICE };
+        SLICE_END.store(end, Relaxed);
+        process::slice_is_over(context);
     }
     set();
 }

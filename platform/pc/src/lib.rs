@@ -9,18 +9,21 @@
 
 extern crate alloc;
 
+mod attention;
 mod clock;
+mod domains;
 mod files;
 mod line;
 mod memory;
-mod names;
 mod platform;
 mod settings;
 mod store;
 mod system;
+mod threads;
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+use alloc::string::String;
 use core::ffi::CStr;
 use core::fmt::Write;
 use core::panic::PanicInfo;
@@ -30,9 +33,11 @@ pub use drystone_kortex::Addition;
 pub use drystone_machine::Machine;
 use drystone_machine::{Console, end};
 pub use kortex_hal::memory_functions;
+use kortex_hal::mmu::AddressSpace;
 use kortex_hal::x86_64::instructions::interrupts;
 use kortex_hal::{debug, processor, time};
 
+use domains::{Domains, Harbour};
 use line::Line;
 pub use memory::Allocator;
 use platform::Pc;
@@ -49,6 +54,8 @@ pub struct Image {
     pub needed: &'static CStr,
     /// Its initial files, a tar archive; or nothing.
     pub files: &'static [u8],
+    /// The same program for domains, an ELF file; or nothing, if there are none.
+    pub users: &'static [u8],
     /// Crates that are built in, with what they add.
     pub additions: &'static [&'static Addition],
 }
@@ -61,7 +68,7 @@ const UNFIT: i64 = 2;
 /// # Safety
 /// Called once, as an image's `machine_main`.
 pub unsafe fn start(machine: Machine, image: Image) -> ! {
-    let Machine { pages, command_line, .. } = machine;
+    let Machine { pages, space, command_line, .. } = machine;
     memory::begin(pages);
     processor::use_vectors();
     if let Some(missing) = processor::missing(image.needed.to_str().unwrap_or_default()).next() {
@@ -82,7 +89,7 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
     interrupts::enable();
     // An emulator may pass standard input on from now on: what comes sooner is kept, but slows the line down.
     debug::write(b"\x1eready\n");
-    match run(line, Settings::of(command_line), image) {
+    match run(line, space, Settings::of(command_line), image) {
         Ok(status) => end(status),
         Err(why) => {
             let _ = writeln!(Console, "error: {why}");
@@ -91,12 +98,15 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
     }
 }
 
-fn run(line: Rc<Line>, settings: Settings, image: Image) -> Result<i64, alloc::string::String> {
-    let Image { program, files, additions, .. } = image;
+fn run(line: Rc<Line>, space: AddressSpace, settings: Settings, image: Image) -> Result<i64, String> {
+    let Image { program, files, users, additions, .. } = image;
     let store = Store::of(files).ok_or("the image's files are no tar archive")?;
     let seed = settings.seed.unwrap_or_else(time::counter);
     let memory_limit = if settings.memory == 0 { usize::MAX } else { settings.memory };
-    let mut pc = Pc::new(&line, additions);
+    let harbour: Rc<Harbour> = Rc::default();
+    let domains =
+        (!users.is_empty()).then(|| Domains { program, users, space, seed, harbour: harbour.clone() });
+    let mut pc = Pc::new(&line, &harbour, additions, domains);
     let ground = Ground { program, additions, settings, line, store: Rc::new(store) };
     let (kind, system) = system::make(&ground)?;
     // The runtime asks for each interface until it has a component that offers it.
@@ -106,7 +116,9 @@ fn run(line: Rc<Line>, settings: Settings, image: Image) -> Result<i64, alloc::s
         system.take().map(|system| unsafe { kind.instance(worker, Box::new(system)) })
     };
     let options = drystone_runtime::Options { cores: 1, memory_limit, seed, system: &mut find };
-    Ok(drystone_runtime::run(program, &mut pc, options).status)
+    let outcome = drystone_runtime::run(program, &mut pc, options);
+    harbour.abandon();
+    Ok(outcome.status)
 }
 
 /// For an image's `#[panic_handler]`: says what is wrong, and ends the machine.

@@ -18,11 +18,12 @@ use drystone_kortex::interfaces::console::{ConsoleLater, ReadLineAnswer};
 use drystone_kortex::system::lines::Lines;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Caller;
-use drystone_runtime::platform::Attention;
 use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt::{Apics, Controller};
 use kortex_hal::serial::{Com1, Line as _};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+
+use crate::{attention, threads};
 
 /// Bytes that may have come before somebody takes them. What comes then waits in the device.
 const ROOM: usize = 4096;
@@ -38,18 +39,13 @@ struct Ring {
     /// So many were put in, and taken out, since the beginning.
     put: AtomicUsize,
     taken: AtomicUsize,
-    attention: UnsafeCell<Option<Attention>>,
 }
 
 // SAFETY: see the head of this file.
 unsafe impl Sync for Ring {}
 
-static RING: Ring = Ring {
-    bytes: UnsafeCell::new([0; ROOM]),
-    put: AtomicUsize::new(0),
-    taken: AtomicUsize::new(0),
-    attention: UnsafeCell::new(None),
-};
+static RING: Ring =
+    Ring { bytes: UnsafeCell::new([0; ROOM]), put: AtomicUsize::new(0), taken: AtomicUsize::new(0) };
 
 impl Ring {
     /// Takes what the device has, as far as there is room. Interrupts are off.
@@ -79,13 +75,18 @@ impl Ring {
     }
 }
 
+/// Sends bytes. Others may come meanwhile: the device keeps few of them.
+pub(crate) fn send(bytes: &[u8]) {
+    for &byte in bytes {
+        without_interrupts(|| DEVICE.send(&[byte]));
+    }
+}
+
 extern "C" fn come(_: &mut Context, _: *const ()) {
     Apics.end();
     RING.fill();
-    // SAFETY: see the head of this file.
-    if let Some(attention) = unsafe { &*RING.attention.get() } {
-        attention();
-    }
+    attention::call();
+    threads::wake_home();
 }
 
 /// See the head of this file.
@@ -109,20 +110,6 @@ impl Line {
         }
         RING.fill();
         Rc::default()
-    }
-
-    /// Whom to tell that something has come.
-    pub(crate) fn attend(&self, attention: Attention) {
-        // SAFETY: see the head of this file.
-        let old = without_interrupts(|| unsafe { (*RING.attention.get()).replace(attention) });
-        drop(old);
-    }
-
-    /// Sends bytes. Others may come meanwhile: the device keeps few of them.
-    pub(crate) fn send(&self, bytes: &[u8]) {
-        for &byte in bytes {
-            without_interrupts(|| DEVICE.send(&[byte]));
-        }
     }
 
     /// Whether bytes have come that nobody has taken.

@@ -25,12 +25,7 @@ pub(crate) fn begin(pages: Buddy) {
 /// Gets zeroed memory for the program; null if there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut u8 {
     let order = order(bytes);
-    let pages = {
-        let mut memory = MEMORY.lock();
-        let left = memory.pages().free_pages();
-        if left < RESERVE + (1 << order) { None } else { memory.pages().allocate(order) }
-    };
-    match pages {
+    match ForPrograms.allocate(order) {
         Some(pages) => {
             // SAFETY: they were just given.
             unsafe { pages.write_bytes(0, PAGE << order) };
@@ -38,6 +33,33 @@ pub(crate) fn allocate(bytes: usize) -> *mut u8 {
         }
         None => null_mut(),
     }
+}
+
+/// Pages for programs: the home's and those of domains.
+#[derive(Debug)]
+pub(crate) struct ForPrograms;
+
+impl Pages for ForPrograms {
+    fn allocate(&mut self, order: usize) -> Option<NonNull<u8>> {
+        let mut memory = MEMORY.lock();
+        let left = memory.pages().free_pages();
+        if left < RESERVE + (1 << order) { None } else { memory.pages().allocate(order) }
+    }
+
+    unsafe fn free(&mut self, pages: NonNull<u8>, order: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { MEMORY.lock().pages().free(pages, order) };
+    }
+}
+
+/// How many pages programs can have yet.
+pub(crate) fn left() -> usize {
+    MEMORY.lock().pages().free_pages().saturating_sub(RESERVE)
+}
+
+/// Whether the home was interrupted while it takes memory or gives some back.
+pub(crate) fn is_in_use() -> bool {
+    MEMORY.is_locked()
 }
 
 /// Whether the system itself may take so many bytes at once, and more than its last pages are left.

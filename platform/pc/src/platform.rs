@@ -4,39 +4,67 @@
 //!
 //! Interrupts are on while a program runs, but for the moment before the processor rests: what comes then ends that.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 
 use drystone_kortex::Addition;
 use drystone_kortex::bindings::Bindings;
+use drystone_kortex::composed::Times;
+use drystone_kortex::domain::Home;
 use drystone_machine::Console;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Attention, Platform, Threads, Tick};
 use kortex_hal::x86_64::instructions::interrupts;
 
+use crate::domains::{Domains, Harbour, process};
 use crate::line::Line;
-use crate::names::Times;
-use crate::{clock, memory, names};
+use crate::{attention, clock, line, memory, threads};
 
 /// A program on a PC.
 pub(crate) struct Pc {
     line: Rc<Line>,
+    harbour: Rc<Harbour>,
     times: Rc<Times>,
     bindings: Bindings,
 }
 
 impl Pc {
-    pub(crate) fn new(line: &Rc<Line>, additions: &'static [&'static Addition]) -> Pc {
-        let times = Rc::default();
-        let bindings = names::all(additions, &times);
-        Pc { line: line.clone(), times, bindings }
+    /// With domains, if the program has any.
+    pub(crate) fn new(
+        line: &Rc<Line>,
+        harbour: &Rc<Harbour>,
+        additions: &'static [&'static Addition],
+        domains: Option<Domains>,
+    ) -> Pc {
+        let times = Times::new(clock::now);
+        let mut bindings = Bindings::added(additions, &times);
+        if let Some(domains) = domains {
+            bindings.add_manager("process", Box::new(domains));
+        }
+        Pc { line: line.clone(), harbour: harbour.clone(), times, bindings }
+    }
+}
+
+impl Pc {
+    /// Until something comes that nobody has seen.
+    fn rest(&self) {
+        interrupts::disable();
+        if self.line.has_come() || clock::has_rung() || process::is_news() {
+            interrupts::enable();
+        } else if threads::are_there() {
+            threads::rest();
+            interrupts::enable();
+        } else {
+            interrupts::enable_and_hlt();
+        }
     }
 }
 
 impl Platform for Pc {
     fn write(&mut self, bytes: &[u8]) {
-        self.line.send(bytes);
+        line::send(bytes);
     }
 
     fn report(&mut self, bytes: &[u8]) {
@@ -44,28 +72,26 @@ impl Platform for Pc {
     }
 
     fn attend(&mut self, attention: Attention) {
-        self.line.attend(attention);
+        attention::set(attention);
     }
 
     fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
         let end = timeout.map(|timeout| clock::now().saturating_add(timeout));
         loop {
-            let something_came = self.line.wake(wake) | self.times.wake();
+            let something_came = self.harbour.serve() | self.line.wake(wake) | self.times.wake();
             if something_came || end.is_some_and(|end| end <= clock::now()) {
                 return;
             }
-            clock::wake_at([end, self.times.first()].into_iter().flatten().min());
-            interrupts::disable();
-            if self.line.has_come() || clock::has_rung() {
-                interrupts::enable();
-            } else {
-                interrupts::enable_and_hlt();
+            if self.harbour.rings().lie_down() {
+                clock::wake_at([end, self.times.first()].into_iter().flatten().min());
+                self.rest();
+                self.harbour.rings().get_up();
             }
         }
     }
 
     fn pending(&self) -> usize {
-        self.line.waiting() + self.times.len()
+        self.line.waiting() + self.times.len() + self.harbour.expected().count()
     }
 
     fn forget(&mut self, process: *mut Process) {

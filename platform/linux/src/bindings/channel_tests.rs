@@ -5,17 +5,14 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mio::Poll;
-use mio::unix::SourceFd;
+use drystone_kortex::domain::{Home, Served};
 
 use super::*;
-use crate::bindings::rings::{Rings, Served};
 
-/// One side of a conversation, which rests as a reactor does.
+/// One side of a conversation, which rests as the home does.
 struct Party {
     line: Rc<Line>,
-    rings: Rings,
-    poll: RefCell<Poll>,
+    reactor: Rc<Reactor>,
 }
 
 struct Line(RefCell<End>);
@@ -36,20 +33,15 @@ impl Served for Line {
 
 impl Party {
     fn new(offer: Offer, trust: Trust) -> Party {
-        let line = Rc::new(Line(RefCell::new(offer.open(trust).unwrap())));
-        let (rings, poll) = (Rings::new(), Poll::new().unwrap());
-        rings.add(line.clone());
-        let event = line.0.borrow().event().as_raw_fd();
-        let interest = mio::Interest::READABLE;
-        poll.registry().register(&mut SourceFd(&event), mio::Token(0), interest).unwrap();
-        Party { line, rings, poll: RefCell::new(poll) }
+        let reactor = Reactor::new().unwrap();
+        let line = Rc::new(Line(RefCell::new(offer.open(trust, &reactor).unwrap())));
+        reactor.rings().add(line.clone());
+        Party { line, reactor }
     }
 
+    /// Until there are news.
     fn rest(&self) {
-        if self.rings.lie_down(None) {
-            self.poll.borrow_mut().poll(&mut mio::Events::with_capacity(4), None).unwrap();
-            self.rings.get_up();
-        }
+        self.reactor.wait(None, &mut |_| {});
     }
 
     /// Writes all of it, resting where there is no room; what comes meanwhile is added to `come`.
@@ -147,37 +139,9 @@ fn two_processes_hear_what_they_say_whether_they_sleep_or_not() {
 #[test]
 fn memory_cannot_be_taken_away() {
     let (here, there) = pair().unwrap();
-    let _end = here.open(Trust::None).unwrap();
+    let _end = here.open(Trust::None, &Reactor::new().unwrap()).unwrap();
     // SAFETY: plain numbers.
     assert_eq!(unsafe { libc::ftruncate(there.memory.as_raw_fd(), 0) }, -1);
-}
-
-/// Whatever the other process writes into the header, this side ends with an error or goes on; it isn't stuck.
-#[test]
-fn a_peer_that_writes_nonsense_is_survived() {
-    let mut random = 88172645463325252_u64;
-    for _ in 0..2000 {
-        let (here, there) = pair().unwrap();
-        let mut end = here.open(Trust::None).unwrap();
-        let other = Mapping::new(&there.memory).unwrap();
-        for _ in 0..10 {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            let word = random as usize % (size_of::<Header>() / 8);
-            // SAFETY: inside the mapping, which is all atomic there.
-            let word = unsafe { &*other.0.cast::<std::sync::atomic::AtomicU64>().add(word) };
-            word.store(if random.is_multiple_of(3) { random >> 20 & 0x7ffff } else { random }, Relaxed);
-            let mut bytes = 0;
-            let read = end.read(&mut |some| bytes += some.len());
-            if read.is_err() || end.write(&[7; 100]).is_err() {
-                break;
-            }
-            assert!(bytes <= CAPACITY);
-            end.tell();
-            end.sign();
-        }
-    }
 }
 
 /// Figures, for whoever works on this: `cargo test --release -p drystone-linux channel -- --ignored --nocapture`.

@@ -16,16 +16,16 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use drystone_component::Interface;
-pub(super) use drystone_extension::composite::shipping::SERVICE;
-use drystone_extension::composite::{
-    ClientId, Event, InterpServer, Limits, Quota, RunId, Settings, shipping,
-};
+use drystone_component::wire::Handle;
+use drystone_extension::composite::shipping::{self, SERVICE};
+use drystone_extension::composite::{Event, InterpServer, Limits, Quota, RunId, Settings};
+use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};
+use drystone_runtime::far::{Harbour, Reach, Shipment};
 
 use self::port::Ports;
 use self::preparing::Preparing;
-pub(super) use self::session::Session;
+use self::session::Session;
 pub(super) use self::ships::Ships;
-use super::peer::Wanted;
 use crate::reactor::{Handler, Reactor};
 
 /// Rounds of a turn, at most.
@@ -50,21 +50,19 @@ const LONGEST: usize = 64 << 10;
 const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
 
 /// The interface of the service.
-pub(super) fn interface() -> &'static Interface {
+fn interface() -> &'static Interface {
     static INTERFACE: LazyLock<Interface> = LazyLock::new(shipping::interface);
     &INTERFACE
 }
 
-/// Who takes composite calls in another program, as a client wants it.
-pub(super) fn taker(program: &str) -> Wanted {
-    let there: &str = str::from_utf8(SERVICE).unwrap_or_default();
-    let name = format!("{program}/{there}").into();
-    Wanted { interface: interface(), name, there: there.into(), capacity: 0 }
+/// As what who takes composite calls is known in each program.
+pub(super) fn service() -> Service {
+    Service { name: SERVICE, interface: interface() }
 }
 
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
-pub(crate) struct Composites {
-    me: Weak<Composites>,
+pub(super) struct Server {
+    me: Weak<Server>,
     reactor: Rc<Reactor>,
     limits: Limits,
     server: RefCell<InterpServer<Ports>>,
@@ -79,13 +77,13 @@ pub(crate) struct Composites {
     woken: RefCell<Vec<RunId>>,
 }
 
-impl Composites {
-    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Composites> {
+impl Server {
+    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Server> {
         let key = RandomState::new().build_hasher().finish();
         let limits = Limits { program: LONGEST, ..Limits::default() };
         let settings = Settings { limits, remembered: REMEMBERED, slice: SLICE, key };
         let server = RefCell::new(InterpServer::new(settings));
-        Rc::new_cyclic(|me| Composites {
+        Rc::new_cyclic(|me| Server {
             me: me.clone(),
             reactor: reactor.clone(),
             limits,
@@ -97,19 +95,6 @@ impl Composites {
             next: Cell::new(Instant::now()),
             woken: RefCell::default(),
         })
-    }
-
-    /// A number for who is at the other end of a line.
-    pub(super) fn admit(&self) -> ClientId {
-        let client = self.clients.get();
-        self.clients.set(client + 1);
-        client
-    }
-
-    /// Who was at the other end has gone.
-    pub(super) fn dismiss(&self, client: ClientId) {
-        let gone = self.server.borrow_mut().dismiss(client);
-        drop(gone);
     }
 
     /// Nobody wants to know what becomes of a run.
@@ -176,8 +161,34 @@ impl Composites {
     }
 }
 
+impl Composites for Server {
+    fn service(&self) -> Service {
+        service()
+    }
+
+    fn admit(&self) -> ClientId {
+        let client = self.clients.get();
+        self.clients.set(client + 1);
+        client
+    }
+
+    fn dismiss(&self, client: ClientId) {
+        let gone = self.server.borrow_mut().dismiss(client);
+        drop(gone);
+    }
+
+    fn take(&self, client: ClientId, line: &Rc<dyn Line>, handle: Handle) -> Rc<dyn Shipper> {
+        let composites = self.me.upgrade().expect("it is used through it");
+        Session::new(line, &composites, client, handle)
+    }
+
+    fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach> {
+        Box::new(Ships::new(taker, harbour, shipment))
+    }
+}
+
 /// It is the programs' turn again.
-struct Turns(Weak<Composites>);
+struct Turns(Weak<Server>);
 
 impl Handler for Turns {
     fn ready(&self) {

@@ -7,7 +7,7 @@ use drystone_runtime::binding::Hints;
 
 use super::datum::Datum;
 use super::place::Place;
-use super::{http, nats, onc, ring, udp};
+use super::{http, nats, onc, udp};
 use crate::control;
 
 const fn parameter(name: &'static str, ty: Type) -> Parameter {
@@ -102,14 +102,6 @@ pub fn nats(bytes: &[u8]) {
     nats::read(bytes);
 }
 
-/// What another domain does to the rings between it and this one: see `ring_strangers`.
-///
-/// # Panics
-/// Something is wrong with what reads and writes there.
-pub fn ring(bytes: &[u8]) {
-    ring::strangers::talk(bytes);
-}
-
 /// A request to the socket of `--control`.
 ///
 /// # Panics
@@ -197,7 +189,6 @@ mod tests {
             ("udp", udp),
             ("json", json),
             ("nats", nats),
-            ("ring", ring),
             ("control", control),
             ("names", names),
         ];

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Name};
+use drystone_kortex::peer::{Brought, Composites, Wanted, check};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
@@ -34,8 +35,7 @@ pub(super) use self::event::Events;
 use self::export::Export;
 use self::session::Session;
 use self::stay::Stay;
-use super::composite::{Composites, Ships, taker};
-use super::peer::{Brought, Wanted, check};
+use super::composite::{Ships, service};
 use crate::reactor::Reactor;
 
 /// A message of NATS or an entry in its store from a stranger.
@@ -75,12 +75,12 @@ impl Nats {
 pub(super) struct Sessions {
     reactor: Rc<Reactor>,
     engines: Engines,
-    composites: Rc<Composites>,
+    composites: Rc<dyn Composites>,
     sessions: RefCell<HashMap<Access, Rc<Session>>>,
 }
 
 impl Sessions {
-    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<Composites>) -> Rc<Sessions> {
+    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<dyn Composites>) -> Rc<Sessions> {
         Rc::new(Sessions {
             reactor: reactor.clone(),
             engines: Engines::default(),
@@ -131,9 +131,8 @@ impl NamingContext for Nats {
         let (access, wanted) = wanted(interface, name, hints)?;
         let session = self.sessions.get(access);
         let (export, offer) = Export::open(&session, &wanted)?;
-        let (names, there) = (export.names.clone(), wanted.there.clone());
-        let may_come = self.sessions.reactor.expect();
-        Ok(Box::new(Brought { offer, there, names, _door: export, _may_come: may_come }))
+        let names = export.names.clone();
+        Ok(Box::new(Brought::new(&names, offer, export, self.sessions.reactor.expected())))
     }
 
     fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
@@ -171,7 +170,7 @@ impl Reach for Bound {
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
-        let taker = Bound { stay: self.stay.clone(), wanted: taker(&self.wanted.name) };
+        let taker = Bound { stay: self.stay.clone(), wanted: service().wanted(&self.wanted.name) };
         Some(Box::new(Ships::new(Box::new(taker), self.harbour()?, shipment)))
     }
 }

@@ -1,4 +1,4 @@
-//! `AT "process:store"`: a component in a Linux process of its own.
+//! `AT "process:store"`, or `"user:store"`: a component in a Linux process of its own.
 //!
 //! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the same
 //! addresses, and does nothing but fork the processes of domains, so that a template is named by its address. It is forked
@@ -18,16 +18,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
 
-use drystone_component::{Name, Program, Template};
+use drystone_component::{Name, Template};
+use drystone_kortex::domain::{Link, Remote, Trust, capacity};
 use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 use mio::unix::SourceFd;
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::channel::{self, Trust};
+use super::channel;
 use super::confine::Confinement;
-use super::domain::{self, Link, Place, Remote};
-use crate::Options;
+use super::domain::Holder;
 use crate::reactor::{Handler, Reactor};
 use crate::reason::reason;
 use share::Share;
@@ -35,15 +35,13 @@ use zygote::Zygote;
 
 /// Names of processes.
 pub(crate) struct Processes {
-    program: &'static Program,
-    options: Options,
-    reactor: Rc<Reactor>,
+    holder: Holder,
     zygote: Option<Rc<Zygote>>,
 }
 
 impl Processes {
-    pub(crate) fn new(program: &'static Program, options: &Options, reactor: &Rc<Reactor>) -> Processes {
-        Processes { program, options: options.clone(), reactor: reactor.clone(), zygote: None }
+    pub(crate) fn new(holder: Holder) -> Processes {
+        Processes { holder, zygote: None }
     }
 
     fn make(
@@ -53,19 +51,21 @@ impl Processes {
         confinement: &Confinement,
         capacity: u32,
     ) -> io::Result<Remote<Child>> {
+        let Processes { holder, zygote } = self;
         let (here, there) = channel::pair()?;
-        if self.zygote.is_none() {
-            self.zygote = Some(Rc::new(Zygote::new(self.program, &self.options)?));
+        if zygote.is_none() {
+            *zygote = Some(Rc::new(Zygote::new(holder.program, &holder.options)?));
         }
-        let zygote = self.zygote.clone().expect("it was made just before");
+        let zygote = zygote.clone().expect("it was made just before");
         let (number, process) = zygote.fork(template, confinement, capacity, &there)?;
         let process = Rc::new(Process { zygote, number, process, is_buried: Cell::default() });
         let mut child = Child { process, watched: None, share: None };
         if let Some(per_cent) = confinement.processor {
-            let share = Share::new(number, per_cent);
-            child.share = Some(share.inspect_err(|_| child.end())?);
+            child.share = Some(Share::new(number, per_cent)?);
         }
-        Remote::new(&format!("process:{name}"), template, (here, Trust::None), child, &self.reactor, capacity)
+        let link = holder.link(name, (here, Trust::None), capacity)?;
+        child.watch(&link, &holder.reactor).inspect_err(|_| link.hang_up())?;
+        Ok(Remote::new(template, link, child))
     }
 }
 
@@ -77,14 +77,14 @@ impl ResourceManager for Processes {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
         let confinement = Confinement::new(hints)?;
-        let capacity = domain::capacity(hints)?;
+        let capacity = capacity(hints)?;
         Ok(Box::new(
-            self.make(template, name.rest(), &confinement, capacity).map_err(|error| reason(&error))?,
+            self.make(template, name.whole(), &confinement, capacity).map_err(|error| reason(&error))?,
         ))
     }
 }
 
-/// The process of a domain.
+/// The process of a domain, which ends when this is dropped.
 struct Child {
     process: Rc<Process>,
     watched: Option<(Rc<Reactor>, usize)>,
@@ -144,16 +144,18 @@ fn named(signal: i32) -> String {
     format!("signal {signal} ({name})")
 }
 
-impl Place for Child {
-    fn watch(&mut self, link: &Rc<Link>) -> io::Result<()> {
-        let reactor = link.reactor();
+impl Child {
+    /// The link is told when the process ends.
+    fn watch(&mut self, link: &Rc<Link>, reactor: &Rc<Reactor>) -> io::Result<()> {
         let source = reactor.watch(&mut SourceFd(&self.process.process.as_raw_fd()))?;
         reactor.handle(source, Rc::new(Death { link: link.clone(), process: self.process.clone() }));
         self.watched = Some((reactor.clone(), source));
         Ok(())
     }
+}
 
-    fn end(&mut self) {
+impl Drop for Child {
+    fn drop(&mut self) {
         // It may have ended already.
         let _ = pidfd_send_signal(&self.process.process, Signal::KILL);
         if let Some((reactor, source)) = self.watched.take() {

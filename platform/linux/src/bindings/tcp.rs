@@ -15,14 +15,14 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
 use drystone_component::{Interface, Name};
+use drystone_kortex::peer::{Brought, Composites, Line, Wanted, check};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::credentials::{Credentials, files, permit};
 use self::door::Door;
 use self::link::Link;
-use super::composite::{Composites, Ships, taker};
-use super::peer::{Brought, Line, Wanted, check};
+use super::composite::{Ships, service};
 use super::place::Place;
 use super::secure::Files;
 use crate::reactor::Reactor;
@@ -33,11 +33,11 @@ pub(super) struct Tcp {
     links: Rc<Links>,
     doors: HashMap<SocketAddr, Weak<Door>>,
     known: HashMap<Files, Rc<Credentials>>,
-    composites: Rc<Composites>,
+    composites: Rc<dyn Composites>,
 }
 
 impl Tcp {
-    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<Composites>) -> Tcp {
+    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<dyn Composites>) -> Tcp {
         let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
         Tcp {
             reactor: reactor.clone(),
@@ -101,9 +101,9 @@ impl NamingContext for Tcp {
         }
         self.doors.retain(|_, door| door.strong_count() > 0);
         self.doors.insert(address, Rc::downgrade(&door));
-        let (names, there) = (door.exports.names.clone(), wanted.there.clone());
+        let names = door.exports.names.clone();
         let offer = names.add(&wanted)?;
-        Ok(Box::new(Brought { offer, there, names, _door: door, _may_come: self.reactor.expect() }))
+        Ok(Box::new(Brought::new(&names, offer, door, self.reactor.expected())))
     }
 
     fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
@@ -156,8 +156,8 @@ impl Reach for Bound {
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
         let harbour = self.harbour()?;
         let (links, place, credentials) = (self.links.clone(), self.place.clone(), self.credentials.clone());
-        let taker =
-            Bound { links, place, credentials, wanted: taker(harbour.program), link: self.link.clone() };
+        let (wanted, link) = (service().wanted(harbour.program), self.link.clone());
+        let taker = Bound { links, place, credentials, wanted, link };
         Some(Box::new(Ships::new(Box::new(taker), harbour, shipment)))
     }
 }

@@ -1,43 +1,40 @@
 //! `AT "worker:1"`: a component with a thread of its own, on which a second home runs it.
 
 use std::io;
-use std::rc::Rc;
 use std::thread;
 
-use drystone_component::{Name, Program, Template};
+use drystone_component::{Name, Template};
+use drystone_kortex::domain::{Remote, Trust, capacity};
 use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 
-use super::channel::{self, Trust};
-use super::domain::{self, Link, Place, Remote};
-use crate::Options;
-use crate::reactor::Reactor;
+use super::channel;
+use super::domain::{self, Holder};
 use crate::reason::reason;
 
 /// Names of this program's workers.
-pub(crate) struct Workers {
-    program: &'static Program,
-    options: Options,
-    reactor: Rc<Reactor>,
-}
+pub(crate) struct Workers(Holder);
 
 impl Workers {
-    pub(crate) fn new(program: &'static Program, options: &Options, reactor: &Rc<Reactor>) -> Workers {
+    pub(crate) fn new(mut holder: Holder) -> Workers {
         // It is one worker, and uses none of the program's others.
-        let options = Options { cores: 1, ..options.clone() };
-        Workers { program, options, reactor: reactor.clone() }
+        holder.options.cores = 1;
+        Workers(holder)
     }
 
-    fn make(&self, template: &'static Template, worker: u32, capacity: u32) -> io::Result<Remote<Thread>> {
+    /// A thread runs the component: it ends when the channel says so.
+    fn make(&self, template: &'static Template, worker: u32, capacity: u32) -> io::Result<Remote<()>> {
+        let Workers(holder) = self;
         let (here, there) = channel::pair()?;
-        let (program, options) = (self.program, self.options.clone());
+        let (program, options) = (holder.program, holder.options.clone());
         let run = move || {
             // An end that nobody hears of otherwise: the channel's descriptors are gone too.
             let _ = domain::run(program, template, (there, Trust::SameProgram), &options, capacity);
         };
         let name = format!("worker:{worker}");
-        thread::Builder::new().name(name.clone()).spawn(run)?;
-        Remote::new(&name, template, (here, Trust::SameProgram), Thread, &self.reactor, capacity)
+        let link = holder.link(&name, (here, Trust::SameProgram), capacity)?;
+        thread::Builder::new().name(name).spawn(run).inspect_err(|_| link.hang_up())?;
+        Ok(Remote::new(template, link, ()))
     }
 }
 
@@ -52,17 +49,6 @@ impl ResourceManager for Workers {
         if let Some(factory) = hints.factories.iter().find(|factory| factory.name != "Worker") {
             return Err(format!("{} can do nothing for a worker of this program", factory.name));
         }
-        Ok(Box::new(self.make(template, worker, domain::capacity(hints)?).map_err(|error| reason(&error))?))
+        Ok(Box::new(self.make(template, worker, capacity(hints)?).map_err(|error| reason(&error))?))
     }
-}
-
-/// Where a thread runs the component: it ends when the channel says so.
-struct Thread;
-
-impl Place for Thread {
-    fn watch(&mut self, _: &Rc<Link>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end(&mut self) {}
 }

@@ -1,10 +1,11 @@
 //! Code that runs at arrival: on the home's thread, when a source is ready or a time has come, before any process does.
 //! What bindings receive goes to those for whom it is in this way, without a process that would read it.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
+
+use drystone_kortex::{Expectation, Expected};
 
 use super::Reactor;
 
@@ -50,15 +51,6 @@ impl Times {
 #[derive(Clone, Copy)]
 pub(crate) struct Time(Instant, u64);
 
-/// While it is there something may come from outside: the program is not in a deadlock.
-pub(crate) struct Expectation(Rc<Cell<usize>>);
-
-impl Drop for Expectation {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
-
 impl Reactor {
     /// From now on the handler runs when the source has something to read or room to write. The source keeps it until it is removed.
     pub(crate) fn handle(&self, source: usize, handler: Rc<dyn Handler>) {
@@ -91,10 +83,14 @@ impl Reactor {
         self.state.borrow_mut().times.handlers.remove(&(time, number));
     }
 
+    /// What may come from outside.
+    pub(crate) fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
     /// Something may come from outside, for as long as the result is kept.
     pub(crate) fn expect(&self) -> Expectation {
-        self.expected.set(self.expected.get() + 1);
-        Expectation(self.expected.clone())
+        self.expected.expect()
     }
 
     /// Runs the source's handler, if it has one; whether it has.
@@ -122,6 +118,7 @@ impl Reactor {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::time::Duration;
 
     use super::*;

@@ -1,32 +1,31 @@
 //! Channels to other domains, beside what the kernel watches.
 
-use std::io;
-use std::os::fd::AsRawFd;
-use std::rc::Rc;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use mio::unix::SourceFd;
+use drystone_kortex::Expected;
+use drystone_kortex::domain::{Home, Rings};
 
 use super::Reactor;
-use crate::bindings::rings::Served;
 
-impl Reactor {
-    /// A channel to another domain is served from now on; gives the source that stands for it.
-    pub(crate) fn serve(&self, served: Rc<dyn Served>) -> io::Result<usize> {
-        let source = self.watch(&mut SourceFd(&served.end().borrow().event().as_raw_fd()))?;
-        self.rings.add(served);
-        Ok(source)
+impl Home for Reactor {
+    fn rings(&self) -> &Rings {
+        &self.rings
     }
 
+    fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
+    fn report(&self, message: &str) {
+        let _ = io::stderr().write_all(message.as_bytes());
+    }
+}
+
+impl Reactor {
     /// The program has ended: no channel is served any more.
     pub(crate) fn abandon(&self) {
         self.rings.abandon();
-    }
-
-    /// The channel isn't served any more.
-    pub(crate) fn leave_alone(&self, source: usize, served: &dyn Served) {
-        self.rings.remove(served);
-        self.unwatch(source, &mut SourceFd(&served.end().borrow().event().as_raw_fd()));
     }
 
     /// Looks for events, and waits for them or for news of the rings; whether someone wants the program's attention.
@@ -37,11 +36,16 @@ impl Reactor {
         if self.rings.is_empty() {
             return if self.has_sleeper() { self.look(limit) } else { self.look_patiently(limit) };
         }
-        if !self.rings.lie_down(limit) {
+        let patience = &mut *self.patience_with_rings.borrow_mut();
+        if patience.look(limit, || self.rings.have_news()) || !self.rings.lie_down() {
             return false;
         }
+        let start = Instant::now();
         let notified = self.look(limit);
         self.rings.get_up();
+        if self.rings.have_news() {
+            patience.slept(start.elapsed());
+        }
         notified
     }
 

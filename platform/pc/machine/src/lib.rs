@@ -28,7 +28,7 @@ use kortex_memory::buddy::Buddy;
 
 use info::{Info, StartInfo};
 pub use pc::{Main, Pc, Platform};
-pub use report::{Console, Part, end, panic};
+pub use report::{Console, Part, end, fatal, panic};
 
 /// What a kernel begins with.
 #[derive(Debug)]

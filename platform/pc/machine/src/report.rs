@@ -99,7 +99,7 @@ pub(crate) fn stop(why: &str) -> ! {
 }
 
 /// Handles an exception of the kernel's own code that nobody else handles.
-pub(crate) extern "C" fn fatal(context: &mut Context, _: *const ()) {
+pub extern "C" fn fatal(context: &mut Context, _: *const ()) {
     use Part::{Address, Number, Text};
     let address = Paging.fault_address();
     if context.vector() == PAGE_FAULT && (address as usize).wrapping_sub(memory::guard()) < PAGE {

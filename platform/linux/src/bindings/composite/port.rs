@@ -8,8 +8,9 @@ use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Service
 use drystone_runtime::far::{Next, Said, Seat, Visitor};
 
 use super::session::Session;
-use crate::bindings::peer::Offer;
-use crate::reactor::{Expectation, Reactor};
+
+use drystone_kortex::peer::Offer;
+use drystone_kortex::{Expectation, Expected};
 
 /// So many communications of a run may be over for the program and not yet for who served it.
 const LEFT: usize = 64;
@@ -17,7 +18,7 @@ const LEFT: usize = 64;
 /// The communications of a run.
 pub(super) struct Ports {
     session: Weak<Session>,
-    reactor: Rc<Reactor>,
+    expected: Expected,
     /// What each of them leads to, and for which slot of its client.
     offers: Vec<(Rc<Offer>, usize)>,
     /// Those that have begun.
@@ -77,13 +78,9 @@ impl Port {
 
 impl Ports {
     /// None has begun yet.
-    pub(super) fn new(
-        session: Weak<Session>,
-        reactor: &Rc<Reactor>,
-        offers: Vec<(Rc<Offer>, usize)>,
-    ) -> Ports {
+    pub(super) fn new(session: Weak<Session>, expected: &Expected, offers: Vec<(Rc<Offer>, usize)>) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
-        Ports { session, reactor: reactor.clone(), offers, begun, alive: Rc::default() }
+        Ports { session, expected: expected.clone(), offers, begun, alive: Rc::default() }
     }
 
     fn interface(&self, communication: u32) -> &'static Interface {
@@ -105,7 +102,7 @@ impl Ports {
         }
         let port = Rc::<Port>::default();
         *begun = Some(port.clone());
-        let (may_come, alive) = (self.reactor.expect(), self.alive.clone());
+        let (may_come, alive) = (self.expected.expect(), self.alive.clone());
         offer.visit(Box::new(Visits {
             port: port.clone(),
             slot: *slot,

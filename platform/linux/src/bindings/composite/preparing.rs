@@ -8,7 +8,7 @@ use std::sync::Arc;
 use drystone_extension::composite::{Hash, Prepared, Refusal};
 
 use super::port::Ports;
-use super::{Composites, Session};
+use super::{Server, Session};
 use crate::reactor::{Errand, Handler};
 
 /// Bytes of a program that takes no longer than a turn of a run does.
@@ -31,7 +31,7 @@ struct Sent {
 
 type Work = Errand<Result<Prepared<Ports>, Refusal>>;
 
-impl Composites {
+impl Server {
     /// Remembers a program that a session has sent, which is told its hash: at once, or when it has been prepared.
     pub(super) fn remember(&self, session: &Session, program: &[u8]) {
         let mut server = self.server.borrow_mut();
@@ -88,7 +88,7 @@ impl Composites {
     }
 }
 
-struct Done(Weak<Composites>);
+struct Done(Weak<Server>);
 
 impl Handler for Done {
     fn ready(&self) {

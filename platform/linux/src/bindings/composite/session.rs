@@ -4,24 +4,24 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use drystone_component::wire::{Arrival, Connection, Handle, Reader, put_opaque, put_u64};
-use drystone_extension::composite::{ClientId, Event, Failure, Hash, Quota, Refusal, RunId, VarTable, Why};
+use drystone_extension::composite::{Event, Failure, Hash, Quota, Refusal, RunId, VarTable, Why};
 
 use super::port::Ports;
-use super::{Composites, QUOTA};
-use crate::bindings::peer::Line;
+use super::{QUOTA, Server};
 use crate::reactor::Expectation;
 use drystone_extension::composite::shipping::{
     BUDGET, CANCELLED, ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN,
 };
+use drystone_kortex::peer::{ClientId, Line, Shipper};
 
 /// How a program is named that the server knows.
 const BYTES_OF_HASH: usize = 32;
 
 /// See the head of this file.
-pub(in crate::bindings) struct Session {
+pub(super) struct Session {
     pub(super) me: Weak<Session>,
     line: Weak<dyn Line>,
-    composites: Rc<Composites>,
+    composites: Rc<Server>,
     client: ClientId,
     handle: Handle,
     /// The run that begins when its program is remembered.
@@ -43,13 +43,13 @@ enum Reply {
 }
 
 impl Session {
-    pub(in crate::bindings) fn new(
+    pub(super) fn new(
         line: &Rc<dyn Line>,
-        composites: &Rc<Composites>,
+        composites: &Rc<Server>,
         client: ClientId,
         handle: Handle,
     ) -> Rc<Session> {
-        let may_come = line.reactor().expect();
+        let may_come = line.expected().expect();
         let (line, composites) = (Rc::downgrade(line), composites.clone());
         Rc::new_cyclic(|me| Session {
             me: me.clone(),
@@ -63,36 +63,6 @@ impl Session {
             owed: RefCell::default(),
             _may_come: may_come,
         })
-    }
-
-    /// The client has said something, or gone. `false`: it is over.
-    pub(in crate::bindings) fn hear(&self, connection: &RefCell<Connection>) -> bool {
-        self.owed.take().into_iter().for_each(|reply| self.reply(reply));
-        loop {
-            let arrival = connection.borrow_mut().arrival(self.handle);
-            let message = match arrival {
-                Arrival::Nothing => return true,
-                Arrival::Message(message) => message,
-                Arrival::Closed | Arrival::Lost(_) => {
-                    connection.borrow_mut().close(self.handle);
-                    return false;
-                }
-            };
-            if self.owed.borrow().is_some() {
-                return true;
-            }
-            let take = |bytes: &[u8]| match message {
-                RUN if self.run.get().is_none() && self.asked.borrow().is_none() => Request::run(bytes),
-                RESUME if self.is_stopped.get() => Request::resume(bytes),
-                _ => Err("a message has come where the protocol doesn't allow it".to_string()),
-            };
-            let (request, _) = connection.borrow_mut().take(self.handle, take);
-            let begun = request.map(|request| self.begin(request));
-            if let Err(why) = begun {
-                connection.borrow_mut().abandon(self.handle, &why);
-                return false;
-            }
-        }
     }
 
     fn begin(&self, request: Request) {
@@ -144,7 +114,7 @@ impl Session {
         };
         let offers = asked.names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
         let interfaces: Vec<_> = offers.iter().map(|(offer, _)| offer.interface()).collect();
-        let ports = Ports::new(self.me.clone(), line.reactor(), offers);
+        let ports = Ports::new(self.me.clone(), line.expected(), offers);
         let server = &mut *self.composites.server.borrow_mut();
         server.admit(self.client, Quota { rounds: asked.rounds, ..QUOTA });
         let run = server.start(self.client, program, &asked.table, &interfaces, ports)?;
@@ -224,6 +194,37 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.forget();
+    }
+}
+
+impl Shipper for Session {
+    fn hear(&self, connection: &RefCell<Connection>) -> bool {
+        self.owed.take().into_iter().for_each(|reply| self.reply(reply));
+        loop {
+            let arrival = connection.borrow_mut().arrival(self.handle);
+            let message = match arrival {
+                Arrival::Nothing => return true,
+                Arrival::Message(message) => message,
+                Arrival::Closed | Arrival::Lost(_) => {
+                    connection.borrow_mut().close(self.handle);
+                    return false;
+                }
+            };
+            if self.owed.borrow().is_some() {
+                return true;
+            }
+            let take = |bytes: &[u8]| match message {
+                RUN if self.run.get().is_none() && self.asked.borrow().is_none() => Request::run(bytes),
+                RESUME if self.is_stopped.get() => Request::resume(bytes),
+                _ => Err("a message has come where the protocol doesn't allow it".to_string()),
+            };
+            let (request, _) = connection.borrow_mut().take(self.handle, take);
+            let begun = request.map(|request| self.begin(request));
+            if let Err(why) = begun {
+                connection.borrow_mut().abandon(self.handle, &why);
+                return false;
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use async_nats::{Message, Subscriber};
 use drystone_component::Interface;
+use drystone_kortex::peer::{Names, Offer, Wanted};
 use futures_util::StreamExt;
 use tokio::sync::oneshot;
 
@@ -16,7 +17,6 @@ use super::envelope::{Envelope, Kind};
 use super::link::Link;
 use super::register;
 use super::session::{Open, Session};
-use crate::bindings::peer::{Names, Offer, Wanted};
 
 /// Those who offer the same under this name share its clients.
 const GROUP: &str = "drystone";

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use async_nats::{Message, StatusCode, Subject};
 use drystone_component::wire::{Limits, Role};
+use drystone_kortex::Expected;
+use drystone_kortex::peer::{Composites, Line, Names, Offer, Peer};
 
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
-use crate::bindings::composite::Composites;
-use crate::bindings::peer::{Line, Names, Offer, Peer};
-use crate::reactor::{Handler, Reactor, Time};
+use crate::reactor::{Handler, Time};
 
 /// How long a server may take to answer a client that begins.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -321,12 +321,12 @@ impl Line for Link {
         Some((self.names.as_deref()?.find(name)?, 1))
     }
 
-    fn composites(&self) -> Option<&Rc<Composites>> {
+    fn composites(&self) -> Option<&Rc<dyn Composites>> {
         self.names.as_ref().map(|_| &self.session.composites)
     }
 
-    fn reactor(&self) -> &Rc<Reactor> {
-        &self.session.reactor
+    fn expected(&self) -> &Expected {
+        self.session.reactor.expected()
     }
 }
 

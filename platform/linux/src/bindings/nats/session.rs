@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::message::OutboundMessage;
 use async_nats::{Client, Subscriber};
+use drystone_kortex::peer::Composites;
 
 use super::access::Access;
 use super::bell::Bell;
@@ -26,7 +27,6 @@ use super::export::Export;
 use super::link::Link;
 use super::partner::Partners;
 use super::register::Found;
-use crate::bindings::composite::Composites;
 use crate::reactor::{Handler, Reactor};
 
 /// Most bytes in a message.
@@ -42,7 +42,7 @@ pub(super) struct Session {
     pub(super) reactor: Rc<Reactor>,
     engines: Engines,
     access: Access,
-    pub(super) composites: Rc<Composites>,
+    pub(super) composites: Rc<dyn Composites>,
     /// Where the bell is heard.
     source: usize,
     /// Stands for what can't be sent yet.
@@ -106,7 +106,7 @@ impl Session {
     pub(super) fn new(
         reactor: &Rc<Reactor>,
         engines: &Engines,
-        composites: &Rc<Composites>,
+        composites: &Rc<dyn Composites>,
         access: Access,
     ) -> Rc<Session> {
         let session = Rc::new_cyclic(|me| Session {

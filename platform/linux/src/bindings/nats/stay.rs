@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use drystone_kortex::peer::{Line, Wanted};
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::link::Link;
 use super::session::Session;
-use crate::bindings::peer::{Line, Wanted};
 
 /// See the head of this file.
 pub(super) struct Stay {

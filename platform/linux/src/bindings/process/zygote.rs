@@ -16,6 +16,7 @@ use std::process::ExitStatus;
 use std::ptr;
 
 use drystone_component::{Program, Template};
+use drystone_kortex::domain::Trust;
 use rustix::cmsg_space;
 use rustix::io::retry_on_intr;
 use rustix::net::{
@@ -25,7 +26,7 @@ use rustix::net::{
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
 
 use crate::Options;
-use crate::bindings::channel::{Offer, Trust};
+use crate::bindings::channel::Offer;
 use crate::bindings::confine::Confinement;
 use crate::bindings::domain;
 use crate::threads;

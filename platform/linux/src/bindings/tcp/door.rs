@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::rc::Rc;
 
+use drystone_kortex::peer::{Composites, Names};
+
 use super::credentials::Credentials;
 use super::link::Link;
-use crate::bindings::composite::Composites;
 use crate::bindings::entry::Entry;
-use crate::bindings::peer::Names;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 
@@ -21,7 +21,7 @@ pub(super) struct Door {
 /// What who comes in may ask for.
 pub(super) struct Exports {
     pub(super) names: Rc<Names>,
-    pub(super) composites: Rc<Composites>,
+    pub(super) composites: Rc<dyn Composites>,
 }
 
 impl Door {
@@ -33,7 +33,7 @@ impl Door {
         reactor: &Rc<Reactor>,
         address: SocketAddr,
         credentials: Option<Rc<Credentials>>,
-        composites: Rc<Composites>,
+        composites: Rc<dyn Composites>,
     ) -> Result<Rc<Door>, String> {
         let exports = Rc::new(Exports { names: Rc::default(), composites });
         let take = {

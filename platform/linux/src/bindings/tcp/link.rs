@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use std::vec;
 
 use drystone_component::wire::{Limits, Role};
+use drystone_kortex::Expected;
+use drystone_kortex::peer::{Composites, Line, Offer, Peer};
 use mio::net::TcpStream;
 
 use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
 use super::door::Exports;
 use crate::bindings::alive::{expect_receipt, keep_alive};
-use crate::bindings::composite::Composites;
-use crate::bindings::peer::{Line, Offer, Peer};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
 use crate::reactor::{Drain, Handler, Reactor, Time};
@@ -331,12 +331,12 @@ impl Line for Link {
         Some((self.exports.as_ref()?.names.find(name)?, 1))
     }
 
-    fn composites(&self) -> Option<&Rc<Composites>> {
+    fn composites(&self) -> Option<&Rc<dyn Composites>> {
         self.exports.as_ref().map(|exports| &exports.composites)
     }
 
-    fn reactor(&self) -> &Rc<Reactor> {
-        &self.reactor
+    fn expected(&self) -> &Expected {
+        self.reactor.expected()
     }
 }
 

@@ -1,21 +1,48 @@
 //! A channel with the communications that go over it: what two domains have between them.
 
-use std::cell::{Cell, RefCell};
-use std::io::{self, Write};
-use std::rc::{Rc, Weak};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::{Rc, Weak};
+use alloc::string::String;
+use core::cell::{Cell, RefCell};
 
 use drystone_component::Interface;
 use drystone_component::wire::{Limits, Role};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment, Waker};
 
-use crate::bindings::channel::End;
-use crate::bindings::composite::{Composites, Ships, taker};
-use crate::bindings::peer::{Brought, Line, Names, Offer, Peer, Wanted};
-use crate::bindings::rings::Served;
-use crate::reactor::{Expectation, Reactor};
+use super::channel::End;
+use super::rings::{Rings, Served};
+use crate::peer::{Brought, Composites, Line, Names, Offer, Peer, Wanted};
+use crate::{Expectation, Expected};
+
+/// What a platform gives to the channels of a program.
+pub trait Home: 'static {
+    /// Those that it serves.
+    fn rings(&self) -> &Rings;
+
+    /// What may come from outside, which includes what comes over them.
+    fn expected(&self) -> &Expected;
+
+    /// Writes a message to standard error.
+    fn report(&self, message: &str);
+
+    /// What is taken of another domain at most: as much memory is there.
+    fn limits(&self) -> Limits {
+        Limits { largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
+    }
+}
+
+/// Who is at this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// The program that holds a component, which is at the other end. It doesn't trust that one as far as that one trusts it.
+    Holder,
+    /// The component.
+    Guest,
+}
 
 /// Signs that two domains show each other.
-pub(crate) mod sign {
+pub(super) mod sign {
     /// Of a component: its BEGIN and ACTIVITY have ended.
     pub(crate) const PASSIVE: u32 = 1;
     /// Of a component: it has been deleted in good order.
@@ -32,16 +59,10 @@ pub(crate) mod sign {
     pub(super) const LAST: u32 = 2;
 }
 
-/// What each side takes of the other, where so many messages of a communication may be on their way.
-fn limits(capacity: u32) -> Limits {
-    let usual = Limits::default().messages;
-    Limits { messages: usual.min(capacity), largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
-}
-
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
 /// See the head of this file.
-pub(crate) struct Link {
+pub struct Link {
     me: Weak<Link>,
     /// Where the component is, for people.
     name: Rc<str>,
@@ -49,18 +70,17 @@ pub(crate) struct Link {
     /// Messages of a communication that may be on their way to this side.
     capacity: u32,
     names: Rc<Names>,
-    reactor: Rc<Reactor>,
+    home: Rc<dyn Home>,
+    party: Party,
     end: RefCell<End>,
-    /// Its place in the reactor.
-    source: Cell<Option<usize>>,
     expectation: RefCell<Option<Expectation>>,
     /// What the other side shows.
     sign: Cell<u32>,
     lost: Cell<bool>,
     /// Why.
     why: RefCell<String>,
-    /// What runs composite calls, in a domain that its program may ship some to. It doesn't trust the domain as far.
-    composites: Option<Rc<Composites>>,
+    /// What runs composite calls that come from the holder, and ships them from there.
+    composites: Option<Rc<dyn Composites>>,
     /// What was made there, if that is to be missed.
     component: Cell<Option<&'static str>>,
     /// Whom to wake when these change.
@@ -68,26 +88,31 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side; with what runs
-    /// composite calls at the end where the component is. It is served until [`hang_up`](Link::hang_up).
-    pub(crate) fn new(
+    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. The name says where
+    /// the other side is, for people. It is served until [`hang_up`](Link::hang_up).
+    pub fn new(
         name: &str,
-        end: End,
-        composites: Option<Rc<Composites>>,
-        reactor: &Rc<Reactor>,
+        (party, end): (Party, End),
+        home: &Rc<dyn Home>,
+        composites: Option<Rc<dyn Composites>>,
         capacity: u32,
-    ) -> io::Result<Rc<Link>> {
-        let role = if composites.is_some() { Role::Acceptor } else { Role::Dialer };
+    ) -> Rc<Link> {
+        let role = match party {
+            Party::Holder => Role::Dialer,
+            Party::Guest => Role::Acceptor,
+        };
+        let usual = home.limits();
+        let limits = Limits { messages: usual.messages.min(capacity), ..usual };
         let link = Rc::new_cyclic(|me| Link {
             me: me.clone(),
             name: name.into(),
-            peer: Peer::new(role, limits(capacity)),
+            peer: Peer::new(role, limits),
             capacity,
             names: Rc::default(),
-            reactor: reactor.clone(),
+            home: home.clone(),
+            party,
             end: RefCell::new(end),
-            source: Cell::new(None),
-            expectation: RefCell::new(Some(reactor.expect())),
+            expectation: RefCell::new(Some(home.expected().expect())),
             sign: Cell::new(0),
             lost: Cell::new(false),
             why: RefCell::default(),
@@ -95,8 +120,8 @@ impl Link {
             component: Cell::default(),
             watcher: RefCell::default(),
         });
-        link.source.set(Some(reactor.serve(link.clone())?));
-        Ok(link)
+        home.rings().add(link.clone());
+        link
     }
 
     fn line(&self) -> Rc<dyn Line> {
@@ -108,61 +133,59 @@ impl Link {
     }
 
     /// What reaches an interface that the other side exports by this name.
-    pub(crate) fn reach(self: &Rc<Link>, interface: &'static Interface, name: &str) -> Box<dyn Reach> {
+    pub fn reach(self: &Rc<Link>, interface: &'static Interface, name: &str) -> Box<dyn Reach> {
         Box::new(Bound { link: self.clone(), wanted: self.wanted(interface, name) })
     }
 
     /// Exports an interface to the other side, once by each name.
-    pub(crate) fn export(&self, interface: &'static Interface, name: &str) -> Box<dyn Exported> {
+    pub fn export(&self, interface: &'static Interface, name: &str) -> Box<dyn Exported> {
         let wanted = self.wanted(interface, name);
         let offer = self.names.add(&wanted).expect("a component has each of its interfaces once");
-        let may_come = self.reactor.expect();
-        let (names, there) = (self.names.clone(), wanted.there);
-        Box::new(Brought { offer, there, names, _door: (), _may_come: may_come })
+        Box::new(Brought::new(&self.names, offer, (), self.home.expected()))
     }
 
     /// Where it is served.
-    pub(crate) fn reactor(&self) -> &Rc<Reactor> {
-        &self.reactor
+    pub(super) fn home(&self) -> &Rc<dyn Home> {
+        &self.home
     }
 
     /// Whether there is anything that the other side was not sent.
-    pub(crate) fn has_output(&self) -> bool {
+    pub fn has_output(&self) -> bool {
         self.peer.has_output()
     }
 
     /// Whether all that the other side has begun is over here.
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.peer.is_quiet()
     }
 
     /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is over.
-    pub(crate) fn watch(&self, watcher: Waker) {
+    pub fn watch(&self, watcher: Waker) {
         *self.watcher.borrow_mut() = Some(watcher);
     }
 
     /// What the other side shows.
-    pub(crate) fn sign(&self) -> u32 {
+    pub fn sign(&self) -> u32 {
         self.sign.get()
     }
 
     /// Shows the other side this.
-    pub(crate) fn show(&self, sign: u32) {
+    pub fn show(&self, sign: u32) {
         self.end.borrow_mut().show(sign);
     }
 
     /// Whether the other side is there no more.
-    pub(crate) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.lost.get()
     }
 
     /// Why, if its component has not been deleted in good order.
-    pub(crate) fn ended(&self) -> Option<String> {
+    pub fn ended(&self) -> Option<String> {
         (self.is_lost() && self.sign() != sign::GONE).then(|| self.why.borrow().clone())
     }
 
     /// If the other side ends and doesn't say so itself, people are told that the component has.
-    pub(crate) fn miss(&self, component: &'static str) {
+    pub fn miss(&self, component: &'static str) {
         self.component.set(Some(component));
     }
 
@@ -177,15 +200,15 @@ impl Link {
     }
 
     /// The same, unexpectedly.
-    pub(crate) fn lose(&self, why: &str) {
+    pub fn lose(&self, why: &str) {
         if let Some(component) = self.component.take().filter(|_| !self.is_lost()) {
-            let _ = writeln!(io::stderr(), "warning: {component} AT {} has ended: {why}", self.name);
+            self.home.report(&format!("warning: {component} AT {} has ended: {why}\n", self.name));
         }
         self.part(why);
     }
 
     /// Its process has ended, or whatever it was in: what it said last is heard before.
-    pub(crate) fn end(&self, why: &str) {
+    pub fn end(&self, why: &str) {
         self.hear();
         let sign = self.end.borrow_mut().sign();
         match sign {
@@ -195,11 +218,9 @@ impl Link {
     }
 
     /// The channel isn't served any more.
-    pub(crate) fn hang_up(&self) {
+    pub fn hang_up(&self) {
         self.part("it has ended");
-        if let Some(source) = self.source.take() {
-            self.reactor.leave_alone(source, self);
-        }
+        self.home.rings().remove(self);
     }
 
     fn alert(&self) {
@@ -254,7 +275,7 @@ impl Line for Link {
         &self.peer
     }
 
-    /// The reactor sees that there is mail.
+    /// The home sees that there is mail.
     fn send_soon(&self) {}
 
     fn send_now(&self) {
@@ -275,12 +296,12 @@ impl Line for Link {
         self.alert();
     }
 
-    fn composites(&self) -> Option<&Rc<Composites>> {
-        self.composites.as_ref()
+    fn composites(&self) -> Option<&Rc<dyn Composites>> {
+        self.composites.as_ref().filter(|_| self.party == Party::Guest)
     }
 
-    fn reactor(&self) -> &Rc<Reactor> {
-        &self.reactor
+    fn expected(&self) -> &Expected {
+        self.home.expected()
     }
 }
 
@@ -297,14 +318,15 @@ impl Reach for Bound {
 
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Bound { link, wanted } = self;
-        let is_there = link.composites.is_none();
+        let ships = link.party == Party::Holder && link.composites.is_some();
         let number = Rc::as_ptr(link).addr();
-        is_there.then_some(Harbour { program: &link.name, number, name: &wanted.there, is_open: true })
+        ships.then_some(Harbour { program: &link.name, number, name: &wanted.there, is_open: true })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
-        let taker = Bound { link: self.link.clone(), wanted: taker(&self.link.name) };
-        Some(Box::new(Ships::new(Box::new(taker), self.harbour()?, shipment)))
+        let (link, composites) = (self.link.clone(), self.link.composites.as_ref()?);
+        let wanted = composites.service().wanted(&link.name);
+        Some(composites.ship(Box::new(Bound { link, wanted }), self.harbour()?, shipment))
     }
 }
 

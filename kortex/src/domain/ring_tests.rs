@@ -1,6 +1,7 @@
 //! A ring in this process' own memory, so that Miri sees every access. Under it: `-Zmiri-many-seeds` tries schedules.
 
-use std::thread;
+use std::vec::Vec;
+use std::{format, thread};
 
 use super::strangers::Memory;
 use super::*;
@@ -87,7 +88,7 @@ fn bytes_come_in_order_from_another_thread() {
     });
 }
 
-/// See the fuzzer `ring`.
+/// See the fuzzer `ring`, which begins with the same seeds.
 #[test]
 #[cfg_attr(
     miri,
@@ -101,7 +102,7 @@ fn nonsense_from_the_other_side_is_found_out() {
         random ^= random << 17;
         random
     };
-    for _ in 0..if cfg!(miri) { 100 } else { 100_000 } {
+    for _ in 0..100_000 {
         let mut bytes = Vec::new();
         for _ in 0..8 {
             let wrong = match next() % 3 {
@@ -113,5 +114,17 @@ fn nonsense_from_the_other_side_is_found_out() {
             bytes.extend(wrong.to_be_bytes());
         }
         strangers::talk(&bytes);
+    }
+    for seed in ["good", "wrong"] {
+        let seed = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/ring/{}"), seed);
+        let seed = std::fs::read(seed).expect("it can be read");
+        for _ in 0..20_000 {
+            let mut bytes = seed.clone();
+            for _ in 0..next() % 8 {
+                let at = next() as usize % bytes.len();
+                bytes[at] = next() as u8;
+            }
+            strangers::talk(&bytes);
+        }
     }
 }

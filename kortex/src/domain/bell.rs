@@ -1,53 +1,40 @@
 //! How one side of a channel sleeps without missing what the other does.
 //!
 //! Each side has a word in the shared memory that says whether it sleeps. Whoever has published something looks at the
-//! other's word, and wakes it only if it does, by an eventfd that the sleeper's epoll watches for edges: nobody
-//! has to read it. (On a futex it sleeps as well as in an epoll, but could be woken by nothing else; `futex_waitv`
-//! with a second word for all else costs as much as the epoll does.)
+//! other's word, and wakes it only if it does, by what their platform has for that. It must not be forgotten if the sleeper, who has
+//! said that it sleeps, hasn't begun to.
 //!
 //! # Why no wake is lost
 //!
 //! Who goes to sleep stores "asleep", then has a `SeqCst` fence, then looks once more for news; who has news stores
 //! them, has a `SeqCst` fence, then looks whether the other sleeps. The two fences have an order. If the sleeper's is
 //! first, the other sees that it sleeps and wakes it; else the sleeper sees the news and doesn't go to sleep. Both may
-//! happen, neither cannot. Between the sleeper's look and its epoll a wake isn't lost either: the edge stays there.
+//! happen, neither cannot.
 //!
 //! A peer that doesn't keep to that can wake for nothing, or not wake when it has news, which is as if it had none. It
 //! can't keep a side asleep that anything else wants.
-//!
-//! # Soundness
-//!
-//! The system call gets eight bytes.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::atomic::{AtomicU32, Ordering::*, fence};
+use core::sync::atomic::{AtomicU32, Ordering::*, fence};
 
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
 
 /// This side goes to sleep, unless it finds news when it looks once more, now.
-pub(crate) fn lie_down(word: &AtomicU32) {
+pub(super) fn lie_down(word: &AtomicU32) {
     word.store(ASLEEP, Relaxed);
     fence(SeqCst);
 }
 
 /// This side is awake.
-pub(crate) fn get_up(word: &AtomicU32) {
+pub(super) fn get_up(word: &AtomicU32) {
     word.store(AWAKE, Relaxed);
 }
 
 /// There are news, published before this: whether the other side sleeps. It counts as awake from now on, and has to be
-/// [woken](wake).
-pub(crate) fn knock(word: &AtomicU32) -> bool {
+/// woken.
+pub(super) fn knock(word: &AtomicU32) -> bool {
     fence(SeqCst);
     word.load(Relaxed) != AWAKE && word.swap(AWAKE, AcqRel) != AWAKE
-}
-
-/// Wakes who sleeps: adds 1 to its eventfd.
-pub(crate) fn wake(event: BorrowedFd) {
-    let one = 1u64;
-    // SAFETY: see the head of this file. If its count is full, there has been an edge already.
-    unsafe { libc::write(event.as_raw_fd(), (&raw const one).cast(), size_of_val(&one)) };
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@
 //!
 //! See `ring`: the memory is there as long as its sides are used, which one thread does.
 
+use alloc::boxed::Box;
+use alloc::vec;
+
 use super::*;
 
 /// A ring of threads, which isn't mirrored.
@@ -31,7 +34,10 @@ impl Memory {
 
 /// Steps of the other side, which writes what it likes where it may, and of this one, which reads and writes as it does in a
 /// channel: it finds out that something is wrong, or stays inside its rings.
-pub(crate) fn talk(steps: &[u8]) {
+///
+/// # Panics
+/// It does neither.
+pub fn talk(steps: &[u8]) {
     const CAPACITY: usize = 32;
     let (mut from, mut to) = (Memory::new(CAPACITY), Memory::new(CAPACITY));
     let (theirs, ours) = (from.place(), to.place());

@@ -1,4 +1,4 @@
-//! A ring of bytes between one writer and one reader, in memory that both map: two processes, or two threads.
+//! A ring of bytes between one writer and one reader, in memory that both see: two domains.
 //!
 //! Indices count the bytes that were ever written and ever read, and never go back; where they stand in the ring is
 //! their remainder. Each side keeps its own index to itself and only tells it: what it reads of the other's is checked
@@ -17,43 +17,43 @@
 //! another process, and [`Reader::bytes`] must not be used for it: what it changes meanwhile would be a reference's
 //! target. [`Reader::copy_to`] copies what is there, once, and who looks at the copy sees one value of each byte.
 
-use std::ptr;
-use std::slice;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 /// On cache lines of its own (two: processors fetch them in pairs).
 #[repr(C, align(128))]
 #[derive(Default)]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(super) struct Line<T>(pub(super) T);
 
 /// What both sides of a ring see besides its bytes. All 0 at the beginning.
 #[repr(C)]
 #[derive(Default)]
-pub(crate) struct Indices {
+pub(super) struct Indices {
     /// Bytes ever published.
-    pub(crate) tail: Line<AtomicU64>,
+    pub(super) tail: Line<AtomicU64>,
     /// Bytes ever read.
-    pub(crate) head: Line<AtomicU64>,
+    pub(super) head: Line<AtomicU64>,
     /// Not 0: the writer waits for room.
-    pub(crate) starved: Line<AtomicU32>,
+    pub(super) starved: Line<AtomicU32>,
 }
 
 /// Where a ring lies.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(super) struct Place {
     /// Shared with the other side.
-    pub(crate) indices: *const Indices,
+    pub(super) indices: *const Indices,
     /// The first byte.
-    pub(crate) bytes: *mut u8,
+    pub(super) bytes: *mut u8,
     /// How many: a power of two.
-    pub(crate) capacity: usize,
+    pub(super) capacity: usize,
     /// Behind the last byte the first follows again, so that every part of the ring is one piece.
-    pub(crate) mirrored: bool,
+    pub(super) mirrored: bool,
 }
 
 /// The other side's index makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Garbage;
+pub struct Garbage;
 
 impl Place {
     fn indices(&self) -> &Indices {
@@ -71,7 +71,7 @@ impl Place {
 }
 
 /// The side that writes.
-pub(crate) struct Writer {
+pub(super) struct Writer {
     place: Place,
     /// Bytes ever written.
     tail: u64,
@@ -84,12 +84,12 @@ pub(crate) struct Writer {
 impl Writer {
     /// # Safety
     /// See the head of this file.
-    pub(crate) unsafe fn new(place: Place) -> Writer {
+    pub(super) unsafe fn new(place: Place) -> Writer {
         Writer { place, tail: 0, published: 0, head: 0 }
     }
 
     /// Room for more bytes, in one piece: `least` if there is so much in the whole ring, else what there is.
-    pub(crate) fn room(&mut self, least: usize) -> Result<&mut [u8], Garbage> {
+    pub(super) fn room(&mut self, least: usize) -> Result<&mut [u8], Garbage> {
         if self.free() < least {
             self.look()?;
         }
@@ -100,13 +100,13 @@ impl Writer {
     }
 
     /// So many bytes have been written at the beginning of [`room`](Self::room).
-    pub(crate) fn commit(&mut self, bytes: usize) {
+    pub(super) fn commit(&mut self, bytes: usize) {
         assert!(bytes <= self.free());
         self.tail += bytes as u64;
     }
 
     /// Writes as many of the bytes as there is room for.
-    pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<usize, Garbage> {
+    pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<usize, Garbage> {
         let mut written = 0;
         while !bytes.is_empty() {
             let room = self.room(bytes.len())?;
@@ -123,7 +123,7 @@ impl Writer {
     }
 
     /// Lets the reader see all that was written; whether that was anything.
-    pub(crate) fn publish(&mut self) -> bool {
+    pub(super) fn publish(&mut self) -> bool {
         let news = self.tail != self.published;
         if news {
             self.place.indices().tail.0.store(self.tail, Release);
@@ -133,12 +133,12 @@ impl Writer {
     }
 
     /// Says whether the reader shall tell when it has made room.
-    pub(crate) fn starve(&mut self, starved: bool) {
+    pub(super) fn starve(&mut self, starved: bool) {
         self.place.indices().starved.0.store(starved as u32, Relaxed);
     }
 
     /// Whether the reader has read anything since the last look at that.
-    pub(crate) fn has_changed(&self) -> bool {
+    pub(super) fn has_changed(&self) -> bool {
         self.place.indices().head.0.load(Relaxed) != self.head
     }
 
@@ -157,7 +157,7 @@ impl Writer {
 }
 
 /// The side that reads.
-pub(crate) struct Reader {
+pub(super) struct Reader {
     place: Place,
     /// Bytes ever read.
     head: u64,
@@ -168,12 +168,12 @@ pub(crate) struct Reader {
 impl Reader {
     /// # Safety
     /// See the head of this file.
-    pub(crate) unsafe fn new(place: Place) -> Reader {
+    pub(super) unsafe fn new(place: Place) -> Reader {
         Reader { place, head: 0, tail: 0 }
     }
 
     /// How many bytes there are to read.
-    pub(crate) fn look(&mut self) -> Result<usize, Garbage> {
+    pub(super) fn look(&mut self) -> Result<usize, Garbage> {
         let tail = self.place.indices().tail.0.load(Acquire);
         if tail < self.tail || tail - self.head > self.place.capacity as u64 {
             return Err(Garbage);
@@ -183,7 +183,7 @@ impl Reader {
     }
 
     /// Whether anything has been published that wasn't read.
-    pub(crate) fn has_changed(&self) -> bool {
+    pub(super) fn has_changed(&self) -> bool {
         self.place.indices().tail.0.load(Relaxed) != self.head
     }
 
@@ -191,14 +191,14 @@ impl Reader {
     ///
     /// # Safety
     /// The writer is in this process: see the head of this file.
-    pub(crate) unsafe fn bytes(&self) -> &[u8] {
+    pub(super) unsafe fn bytes(&self) -> &[u8] {
         let (bytes, piece) = self.place.piece(self.head, (self.tail - self.head) as usize);
         // SAFETY: published, and not overwritten before `skip`.
         unsafe { slice::from_raw_parts(bytes, piece) }
     }
 
     /// Copies what the last [`look`](Self::look) found, or its first piece, as far as there is room for it.
-    pub(crate) fn copy_to(&self, room: &mut [u8]) -> usize {
+    pub(super) fn copy_to(&self, room: &mut [u8]) -> usize {
         let (bytes, piece) = self.place.piece(self.head, (self.tail - self.head) as usize);
         let piece = piece.min(room.len());
         // SAFETY: inside the ring, of which `room` is no part. Whatever another process writes there meanwhile, each
@@ -208,21 +208,21 @@ impl Reader {
     }
 
     /// So many bytes have been read: they make room. Whether the writer waits for that, as it may have said before.
-    pub(crate) fn skip(&mut self, bytes: usize) {
+    pub(super) fn skip(&mut self, bytes: usize) {
         assert!(bytes as u64 <= self.tail - self.head);
         self.head += bytes as u64;
         self.place.indices().head.0.store(self.head, Release);
     }
 
     /// Whether the writer waits for room. What was [`skip`](Self::skip)ped has to be told before, by a fence.
-    pub(crate) fn writer_starves(&self) -> bool {
+    pub(super) fn writer_starves(&self) -> bool {
         self.place.indices().starved.0.load(Relaxed) != 0
     }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
 #[path = "ring_strangers.rs"]
-pub(super) mod strangers;
+pub mod strangers;
 #[cfg(test)]
 #[path = "ring_tests.rs"]
 mod tests;

@@ -1,0 +1,180 @@
+//! `AT "user:store"` on a machine: a component in an address space of its own does what it does in a process of its own, and whatever it does
+//! beside that is its own end.
+
+use std::fs;
+use std::path::Path;
+
+use super::{boot, build, is_there, run, said, same};
+use crate::domains::with_server;
+use crate::with::alone;
+use crate::{DRYSTONE, complaint, folder_with, printed, status};
+
+/// What is printed in both places, where both complain about the same.
+#[track_caller]
+fn printed_by(text: &str) -> String {
+    let (printed, complaint, status) = same(text, &[], |_| ());
+    assert!(status == 0 && !complaint.contains("error"), "{status}: {complaint}");
+    printed
+}
+
+#[test]
+fn a_component_answers_from_an_address_space_of_its_own() {
+    if !is_there() {
+        return;
+    }
+    let text = with_server(
+        "NEW(s) AT \"user:store\" BY Lrpc(confined: TRUE, memory: 100000000);
+         FOR i := 1 TO 100 DO s!Say(TEXT(i)); s?Heard(x) END; WRITE(x);
+         d := \"0123456789\"; FOR k := 1 TO 17 DO d := d + d END;
+         s!Say(d); s?Heard(x); WRITE(LENGTH(x)); IF x = \"<\" + d + \">\" THEN WRITE(\" equal\") END",
+    );
+    assert_eq!(printed_by(&text), "<100>1310722 equal");
+}
+
+/// It begins communications itself, with who is slow, and has its own BEGIN, ACTIVITY and FINALLY.
+#[test]
+fn a_component_there_uses_what_it_requires() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT Main;
+         INTERFACE Numbers; { IN Number(i: INTEGER) } END Numbers;
+         COMPONENT Source REQUIRES Numbers;
+           VARIABLE i: INTEGER;
+           ACTIVITY FOR i := 1 TO 3000 DO Numbers!Number(i) END
+           FINALLY WRITE(\"finally \")
+         END Source;
+         COMPONENT Sum OFFERS Numbers;
+           IMPLEMENTATION Numbers; VARIABLE i, sum: INTEGER;
+           BEGIN
+             WHILE ?Number DO ?Number(i); INC(sum, i); IF i MOD 1000 = 0 THEN PASSIVATE(1) END END;
+             WRITE(sum)
+           END Numbers;
+         END Sum;
+         VARIABLE source: Source; sum: Sum;
+         BEGIN
+           NEW(sum); NEW(source) AT \"user:store\"; CONNECT(Numbers(source), sum); DELETE(source); DELETE(sum)
+         END Main;";
+    assert_eq!(printed_by(text), "finally 4501500");
+}
+
+#[test]
+fn composed_factories_stand_before_a_domain() {
+    if !is_there() {
+        return;
+    }
+    assert_eq!(printed_by(include_str!("composed.dry")), "101 101 lost lost 309 401 501 ");
+}
+
+/// One counts for ever, one for a while, the program itself too: all come to what they want.
+#[test]
+fn who_computes_keeps_nobody_from_running() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT Main;
+         INTERFACE Ask; { IN Go(n: INTEGER) OUT Done(x: INTEGER) } END Ask;
+         COMPONENT Busy OFFERS Ask;
+           IMPLEMENTATION Ask; VARIABLE n, i, s: INTEGER;
+           BEGIN
+             WHILE ?Go DO
+               ?Go(n); s := 0; i := 0;
+               WHILE i # n DO s := (s * 31 + i) MOD 1000003; INC(i) END;
+               !Done(s)
+             END
+           END Ask;
+         END Busy;
+         VARIABLE a, b, c: Busy; x, i, begin: INTEGER;
+         BEGIN
+           NEW(a) AT \"user:a\"; NEW(b) AT \"user:b\"; NEW(c) AT \"user:c\";
+           a!Go(-1); b!Go(2000000);
+           FOR i := 1 TO 5 DO PASSIVATE(10); c!Go(i); c?Done(x); WRITE(x); WRITE(\" \") END;
+           begin := TIME; REPEAT INC(i) UNTIL TIME - begin > 100;
+           b?Done(x); WRITE(x); HALT(7)
+         END Main;";
+    let (printed, complaint, status) = same(text, &[], |_| ());
+    assert_eq!((printed.as_str(), complaint.as_str(), status), ("0 1 33 1026 31810 371837", "", 7));
+}
+
+#[test]
+fn a_domain_that_ends_takes_nothing_else_with_it() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT Main;
+         INTERFACE Ask; { IN Go(n: INTEGER) OUT Done(x: INTEGER) } END Ask;
+         COMPONENT Server OFFERS Ask;
+           IMPLEMENTATION Ask; VARIABLE n, i: INTEGER; x: TEXT;
+           BEGIN
+             WHILE ?Go DO
+               ?Go(n);
+               IF n = 1 THEN HALT(3) ELSIF n = 2 THEN i := 1 DIV (n - 2)
+               ELSE x := \"0123456789\"; FOR i := 4 TO n DO x := x + x END END;
+               !Done(LENGTH(x))
+             END
+           END Ask;
+         END Server;
+         VARIABLE server[i: INTEGER]: Server; i, x: INTEGER;
+         BEGIN
+           FOR i := 1 TO 4 DO NEW(server[i]) AT \"user:\" + TEXT(i) BY Lrpc(memory: 3000000) END;
+           FOR i := 1 TO 3 DO
+             IF i = 3 THEN server[i]!Go(40) ELSE server[i]!Go(i) END;
+             IF ~server[i]?Done THEN WRITE(\"lost \") END;
+             server[4]!Go(3 + i); server[4]?Done(x); WRITE(x); WRITE(\" \")
+           END
+         END Main;";
+    let (printed, complaint, status) = same(text, &[], |_| ());
+    assert_eq!((printed.as_str(), status), ("lost 20 lost 40 lost 80 ", 0), "{complaint}");
+    assert!(complaint.contains("division by zero") && complaint.contains("out of memory"), "{complaint}");
+}
+
+/// In a machine that has memory for some of them.
+#[test]
+fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
+    if !is_there() {
+        return;
+    }
+    let text = with_server(
+        "FOR i := 1 TO 300 DO
+           NEW(s) AT \"user:store\"; s!Say(TEXT(i)); s?Heard(x); DELETE(s)
+         END; WRITE(x)",
+    );
+    let folder = folder_with(&text);
+    let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-m", "48M"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("<300>", 1), "{}", complaint(&output));
+}
+
+/// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes the processor or all
+/// memory, or writes nonsense into the channel, keeps nobody from going on.
+#[test]
+fn who_does_what_it_must_not_ends_alone() {
+    if !is_there() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder");
+    let folder = folder_with(include_str!("wild.dry"));
+    let crate_folder = folder.path().join("wild");
+    fs::create_dir_all(crate_folder.join("src")).expect("a temporary folder can be written");
+    let dependencies = ["component", "kortex", "runtime"]
+        .map(|name| format!("drystone-{name} = {{ path = {:?} }}\n", root.join(name)));
+    let manifest = format!(
+        "[package]\nname = \"wild\"\nedition = \"2024\"\n\n[dependencies]\n{}\n[workspace]\n",
+        dependencies.concat()
+    );
+    fs::write(crate_folder.join("Cargo.toml"), manifest).expect("likewise");
+    fs::write(crate_folder.join("src/lib.rs"), include_str!("wild.rs")).expect("likewise");
+    fs::copy(root.join("Cargo.lock"), crate_folder.join("Cargo.lock")).expect("likewise");
+    let _alone = alone();
+    let mut command = run(folder.path(), &["--platform", "pc", "--with", "wild"], "program.dry");
+    // What it is made of has been compiled there.
+    let target = Path::new(DRYSTONE).ancestors().nth(2).expect("the command lies so deep");
+    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+    let (printed, complaint, status) = said(&super::output(command));
+    assert!(printed.ends_with("survived") && status == 0, "{status} {printed}\n{complaint}");
+    assert!(!printed.contains("WRONG"), "{printed}\n{complaint}");
+    let ended = |how: &str| complaint.matches(how).count();
+    assert_eq!(ended("which isn't its memory"), 6, "{complaint}");
+    assert_eq!(ended("only a kernel may"), 7, "{complaint}");
+    assert_eq!(ended("it was ended at"), 6 + 7 + 3, "{complaint}");
+    assert_eq!(ended("has written nonsense"), 1, "{complaint}");
+}

@@ -1,0 +1,82 @@
+//! Times for which somebody waits, on a platform that has nobody else to keep them.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::rc::{Rc, Weak};
+use core::any::Any;
+use core::cell::{Cell, RefCell};
+
+use drystone_runtime::far::Waker;
+
+use super::Time;
+
+/// See the head of this file.
+pub struct Times {
+    me: Weak<Times>,
+    now: fn() -> u64,
+    /// By time, then in the order in which they were asked for.
+    waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
+    count: Cell<u64>,
+}
+
+impl Times {
+    /// Nobody waits yet; what says the time.
+    pub fn new(now: fn() -> u64) -> Rc<Times> {
+        let (waiting, count) = Default::default();
+        Rc::new_cyclic(|me| Times { me: me.clone(), now, waiting, count })
+    }
+
+    /// The first.
+    pub fn first(&self) -> Option<u64> {
+        self.waiting.borrow().first_key_value().map(|((time, _), _)| *time)
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Wakes those whose time has come; whether there were any.
+    pub fn wake(&self) -> bool {
+        let mut any = false;
+        while self.first().is_some_and(|time| time <= (self.now)()) {
+            let first = self.waiting.borrow_mut().pop_first();
+            if let Some((_, waker)) = first {
+                waker.wake();
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+impl Time for Times {
+    fn now(&self) -> u64 {
+        (self.now)()
+    }
+
+    fn wake_at(&self, time: u64, waker: Waker) -> Box<dyn Any> {
+        let number = self.count.get();
+        self.count.set(number + 1);
+        self.waiting.borrow_mut().insert((time, number), waker);
+        Box::new(Timer { times: self.me.clone(), key: (time, number) })
+    }
+}
+
+/// A time that someone waits for, until this is dropped.
+struct Timer {
+    times: Weak<Times>,
+    key: (u64, u64),
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        let waker = self.times.upgrade().and_then(|times| times.waiting.borrow_mut().remove(&self.key));
+        drop(waker);
+    }
+}

@@ -1,0 +1,185 @@
+//! Communications with the other end.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use core::cell::RefMut;
+use core::mem;
+
+use drystone_component::Interface;
+use drystone_component::wire::{self, Connection, Handle};
+use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
+
+use super::Line;
+use crate::Expectation;
+
+/// So many bytes are sent at once, though the program goes on.
+const MUCH: usize = 4 * 1024;
+
+/// What a client wants, and as what its sentences know it.
+#[derive(Clone)]
+pub struct Wanted {
+    /// What is spoken.
+    pub interface: &'static Interface,
+    /// The whole, for messages to people.
+    pub name: Rc<str>,
+    /// As the other end knows it.
+    pub there: Rc<str>,
+    /// Messages that may be on their way; 0: as many as is usual.
+    pub capacity: u32,
+}
+
+impl Wanted {
+    /// Begins to talk.
+    pub fn begin(&self, line: &Rc<dyn Line>) -> Box<dyn Far> {
+        let there = self.there.as_bytes();
+        let handle = line.peer().connection.borrow_mut().open(there, self.interface, self.capacity);
+        line.send_soon();
+        Box::new(Half::new(line, handle, &self.name, None))
+    }
+}
+
+/// A communication with the other end.
+pub(super) struct Half {
+    line: Rc<dyn Line>,
+    handle: Handle,
+    name: Rc<str>,
+    /// Where it begins, if the other end has begun it.
+    slot: Option<usize>,
+    /// The message that has come and was not taken, as it was told last.
+    next: Option<usize>,
+    /// Why it was given up here.
+    broken: Option<String>,
+    /// The other end has been told.
+    is_over: bool,
+    _may_come: Expectation,
+}
+
+impl Half {
+    pub(super) fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>, slot: Option<usize>) -> Half {
+        let may_come = line.expected().expect();
+        let (line, name) = (line.clone(), name.clone());
+        Half { line, handle, name, slot, next: None, broken: None, is_over: false, _may_come: may_come }
+    }
+
+    fn connection(&self) -> RefMut<'_, Connection> {
+        self.line.peer().connection.borrow_mut()
+    }
+
+    fn end(&mut self, end: impl FnOnce(&mut Connection, Handle)) {
+        if !mem::replace(&mut self.is_over, true) {
+            end(&mut self.connection(), self.handle);
+            if let Some(pump) = self.line.peer().pumps.borrow_mut().get_mut(self.handle.index()) {
+                *pump = None;
+            }
+            self.line.send_soon();
+        }
+    }
+}
+
+impl Far for Half {
+    fn attach(&mut self, pump: Waker) {
+        let pumps = &mut *self.line.peer().pumps.borrow_mut();
+        let index = self.handle.index();
+        if pumps.len() <= index {
+            pumps.resize(index + 1, None);
+        }
+        pumps[index] = Some(pump);
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.is_over || self.connection().has_room(self.handle)
+    }
+
+    fn send(&mut self, message: usize, values: Outgoing<'_>) {
+        if self.is_over {
+            return;
+        }
+        let mut connection = self.connection();
+        // Else that is known already.
+        let is_news = !connection.has_output();
+        let sent = connection.send(self.handle, message, |out| values.encode(out));
+        let is_much = connection.unsent() >= MUCH;
+        drop(connection);
+        match sent {
+            Ok(()) => {
+                if is_news {
+                    self.line.send_soon();
+                }
+                if is_much {
+                    self.line.send_now();
+                }
+            }
+            Err(why) => {
+                // It shall look for what comes: that it is over.
+                self.line.peer().wake(&self.line, self.handle);
+                self.end(|connection, handle| connection.abandon(handle, &why));
+                self.broken = Some(why);
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Arrival {
+        if self.is_over {
+            return Arrival::Lost(format!(
+                "{}: {}",
+                self.name,
+                self.broken.as_deref().unwrap_or("it is over")
+            ));
+        }
+        if let Some(message) = self.next {
+            return Arrival::Message(message);
+        }
+        let arrival = self.connection().arrival(self.handle);
+        match arrival {
+            wire::Arrival::Nothing => Arrival::Nothing,
+            wire::Arrival::Message(message) => {
+                self.next = Some(message);
+                Arrival::Message(message)
+            }
+            wire::Arrival::Closed => Arrival::Closed,
+            wire::Arrival::Lost(why) => Arrival::Lost(format!("{}: {why}", self.name)),
+        }
+    }
+
+    fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
+        let mut connection = self.connection();
+        let (taken, next) = connection.take(self.handle, |bytes| values.decode(bytes));
+        let owes = connection.owes();
+        drop(connection);
+        self.next = next;
+        // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could go.
+        if owes {
+            self.line.send_soon();
+            if next.is_some() {
+                self.line.send_now();
+            }
+        }
+        taken.map_err(|why| {
+            self.end(|connection, handle| connection.abandon(handle, &why));
+            format!("{}: {why}", self.name)
+        })
+    }
+
+    fn slot(&self) -> usize {
+        self.slot.unwrap_or(1)
+    }
+
+    fn close(&mut self) {
+        self.end(Connection::close);
+    }
+
+    fn was_refused(&self) -> bool {
+        !self.is_over && (!self.line.peer().has_spoken.get() || self.connection().was_refused(self.handle))
+    }
+}
+
+impl Drop for Half {
+    fn drop(&mut self) {
+        self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
+        if self.slot.is_some() {
+            self.line.peer().one_served_less(&self.line);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! `AT "user:store"`: a component in an address space of its own, with a thread of its own, as a user: it may compute, and talk to those
+//! whom it is connected to.
+
+mod calls;
+mod load;
+pub(crate) mod process;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::fmt::Write;
+
+use drystone_calls::Start;
+use drystone_component::wire::Limits;
+use drystone_component::{Name, Program, Template};
+use drystone_kortex::Expected;
+use drystone_kortex::domain::{End, Home, Link, Party, Remote, Rings, Trust, Wake, capacity};
+use drystone_machine::Console;
+use drystone_runtime::binding::{Hints, ResourceManager};
+use drystone_runtime::far::Domain;
+use kortex_hal::mmu::AddressSpace;
+use kortex_memory::PAGE;
+
+use crate::{clock, memory, threads};
+use process::{Channel, Process, Running};
+
+/// One part in so many of the memory that is left may be taken by what one domain says.
+const SHARE: usize = 8;
+
+/// What serves the channels to domains, and sees when these have ended.
+#[derive(Default)]
+pub(crate) struct Harbour {
+    rings: Rings,
+    expected: Expected,
+    live: RefCell<Vec<(Rc<Running>, Rc<Link>)>>,
+}
+
+impl Home for Harbour {
+    fn rings(&self) -> &Rings {
+        &self.rings
+    }
+
+    fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
+    fn limits(&self) -> Limits {
+        let most = memory::left() * PAGE / SHARE;
+        Limits { largest: most.clamp(1, 1 << 28) as u32, sum: most as u64, ..Limits::default() }
+    }
+
+    fn report(&self, message: &str) {
+        let _ = Console.write_str(message);
+    }
+}
+
+impl Harbour {
+    /// Serves the channels, and tells what has happened to domains; whether there was anything to do.
+    pub(crate) fn serve(&self) -> bool {
+        let served = self.rings.serve();
+        let is_over =
+            |(process, link): &mut (Rc<Running>, Rc<Link>)| process.ended().is_some() || link.is_lost();
+        let over: Vec<_> = self.live.borrow_mut().extract_if(.., is_over).collect();
+        for (process, link) in &over {
+            if let Some(end) = process.ended() {
+                link.end(&end.told());
+            }
+            // What it has is given back at once. If only the channel is lost, what it still does is in vain.
+            process.end();
+        }
+        served || !over.is_empty()
+    }
+
+    /// The program has ended: nobody wants any of them.
+    pub(crate) fn abandon(&self) {
+        self.rings.abandon();
+    }
+}
+
+/// Names of domains.
+pub(crate) struct Domains {
+    pub(crate) program: &'static Program,
+    /// The same program for domains.
+    pub(crate) users: &'static [u8],
+    /// The kernel's own.
+    pub(crate) space: AddressSpace,
+    /// Where the next one's `RANDOM` begins.
+    pub(crate) seed: u64,
+    pub(crate) harbour: Rc<Harbour>,
+}
+
+impl ResourceManager for Domains {
+    fn create(
+        &mut self,
+        template: &'static Template,
+        name: Name<'_>,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Domain>, String> {
+        let limit = limit(hints)?;
+        let capacity = capacity(hints)?;
+        if !threads::are_there() {
+            // SAFETY: it is the first one, and the kernel's address space.
+            unsafe {
+                threads::begin(&self.space);
+                process::begin();
+            }
+        }
+        let channel = Rc::new(Channel::new().ok_or(NO_MEMORY)?);
+        let (counter, rate) = clock::base();
+        let start = Start {
+            template: (&raw const *template).addr() as isize - (&raw const *self.program).addr() as isize,
+            capacity,
+            memory: limit.unwrap_or(usize::MAX),
+            pages: limit.map_or(usize::MAX, |limit| limit.div_ceil(PAGE) + BESIDES).min(memory::left() / 2),
+            seed: self.seed,
+            counter,
+            rate,
+        };
+        self.seed = self.seed.wrapping_add(1);
+        let process = Process::start(&self.space, self.users, &channel, &start).ok_or(NO_MEMORY)?;
+        let process = Rc::new(process);
+        let other = Box::new(Other { process: process.clone(), _channel: channel.clone() });
+        // SAFETY: the memory is there as long as `other` is, and this is the only end here.
+        let end = unsafe { End::new(channel.memory(), 0, Trust::None, other) };
+        let home: Rc<dyn Home> = self.harbour.clone();
+        let link = Link::new(name.whole(), (Party::Holder, end), &home, None, capacity);
+        self.harbour.live.borrow_mut().push((process.clone(), link.clone()));
+        let place = Place { process, _channel: channel, harbour: self.harbour.clone() };
+        Ok(Box::new(Remote::new(template, link, place)))
+    }
+}
+
+const NO_MEMORY: &str = "there is no memory for a domain";
+
+/// The runtime's own memory beside its heap, in pages.
+const BESIDES: usize = 128;
+
+/// How many bytes a domain's program may have, if somebody says.
+fn limit(hints: &Hints<'_>) -> Result<Option<usize>, String> {
+    let mut least = None;
+    for factory in &hints.factories {
+        if factory.name != "Lrpc" {
+            return Err(format!("{} can do nothing for a domain: Lrpc can", factory.name));
+        }
+        // It is confined whatever is said.
+        factory.boolean("confined")?;
+        if factory.integer("processor")?.is_some() {
+            return Err("Lrpc: all domains of a machine have the same share of its processor".into());
+        }
+        match factory.integer("memory")? {
+            Some(bytes) if bytes <= 0 => return Err("Lrpc: memory is to be above 0".into()),
+            Some(bytes) => least = Some(least.unwrap_or(usize::MAX).min(bytes as usize)),
+            None => {}
+        }
+    }
+    Ok(least)
+}
+
+/// The domain at the other end of a channel.
+struct Other {
+    process: Rc<Running>,
+    _channel: Rc<Channel>,
+}
+
+impl Wake for Other {
+    fn wake(&self) {
+        self.process.ring();
+    }
+}
+
+/// What ends a domain when it is dropped.
+struct Place {
+    process: Rc<Running>,
+    /// It stays longer than the process.
+    _channel: Rc<Channel>,
+    harbour: Rc<Harbour>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.process.end();
+        self.harbour.live.borrow_mut().retain(|(process, _)| !Rc::ptr_eq(process, &self.process));
+    }
+}

@@ -1,0 +1,92 @@
+//! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code uses vector
+//! registers here, of which users see nothing.
+
+use drystone_calls::{Ask, DONE, MOST_BYTES, MOST_PAGES, NEVER, SOON, Stream};
+use drystone_machine::Console;
+use kortex_binding::domain::Method;
+use kortex_binding::{Call, REFUSED, memory, signal};
+use kortex_hal::exception::Processor;
+
+use super::process::{End, Process, tell_home};
+use crate::{clock, line, threads};
+
+/// Binds all of them for a process.
+///
+/// # Safety
+/// The process stays as long as its thread runs.
+pub(super) unsafe fn bind(process: &'static Process) {
+    let this = (&raw const *process).cast();
+    let calls: [(Ask, Method); 6] = [
+        (Ask::End, end),
+        (Ask::GoOn, go_on),
+        (Ask::Write, write),
+        (Ask::Grow, grow),
+        (Ask::Rest, rest),
+        (Ask::Ring, ring),
+    ];
+    for (number, method) in calls {
+        // SAFETY: they are fit for whatever a user says.
+        unsafe { process.domain.bind_wait(number as usize, Call { method, this }) };
+    }
+}
+
+/// # Safety
+/// For the methods below: it is what they are bound with.
+unsafe fn of(this: *const ()) -> &'static Process {
+    // SAFETY: as the caller promises.
+    unsafe { &*this.cast() }
+}
+
+unsafe extern "C" fn end(this: *const (), status: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so, in a handler, of the thread that runs.
+    unsafe { of(this).end(End::Status(status as i64)) };
+    DONE
+}
+
+unsafe extern "C" fn go_on(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: in a plain call of the thread that runs.
+    if unsafe { signal::go_on(&Processor, threads::running(), 0) } { DONE } else { REFUSED }
+}
+
+unsafe extern "C" fn write(_: *const (), stream: u64, from: u64, count: u64, _: u64) -> i64 {
+    let mut bytes = [0; MOST_BYTES];
+    let Some(bytes) = bytes.get_mut(..count as usize) else { return REFUSED };
+    if memory::read(from, bytes).is_err() {
+        return REFUSED;
+    }
+    if stream == Stream::Errors as u64 {
+        Console.write_bytes(bytes)
+    } else {
+        line::send(bytes)
+    }
+    DONE
+}
+
+unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -> i64 {
+    if pages > MOST_PAGES as u64 {
+        return REFUSED;
+    }
+    // SAFETY: bound so.
+    match unsafe { of(this) }.grow(pages as usize) {
+        Some(true) => DONE,
+        Some(false) => REFUSED,
+        None => SOON,
+    }
+}
+
+unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: u64) -> i64 {
+    let until = if nanoseconds == NEVER { NEVER } else { clock::now().saturating_add(nanoseconds) };
+    // SAFETY: bound so, in a handler, of the thread that runs.
+    unsafe {
+        match nanoseconds {
+            0 => threads::give_way(),
+            _ => of(this).rest(until),
+        }
+    }
+    DONE
+}
+
+unsafe extern "C" fn ring(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    tell_home();
+    DONE
+}

@@ -1,0 +1,34 @@
+//! A user's program in an address space: what isn't written is where it is in the image, and lent; the rest is the domain's own.
+
+use kortex_hal::mmu::{Access, PAGE, Refused};
+use kortex_memory::paged::Paged;
+use kortex_memory::{Pages, Space};
+use object::LittleEndian;
+use object::elf::{FileHeader64, PF_W, PF_X, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader};
+
+/// Puts the program, an ELF file, where it says; where it begins.
+///
+/// # Errors
+/// There is no memory.
+pub(super) fn load(space: &mut Paged<'_, impl Pages>, program: &'static [u8]) -> Result<usize, Refused> {
+    let header = FileHeader64::<LittleEndian>::parse(program).expect("a linker made it");
+    let segments = header.program_headers(LittleEndian, program).expect("a linker made it");
+    for segment in segments.iter().filter(|segment| segment.p_type(LittleEndian) == PT_LOAD) {
+        let bytes = segment.data(LittleEndian, program).expect("a linker made it");
+        let at = segment.p_vaddr(LittleEndian) as usize;
+        let (start, end) = (at & !(PAGE - 1), at + segment.p_memsz(LittleEndian) as usize);
+        let pages = (end - start).div_ceil(PAGE);
+        let flags = segment.p_flags(LittleEndian);
+        if flags & PF_W == 0 {
+            let frames = bytes.as_ptr() as usize - (at - start);
+            let access = Access { execute: flags & PF_X != 0, ..Access::READ };
+            // SAFETY: the image stays, and nobody writes there. What shares a page with it is the program's, too.
+            unsafe { space.lend(start, frames, pages, access)? };
+        } else {
+            space.map(start, pages, Access::WRITE)?;
+            space.fill(at, bytes)?;
+        }
+    }
+    Ok(header.e_entry(LittleEndian) as usize)
+}

@@ -1,0 +1,380 @@
+//! A domain as the kernel has it: an address space, a thread, and how it has ended.
+//!
+//! # Soundness
+//!
+//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there until the home, where it
+//! was made, gives it back, when its thread has ended or doesn't run.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::cell::{Cell, RefCell};
+use core::ptr::{NonNull, eq, null};
+use core::slice;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+
+use drystone_calls::{
+    CHANNEL, MEMORY, PROGRAM, RING, STACK, STACK_END, START, Start, TICK_STACK, TICK_STACK_END, TICKS, VECTOR,
+};
+use drystone_kortex::domain as kortex;
+use kortex_binding::{Activation, Domain, domain, gate, memory as users, signal, upcall};
+use kortex_hal::Shared;
+use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap};
+use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
+use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+use kortex_memory::paged::Paged;
+use kortex_memory::{Pages, Space, order};
+use kortex_thread::Condition;
+
+use super::{calls, load};
+use crate::memory::{self, ForPrograms};
+use crate::threads::{self, Thread};
+use crate::{attention, clock};
+
+const _: () = assert!(PROGRAM == domain::USERS && VECTOR == gate::WAIT);
+
+/// Where the pages of all of them come from.
+struct Pool(RefCell<ForPrograms>);
+
+// SAFETY: see the head of this file.
+unsafe impl Sync for Pool {}
+
+static POOL: Pool = Pool(RefCell::new(ForPrograms));
+
+/// The first of all that haven't ended.
+static FIRST: Shared<*const Process> = Shared::new(null());
+
+/// One of them has rung or ended, and the home hasn't looked yet.
+static NEWS: AtomicBool = AtomicBool::new(false);
+
+/// Exceptions by which users end.
+const DIVIDED: usize = 0;
+const UNDEFINED: usize = 6;
+const FORBIDDEN: usize = 13;
+
+/// How a domain has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    /// By itself.
+    Status(i64),
+    /// It has done what it must not: the exception, where that was, and with which address.
+    Fault { vector: usize, at: u64, address: u64 },
+}
+
+impl End {
+    /// For people.
+    pub(crate) fn told(self) -> String {
+        match self {
+            End::Status(status) => format!("it has ended with status {status}"),
+            End::Fault { vector, at, address } => {
+                let what = match vector {
+                    PAGE_FAULT => format!("it has used {address:#x}, which isn't its memory"),
+                    DIVIDED => "it has divided by 0".into(),
+                    UNDEFINED => "what it ran there is no instruction".into(),
+                    FORBIDDEN => "what it did there only a kernel may".into(),
+                    other => format!("exception {other}"),
+                };
+                format!("it was ended at {at:#x}: {what}")
+            }
+        }
+    }
+}
+
+/// Memory that a domain shares with its holder.
+pub(crate) struct Channel(NonNull<u8>);
+
+impl Channel {
+    const PAGES: usize = kortex::Memory::bytes(RING, false).div_ceil(PAGE);
+    const ORDER: usize = order(Self::PAGES * PAGE);
+
+    pub(crate) fn new() -> Option<Channel> {
+        let memory = ForPrograms.allocate(Self::ORDER)?;
+        // SAFETY: it was just given.
+        unsafe { memory.write_bytes(0, PAGE << Self::ORDER) };
+        Some(Channel(memory))
+    }
+
+    /// As an end knows it.
+    pub(crate) fn memory(&self) -> kortex::Memory {
+        kortex::Memory { base: self.0.as_ptr(), capacity: RING, mirrored: false }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // SAFETY: it came from there.
+        unsafe { ForPrograms.free(self.0, Self::ORDER) };
+    }
+}
+
+/// What the kernel's own calls of a thread lie on.
+#[repr(C, align(16))]
+struct Stack([u8; 2048]);
+
+/// See the head of this file.
+#[repr(C)]
+pub(crate) struct Process {
+    pub(super) domain: Domain,
+    thread: Cell<Option<&'static Thread>>,
+    stack: Shared<Stack>,
+    /// Until it is given back.
+    space: RefCell<Option<Paged<'static, ForPrograms>>>,
+    /// Pages that it has in [`MEMORY`].
+    grown: Cell<usize>,
+    /// For this it waits when it rests, until then.
+    bell: Condition<Activation>,
+    until: Cell<u64>,
+    /// Its bell has rung.
+    is_rung: Cell<bool>,
+    end: Cell<Option<End>>,
+    next: Cell<*const Process>,
+}
+
+/// What there is of it besides its memory, and the stacks, in pages.
+const BESIDES: usize = 512;
+
+impl Process {
+    /// Starts one with a program, which shares a channel with its holder, and is told something. `None`: there is no memory.
+    pub(crate) fn start(
+        kernel: &AddressSpace,
+        program: &'static [u8],
+        channel: &Channel,
+        start: &Start,
+    ) -> Option<Running> {
+        let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
+        let domain = Domain::new();
+        // SAFETY: the kernel is in it.
+        unsafe { domain.set_space(space.space()) };
+        let process = Running(Box::leak(Box::new(Process {
+            domain,
+            thread: Cell::new(None),
+            stack: Shared::new(Stack([0; 2048])),
+            space: RefCell::new(Some(space)),
+            grown: Cell::new(0),
+            bell: Condition::new(),
+            until: Cell::new(clock::NEVER),
+            is_rung: Cell::new(false),
+            end: Cell::new(None),
+            next: Cell::new(null()),
+        })));
+        process.0.fill(program, channel, start)?;
+        Some(process)
+    }
+
+    fn fill(&'static self, program: &'static [u8], channel: &Channel, start: &Start) -> Option<()> {
+        let entry = {
+            let mut space = self.space.borrow_mut();
+            let space = space.as_mut()?;
+            for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
+                space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
+            }
+            space.map(START, 1, Access::READ).ok()?;
+            // SAFETY: the channel stays longer than the process, and is made to be shared.
+            unsafe { space.lend(CHANNEL, channel.0.addr().get(), Channel::PAGES, Access::WRITE).ok()? };
+            // SAFETY: it is numbers.
+            let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
+            space.fill(START, told).ok()?;
+            load::load(space, program).ok()?
+        };
+        self.domain.set_signals(entry + TICKS, TICK_STACK_END);
+        let context = Context::new(entry as u64, STACK_END as u64, true, INTERRUPTIBLE | 2);
+        // SAFETY: the stack is the thread's, and the process stays as long.
+        let thread: &Thread = unsafe {
+            let end = self.stack.get().add(1).cast();
+            calls::bind(self);
+            Box::leak(Box::new(Thread::new(context, 0, Activation::new(&self.domain, end))))
+        };
+        self.thread.set(Some(thread));
+        without_interrupts(|| {
+            // SAFETY: see the head of this file.
+            self.next.set(unsafe { FIRST.get().replace(self) });
+            threads::add(thread);
+        });
+        Some(())
+    }
+
+    /// Gives it so many pages more; `None`: not now.
+    pub(super) fn grow(&self, pages: usize) -> Option<bool> {
+        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
+            return None;
+        }
+        let at = MEMORY + self.grown.get() * PAGE;
+        let mut space = self.space.borrow_mut();
+        let is_there = space.as_mut().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
+        if is_there {
+            self.grown.set(self.grown.get() + pages);
+        }
+        Some(is_there)
+    }
+
+    /// Its thread waits until its bell rings, or for that time.
+    ///
+    /// # Safety
+    /// In a handler, of its thread.
+    pub(super) unsafe fn rest(&self, until: u64) {
+        if self.is_rung.take() {
+            return;
+        }
+        self.until.set(until);
+        clock::wake_user_at(until);
+        // SAFETY: as the caller promises.
+        unsafe { threads::wait(&self.bell) };
+    }
+
+    /// Its thread ends.
+    ///
+    /// # Safety
+    /// In a handler, of its thread.
+    pub(super) unsafe fn end(&self, end: End) {
+        self.end.set(Some(end));
+        self.domain.die();
+        // SAFETY: as the caller promises.
+        unsafe { threads::end() };
+        tell_home();
+    }
+
+    /// Its bell rings. In the home, with interrupts off.
+    fn ring(&self) {
+        self.until.set(clock::NEVER);
+        if !threads::notify(&self.bell) {
+            self.is_rung.set(true);
+        }
+    }
+
+    fn of(domain: &'static Domain) -> &'static Process {
+        // SAFETY: users run in domains of processes only, which begin with them.
+        unsafe { &*(&raw const *domain).cast() }
+    }
+}
+
+/// The home hears of it. In a handler.
+pub(super) fn tell_home() {
+    NEWS.store(true, Relaxed);
+    attention::call();
+    threads::wake_home();
+}
+
+/// Whether one of them has rung or ended since this was asked last. In the home, with interrupts off.
+pub(crate) fn is_news() -> bool {
+    NEWS.swap(false, Relaxed)
+}
+
+/// A process, until this is dropped.
+pub(crate) struct Running(&'static Process);
+
+impl Running {
+    /// Rings its bell.
+    pub(crate) fn ring(&self) {
+        without_interrupts(|| self.0.ring());
+    }
+
+    /// How it has ended, if it has.
+    pub(crate) fn ended(&self) -> Option<End> {
+        self.0.end.get()
+    }
+
+    /// It ends at once, if it hasn't, and gives back what it has.
+    pub(crate) fn end(&self) {
+        let Running(process) = self;
+        without_interrupts(|| {
+            if process.end.get().is_none()
+                && let Some(thread) = process.thread.get()
+            {
+                process.end.set(Some(End::Status(0)));
+                // So that it is among those that may run.
+                threads::notify(&process.bell);
+                threads::remove(thread);
+            }
+            // SAFETY: see the head of this file.
+            let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
+            // SAFETY: those in the list are there.
+            while let Some(found) = unsafe { link.get().as_ref() } {
+                if eq(found, *process) {
+                    link.set(found.next.get());
+                    break;
+                }
+                link = &found.next;
+            }
+        });
+        let space = process.space.take();
+        if let Some(space) = space {
+            // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
+            unsafe { space.release() };
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+        // SAFETY: its thread doesn't run any more, and the list has forgotten it.
+        unsafe {
+            let process = Box::from_raw((&raw const *self.0).cast_mut());
+            if let Some(thread) = process.thread.get() {
+                drop(Box::from_raw((&raw const *thread).cast_mut()));
+            }
+        }
+    }
+}
+
+/// Wakes those that rest until then. In a handler.
+pub(crate) fn wake(now: u64) {
+    // SAFETY: see the head of this file.
+    let mut next = unsafe { (*FIRST.get()).as_ref() };
+    while let Some(process) = next {
+        let until = process.until.get();
+        if until <= now {
+            process.until.set(clock::NEVER);
+            threads::notify(&process.bell);
+        } else {
+            clock::wake_user_at(until);
+        }
+        // SAFETY: likewise.
+        next = unsafe { process.next.get().as_ref() };
+    }
+}
+
+/// The running thread's time is over: others have a turn. It is told if it is a user. In the alarm's handler.
+pub(crate) fn slice_is_over(context: &mut Context) {
+    // SAFETY: in a handler, of the thread that was interrupted.
+    unsafe {
+        if context.is_user() {
+            // One that is told already isn't told once more.
+            signal::tell(&Processor, threads::running(), context, 0);
+        }
+        threads::give_way();
+    }
+}
+
+/// Has exceptions of users end their domains.
+///
+/// # Safety
+/// Called once.
+pub(super) unsafe fn begin() {
+    // Those after which nothing goes on stay as they are.
+    for vector in (0..OWN).filter(|vector| ![2, DOUBLE_FAULT, 18].contains(vector)) {
+        // SAFETY: the handler is fit for whatever comes.
+        unsafe { Processor.register(vector, fault, null()) };
+    }
+    // SAFETY: it is fit for that.
+    unsafe { upcall::on_end(returned, null()) };
+}
+
+extern "C" fn fault(context: &mut Context, of: *const ()) {
+    if context.is_user() {
+        let vector = context.vector();
+        let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
+        let end = End::Fault { vector, at: context.rip, address };
+        // SAFETY: in a handler, of the thread that was interrupted.
+        unsafe { Process::of(gate::domain()).end(end) };
+    } else if !users::fail(context) {
+        drystone_machine::fatal(context, of);
+    }
+}
+
+/// By an instruction that our programs haven't got.
+unsafe extern "C" fn returned(_: *const ()) {
+    // SAFETY: on a handler's terms, of the thread that runs.
+    unsafe { Process::of(gate::domain()).end(End::Status(0)) };
+}

@@ -1,0 +1,180 @@
+//! Threads, once there are domains: the *home*, in which the program itself runs with all rights, and one for each domain. They
+//! have their turns one after the other; when none can run, the processor rests.
+//!
+//! # Soundness
+//!
+//! There is one processor. All of this runs in handlers, or with interrupts off.
+
+use alloc::boxed::Box;
+use core::arch::asm;
+use core::ptr::{eq, null};
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::Relaxed;
+
+use kortex_binding::{Activation, Domain, Domains};
+use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Trap};
+use kortex_hal::mmu::AddressSpace;
+use kortex_hal::x86_64::instructions::hlt;
+use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+use kortex_thread::{Condition, RoundRobin, Scheduler, Threads};
+
+use crate::clock;
+
+/// Any of them.
+pub(crate) type Thread = kortex_thread::Thread<Activation>;
+
+static TRAP: Processor = Processor;
+static POLICY: RoundRobin = RoundRobin::new();
+static DOMAINS: Domains<&Processor> = Domains::new(&TRAP);
+static SCHEDULER: Scheduler<&RoundRobin, &Processor, &Domains<&Processor>> =
+    Scheduler::new(&POLICY, &TRAP, &DOMAINS);
+/// What runs when no other one can; null: there are no threads.
+static IDLE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// For this the home waits when it has nothing to do.
+static NEWS: Condition<Activation> = Condition::new();
+
+/// By this vector the home waits.
+const HOME: usize = 0x2d;
+
+/// What no call ever uses of a thread that is the kernel's own.
+const STACK: usize = 1024;
+
+/// Whether there are any.
+pub(crate) fn are_there() -> bool {
+    !IDLE.load(Relaxed).is_null()
+}
+
+/// What runs is the home's thread from now on, in the kernel's address space.
+///
+/// # Safety
+/// Called once.
+pub(crate) unsafe fn begin(space: &AddressSpace) {
+    let own: &Domain = Box::leak(Box::default());
+    // SAFETY: that is the kernel's own, and it runs there already.
+    unsafe {
+        own.set_space(space);
+        DOMAINS.begin();
+    }
+    let idle: &Thread = Box::leak(Box::new(thread(own)));
+    let home: &Thread = Box::leak(Box::new(thread(own)));
+    without_interrupts(|| {
+        // SAFETY: the program goes on as the idle one, for one instruction: then it becomes the home.
+        unsafe {
+            idle.local.begin();
+            SCHEDULER.take_over(idle);
+            SCHEDULER.add(home);
+            IDLE.store((&raw const *idle).cast_mut(), Relaxed);
+            TRAP.register(HOME, become_home, (&raw const *home).cast());
+            wait_by_exception();
+            TRAP.register(HOME, rest_home, null());
+        }
+    });
+    clock::begin_slices();
+}
+
+/// One of the kernel's own.
+fn thread(own: &'static Domain) -> Thread {
+    let stack = Box::leak(Box::new([0_u64; STACK / 8]));
+    // SAFETY: the stack is the thread's alone.
+    let activation = unsafe { Activation::new(own, stack.as_mut_ptr_range().end.cast()) };
+    let at = stack.as_mut_ptr_range().end as u64;
+    Thread::new(Context::new(idle as *const () as u64, at, false, INTERRUPTIBLE | 2), 0, activation)
+}
+
+extern "C" fn idle() -> ! {
+    loop {
+        hlt();
+    }
+}
+
+fn wait_by_exception() {
+    // SAFETY: the handler is one of the two below, and what runs goes on behind this.
+    unsafe { asm!("int {home}", home = const HOME) };
+}
+
+/// What was interrupted is the home's, and the idle one begins.
+extern "C" fn become_home(context: &mut Context, home: *const ()) {
+    // SAFETY: registered so: nobody is in either context.
+    unsafe {
+        let home = &*home.cast::<Thread>();
+        let first = (*home.first()).clone();
+        home.first().write(context.clone());
+        *context = first;
+        SCHEDULER.tick();
+    }
+}
+
+extern "C" fn rest_home(_: &mut Context, _: *const ()) {
+    // SAFETY: in a handler, of the home.
+    unsafe { SCHEDULER.wait(&NEWS) };
+}
+
+/// The home has nothing to do until [`wake_home`] is called. Interrupts are off, and off again then.
+pub(crate) fn rest() {
+    wait_by_exception();
+}
+
+/// There is something for the home. In a handler.
+pub(crate) fn wake_home() {
+    if are_there() {
+        notify(&NEWS);
+    }
+}
+
+/// Who waits for that may run; whether anybody did. In a handler, or in the home.
+pub(crate) fn notify(condition: &Condition<Activation>) -> bool {
+    let did = SCHEDULER.notify(condition);
+    if is_idle() {
+        // SAFETY: the idle one runs, so this is a handler.
+        unsafe { SCHEDULER.tick() };
+        clock::begin_slices();
+    }
+    did
+}
+
+/// A new one may run.
+pub(crate) fn add(thread: &'static Thread) {
+    SCHEDULER.add(thread);
+}
+
+/// One that may run, and doesn't, ends.
+pub(crate) fn remove(thread: &'static Thread) {
+    SCHEDULER.remove(thread);
+}
+
+/// That one runs.
+pub(crate) fn running() -> &'static Thread {
+    SCHEDULER.running()
+}
+
+/// Whether none can run.
+pub(crate) fn is_idle() -> bool {
+    eq(running(), IDLE.load(Relaxed))
+}
+
+/// The running thread waits.
+///
+/// # Safety
+/// In a handler, of that thread.
+pub(crate) unsafe fn wait(condition: &Condition<Activation>) {
+    // SAFETY: as the caller promises.
+    unsafe { SCHEDULER.wait(condition) };
+}
+
+/// The running thread ends.
+///
+/// # Safety
+/// In a handler, of that thread.
+pub(crate) unsafe fn end() {
+    // SAFETY: as the caller promises.
+    unsafe { SCHEDULER.end() };
+}
+
+/// Others have their turn.
+///
+/// # Safety
+/// In a handler.
+pub(crate) unsafe fn give_way() {
+    // SAFETY: as the caller promises.
+    unsafe { SCHEDULER.tick() };
+}

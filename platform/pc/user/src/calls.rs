@@ -1,0 +1,82 @@
+//! What is asked of the kernel, and what the kernel calls.
+//!
+//! # Soundness
+//!
+//! The kernel keeps all registers but the one in which it answers, and touches no memory but what it is told: bytes that are read.
+
+use core::arch::{asm, global_asm};
+
+use drystone_calls::{Ask, DONE, MOST_BYTES, SOON, Stream, TICKS, VECTOR};
+
+fn ask(what: Ask, a: u64, b: u64, c: u64) -> i64 {
+    let answer;
+    // SAFETY: see the head of this file.
+    unsafe {
+        asm!(
+            "int {vector}",
+            vector = const VECTOR,
+            inout("rax") what as u64 => answer,
+            in("rsi") a,
+            in("rdx") b,
+            in("r10") c,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+/// The domain has ended.
+pub(crate) fn end(status: i64) -> ! {
+    loop {
+        ask(Ask::End, status as u64, 0, 0);
+    }
+}
+
+/// Writes bytes for people.
+pub(crate) fn write(stream: Stream, bytes: &[u8]) {
+    for some in bytes.chunks(MOST_BYTES) {
+        ask(Ask::Write, stream as u64, some.as_ptr() as u64, some.len() as u64);
+    }
+}
+
+/// So many pages more; whether they are there.
+pub(crate) fn grow(pages: usize) -> bool {
+    loop {
+        match ask(Ask::Grow, pages as u64, 0, 0) {
+            SOON => rest(0),
+            answer => return answer == DONE,
+        }
+    }
+}
+
+/// Others run until the bell rings, or so many nanoseconds have passed.
+pub(crate) fn rest(nanoseconds: u64) {
+    ask(Ask::Rest, nanoseconds, 0, 0);
+}
+
+/// Rings the holder's bell.
+pub(crate) fn ring() {
+    ask(Ask::Ring, 0, 0, 0);
+}
+
+// What the kernel begins with, and what it calls when time passes, which is on a stack of its own.
+global_asm!(
+    ".pushsection .text.user_start, \"ax\"",
+    ".balign 16",
+    ".global user_start",
+    "user_start:",
+    "call user_main",
+    "ud2",
+    ".balign {ticks}",
+    "cld",
+    "call {tick}",
+    "xor esi, esi",
+    "mov eax, {go_on}",
+    "int {vector}",
+    "ud2",
+    ".popsection",
+    ticks = const TICKS,
+    tick = sym crate::clock::tick,
+    go_on = const Ask::GoOn as u64,
+    vector = const VECTOR,
+);

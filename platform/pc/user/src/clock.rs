@@ -1,0 +1,66 @@
+//! Time: the processor's counter, and the ticker, which the kernel calls.
+//!
+//! # Soundness
+//!
+//! A tick interrupts the domain's only thread and ends before that goes on: what it finds is not dropped meanwhile.
+
+use alloc::boxed::Box;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU64};
+
+use drystone_calls::NEVER;
+use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
+use kortex_hal::time;
+
+const SECOND: u128 = 1_000_000_000;
+
+static START: AtomicU64 = AtomicU64::new(0);
+static RATE: AtomicU64 = AtomicU64::new(1);
+
+static TICKER: AtomicPtr<Tick> = AtomicPtr::new(null_mut());
+/// When the ticker goes on.
+static NEXT_TICK: AtomicU64 = AtomicU64::new(NEVER);
+
+/// The clock was started when the counter said so, which counts so much in a second.
+pub(crate) fn begin(counter: u64, rate: u64) {
+    START.store(counter, Relaxed);
+    RATE.store(rate.max(1), Relaxed);
+}
+
+/// Nanoseconds since it was started.
+pub(crate) fn now() -> u64 {
+    let counted = time::counter().wrapping_sub(START.load(Relaxed));
+    (u128::from(counted) * SECOND / u128::from(RATE.load(Relaxed))) as u64
+}
+
+/// Ticks from now on; another ticker is forgotten.
+pub(crate) fn start_ticker(tick: Tick) {
+    let old = TICKER.swap(Box::into_raw(Box::new(tick)), AcqRel);
+    if !old.is_null() {
+        // SAFETY: it was made so, and is nobody's any more.
+        drop(unsafe { Box::from_raw(old) });
+    }
+    wake_ticker();
+}
+
+/// Ends the ticker's wait.
+pub(crate) fn wake_ticker() {
+    NEXT_TICK.store(0, Relaxed);
+}
+
+/// What the kernel calls now and then while the domain runs.
+pub(crate) extern "C" fn tick() {
+    if NEXT_TICK.load(Relaxed) > now() {
+        return;
+    }
+    // SAFETY: see the head of this file.
+    let Some(tick) = (unsafe { TICKER.load(Acquire).as_ref() }) else { return };
+    NEXT_TICK.store(
+        match tick() {
+            TICK_STOP | TICK_SLEEP => NEVER,
+            nanoseconds => now().saturating_add(nanoseconds),
+        },
+        Relaxed,
+    );
+}

@@ -1,0 +1,57 @@
+//! A component of a Drystone program in an address space of its own ([`run`]): what the runtime needs there it asks of the kernel, by
+//! `drystone-calls`. It is the same program as the kernel's, linked a second time, by `user.ld`.
+
+#![no_std]
+#![cfg(target_arch = "x86_64")]
+
+extern crate alloc;
+
+mod calls;
+mod clock;
+mod memory;
+mod platform;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use core::panic::PanicInfo;
+
+use drystone_calls::{CHANNEL, RING, START, Start, Stream};
+pub use drystone_component::Program;
+use drystone_component::Template;
+pub use drystone_kortex::Addition;
+use drystone_kortex::domain::{self, End, Home, Link, Memory, Party, Trust};
+use drystone_runtime::Options;
+pub use kortex_hal::memory_functions;
+
+pub use memory::Allocator;
+use platform::{Harbour, Holder, User};
+
+/// Runs the component that the kernel says, until it is deleted.
+///
+/// # Safety
+/// Called once, as a user's `user_main`, with the program that the kernel has.
+pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addition]) -> ! {
+    // SAFETY: the kernel has put it there.
+    let start = unsafe { &*(START as *const Start) };
+    clock::begin(start.counter, start.rate);
+    memory::begin(start.pages);
+    // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one section of one object file.
+    let template: &'static Template = unsafe { &*(&raw const *program).byte_offset(start.template).cast() };
+    let channel = Memory { base: CHANNEL as *mut u8, capacity: RING, mirrored: false };
+    // SAFETY: the kernel has put it there, and has the other end.
+    let end = unsafe { End::new(channel, 1, Trust::SameProgram, Box::new(Holder)) };
+    let harbour: Rc<Harbour> = Rc::default();
+    let home: Rc<dyn Home> = harbour.clone();
+    let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity);
+    let mut platform = User::new(&harbour, additions);
+    let options =
+        Options { cores: 1, memory_limit: start.memory, seed: start.seed, system: &mut |_, _| None };
+    calls::end(domain::run(program, template, &link, &mut platform, options))
+}
+
+/// For a user's `#[panic_handler]`: says what is wrong, and ends the domain.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    calls::write(Stream::Errors, format!("error: {info}\n").as_bytes());
+    calls::end(101)
+}
