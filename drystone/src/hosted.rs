@@ -1,9 +1,9 @@
 //! A system as a Linux process: its image is linked, as it is and where it is to be, beside the machine in which it runs
 //! (`platform/linux/process`). What debuggers want to know of it goes along.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::fs;
 
 use object::elf::{FileHeader64, PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -27,7 +27,12 @@ pub fn link(image: &Path, output: &Path) -> Result<(), Status> {
     let parts = Parts::new(&linked.object, &[], Platform::Process)?;
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).args([&parts.program, &parts.library]);
-    linker.args(["-no-pie", "-Wl,--gc-sections", "-Wl,-z,noexecstack", &format!("-Wl,-Ttext-segment={MACHINE:#x}")]);
+    linker.args([
+        "-no-pie",
+        "-Wl,--gc-sections",
+        "-Wl,-z,noexecstack",
+        &format!("-Wl,-Ttext-segment={MACHINE:#x}"),
+    ]);
     for (name, start) in &linked.places {
         linker.arg(format!("-Wl,--section-start={name}={start:#x},--undefined={name}"));
     }
@@ -108,16 +113,29 @@ fn copy_symbols(image: &object::File<'_>, object: &mut Object<'_>, segments: &[S
             continue;
         };
         let name = symbol.name_bytes().unwrap_or_default();
-        if name.is_empty() || !matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data | SymbolKind::Label) {
+        let kind = match symbol.kind() {
+            SymbolKind::Unknown => SymbolKind::Label,
+            kind => kind,
+        };
+        if name.is_empty() || !matches!(kind, SymbolKind::Text | SymbolKind::Data | SymbolKind::Label) {
             continue;
         }
         let copy = self::symbol(name.into(), segment.section, SymbolScope::Compilation);
-        object.add_symbol(Symbol { value: at - segment.start, size, kind: symbol.kind(), ..copy });
+        object.add_symbol(Symbol { value: at - segment.start, size, kind, ..copy });
     }
 }
 
 /// One at the beginning of a section.
 fn symbol(name: Vec<u8>, section: SectionId, scope: SymbolScope) -> Symbol {
     let (kind, flags) = (SymbolKind::Data, SymbolFlags::None);
-    Symbol { name, value: 0, size: 0, kind, scope, weak: false, section: SymbolSection::Section(section), flags }
+    Symbol {
+        name,
+        value: 0,
+        size: 0,
+        kind,
+        scope,
+        weak: false,
+        section: SymbolSection::Section(section),
+        flags,
+    }
 }

@@ -14,6 +14,8 @@ pub enum Platform {
     Linux,
     /// On a PC without an operating system.
     Pc,
+    /// On a PC that is a process: a system's image.
+    Process,
 }
 
 impl Platform {
@@ -22,6 +24,7 @@ impl Platform {
         match self {
             Platform::Linux => "drystone-start",
             Platform::Pc => "drystone-image",
+            Platform::Process => "drystone-machine-process",
         }
     }
 
@@ -30,6 +33,7 @@ impl Platform {
         match self {
             Platform::Linux => ("drystone-linux", "platform/linux"),
             Platform::Pc => ("drystone-pc", "platform/pc"),
+            Platform::Process => ("drystone-process", "platform/linux/process"),
         }
     }
 
@@ -38,6 +42,7 @@ impl Platform {
         match self {
             Platform::Linux => &["component", "runtime", "linux", "extension"],
             Platform::Pc => &["component", "runtime", "pc"],
+            Platform::Process => &["process"],
         }
     }
 
@@ -45,6 +50,7 @@ impl Platform {
         match self {
             Platform::Linux => LINUX,
             Platform::Pc => PC,
+            Platform::Process => PROCESS,
         }
     }
 }
@@ -215,6 +221,28 @@ fn machine_main(machine: Machine) -> ! {
         };
         drystone_pc::start(machine, image)
     }
+}
+"#;
+
+const PROCESS: &str = r#"//! The machine that an image is linked beside: see `drystone_process::start`.
+//!
+//! # Soundness
+//!
+//! The C runtime calls `main` once; the linker says where the image begins, and puts it where nothing else is.
+
+unsafe extern "C" {
+    /// The image's first instruction.
+    static ds_image: u8;
+}
+
+/// Runs the image.
+///
+/// # Safety
+/// For the C runtime only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main() -> i32 {
+    // SAFETY: see the head of this file.
+    unsafe { drystone_process::start((&raw const ds_image) as u32) }
 }
 "#;
 

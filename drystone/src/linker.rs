@@ -15,6 +15,8 @@ use crate::{Status, fail, with};
 static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-start.a.gz"));
 /// The same for an image.
 static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a.gz"));
+/// The machine for an image that is a process.
+static PROCESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-machine-process.a.gz"));
 
 /// What is linked.
 pub struct Parts {
@@ -38,6 +40,7 @@ impl Parts {
             let compressed = match platform {
                 Platform::Linux => LINUX,
                 Platform::Pc => PC,
+                Platform::Process => PROCESS,
             };
             written = written.and_then(|()| unpack(compressed, &library));
         } else {

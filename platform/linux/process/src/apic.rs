@@ -37,7 +37,13 @@ pub struct Apic {
 impl Apic {
     /// As after a reset.
     pub fn new() -> Apic {
-        Apic { registers: [0; 64], begun: 0, deadline: None, requested: BTreeSet::new(), serviced: Vec::new() }
+        Apic {
+            registers: [0; 64],
+            begun: 0,
+            deadline: None,
+            requested: BTreeSet::new(),
+            serviced: Vec::new(),
+        }
     }
 
     fn register(&mut self, at: u64) -> &mut u32 {

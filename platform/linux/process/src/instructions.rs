@@ -21,7 +21,8 @@ const LONGEST: usize = 15;
 fn decode(machine: &Machine) -> Instruction {
     let Machine { processor, memory, .. } = machine;
     let at = processor.registers.rip;
-    let bytes: Vec<u8> = (at..).take(LONGEST).map_while(|at| processor.read::<1>(memory, at)).flatten().collect();
+    let bytes: Vec<u8> =
+        (at..).take(LONGEST).map_while(|at| processor.read::<1>(memory, at)).flatten().collect();
     let width = if processor.is_long { 64 } else { 32 };
     Decoder::with_ip(width, &bytes, at, DecoderOptions::NONE).decode()
 }
@@ -41,10 +42,12 @@ pub fn use_of(machine: &Machine, address: u64) -> Use {
     let instruction = decode(machine);
     // It isn't there, or goes on where nothing is.
     let end = at + LONGEST as u64;
-    if instruction.is_invalid() && (at..end).contains(&address) || address == at && {
-        let page = machine.processor.look_up(&machine.memory, at);
-        page.is_none_or(|page| !page.rights.execute || !page.rights.user)
-    } {
+    if instruction.is_invalid() && (at..end).contains(&address)
+        || address == at && {
+            let page = machine.processor.look_up(&machine.memory, at);
+            page.is_none_or(|page| !page.rights.execute || !page.rights.user)
+        }
+    {
         return Use::Fetch;
     }
     let registers = &machine.processor.registers;

@@ -73,8 +73,7 @@ fn stop(why: &str) -> ! {
 /// Called once, by the process's first thread, which has no others. Below [`users::USERS`] and outside of the executable there is nothing.
 pub unsafe fn start(entry: u32) -> ! {
     let command_line = std::env::args_os().skip(1).collect::<Vec<_>>().join(" ".as_ref());
-    let (mut machine, said) =
-        image::load(command_line.as_encoded_bytes()).unwrap_or_else(|why| stop(&why));
+    let (mut machine, said) = image::load(command_line.as_encoded_bytes()).unwrap_or_else(|why| stop(&why));
     machine.processor.registers.rip = entry.into();
     machine.processor.registers.whole[RBX] = said;
     MACHINE.store(Box::leak(Box::new(machine)), Relaxed);

@@ -34,7 +34,10 @@ impl Space for Here {
         };
         if place as u64 != page.start {
             let why = Error::last_os_error();
-            crate::stop(&format!("the kernel's page at {:#x} has no place in this process: {why}", page.start));
+            crate::stop(&format!(
+                "the kernel's page at {:#x} has no place in this process: {why}",
+                page.start
+            ));
         }
     }
 

@@ -1,7 +1,11 @@
 //! The devices that have ports: a serial line, which is standard input and output; the emulators' own console, which is standard error;
 //! the old timer; the clock; and what ends the machine.
+//!
+//! # Soundness
+//!
+//! System calls on standard input, which are told where to write.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use crate::clock;
 
@@ -136,12 +140,16 @@ impl Ports {
         if self.received.is_some() || self.is_over {
             return;
         }
+        // As above: what asks for an answer is seen before that is waited for.
+        let _ = io::stdout().flush();
         let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor is there.
-        if unsafe { libc::poll(&raw mut input, 1, 0) } > 0 {
-            let mut byte = [Ports::END];
-            self.is_over = !matches!(io::stdin().lock().read(&mut byte), Ok(1));
-            self.received = Some(byte[0]);
+        let mut byte = Ports::END;
+        // SAFETY: one descriptor is there, and one byte.
+        unsafe {
+            if libc::poll(&raw mut input, 1, 0) > 0 {
+                self.is_over = libc::read(0, (&raw mut byte).cast(), 1) != 1;
+                self.received = Some(byte);
+            }
         }
     }
 

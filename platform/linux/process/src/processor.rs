@@ -190,7 +190,8 @@ impl Processor {
         const PRESENT: u64 = 1 << 47;
         let place = u64::from(vector) * 16;
         let (low, high) = (self.vectors.base + place, self.vectors.base + place + 8);
-        let low = self.word(memory, low).filter(|low| place < self.vectors.limit.into() && low & PRESENT != 0)?;
+        let low =
+            self.word(memory, low).filter(|low| place < self.vectors.limit.into() && low & PRESENT != 0)?;
         let address = low & 0xffff | low >> 32 & 0xffff_0000 | self.word(memory, high)? << 32;
         let (was_user, number) = (self.is_user(), low >> 32 & 7);
         let old = self.registers.whole[RSP];

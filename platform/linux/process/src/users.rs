@@ -330,4 +330,3 @@ impl Space for Pages<'_> {
         must(self.call(libc::SYS_munmap, [page.start, page.size, 0, 0, 0, 0]), "munmap");
     }
 }
-
