@@ -9,12 +9,54 @@ use std::ptr::null_mut;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Nanoseconds of the machine's clock.
-pub fn now() -> u64 {
+/// The machine's clock: it goes on while the guest runs, in this process or in a user's, or waits. So nobody's time is over because others
+/// had the processor, or a debugger did.
+#[derive(Default)]
+pub struct Clock {
+    /// What doesn't count as this process's own.
+    besides: u64,
+}
+
+impl Clock {
+    /// Nanoseconds.
+    pub fn now(&self) -> u64 {
+        spent(libc::CLOCK_PROCESS_CPUTIME_ID) + self.besides
+    }
+
+    /// So much has been spent by somebody else.
+    pub fn pass(&mut self, nanoseconds: u64) {
+        self.besides += nanoseconds;
+    }
+
+    /// Waits until then.
+    pub fn sleep_until(&mut self, deadline: u64) {
+        let left = deadline.saturating_sub(self.now());
+        let mut time = timespec(left);
+        // SAFETY: see the head of this file.
+        unsafe { while libc::nanosleep(&raw const time, &raw mut time) < 0 {} }
+        self.pass(left);
+    }
+
+    /// As this process's own clock has it.
+    fn own(&self, deadline: u64) -> u64 {
+        deadline.saturating_sub(self.besides).max(1)
+    }
+}
+
+/// The clock of a process.
+pub fn of_process(id: libc::pid_t) -> libc::clockid_t {
+    let mut clock = 0;
+    // SAFETY: see the head of this file.
+    unsafe { libc::clock_getcpuclockid(id, &raw mut clock) };
+    clock
+}
+
+/// What a clock says, in nanoseconds.
+pub fn spent(clock: libc::clockid_t) -> u64 {
     // SAFETY: see the head of this file.
     let time = unsafe {
         let mut time = zeroed::<libc::timespec>();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
+        libc::clock_gettime(clock, &raw mut time);
         time
     };
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
@@ -36,17 +78,6 @@ pub fn timespec(nanoseconds: u64) -> libc::timespec {
     libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
 }
 
-/// Waits until then.
-pub fn sleep_until(deadline: u64) {
-    let until = timespec(deadline);
-    while now() < deadline {
-        // SAFETY: see the head of this file.
-        unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const until, null_mut())
-        };
-    }
-}
-
 /// A timer that raises SIGALRM in this process.
 pub struct Alarm {
     timer: libc::timer_t,
@@ -62,7 +93,7 @@ impl Alarm {
             event.sigev_notify = libc::SIGEV_SIGNAL;
             event.sigev_signo = libc::SIGALRM;
             let mut timer = null_mut();
-            let made = libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer);
+            let made = libc::timer_create(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut event, &raw mut timer);
             assert!(made == 0, "Linux has timers for a process");
             Alarm { timer, deadline: None }
         }
@@ -74,7 +105,8 @@ impl Alarm {
     }
 
     /// It comes then, once, or not at all.
-    pub fn set(&mut self, deadline: Option<u64>) {
+    pub fn set(&mut self, deadline: Option<u64>, clock: &Clock) {
+        let deadline = deadline.map(|deadline| clock.own(deadline));
         if self.deadline == deadline {
             return;
         }

@@ -9,7 +9,7 @@ use std::slice;
 
 use crate::PAGE;
 use crate::apic::{Apic, IoApic};
-use crate::clock::Alarm;
+use crate::clock::{Alarm, Clock};
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::own::Own;
@@ -77,6 +77,7 @@ pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
         apic: Apic::new(),
         io_apic: IoApic::default(),
         ports: Ports::default(),
+        clock: Clock::default(),
         alarm: Alarm::new(),
         changed: 0,
     };

@@ -112,13 +112,13 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
         }
         Mnemonic::In => {
             let port = port(&machine.processor, &instruction, 1);
-            let value = machine.ports.read(port, operand(0).size());
+            let value = machine.ports.read(port, operand(0).size(), &machine.clock);
             machine.processor.registers.set(operand(0), value.into());
         }
         Mnemonic::Out => {
             let port = port(&machine.processor, &instruction, 0);
             let value = machine.processor.registers.get(operand(1)) as u32;
-            if let Some(status) = machine.ports.write(port, value) {
+            if let Some(status) = machine.ports.write(port, value, &machine.clock) {
                 crate::end(status);
             }
         }

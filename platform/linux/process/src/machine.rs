@@ -2,7 +2,7 @@
 //! its own processes; what goes on then is the kernel, until it lets a user run.
 
 use crate::apic::{self, Apic, IoApic};
-use crate::clock::{self, Alarm};
+use crate::clock::{Alarm, Clock};
 use crate::memory::Memory;
 use crate::own::Own;
 use crate::ports::Ports;
@@ -23,6 +23,7 @@ pub struct Machine {
     pub apic: Apic,
     pub io_apic: IoApic,
     pub ports: Ports,
+    pub clock: Clock,
     pub alarm: Alarm,
     /// How often pages may have changed.
     pub changed: u64,
@@ -87,7 +88,7 @@ impl Machine {
     /// A device's register is read; what is no device's is nothing.
     pub fn read_device(&mut self, at: u64) -> u32 {
         match at & !0xfff {
-            apic::LOCAL => self.apic.read(at & 0xfff, clock::now()),
+            apic::LOCAL => self.apic.read(at & 0xfff, self.clock.now()),
             apic::DEVICES => self.io_apic.read(at & 0xfff),
             _ => u32::MAX,
         }
@@ -96,7 +97,7 @@ impl Machine {
     /// One is written.
     pub fn write_device(&mut self, at: u64, value: u32) {
         match at & !0xfff {
-            apic::LOCAL => self.apic.write(at & 0xfff, value, clock::now()),
+            apic::LOCAL => self.apic.write(at & 0xfff, value, self.clock.now()),
             apic::DEVICES => self.io_apic.write(at & 0xfff, value),
             _ => {}
         }
@@ -120,12 +121,12 @@ impl Machine {
             if !self.processor.takes_interrupts {
                 stop("the machine stands still: it waits for an interrupt, and takes none");
             }
-            if self.apic.next(clock::now()).is_some() {
+            if self.apic.next(self.clock.now()).is_some() {
                 return;
             }
             self.ports.flush();
             match self.apic.deadline() {
-                Some(deadline) => clock::sleep_until(deadline),
+                Some(deadline) => self.clock.sleep_until(deadline),
                 None => stop("the machine stands still: it waits for an interrupt, and none will come"),
             }
         }
@@ -135,14 +136,14 @@ impl Machine {
     pub fn go_on(&mut self) {
         loop {
             if self.processor.takes_interrupts
-                && let Some(vector) = self.apic.next(clock::now())
+                && let Some(vector) = self.apic.next(self.clock.now())
             {
                 self.apic.take(vector);
                 self.raise(Exception::of(vector));
             }
             if !self.processor.is_user() {
                 let deadline = self.apic.deadline();
-                self.alarm.set(deadline.filter(|_| self.processor.takes_interrupts));
+                self.alarm.set(deadline.filter(|_| self.processor.takes_interrupts), &self.clock);
                 return;
             }
             self.run_user();
@@ -152,6 +153,7 @@ impl Machine {
     fn run_user(&mut self) {
         self.own.leave_users();
         let deadline = self.apic.deadline().filter(|_| self.processor.takes_interrupts);
+        let left = deadline.map(|deadline| deadline.saturating_sub(self.clock.now()));
         let root = self.processor.control[3];
         let mut registers = self.processor.registers;
         let (memory, processor) = (&self.memory, &self.processor);
@@ -159,7 +161,8 @@ impl Machine {
             let page = processor.look_up(memory, address)?;
             Some(Page { rights: processor.rights(page)?, ..page })
         };
-        let stopped = self.users.run(root, self.changed, now, &mut registers, deadline);
+        let (stopped, spent) = self.users.run(root, self.changed, now, &mut registers, left);
+        self.clock.pass(spent);
         self.processor.registers = registers;
         match stopped {
             Stop::Time => {}

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-use crate::clock;
+use crate::clock::{self, Clock};
 
 const CONSOLE: u16 = 0xe9;
 const EXIT: u16 = 0xf4;
@@ -44,19 +44,19 @@ pub struct Ports {
 
 impl Ports {
     /// Reads so many bytes.
-    pub fn read(&mut self, port: u16, bytes: usize) -> u32 {
+    pub fn read(&mut self, port: u16, bytes: usize, clock: &Clock) -> u32 {
         let nothing = u32::MAX >> (32 - 8 * bytes);
         match port {
             CONSOLE => CONSOLE.into(),
             SERIAL..0x400 => self.read_serial(port - SERIAL).into(),
-            OLD_TIMER => self.read_old_timer().into(),
+            OLD_TIMER => self.read_old_timer(clock).into(),
             _ if port == CLOCK + 1 => self.read_clock().into(),
             _ => nothing,
         }
     }
 
     /// Writes; the status with which the machine ends, if it does.
-    pub fn write(&mut self, port: u16, value: u32) -> Option<i32> {
+    pub fn write(&mut self, port: u16, value: u32, clock: &Clock) -> Option<i32> {
         let byte = value as u8;
         match port {
             CONSOLE => self.say(byte),
@@ -69,12 +69,12 @@ impl Ports {
                 self.written.push(byte);
                 if let [low, high] = self.written[..] {
                     let count = u16::from_le_bytes([low, high]);
-                    self.old_timer = (clock::now(), if count == 0 { 1 << 16 } else { count.into() });
+                    self.old_timer = (clock.now(), if count == 0 { 1 << 16 } else { count.into() });
                     self.written.clear();
                 }
             }
             // The first counter: its count is kept until it is read, or it is told how to count.
-            OLD_CONTROL if byte & 0xf0 == 0 => self.latched = self.old_count().to_le_bytes().to_vec(),
+            OLD_CONTROL if byte & 0xf0 == 0 => self.latched = self.old_count(clock).to_le_bytes().to_vec(),
             OLD_CONTROL => (self.latched, self.written) = (Vec::new(), Vec::new()),
             CLOCK => self.selected = byte & 0x7f,
             _ => {}
@@ -153,15 +153,15 @@ impl Ports {
         }
     }
 
-    fn old_count(&self) -> u16 {
+    fn old_count(&self, clock: &Clock) -> u16 {
         let (begun, from) = self.old_timer;
-        let passed = u128::from(clock::now() - begun) * BEATS / 1_000_000_000;
+        let passed = u128::from(clock.now() - begun) * BEATS / 1_000_000_000;
         (u128::from(from) - passed % u128::from(from.max(1))) as u16
     }
 
-    fn read_old_timer(&mut self) -> u8 {
+    fn read_old_timer(&mut self, clock: &Clock) -> u8 {
         if self.latched.is_empty() {
-            self.latched = self.old_count().to_le_bytes().to_vec();
+            self.latched = self.old_count(clock).to_le_bytes().to_vec();
         }
         self.latched.remove(0)
     }

@@ -95,15 +95,15 @@ impl Users {
     }
 
     /// Runs users' code in the address space with these tables until it stops. Pages are compared with the tables if they may have changed
-    /// since `changed`.
+    /// since `changed`. Says, too, how many nanoseconds it has spent, which are not many more than are left.
     pub fn run(
         &mut self,
         root: u64,
         changed: u64,
         now: impl Fn(u64) -> Option<Page>,
         registers: &mut Registers,
-        deadline: Option<u64>,
-    ) -> Stop {
+        left: Option<u64>,
+    ) -> (Stop, u64) {
         let process = self.process(root);
         if process.checked != changed {
             process.checked = changed;
@@ -115,12 +115,12 @@ impl Users {
         process.set(&mut all);
         must(trace(libc::PTRACE_SYSEMU, process.id, 0, null_mut::<u8>()), "PTRACE_SYSEMU");
         let id = process.id;
-        let status = self.wait(id, deadline);
+        let (status, spent) = self.wait(id, left);
         let process = self.process(root);
         let all = process.get();
         *registers = Registers::of_process(&all);
         process.rest = all;
-        match libc::WSTOPSIG(status) {
+        let stopped = match libc::WSTOPSIG(status) {
             signal if signal == libc::SIGTRAP | 0x80 => {
                 registers.whole[0] = all.orig_rax;
                 Stop::Call
@@ -130,27 +130,31 @@ impl Users {
                 let (code, address) = process.signal();
                 Stop::Signal { number, code, address }
             }
-        }
+        };
+        (stopped, spent)
     }
 
-    /// Waits until it has stopped, for no longer than until then: it is stopped then.
-    fn wait(&self, id: libc::pid_t, deadline: Option<u64>) -> i32 {
+    /// Waits until it has stopped; it is stopped when it has spent what is left.
+    fn wait(&self, id: libc::pid_t, left: Option<u64>) -> (i32, u64) {
+        let clock = clock::of_process(id);
+        let begun = clock::spent(clock);
+        let spent = || clock::spent(clock) - begun;
         let mut is_over = false;
         loop {
             let mut status = 0;
             // SAFETY: Linux writes there; signals are told by their numbers.
             unsafe {
-                let flags = libc::__WALL | if deadline.is_some() && !is_over { libc::WNOHANG } else { 0 };
+                let flags = libc::__WALL | if left.is_some() && !is_over { libc::WNOHANG } else { 0 };
                 match libc::waitpid(id, &raw mut status, flags) {
                     0 => {}
-                    found if found == id && libc::WIFSTOPPED(status) => return status,
+                    found if found == id && libc::WIFSTOPPED(status) => return (status, spent()),
                     found if found == id => broken("its process has ended"),
                     _ if Error::last_os_error().raw_os_error() == Some(libc::EINTR) => continue,
                     _ => broken("waitpid"),
                 }
-                let left = deadline.unwrap_or(0).saturating_sub(clock::now());
-                let time = clock::timespec(left);
-                if left == 0 {
+                let still = left.unwrap_or(0).saturating_sub(spent());
+                let time = clock::timespec(still);
+                if still == 0 {
                     is_over = true;
                     libc::kill(id, libc::SIGUSR1);
                 } else {
