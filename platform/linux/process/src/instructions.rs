@@ -75,15 +75,20 @@ pub fn use_of(machine: &Machine, address: u64) -> Use {
 /// A user has done what the processor forbids: an instruction that raises an exception may be one that it has.
 pub fn protected(machine: &mut Machine) -> Result<(), Exception> {
     let instruction = decode(machine);
-    if instruction.mnemonic() == Mnemonic::Int {
-        let vector = instruction.immediate8();
-        if !machine.processor.is_for_users(&machine.memory, vector) {
-            return Err(Exception::with(PROTECTION, u64::from(vector) * 8 + 2));
-        }
-        machine.processor.registers.rip = instruction.next_ip();
-        return Err(Exception::of(vector));
+    match instruction.mnemonic() {
+        Mnemonic::Int => Err(interrupt(machine, &instruction)),
+        _ => Err(Exception::with(PROTECTION, 0)),
     }
-    Err(Exception::with(PROTECTION, 0))
+}
+
+/// What comes of an instruction that raises an exception.
+fn interrupt(machine: &mut Machine, instruction: &Instruction) -> Exception {
+    let vector = instruction.immediate8();
+    if !machine.processor.may_raise(&machine.memory, vector) {
+        return Exception::with(PROTECTION, u64::from(vector) * 8 + 2);
+    }
+    machine.processor.registers.rip = instruction.next_ip();
+    Exception::of(vector)
 }
 
 /// Does what the kernel's instruction says.
@@ -165,10 +170,7 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
             (machine.processor.code, machine.processor.stack) = (star + 16 | 3, star + 8 | 3);
             return Ok(());
         }
-        Mnemonic::Int => {
-            machine.processor.registers.rip = next;
-            return Err(Exception::of(instruction.immediate8()));
-        }
+        Mnemonic::Int => return Err(interrupt(machine, &instruction)),
         _ if instruction.is_invalid() || instruction.mnemonic() == Mnemonic::Ud2 => {
             return Err(Exception::of(6));
         }

@@ -215,7 +215,7 @@ impl Machine {
             (libc::SIGFPE, _) => Err(Exception::of(19)),
             (libc::SIGTRAP, KERNEL) => {
                 // It is an instruction that its domain may have or not.
-                if self.processor.is_for_users(&self.memory, 3) {
+                if self.processor.may_raise(&self.memory, 3) {
                     return Err(Exception::of(3));
                 }
                 self.processor.registers.rip -= 1;

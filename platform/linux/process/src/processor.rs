@@ -140,10 +140,12 @@ impl Processor {
         if self.control[0] & PAGING == 0 {
             return Some(rights);
         }
-        let is_kept = rights.user && self.control[4] & SMAP != 0 && !self.may_touch_users;
+        if rights.user && self.control[4] & SMAP != 0 && !self.may_touch_users {
+            return None;
+        }
         let execute = rights.execute && !(rights.user && self.control[4] & SMEP != 0);
         let write = rights.write || self.control[0] & WRITE_PROTECT == 0;
-        (!is_kept || execute).then_some(Rights { write: write && !is_kept, execute, ..rights })
+        Some(Rights { write, execute, ..rights })
     }
 
     /// The page at an address, if that may be done with it.
@@ -187,12 +189,7 @@ impl Processor {
     }
 
     fn enter(&mut self, memory: &Memory, Exception { vector, error }: Exception) -> Option<()> {
-        const PRESENT: u64 = 1 << 47;
-        let place = u64::from(vector) * 16;
-        let (low, high) = (self.vectors.base + place, self.vectors.base + place + 8);
-        let low =
-            self.word(memory, low).filter(|low| place < self.vectors.limit.into() && low & PRESENT != 0)?;
-        let address = low & 0xffff | low >> 32 & 0xffff_0000 | self.word(memory, high)? << 32;
+        let Gate { low, address } = self.gate(memory, vector)?;
         let (was_user, number) = (self.is_user(), low >> 32 & 7);
         let old = self.registers.whole[RSP];
         let mut top = match number {
@@ -217,10 +214,23 @@ impl Processor {
         Some(())
     }
 
-    /// Whether a user may raise an exception by an instruction.
-    pub fn is_for_users(&self, memory: &Memory, vector: u8) -> bool {
+    /// Where a vector is handled, if it is.
+    fn gate(&self, memory: &Memory, vector: u8) -> Option<Gate> {
+        const PRESENT: u64 = 1 << 47;
         let place = u64::from(vector) * 16;
-        let gate = self.word(memory, self.vectors.base + place);
-        place < self.vectors.limit.into() && gate.is_some_and(|gate| gate >> 45 & 3 == 3)
+        let word = |at| self.word(memory, self.vectors.base + place + at);
+        let low = word(0).filter(|low| place < self.vectors.limit.into() && low & PRESENT != 0)?;
+        Some(Gate { low, address: low & 0xffff | low >> 32 & 0xffff_0000 | word(8)? << 32 })
     }
+
+    /// Whether what runs may raise an exception by an instruction.
+    pub fn may_raise(&self, memory: &Memory, vector: u8) -> bool {
+        self.gate(memory, vector).is_some_and(|gate| !self.is_user() || gate.low >> 45 & 3 == 3)
+    }
+}
+
+/// An entry of the table of vectors.
+struct Gate {
+    low: u64,
+    address: u64,
 }

@@ -193,8 +193,9 @@ impl Process {
             let id = libc::fork();
             if id == 0 {
                 libc::setpgid(0, 0);
-                libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
-                libc::kill(libc::getpid(), libc::SIGSTOP);
+                if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) == 0 {
+                    libc::kill(libc::getpid(), libc::SIGSTOP);
+                }
                 libc::_exit(1);
             }
             must(id.into(), "fork") as libc::pid_t
@@ -281,7 +282,7 @@ fn wait(id: libc::pid_t) {
         }
     }
     if !libc::WIFSTOPPED(status) {
-        broken("its process has ended");
+        broken("its process has ended: may processes be traced here?");
     }
 }
 
