@@ -153,6 +153,8 @@ fn a_system_ends_as_on_the_machine() {
     }
     let echoed = run(folder.path(), "echo", "so it says\n");
     assert_eq!((printed(&echoed).as_str(), status(&echoed)), ("it runs\nSO IT SAYS\nit has gone on\n", 1));
+    let heard = run(folder.path(), "hear", "so it says\n");
+    assert_eq!((printed(&heard).as_str(), status(&heard)), ("it runs\nSO IT SAYS\n", 3));
     for (way, expected) in [
         ("status", 7),
         ("negative", 255),

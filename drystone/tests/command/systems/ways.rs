@@ -8,7 +8,10 @@ use core::ops::Deref;
 
 use drystone_machine::Part::{Number, Text};
 use drystone_machine::{Console, Main, Platform, end};
+use kortex_hal::exception::{Context, Processor, Trap};
+use kortex_hal::interrupt::{Apics, Controller};
 use kortex_hal::serial::{Com1, Line};
+use kortex_hal::x86_64::instructions::interrupts;
 
 pub struct Own<M> {
     machine: M,
@@ -44,6 +47,14 @@ impl<M: Deref<Target: Platform> + 'static> Main for Own<M> {
                 b"divide" => asm!("xor edx, edx", "div {}", in(reg) 0_u64, inout("rax") 1_u64 => _, out("rdx") _),
                 b"interrupt" => asm!("int 0x60"),
                 b"echo" => echo(&line),
+                b"hear" => {
+                    Processor.register(Apics.vector(Com1::INTERRUPT), heard, core::ptr::null());
+                    Apics.enable(Com1::INTERRUPT);
+                    loop {
+                        interrupts::enable_and_hlt();
+                        interrupts::disable();
+                    }
+                }
                 said => {
                     Console.write_bytes(said);
                     Console.say(&[Text(", which are "), Number(said.len() as i64)]);
@@ -63,6 +74,17 @@ fn echo(line: &impl Line) {
             None => core::hint::spin_loop(),
         }
     }
+}
+
+extern "C" fn heard(_: &mut Context, _: *const ()) {
+    let line = unsafe { Com1::new() };
+    while let Some(byte) = line.receive() {
+        if byte == 4 {
+            end(3);
+        }
+        line.send(&[byte.to_ascii_uppercase()]);
+    }
+    Apics.end();
 }
 
 #[allow(unconditional_recursion)]

@@ -1,5 +1,4 @@
-//! The interrupt controller beside the processor, and its timer, which counts nanoseconds. Of the controller beside the devices there are
-//! registers only: no device interrupts.
+//! The interrupt controller beside the processor, with its timer, which counts nanoseconds, and that beside the devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,6 +112,11 @@ impl Apic {
         (vector >> 4 > least >> 4).then_some(vector)
     }
 
+    /// A device interrupts.
+    pub fn request(&mut self, vector: u8) {
+        self.requested.insert(vector);
+    }
+
     /// The processor has taken it.
     pub fn take(&mut self, vector: u8) {
         self.requested.remove(&vector);
@@ -128,6 +132,12 @@ pub struct IoApic {
 }
 
 impl IoApic {
+    /// By which vector a line of devices comes, if it does.
+    pub fn vector(&self, line: u8) -> Option<u8> {
+        let entry = self.registers.get(&(0x10 + 2 * line)).filter(|&&entry| entry & MASKED == 0)?;
+        Some(*entry as u8)
+    }
+
     /// What a register says.
     pub fn read(&self, at: u64) -> u32 {
         match at & 0xff {
@@ -145,5 +155,50 @@ impl IoApic {
             0x10 => _ = self.registers.insert(self.selected, value),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_timer(timer: u32, beats: u32) -> Apic {
+        let mut apic = Apic::new();
+        for (register, value) in [(SPURIOUS, ON | 0x2f), (DIVISOR, 0b1011), (TIMER, timer), (INITIAL, beats)]
+        {
+            apic.write(register, value, 1000);
+        }
+        apic
+    }
+
+    #[test]
+    fn a_timer_comes_once_or_again_and_again() {
+        let mut once = with_timer(0x20, 500);
+        assert_eq!((once.deadline(), once.next(1499)), (Some(1500), None));
+        assert_eq!(once.read(COUNT, 1100), 400);
+        assert_eq!(once.next(1500), Some(0x20));
+        once.take(0x20);
+        once.write(END, 0, 1500);
+        assert_eq!((once.deadline(), once.next(9999)), (None, None));
+        let mut periodic = with_timer(PERIODIC | 0x20, 500);
+        // Twice missed, it comes once, and in its rhythm again.
+        assert_eq!((periodic.next(2100), periodic.deadline()), (Some(0x20), Some(2500)));
+        let mut masked = with_timer(MASKED | 0x20, 500);
+        assert_eq!((masked.deadline(), masked.next(9999)), (None, None));
+        let mut stopped = with_timer(0x20, 0);
+        assert_eq!((stopped.deadline(), stopped.next(9999)), (None, None));
+    }
+
+    #[test]
+    fn who_is_in_a_handler_hears_only_what_is_more_urgent() {
+        let mut apic = with_timer(0x3f, 500);
+        apic.requested.insert(0x41);
+        assert_eq!(apic.next(1000), Some(0x41));
+        apic.take(0x41);
+        assert_eq!(apic.next(1500), None);
+        apic.write(END, 0, 1500);
+        assert_eq!(apic.next(1500), Some(0x3f));
+        apic.write(PRIORITY, 0x30, 1500);
+        assert_eq!(apic.next(1500), None);
     }
 }

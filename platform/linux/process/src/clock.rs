@@ -5,7 +5,7 @@
 //! System calls that are told where to write.
 
 use std::mem::zeroed;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -28,13 +28,15 @@ impl Clock {
         self.besides += nanoseconds;
     }
 
-    /// Waits until then.
-    pub fn sleep_until(&mut self, deadline: u64) {
-        let left = deadline.saturating_sub(self.now());
-        let mut time = timespec(left);
+    /// Waits until then, or, if somebody listens, until something comes from standard input.
+    pub fn sleep(&mut self, deadline: Option<u64>, listens: bool) {
+        let left = deadline.map(|deadline| timespec(deadline.saturating_sub(self.now())));
+        let time = left.as_ref().map_or(null(), |left| left as *const _);
+        let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
+        let begun = spent(libc::CLOCK_MONOTONIC);
         // SAFETY: see the head of this file.
-        unsafe { while libc::nanosleep(&raw const time, &raw mut time) < 0 {} }
-        self.pass(left);
+        unsafe { libc::ppoll(&raw mut input, listens.into(), time, null()) };
+        self.pass(spent(libc::CLOCK_MONOTONIC) - begun);
     }
 
     /// As this process's own clock has it.

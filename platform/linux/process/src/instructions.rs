@@ -167,7 +167,7 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
             let registers = machine.processor.registers.whole;
             machine.processor.set_flags(registers[R11]);
             machine.processor.registers.rip = registers[RCX];
-            (machine.processor.code, machine.processor.stack) = (star + 16 | 3, star + 8 | 3);
+            (machine.processor.code, machine.processor.stack) = ((star + 16) | 3, (star + 8) | 3);
             return Ok(());
         }
         Mnemonic::Int => return Err(interrupt(machine, &instruction)),

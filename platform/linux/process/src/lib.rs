@@ -36,7 +36,7 @@ use std::arch::asm;
 use std::io::Write;
 use std::mem::zeroed;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 use machine::Machine;
 use registers::{RBX, Registers};
@@ -115,8 +115,8 @@ unsafe extern "C" fn on_signal(signal: i32, _: *const libc::siginfo_t, context: 
     // SAFETY: Linux passes what it has interrupted; see the head of this file.
     let context = unsafe { &mut *context };
     let machine = machine().expect("there is one before there are signals");
-    static HAS_BEGUN: AtomicPtr<()> = AtomicPtr::new(null_mut());
-    if HAS_BEGUN.swap(1 as *mut (), Relaxed).is_null() {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    if !HAS_BEGUN.swap(true, Relaxed) {
         let registers = machine.processor.registers;
         registers.into_signal(context, false);
         return;
@@ -124,6 +124,7 @@ unsafe extern "C" fn on_signal(signal: i32, _: *const libc::siginfo_t, context: 
     machine.processor.registers = Registers::of_signal(context);
     if signal == libc::SIGALRM {
         machine.alarm.has_come();
+        machine.listen();
     } else {
         let word = |at: i32| context.uc_mcontext.gregs[at as usize] as u64;
         machine.kernel_stopped(word(libc::REG_TRAPNO) as u8, word(libc::REG_ERR), word(libc::REG_CR2));

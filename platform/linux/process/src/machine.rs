@@ -14,6 +14,9 @@ use crate::tables::Page;
 use crate::users::{self, Stop, Users};
 use crate::{instructions, stop};
 
+/// The serial line's line to the controller.
+const SERIAL: u8 = 4;
+
 /// See the head of this file.
 pub struct Machine {
     pub memory: Memory,
@@ -121,14 +124,28 @@ impl Machine {
             if !self.processor.takes_interrupts {
                 stop("the machine stands still: it waits for an interrupt, and takes none");
             }
+            self.listen();
             if self.apic.next(self.clock.now()).is_some() {
                 return;
             }
             self.ports.flush();
+            let listens = self.io_apic.vector(SERIAL).is_some() && self.ports.may_interrupt();
             match self.apic.deadline() {
-                Some(deadline) => self.clock.sleep_until(deadline),
-                None => stop("the machine stands still: it waits for an interrupt, and none will come"),
+                None if !listens => {
+                    stop("the machine stands still: it waits for an interrupt, and none will come")
+                }
+                deadline => self.clock.sleep(deadline, listens),
             }
+        }
+    }
+
+    /// Finds out whether something has come by the serial line, if its interrupts are heard.
+    pub fn listen(&mut self) {
+        if let Some(vector) = self.io_apic.vector(SERIAL)
+            && self.ports.may_interrupt()
+            && self.ports.interrupts()
+        {
+            self.apic.request(vector);
         }
     }
 
@@ -165,7 +182,7 @@ impl Machine {
         self.clock.pass(spent);
         self.processor.registers = registers;
         match stopped {
-            Stop::Time => {}
+            Stop::Time => self.listen(),
             _ if users::is_stub(registers.rip) => {
                 let fetched = self.user_touched(registers.rip, Use::Fetch);
                 fetched.unwrap_or_else(|exception| self.raise(exception));

@@ -6,6 +6,7 @@
 //! System calls on standard input, which are told where to write.
 
 use std::io::{self, Write};
+use std::mem;
 
 use crate::clock::{self, Clock};
 
@@ -34,6 +35,8 @@ pub struct Ports {
     serial: [u8; 8],
     /// Something that has come from standard input; and whether its end has.
     received: Option<u8>,
+    /// It has said so.
+    has_interrupted: bool,
     is_over: bool,
     /// When the old timer began, the count it began with, and its two bytes that are read next.
     old_timer: (u64, u32),
@@ -85,7 +88,7 @@ impl Ports {
     /// Shows what is left of a line.
     pub fn flush(&mut self) {
         // Nobody is there to be told that nobody is there.
-        let _ = io::stderr().write_all(&std::mem::take(&mut self.line));
+        let _ = io::stderr().write_all(&mem::take(&mut self.line));
         let _ = io::stdout().flush();
     }
 
@@ -111,6 +114,7 @@ impl Ports {
         match register {
             0 if self.serial[3] & Ports::DIVISOR == 0 => {
                 self.receive();
+                self.has_interrupted = false;
                 self.received.take().unwrap_or(0)
             }
             2 => 1,
@@ -130,6 +134,18 @@ impl Ports {
             return;
         }
         self.serial[usize::from(register)] = byte;
+    }
+
+    /// Whether it may interrupt: somebody wants that, and something may come.
+    pub fn may_interrupt(&self) -> bool {
+        const ENABLE: usize = 1;
+        self.serial[ENABLE] & 1 != 0 && !(self.is_over && self.received.is_none())
+    }
+
+    /// Whether it interrupts now: something has come, which it hasn't said yet.
+    pub fn interrupts(&mut self) -> bool {
+        self.receive();
+        self.received.is_some() && !mem::replace(&mut self.has_interrupted, true)
     }
 
     /// What a terminal sends when nothing more will come.

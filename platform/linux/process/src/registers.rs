@@ -108,3 +108,23 @@ impl Registers {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_registers_are_written_as_the_processor_does() {
+        let mut registers = Registers::default();
+        registers.set(Register::RBX, 0x1122_3344_5566_7788);
+        registers.set(Register::BH, 0xaa);
+        registers.set(Register::BL, 0xbb);
+        assert_eq!(registers.get(Register::RBX), 0x1122_3344_5566_aabb);
+        assert_eq!((registers.get(Register::BH), registers.get(Register::BX)), (0xaa, 0xaabb));
+        registers.set(Register::R9W, 0x1234);
+        registers.set(Register::R9L, 0x56);
+        assert_eq!(registers.get(Register::R9), 0x1256);
+        registers.set(Register::EBX, 0xffff_fff0);
+        assert_eq!(registers.get(Register::RBX), 0xffff_fff0, "the upper half is cleared");
+    }
+}
