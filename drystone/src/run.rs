@@ -34,7 +34,7 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     let source = Source { files, entry: command.entry.take(), with: take(&mut command.with) };
     let loaded = sources::load(&source)?;
     if let Some(system) = &loaded.program.system {
-        system::check_target(&command.target.initial)?;
+        system::check_files(&command.target.initial)?;
         check_for_machine(&command, "for a system of native components")?;
         let image = system::Composed::new(&loaded.program, system, &source)?.build()?;
         return run_system(&image, command.target.platform, arguments, command.memory);

@@ -31,14 +31,14 @@ pub fn check(command: &Build) -> Result<(), Status> {
             "--mir shows what the compiler makes of a program, and a system is put together only",
         ));
     }
-    check_target(&command.target.initial)
+    check_files(&command.target.initial)
 }
 
-/// Likewise those that say where it runs.
-pub fn check_target(files: &[PathBuf]) -> Result<(), Status> {
-    match files {
-        [_, ..] => Err(wrong("--files is for programs: a system's own components have files")),
-        [] => Ok(()),
+/// Likewise files that it would find.
+pub fn check_files(files: &[PathBuf]) -> Result<(), Status> {
+    match files.is_empty() {
+        true => Ok(()),
+        false => Err(wrong("--files is for programs: a system's own components have files")),
     }
 }
 
