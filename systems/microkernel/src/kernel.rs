@@ -222,13 +222,13 @@ where
     pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
-        let binding = self.place(Lrpc { domain: &server.domain, this: 0, time: PATIENCE });
+        let this = self.services.bound(client, server);
+        let binding = self.place(Lrpc { domain: &server.domain, this, time: PATIENCE });
         // SAFETY: it takes whatever a client says.
         unsafe {
             client.domain.bind(SERVER, binding.call());
             client.domain.bind(UPCALL, methods::upcall(server));
         }
-        self.services.bound(client, server);
     }
 
     /// Runs all threads, and ends the machine when there are none and `more` starts no more.

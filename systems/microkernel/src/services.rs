@@ -35,8 +35,14 @@ pub trait Services: Sized + 'static {
     /// The process stays.
     unsafe fn bind<K: Owner<Services = Self>>(_process: &'static Process<K>) {}
 
-    /// A process can call another.
-    fn bound<K: Owner<Services = Self>>(&self, _client: &'static Process<K>, _server: &'static Process<K>) {}
+    /// A process can call another, which is told this word whenever it does.
+    fn bound<K: Owner<Services = Self>>(
+        &self,
+        _client: &'static Process<K>,
+        _server: &'static Process<K>,
+    ) -> u64 {
+        0
+    }
 
     /// Whether some of these pages are for what is here: no other memory is to be there.
     fn keeps(_at: u64, _pages: u64) -> bool {
