@@ -13,7 +13,7 @@ use microkernel::{AddressSpace, Process};
 use crate::Host;
 
 /// Where a process has the channel to its server, and behind that the channels to its clients.
-pub const AT: usize = domain::USERS + (128 << 30);
+pub const AT: usize = domain::USERS + (160 << 30);
 pub const END: usize = AT + (1 + CLIENTS) * PAGE;
 
 /// So many clients of a server have channels.

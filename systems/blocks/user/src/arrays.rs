@@ -21,10 +21,17 @@ pub const fn command(number: u64, answer: u64) -> u64 {
 impl Array {
     /// Has commands kept under a number from 24 on.
     pub fn new(number: u64, commands: &[u64]) -> Result<Array, i64> {
-        let at = calls::call_anything(
-            Number::Keep as u64,
-            [number, commands.as_ptr() as u64, commands.len() as u64, 0],
-        );
+        Array::keep(number, commands, 0)
+    }
+
+    /// The same; from now on the kernel calls it when a page isn't there, with that in a word.
+    pub fn handling(number: u64, word: u64, commands: &[u64]) -> Result<Array, i64> {
+        Array::keep(number, commands, 1 + word)
+    }
+
+    fn keep(number: u64, commands: &[u64], handles: u64) -> Result<Array, i64> {
+        let (from, count) = (commands.as_ptr() as u64, commands.len() as u64);
+        let at = calls::call_anything(Number::Keep as u64, [number, from, count, handles]);
         if at > 0 { Ok(Array { number, words: at as *mut u64 }) } else { Err(at) }
     }
 

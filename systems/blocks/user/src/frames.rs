@@ -82,7 +82,7 @@ extern "C" fn by_program(_: u64, address: u64, _: u64) -> u64 {
 /// The array by which faults are handled: the frame goes to where the second call has it.
 static mut HANDLING: Option<Array> = None;
 
-/// By one.
+/// By one, and by that the handler ends.
 extern "C" fn by_array(_: u64, address: u64, _: u64) -> u64 {
     // SAFETY: it was made before, and nobody else is told.
     unsafe {
@@ -90,6 +90,11 @@ extern "C" fn by_array(_: u64, address: u64, _: u64) -> u64 {
         array.set(5, address & !4095);
         array.call() as u64
     }
+}
+
+/// By nobody: the array is the handler.
+extern "C" fn not_told(vector: u64, address: u64, _: u64) -> u64 {
+    panic!("the array wasn't called: exception {vector} at {address:#x}")
 }
 
 /// A user's page fault, from the instruction that touches the page until that is done.
@@ -102,7 +107,11 @@ pub fn faults() {
         .expect("it is kept");
     // SAFETY: nobody is told meanwhile.
     unsafe { HANDLING = Some(array) };
-    say!("page fault composite {}", fault(by_array));
+    say!("page fault by one call {}", fault(by_array));
+    let array = Array::handling(31, 5, &[command(TAKE, 4), command(PUT, 12)]).expect("it is kept");
+    // SAFETY: likewise.
+    unsafe { HANDLING = Some(array) };
+    say!("page fault composite {}", fault(not_told));
 }
 
 fn fault(handler: extern "C" fn(u64, u64, u64) -> u64) -> u64 {

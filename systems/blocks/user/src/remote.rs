@@ -16,7 +16,7 @@ use crate::BLOCK;
 use crate::programs::REFUSED;
 
 /// Where a client has its channel, and how many words that is.
-const CHANNEL: u64 = 0x80_0000_0000 + (128 << 30);
+const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
 const WORDS: usize = 512;
 /// So many calls a block makes at most.
 const MOST: u64 = 100;
@@ -57,15 +57,19 @@ pub fn serve(channel: u64, count: u64) -> i64 {
         return REFUSED;
     }
     let words = channel as *mut u64;
-    for made in 0..count as usize {
+    for left in (1..=count).rev() {
         // SAFETY: words of the channel, because there aren't more calls.
-        let [what, a, b, c] = [0, 1, 2, 3].map(|word| unsafe { words.add(4 * made + word).read_volatile() });
-        let (number, answer) = (what as u32 as usize, (what >> 32) as usize);
-        let Some(method) = METHODS.get(number).filter(|_| answer < WORDS) else {
-            return (count as usize - made) as i64;
-        };
-        // SAFETY: as above.
-        unsafe { words.add(answer).write_volatile(method(a, b, c) as u64) };
+        unsafe {
+            let call = words.add(4 * (count - left) as usize);
+            let what = call.read_volatile();
+            let [a, b, c] =
+                [call.add(1).read_volatile(), call.add(2).read_volatile(), call.add(3).read_volatile()];
+            let (number, answer) = (what as u32 as usize, (what >> 32) as usize);
+            if number >= METHODS.len() || answer >= WORDS {
+                return left as i64;
+            }
+            words.add(answer).write_volatile(METHODS[number](a, b, c) as u64);
+        }
     }
     0
 }
