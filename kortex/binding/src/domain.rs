@@ -140,6 +140,27 @@ impl Domain {
         *waits.get(number as usize).unwrap_or(&Call { method: refuse, this: null() })
     }
 
+    /// Calls what one of its numbers is bound to, as the [gate](crate::gate) does.
+    ///
+    /// # Safety
+    /// On a thread's kernel stack; the number is none by which a thread or an upcall ends.
+    pub unsafe fn call(&self, number: usize, [a, b, c, d]: [u64; 4]) -> i64 {
+        // SAFETY: nobody binds meanwhile, and methods take whatever a user says.
+        unsafe {
+            match (*self.calls.get()).get(number) {
+                Some(&Call { method, this }) => method(this, a, b, c, d),
+                None => REFUSED,
+            }
+        }
+    }
+
+    /// Where a number of its own is bound.
+    pub(crate) fn place(&self, number: usize) -> *const Call {
+        assert!(number < CALLS, "a domain has numbers to {}", CALLS - 1);
+        // SAFETY: it lies in the table; nothing is read.
+        unsafe { (&raw const (*self.calls.get())[number]).cast() }
+    }
+
     /// Whether it is being called.
     pub fn is_busy(&self) -> bool {
         self.condition.get() & BUSY != 0

@@ -4,6 +4,7 @@
 //!   everything.
 //! * [`upcall`]: the kernel calls a user, in its address space, for no longer than it is given.
 //! * [`lrpc`]: a user calls another: a system call, then an upcall.
+//! * [`array`]: a user makes a block of calls by one.
 //! * [`signal`]: what has happened to a user is told to it.
 //! * [`memory`]: the kernel reads and writes what a user says, and fails where that isn't the user's.
 //!
@@ -20,6 +21,7 @@
 #![cfg(target_arch = "x86_64")]
 
 pub mod activation;
+pub mod array;
 pub mod domain;
 pub mod gate;
 pub mod lrpc;

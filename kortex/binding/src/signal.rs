@@ -1,6 +1,7 @@
 //! What has happened to a user is told to it: its handler runs in its domain on a stack of its own, and what was interrupted goes on when it
 //! says so.
 
+use core::arch::asm;
 use core::ptr::{eq, null};
 
 use kortex_hal::exception::{Context, Register, Trap};
@@ -43,7 +44,7 @@ pub unsafe fn tell(
 /// runs, or who says so is another domain, which the handler has called: what was interrupted would go on there.
 ///
 /// # Safety
-/// In a plain call of the thread, which runs.
+/// In a call of the thread, which runs.
 pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at: u64) -> bool {
     let Activation { signals, told, .. } = &thread.local;
     if !eq(told.get(), domain()) || !eq(trap.current(), signals.get()) {
@@ -59,4 +60,13 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
         trap.set_current(interrupted);
     }
     true
+}
+
+/// Ends a system call otherwise than by returning: the current context goes on, which isn't that of who called any more.
+///
+/// # Safety
+/// On a thread's kernel stack, on which there is nothing that must be done yet, after [`go_on`].
+pub unsafe fn leave() -> ! {
+    // SAFETY: as the caller promises; interrupts are off.
+    unsafe { asm!("jmp kortex_resume", options(noreturn)) }
 }

@@ -22,6 +22,23 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Puts the page at `frame` to an address, in the [table](AddressSpace::table) of the pages near it; `false`: there is one already. Both are
+    /// where pages begin.
+    ///
+    /// # Safety
+    /// As for [`AddressSpace::map`]; it isn't to be written and executed.
+    #[inline]
+    pub unsafe fn put(&mut self, address: usize, frame: usize, access: Access) -> bool {
+        let entry = &mut self.0[address >> 12 & 511];
+        let is_free = *entry & PRESENT == 0;
+        if is_free {
+            *entry = frame as u64 | access.bits();
+        }
+        is_free
+    }
+}
+
 impl Default for Table {
     fn default() -> Table {
         Table::new()
@@ -156,6 +173,33 @@ impl AddressSpace {
             table = (*entry & ADDRESS) as *mut Table;
         }
         Err(Refused::Unaligned)
+    }
+
+    /// The table that says where the pages are near an address, within [`LARGE`]; tables that are needed are those of `tables`, which are empty. It
+    /// stays as long as this address space.
+    ///
+    /// # Errors
+    /// A large page is there, or no memory for a table.
+    ///
+    /// # Safety
+    /// As for [`map`](AddressSpace::map).
+    pub unsafe fn table(
+        &mut self,
+        address: usize,
+        tables: &mut dyn FnMut() -> Option<*mut Table>,
+    ) -> Result<*mut Table, Refused> {
+        let mut table = self.root;
+        for shift in [39, 30, 21] {
+            // SAFETY: tables that are reached belong to this address space.
+            let entry = unsafe { &mut (*table).0[address >> shift & 511] };
+            if *entry & PRESENT == 0 {
+                *entry = tables().ok_or(Refused::NoMemory)? as u64 | PRESENT | WRITABLE | USERS;
+            } else if *entry & IS_LARGE != 0 {
+                return Err(Refused::Used);
+            }
+            table = (*entry & ADDRESS) as *mut Table;
+        }
+        Ok(table)
     }
 
     /// The entry that says where an address is, and the size of its page.

@@ -5,9 +5,9 @@
 //! Tables and pages of an address space are its own until it is released. All memory is where it is called in the kernel.
 
 use core::cell::RefCell;
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null_mut};
 
-use kortex_hal::mmu::{Access, AddressSpace, PAGE, Refused, Table};
+use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
 
 use crate::{Pages, Space};
 
@@ -20,6 +20,8 @@ pub struct Paged<'a, P: Pages> {
     left: usize,
     /// Where users' addresses begin.
     start: usize,
+    /// Where a page was put last, in large pages, and the table of the pages there.
+    last: (usize, *mut Table),
 }
 
 impl<'a, P: Pages> Paged<'a, P> {
@@ -40,7 +42,7 @@ impl<'a, P: Pages> Paged<'a, P> {
             kernel.share(root, start);
             AddressSpace::new(root)
         };
-        Ok(Paged { space, pages, left, start })
+        Ok(Paged { space, pages, left, start, last: (0, null_mut()) })
     }
 
     /// What the processor knows of it.
@@ -89,6 +91,54 @@ impl<'a, P: Pages> Paged<'a, P> {
             unsafe { self.space.map(at + offset, frames + offset, PAGE, access, &mut tables)? };
         }
         Ok(())
+    }
+
+    /// A page of zeros out of what it may have, which is nowhere yet.
+    pub fn take(&mut self) -> Option<NonNull<u8>> {
+        page(self.pages, &mut self.left)
+    }
+
+    /// Gives a page back that was [taken](Paged::take).
+    ///
+    /// # Safety
+    /// It is nowhere, and nobody uses it any more.
+    pub unsafe fn give(&mut self, page: NonNull<u8>) {
+        // SAFETY: as the caller promises.
+        unsafe { self.pages.borrow_mut().free(page, 0) };
+        self.left += 1;
+    }
+
+    /// Puts a page to an address that was [taken](Paged::take), for users to read and write. If it is there when this address space is
+    /// released it is given back with it.
+    ///
+    /// # Errors
+    /// There is something already, or no memory for a table.
+    ///
+    /// # Safety
+    /// Whoever else uses it knows that users do.
+    #[inline]
+    pub unsafe fn put(&mut self, at: usize, page: NonNull<u8>) -> Result<(), Refused> {
+        if at < self.start || !at.is_multiple_of(PAGE) {
+            return Err(Refused::Unaligned);
+        }
+        if at / LARGE != self.last.0 {
+            let mut tables = || table(self.pages, &mut self.left);
+            // SAFETY: the kernel is elsewhere.
+            self.last = (at / LARGE, unsafe { self.space.table(at, &mut tables)? });
+        }
+        // SAFETY: the table stays; as the caller promises.
+        let is_put = unsafe { (*self.last.1).put(at, page.as_ptr() as usize, Access::WRITE.of_users()) };
+        if is_put { Ok(()) } else { Err(Refused::Used) }
+    }
+
+    /// Takes a page away from where it was [put](Paged::put). It is still taken.
+    ///
+    /// # Safety
+    /// That is where it is.
+    #[inline]
+    pub unsafe fn take_away(&mut self, at: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.space.unmap(at) };
     }
 
     /// Gives all of it back.

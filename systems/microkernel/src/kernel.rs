@@ -20,6 +20,7 @@ use kortex_memory::{Pages, Pool, Space, order};
 use kortex_thread::{Queue, Threads};
 
 use crate::process::{Owner, Process, ProcessThread};
+use crate::services::Services;
 use crate::{load, methods};
 
 /// Milliseconds that a thread runs before others have their turn.
@@ -39,7 +40,7 @@ const STACK: usize = domain::USERS + (64 << 30);
 const STACK_PAGES: usize = 4;
 
 /// See the head of this file.
-pub struct Kernel<M, T, I, C, U, G, S> {
+pub struct Kernel<M, T, I, C, U, G, S, E> {
     pub(crate) machine: M,
     trap: T,
     interrupts: I,
@@ -47,6 +48,7 @@ pub struct Kernel<M, T, I, C, U, G, S> {
     mmu: U,
     pages: G,
     threads: S,
+    pub(crate) services: E,
     live: Cell<usize>,
     /// Threads that have ended: their memory is for the next.
     ended: Queue<Activation>,
@@ -60,9 +62,9 @@ pub struct Kernel<M, T, I, C, U, G, S> {
 }
 
 // SAFETY: there is one processor, and the kernel isn't interrupted.
-unsafe impl<M, T, I, C, U, G, S> Sync for Kernel<M, T, I, C, U, G, S> {}
+unsafe impl<M, T, I, C, U, G, S, E> Sync for Kernel<M, T, I, C, U, G, S, E> {}
 
-impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S> {
+impl<M, T, I, C, U, G, S, E> Kernel<M, T, I, C, U, G, S, E> {
     /// One that has no processes yet.
     pub const fn new(
         machine: M,
@@ -72,7 +74,8 @@ impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S> {
         mmu: U,
         pages: G,
         threads: S,
-    ) -> Kernel<M, T, I, C, U, G, S> {
+        services: E,
+    ) -> Kernel<M, T, I, C, U, G, S, E> {
         Kernel {
             machine,
             trap,
@@ -81,6 +84,7 @@ impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S> {
             mmu,
             pages,
             threads,
+            services,
             live: Cell::new(0),
             ended: Queue::new(),
             last: Cell::new(null()),
@@ -91,7 +95,7 @@ impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S> {
     }
 }
 
-impl<M, T, I, C, U, G, S> Kernel<M, T, I, C, U, G, S>
+impl<M, T, I, C, U, G, S, E> Kernel<M, T, I, C, U, G, S, E>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
@@ -100,6 +104,7 @@ where
     U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
+    E: Deref<Target: Services> + 'static,
 {
     /// Sets up exceptions and time.
     ///
@@ -112,6 +117,7 @@ where
             let this = self as *const Self as *const ();
             let rates = self.timer.measure().expect("a PC has the old timer");
             self.beats.set((rates.alarm * SLICE / 1000) as u32);
+            self.services.measured(&rates);
             for vector in [0, 1, 4, 5, 6, 7, 10, 11, 12, 13, PAGE_FAULT, 16, 17, 19, BREAKPOINT] {
                 self.trap.register(vector, Self::fault, this);
             }
@@ -147,14 +153,14 @@ where
 
     /// Memory for a thread, with a stack of the kernel's behind it: that of one that has ended, or more.
     fn thread(&self, domain: &'static Domain, context: Context) -> Option<&'static ProcessThread> {
-        const ORDER: usize = 2;
+        let order = E::Target::STACK;
         let place = match self.ended.take() {
             Some(ended) => (ended as *const ProcessThread).cast_mut(),
-            None => self.pages.pages().borrow_mut().allocate(ORDER)?.as_ptr().cast(),
+            None => self.pages.pages().borrow_mut().allocate(order)?.as_ptr().cast(),
         };
         // SAFETY: whoever was there has ended; domains stay.
         unsafe {
-            let stack = place.cast::<u8>().add(PAGE << ORDER);
+            let stack = place.cast::<u8>().add(PAGE << order);
             place.write(ProcessThread::new(context, 1, Activation::new(domain, stack)));
             Some(&*place)
         }
@@ -167,13 +173,22 @@ where
         let mut space =
             Paged::create(self.machine.space(), domain::USERS, self.pool(), MOST).expect("there is memory");
         space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
-        let entry = load::load(&mut space).expect("there is memory");
+        let entry = load::load(self.services.program(), &mut space).expect("there is memory");
         let (domain, before) = (Domain::new(), self.last());
         // SAFETY: the kernel is in each address space.
         unsafe { domain.set_space(space.space()) };
         let space = RefCell::new(Some(space));
-        let process =
-            self.place(Process { domain, kernel: self, space, name, role, threads: Cell::new(0), before });
+        let part = self.services.part();
+        let process = self.place(Process {
+            domain,
+            kernel: self,
+            space,
+            part,
+            name,
+            role,
+            threads: Cell::new(0),
+            before,
+        });
         self.last.set((process as *const Process<Self>).cast());
         // SAFETY: a process stays.
         unsafe { methods::bind(process) };
@@ -191,9 +206,12 @@ where
         let mut next = self.last();
         while let Some(process) = next {
             if process.domain.is_dead() && !process.domain.is_busy() && process.threads.get() == 0 {
-                if let Some(space) = process.space.take() {
+                if let Some(mut space) = process.space.take() {
                     // SAFETY: nobody is in it, and what runs is the kernel, in another.
-                    unsafe { space.release() };
+                    unsafe {
+                        E::Target::release(process, &mut space);
+                        space.release();
+                    }
                 }
             }
             next = process.before;
@@ -204,7 +222,8 @@ where
     pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
-        let binding = self.place(Lrpc { domain: &server.domain, this: 0, time: PATIENCE });
+        let this = self.services.bound(client, server);
+        let binding = self.place(Lrpc { domain: &server.domain, this, time: PATIENCE });
         // SAFETY: it takes whatever a client says.
         unsafe {
             client.domain.bind(SERVER, binding.call());
@@ -245,6 +264,9 @@ where
                 // It has done what it must not in another thread.
                 activation::abort(&**trap, threads.running(), Failed::Fault);
             } else {
+                if context.is_user() {
+                    E::Target::tick(Self::process(), &**trap, threads.running(), context);
+                }
                 threads.tick();
             }
         }
@@ -258,6 +280,10 @@ where
         let Kernel { trap, mmu, threads, told, .. } = unsafe { &*of.cast::<Self>() };
         let address = if context.vector() == PAGE_FAULT { mmu.fault_address() } else { 0 };
         let thread = threads.running();
+        // SAFETY: in a handler, of a user's code.
+        if context.vector() == PAGE_FAULT && unsafe { E::Target::page_fault(Self::process(), address) } {
+            return;
+        }
         told.set(time::counter());
         // SAFETY: in a handler, of the thread that runs.
         if !unsafe { signal::tell(&**trap, thread, context, address) } {
@@ -274,10 +300,15 @@ where
         unsafe { activation::abort(&**trap, thread, Failed::Fault) };
     }
 
-    fn report(context: &Context, what: &str) {
+    /// The process whose code was interrupted.
+    fn process() -> &'static Process<Self> {
         let process = gate::domain() as *const Domain as *const Process<Self>;
         // SAFETY: users' code runs in domains of processes only, which begin with them.
-        let Process { name, role, .. } = unsafe { &*process };
+        unsafe { &*process }
+    }
+
+    fn report(context: &Context, what: &str) {
+        let Process { name, role, .. } = Self::process();
         Console.say(&[
             Text("domain "),
             Text(name),
@@ -306,7 +337,7 @@ where
     }
 }
 
-impl<M, T, I, C, U, G, S> Owner for Kernel<M, T, I, C, U, G, S>
+impl<M, T, I, C, U, G, S, E> Owner for Kernel<M, T, I, C, U, G, S, E>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
@@ -315,8 +346,10 @@ where
     U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
+    E: Deref<Target: Services> + 'static,
 {
     type Pages = <G::Target as Pool>::Pages;
+    type Services = E::Target;
 
     #[inline(never)]
     fn start_thread(&'static self, process: &'static Process<Self>, entry: u64, stack: u64) -> bool {

@@ -6,8 +6,9 @@
 
 mod kernel;
 mod load;
-mod methods;
+pub mod methods;
 mod process;
+mod services;
 
 use core::ops::{Deref, Range};
 
@@ -22,17 +23,19 @@ use kortex_memory::Pool;
 use kortex_thread::Threads;
 
 pub use kernel::Kernel;
+pub use process::{AddressSpace, Owner, Process, ProcessThread};
+pub use services::{Plain, Services};
 
 /// What processes do, as they are told when they begin.
 const SERVER: u64 = 0;
 const MEASURES: u64 = 1;
-const HONEST: u64 = 2;
+pub const HONEST: u64 = 2;
 const OTHER: u64 = 3;
 const ATTACKS: Range<u64> = 4..49;
 /// From here on: each does something else at random.
 const FUZZ: u64 = 1000;
 
-impl<M, T, I, C, U, G, S> Main for Kernel<M, T, I, C, U, G, S>
+impl<M, T, I, C, U, G, S, E> Main for Kernel<M, T, I, C, U, G, S, E>
 where
     M: Deref<Target: Platform> + 'static,
     T: Deref<Target: Trap> + 'static,
@@ -41,6 +44,7 @@ where
     U: Deref<Target: Mmu> + 'static,
     G: Deref<Target: Pool> + 'static,
     S: Deref<Target: Threads<Local = Activation>> + 'static,
+    E: Deref<Target: Services> + 'static,
 {
     fn main(&'static self) -> ! {
         let process = |role, name| self.start(role, name);
@@ -53,6 +57,15 @@ where
                     self.bind_server(process(FUZZ + left, "fuzzer"), victim);
                 }
                 left > 0
+            });
+        }
+        let mut groups = self.services.roles(self.machine.command_line()).iter();
+        if groups.len() > 0 {
+            self.run(|| {
+                let Some(roles) = groups.next() else { return false };
+                let server = process(SERVER, "server");
+                roles.iter().for_each(|&role| self.bind_server(process(role, "user"), server));
+                true
             });
         }
         let server = process(SERVER, "server");

@@ -4,24 +4,22 @@ use kortex_hal::mmu::{Access, PAGE, Refused};
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Space};
 
-/// The users' program.
-static PROGRAM: &[u8] = include_bytes!(env!("USER"));
-
 const SEGMENT: u64 = 56;
 const LOAD: u32 = 1;
 const EXECUTE: u32 = 1;
 const WRITE: u32 = 2;
 
-fn word(at: u64, bytes: usize) -> u64 {
-    let from = &PROGRAM[at as usize..][..bytes];
+fn word(program: &[u8], at: u64, bytes: usize) -> u64 {
+    let from = &program[at as usize..][..bytes];
     from.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Loads the users' program; where it begins.
+/// Loads a program, which is what it should be; where it begins.
 ///
 /// # Errors
 /// There is no memory.
-pub fn load(space: &mut Paged<'_, impl Pages>) -> Result<u64, Refused> {
+pub fn load(program: &[u8], space: &mut Paged<'_, impl Pages>) -> Result<u64, Refused> {
+    let word = |at, bytes| word(program, at, bytes);
     let (entry, segments, count) = (word(24, 8), word(32, 8), word(56, 2));
     for header in (0..count).map(|number| segments + number * SEGMENT) {
         let [kind, flags] = [0, 4].map(|at| word(header + at, 4) as u32);
@@ -32,7 +30,7 @@ pub fn load(space: &mut Paged<'_, impl Pages>) -> Result<u64, Refused> {
         let access = Access { write: flags & WRITE != 0, execute: flags & EXECUTE != 0, ..Access::READ };
         let start = address & !(PAGE - 1);
         space.map(start, (address + in_memory - start).div_ceil(PAGE), access)?;
-        space.fill(address, &PROGRAM[offset..][..in_file])?;
+        space.fill(address, &program[offset..][..in_file])?;
     }
     Ok(entry)
 }

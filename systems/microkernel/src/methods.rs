@@ -7,6 +7,7 @@ use kortex_hal::time;
 use kortex_memory::Space;
 
 use crate::process::{Owner, Process};
+use crate::services::Services;
 
 /// Binds all of them for a process.
 ///
@@ -28,12 +29,13 @@ pub unsafe fn bind<K: Owner>(process: &'static Process<K>) {
     unsafe {
         calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }));
         process.domain.bind_wait(1, Call { method: go_on::<K>, this });
+        K::Services::bind(process);
     }
 }
 
 /// # Safety
-/// For the methods below: it is the component that they are bound with.
-unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
+/// For methods: it is the component that they are bound with, a process.
+pub unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
     // SAFETY: as the caller promises.
     unsafe { &*this.cast::<Process<K>>() }
 }
@@ -83,8 +85,16 @@ const MOST: u64 = 1024;
 /// The same for bytes of text.
 const LONGEST: u64 = 4096;
 
+/// Whether so many pages may be there.
+fn is_for_memory<K: Owner>(at: u64, pages: u64) -> bool {
+    pages <= MOST
+        && memory::is_users(at)
+        && memory::is_users(at + pages * PAGE as u64)
+        && !K::Services::keeps(at, pages)
+}
+
 unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
-    if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
+    if !is_for_memory::<K>(at, pages) {
         return REFUSED;
     }
     // SAFETY: bound so.
@@ -94,7 +104,7 @@ unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64,
 }
 
 unsafe extern "C" fn unmap<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
-    if pages > MOST || !memory::is_users(at) || !memory::is_users(at + pages * PAGE as u64) {
+    if !is_for_memory::<K>(at, pages) {
         return REFUSED;
     }
     // SAFETY: bound so; if its users still use it that is their fault.
@@ -132,7 +142,11 @@ unsafe extern "C" fn measure_upcall<K: Owner>(this: *const (), _: u64, _: u64, _
     if answer.is_ok() { (end - start) as i64 } else { REFUSED }
 }
 
-unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
+/// What a signal has interrupted goes on: where, or 0.
+///
+/// # Safety
+/// Bound with a process.
+pub unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
     if at != 0 && !memory::is_users(at) {
         return REFUSED;
     }

@@ -25,7 +25,7 @@ fn jump(address: u64) {
 }
 
 /// The kernel's image, its data, its page tables, devices, what is nobody's.
-const PLACES: [u64; 9] = [
+pub const PLACES: [u64; 9] = [
     0,
     0x10_0000,
     0x12_0000,

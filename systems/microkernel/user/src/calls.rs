@@ -26,6 +26,32 @@ pub enum Number {
     Upcall = 9,
     /// When the kernel told somebody last what had happened.
     Told = 10,
+    // The others are of blocks of calls (`systems/blocks`).
+    /// A page frame: its number.
+    TakeFrame = 11,
+    /// Puts a frame to an address.
+    PutFrame = 12,
+    /// Releases a frame, wherever it is.
+    ReleaseFrame = 13,
+    /// Keeps an array of calls: under which number, where it is, and how many; and whether it handles page faults. Where the page is that
+    /// the kernel sees, too.
+    Keep = 14,
+    /// What a signal has interrupted goes on: where, or 0.
+    GoOn = 15,
+    /// Has the kernel know a program: where it is, and how long; and where to say why not.
+    Learn = 16,
+    /// The number of a program that the kernel knows, by its hash.
+    Know = 17,
+    /// Runs a program, as a request says.
+    Run = 18,
+    /// Has a run go on.
+    Resume = 19,
+    /// Stops a run.
+    Cancel = 20,
+    /// Forgets a run.
+    Discard = 21,
+    /// This domain wants to be told in so many ticks.
+    Alarm = 22,
 }
 
 /// Calls that may wait.
@@ -37,7 +63,7 @@ pub enum Wait {
 }
 
 unsafe extern "C" {
-    fn user_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64;
+    pub fn user_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64;
     fn user_plain_call(number: u64, a: u64, b: u64, c: u64, d: u64) -> i64;
     fn user_wait(number: u64, a: u64) -> i64;
     fn user_entry();

@@ -7,10 +7,10 @@ use core::hint::black_box;
 use crate::calls::{self, Number, call, plain_call};
 use crate::say;
 
-const ROUNDS: usize = 101;
+pub const ROUNDS: usize = 101;
 
 /// The median of what something takes.
-fn median(mut something: impl FnMut() -> u64) -> u64 {
+pub fn median(mut something: impl FnMut() -> u64) -> u64 {
     let mut counts = [0; ROUNDS];
     for count in &mut counts {
         *count = something();
@@ -19,13 +19,13 @@ fn median(mut something: impl FnMut() -> u64) -> u64 {
     counts[ROUNDS / 2]
 }
 
-fn now() -> u64 {
+pub fn now() -> u64 {
     // SAFETY: the kernel lets everybody read the counter.
     unsafe { _rdtsc() }
 }
 
 #[inline(always)]
-fn measure(something: impl Fn()) -> u64 {
+pub fn measure(something: impl Fn()) -> u64 {
     let with = median(|| {
         let start = now();
         something();

@@ -1,0 +1,131 @@
+//! Page frames as objects of the kernel. A process knows its own by number, never by where they are: it takes one, puts it to an address, and
+//! releases it.
+//!
+//! A frame that a process has released is its own yet, for when it takes one next: then there is nothing in it that it may not see, and it needn't
+//! be cleaned.
+
+use core::cell::Cell;
+use core::ptr::{NonNull, null_mut};
+
+use kortex_binding::{REFUSED, domain};
+use kortex_hal::mmu::PAGE;
+
+use microkernel::methods::of;
+use microkernel::{AddressSpace, Process};
+
+use crate::Host;
+
+/// Where frames can be: nothing else is there.
+pub const AT: usize = domain::USERS + (256 << 30);
+pub const END: usize = AT + (64 << 30);
+
+/// So many a process has at most.
+const MOST: usize = 256;
+
+/// There is none.
+const NONE: usize = usize::MAX;
+
+#[derive(Clone, Copy)]
+enum State {
+    /// It is free, and so is the next one.
+    Free(usize),
+    /// It was taken.
+    Taken,
+    /// It is at an address.
+    Put(usize),
+}
+
+/// Of a process.
+pub struct Frames {
+    frames: [Cell<(State, *mut u8)>; MOST],
+    /// So many there are.
+    count: Cell<usize>,
+    /// The first that is free.
+    free: Cell<usize>,
+}
+
+impl Frames {
+    pub const fn new() -> Frames {
+        let frames = [const { Cell::new((State::Taken, null_mut())) }; MOST];
+        Frames { frames, count: Cell::new(0), free: Cell::new(NONE) }
+    }
+
+    /// One that isn't its own yet.
+    #[cold]
+    #[inline(never)]
+    fn more<K: Host>(&self, process: &Process<K>) -> i64 {
+        let (number, mut space) = (self.count.get(), process.space.borrow_mut());
+        let (Some(frame), Some(space)) = (self.frames.get(number), space.as_mut()) else { return REFUSED };
+        let Some(page) = space.take() else { return REFUSED };
+        frame.set((State::Taken, page.as_ptr()));
+        self.count.set(number + 1);
+        number as i64
+    }
+
+    /// Gives back those that aren't in the address space.
+    ///
+    /// # Safety
+    /// Nobody uses them any more.
+    pub unsafe fn release_all<K: Host>(&self, space: &mut AddressSpace<K>) {
+        for (state, page) in self.frames[..self.count.replace(0)].iter().map(Cell::get) {
+            if let (State::Free(_) | State::Taken, Some(page)) = (state, NonNull::new(page)) {
+                // SAFETY: as the caller promises.
+                unsafe { space.give(page) };
+            }
+        }
+    }
+}
+
+/// Takes a frame: its number.
+pub unsafe extern "C" fn take<K: Host>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    let process = unsafe { of::<K>(this) };
+    let frames = &process.part.frames;
+    let number = frames.free.get();
+    let Some(frame) = frames.frames.get(number) else { return frames.more(process) };
+    let (state, page) = frame.get();
+    frames.free.set(if let State::Free(next) = state { next } else { NONE });
+    frame.set((State::Taken, page));
+    number as i64
+}
+
+/// Puts a frame to an address.
+pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    let process = unsafe { of::<K>(this) };
+    let (at, mut space) = (at as usize, process.space.borrow_mut());
+    let Some((frame, space)) = process.part.frames.frames.get(number as usize).zip(space.as_mut()) else {
+        return REFUSED;
+    };
+    let (State::Taken, page) = frame.get() else { return REFUSED };
+    let Some(page) = NonNull::new(page).filter(|_| (AT..END).contains(&at) && at.is_multiple_of(PAGE)) else {
+        return REFUSED;
+    };
+    // SAFETY: the kernel doesn't use it.
+    if unsafe { space.put(at, page) }.is_err() {
+        return REFUSED;
+    }
+    frame.set((State::Put(at), page.as_ptr()));
+    0
+}
+
+/// Releases a frame, wherever it is.
+pub unsafe extern "C" fn release<K: Host>(this: *const (), number: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    let process = unsafe { of::<K>(this) };
+    let frames = &process.part.frames;
+    let Some(frame) = frames.frames.get(number as usize) else { return REFUSED };
+    let (state, page) = frame.get();
+    match state {
+        State::Taken if !page.is_null() => {}
+        State::Put(at) => {
+            if let Some(space) = process.space.borrow_mut().as_mut() {
+                // SAFETY: it is there: nothing else takes away what is at such addresses.
+                unsafe { space.take_away(at) };
+            }
+        }
+        _ => return REFUSED,
+    }
+    frame.set((State::Free(frames.free.replace(number as usize)), page));
+    0
+}

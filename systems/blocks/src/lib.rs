@@ -1,0 +1,184 @@
+//! Blocks of calls that a user makes by one (paper 000), as services of the microkernel: `Blocks.dry` puts them together with it. [`arrays`]
+//! are calls and moves, as quick as can be; [`programs`] have loops and conditions, too. [`frames`] are what that paper allocates by them, and
+//! [`alarm`] is how a user is told that something takes long. By a [channel](channels) a user ships blocks to another.
+//!
+//! On the machine's command line stands what users do: `interp` measures blocks, `blocks` tries what can be wrong with them; the rest is as the
+//! microkernel has it.
+
+#![no_std]
+
+extern crate alloc;
+
+mod alarm;
+mod arrays;
+mod calls;
+mod channels;
+mod frames;
+mod heap;
+mod interface;
+mod programs;
+
+use core::cell::Cell;
+use core::ops::Deref;
+
+use kortex_binding::{Activation, Call, Method, signal};
+use kortex_hal::exception::{Context, Trap};
+use kortex_hal::mmu::PAGE;
+use kortex_hal::time::Rates;
+use kortex_memory::Pool;
+use kortex_thread::Thread;
+use microkernel::{AddressSpace, HONEST, Owner, Process, Services, methods};
+
+/// A kernel with these services.
+pub trait Host: Owner<Services: Services<Part = Part>> {}
+
+impl<K: Owner<Services: Services<Part = Part>>> Host for K {}
+
+/// See the head of this file.
+pub struct Blocks<G> {
+    pages: G,
+    /// Beats of the processor's counter for which a program runs at once.
+    slice: Cell<u64>,
+}
+
+// SAFETY: there is one processor, and the kernel isn't interrupted.
+unsafe impl<G> Sync for Blocks<G> {}
+
+impl<G> Blocks<G> {
+    /// They need pages.
+    pub const fn new(pages: G) -> Blocks<G> {
+        Blocks { pages, slice: Cell::new(0) }
+    }
+}
+
+impl<G: Deref<Target: Pool>> Blocks<G> {
+    /// From now on there is memory for programs.
+    ///
+    /// # Safety
+    /// Called once, by the system.
+    pub unsafe fn begin(&'static self) {
+        // SAFETY: as the caller promises.
+        unsafe { heap::begin(self.pages.pages()) };
+    }
+}
+
+/// What a process has of it.
+pub struct Part {
+    frames: frames::Frames,
+    arrays: arrays::Arrays,
+    programs: programs::Programs,
+    channels: channels::Channels,
+    alarm: alarm::Alarm,
+}
+
+/// Uses blocks of calls, and measures that.
+const MEASURES: u64 = 100;
+/// Computes for ever, beside another process.
+const ENDLESS: u64 = 103;
+
+impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
+    type Part = Part;
+
+    /// To check and run a program as deep as there may be (`deep` in `programs.rs`) takes 80 KiB: it has three times as much.
+    const STACK: usize = 6;
+
+    fn part(&self) -> Part {
+        Part {
+            frames: frames::Frames::new(),
+            arrays: arrays::Arrays::new(),
+            programs: programs::Programs::new(self.slice.get()),
+            channels: channels::Channels::new(),
+            alarm: alarm::Alarm::new(),
+        }
+    }
+
+    fn program(&self) -> &'static [u8] {
+        static PROGRAM: &[u8] = include_bytes!(env!("USER"));
+        PROGRAM
+    }
+
+    fn roles(&self, what: &[u8]) -> &'static [&'static [u64]] {
+        match what {
+            b"interp" => &[&[MEASURES]],
+            b"blocks" => &[&[101], &[102], &[ENDLESS, HONEST], &[104], &[105], &[106], &[107]],
+            _ => &[],
+        }
+    }
+
+    fn measured(&self, rates: &Rates) {
+        /// Slices in a second: a tenth of a millisecond each.
+        const SLICES: u64 = 10_000;
+        self.slice.set(rates.counter / SLICES);
+    }
+
+    unsafe fn bind<K: Owner<Services = Self>>(process: &'static Process<K>) {
+        let this = process as *const Process<K> as *const ();
+        let calls: [(usize, Method); 12] = [
+            (11, frames::take::<K>),
+            (12, frames::put::<K>),
+            (13, frames::release::<K>),
+            (14, arrays::keep::<K>),
+            (15, go_on::<K>),
+            (16, programs::learn::<K>),
+            (17, programs::know::<K>),
+            (18, programs::run::<K>),
+            (19, programs::go_on::<K>),
+            (20, programs::cancel::<K>),
+            (21, programs::discard::<K>),
+            (22, alarm::set::<K>),
+        ];
+        // SAFETY: they are fit for whatever a user says.
+        unsafe {
+            calls.into_iter().for_each(|(number, method)| process.domain.bind(number, Call { method, this }))
+        };
+    }
+
+    fn bound<K: Owner<Services = Self>>(
+        &self,
+        client: &'static Process<K>,
+        server: &'static Process<K>,
+    ) -> u64 {
+        channels::open(&*self.pages, client, server)
+    }
+
+    fn keeps(at: u64, pages: u64) -> bool {
+        let (start, end) = (at as usize, at.saturating_add(pages * PAGE as u64) as usize);
+        let ours = [arrays::AT..arrays::END, frames::AT..frames::END, channels::AT..channels::END];
+        ours.into_iter().any(|our| start < our.end && end > our.start)
+    }
+
+    unsafe fn tick<K: Owner<Services = Self>>(
+        process: &'static Process<K>,
+        trap: &(impl Trap + ?Sized),
+        thread: &Thread<Activation>,
+        context: &mut Context,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe { alarm::ring(process, trap, thread, context) };
+    }
+
+    unsafe fn page_fault<K: Owner<Services = Self>>(process: &'static Process<K>, address: u64) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { arrays::handle(process, address) }
+    }
+
+    unsafe fn release<K: Owner<Services = Self>>(process: &Process<K>, space: &mut AddressSpace<K>) {
+        let Part { frames, arrays, programs, channels, .. } = &process.part;
+        programs.release_all();
+        // SAFETY: as the caller promises.
+        unsafe {
+            frames.release_all::<K>(space);
+            arrays.release_all::<K>(space);
+            channels.release_all::<K>(space);
+        }
+    }
+}
+
+/// What a signal has interrupted goes on, as by the call that may wait, but sooner: of who calls nothing is kept.
+unsafe extern "C" fn go_on<K: Host>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet.
+    unsafe {
+        let answer = methods::go_on::<K>(this, at, 0, 0, 0);
+        if answer == 0 { signal::leave() } else { answer }
+    }
+}

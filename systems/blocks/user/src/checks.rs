@@ -1,0 +1,149 @@
+//! Arrays and page frames: what they do, and whatever can be wrong with them.
+
+use crate::SLOWLY;
+use crate::arrays::{Array, command};
+use crate::frames::AT;
+use crate::programs::REFUSED;
+use users::attacks::{PLACES, touch};
+use users::calls::{self, Number, call, call_anything};
+use users::say;
+
+/// In the place of a call's number: words are moved.
+const MOVE: u64 = 32;
+const NOTHING: u64 = Number::Nothing as u64;
+const SERVER: u64 = Number::Server as u64;
+/// Where the page of the array 24 is.
+const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
+
+/// The first array goes on while another thread changes it.
+static mut CHANGING: Option<Array> = None;
+
+/// Changes what an array passes, and calls it itself meanwhile: the server is busy.
+extern "C" fn change() {
+    // SAFETY: it is there.
+    let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
+    assert_eq!(array.call(), 3);
+    array.pass(1, [1, 50, u64::MAX, u64::MAX]);
+    array.pass(2, [u64::MAX; 4]);
+}
+
+pub fn arrays() {
+    // An answer goes to where a later call has it; words are moved.
+    let array =
+        Array::new(24, &[command(SERVER, 5), command(SERVER, 400), command(MOVE, 401)]).expect("it is kept");
+    array.pass(0, [1, 6, 0, 0]);
+    array.pass(1, [1, 0, 0, 0]);
+    array.pass(2, [400, 500, 1, 0]);
+    assert_eq!((array.call(), array.get(5), array.get(400), array.get(500)), (0, 7, 8, 8));
+    for words in [
+        [0, 512, 1, 0],
+        [512, 0, 1, 0],
+        [0, 1, 2, 511 << 32],
+        [1, 0, 2, 511],
+        [0, 0, 513, 0],
+        [0, 0, u64::MAX, 0],
+        [u64::MAX, 0, 2, 1],
+        [0, 0, 3, u64::MAX],
+    ] {
+        array.pass(2, words);
+        assert_eq!((array.call(), array.get(401) as i64), (1, REFUSED), "{words:?}");
+    }
+    // What can't be an array.
+    let fine = command(NOTHING, 0);
+    let not_for_arrays =
+        [0, 1, 3, 4, 6, 7, 8, 9, 14, 16, 17, 18, 19, 20, 21, 22, 24, 31, 33, 1 << 16, u32::MAX as u64];
+    for number in not_for_arrays {
+        assert_eq!(Array::new(25, &[fine, command(number, 0)]).err(), Some(-2), "{number}");
+    }
+    for answer in [512, 513, 1 << 20, u32::MAX as u64] {
+        assert_eq!(Array::new(25, &[command(NOTHING, answer)]).err(), Some(-1), "{answer}");
+    }
+    assert_eq!(call_anything(Number::Keep as u64, [25, &raw const fine as u64, 0, 0]), -1);
+    assert_eq!(Array::new(25, &[fine; 101]).err(), Some(-101));
+    for number in [0, 1, 15, 22, 23, 24, 32, 1 << 32, u64::MAX] {
+        assert_eq!(Array::new(number, &[fine]).err(), Some(REFUSED), "{number}");
+    }
+    for place in PLACES {
+        assert_eq!(call_anything(Number::Keep as u64, [25, place, 100, 0]), REFUSED);
+        assert!(call_anything(Number::Keep as u64, [25, place, u64::MAX, 0]) < 0);
+    }
+    // The page stays where it is, and nothing else comes there.
+    for (at, pages) in [(PAGES, 1), (PAGES - 4096, 2), (PAGES, 8), (PAGES + 4096, 1)] {
+        assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
+    }
+    assert_eq!(array.get(400), 8);
+    changing();
+    say!("arrays do what they may, and no more");
+    // Where the page of another array would be.
+    touch(PAGES + 7 * 4096);
+}
+
+/// While an array waits for another domain, another thread of this one changes its words: what is called then is called with those.
+fn changing() {
+    let commands = [command(SERVER, 400), command(SERVER, 401), command(Number::PutFrame as u64, 402)];
+    let array = Array::new(25, &commands).expect("it is kept");
+    array.pass(0, [SLOWLY, 1, 0, 0]);
+    array.pass(1, [1, 5, 0, 0]);
+    array.pass(2, [0; 4]);
+    // SAFETY: the other thread begins later.
+    let array = unsafe {
+        CHANGING = Some(array);
+        (*&raw const CHANGING).as_ref().unwrap_unchecked()
+    };
+    calls::spawn(change);
+    // The last was to be made with nonsense: it is refused.
+    assert_eq!(array.call(), 1);
+    // What the other thread found was overwritten when the server answered.
+    assert_eq!((array.get(400), array.get(401), array.get(402) as i64), (2, 51, REFUSED));
+}
+
+pub fn frames() {
+    let put = |frame: u64, at: u64| call(Number::PutFrame, frame, at);
+    let release = |frame: u64| call(Number::ReleaseFrame, frame, 0);
+    assert_eq!((put(0, AT), release(0)), (REFUSED, REFUSED));
+    let frame = call(Number::TakeFrame, 0, 0) as u64;
+    for at in PLACES.into_iter().chain([
+        AT - 4096,
+        AT + 1,
+        AT + 8,
+        PAGES,
+        0x80_0000_0000,
+        AT + (64 << 30),
+        u64::MAX,
+    ]) {
+        assert_eq!(put(frame, at), REFUSED, "{at:#x}");
+    }
+    for number in [frame + 1, 255, 256, 1 << 32, u64::MAX] {
+        assert_eq!((put(number, AT), release(number)), (REFUSED, REFUSED), "{number}");
+    }
+    assert_eq!((put(frame, AT), put(frame, AT), put(frame, AT + 4096)), (0, REFUSED, REFUSED));
+    let words = AT as *mut u64;
+    // SAFETY: the frame is there.
+    let all = unsafe { core::slice::from_raw_parts_mut(words, 512) };
+    assert!(all.iter().all(|&word| word == 0), "what another process has left is seen");
+    all.fill(0x5ec2_e700_5ec2_e700);
+    // No other call takes it away or comes there.
+    for (at, pages) in [(AT, 1), (AT - 4096, 2), (AT + 4096, 1), (AT - 4096, 1024)] {
+        assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
+    }
+    let other = call(Number::TakeFrame, 0, 0) as u64;
+    assert_eq!(
+        (put(other, AT), put(other, AT + 4096), release(other), release(other)),
+        (REFUSED, 0, 0, REFUSED)
+    );
+    // As many as there may be, and all of them again.
+    for _ in 0..3 {
+        let mut last = frame;
+        let mut count = 0;
+        while let number @ 0.. = call(Number::TakeFrame, 0, 0) {
+            (last, count) = (number as u64, count + 1);
+        }
+        assert!(count > 200 && release(last) == 0, "{count} frames");
+        (0..256).filter(|&number| number != frame).for_each(|number| _ = release(number));
+    }
+    assert_eq!(all[511], 0x5ec2_e700_5ec2_e700);
+    assert_eq!(release(frame), 0);
+    say!("page frames are its own, and nobody else's");
+    // It was released: it isn't there.
+    touch(AT);
+}

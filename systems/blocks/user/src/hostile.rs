@@ -1,0 +1,152 @@
+//! Programs that aren't any, and requests that make no sense.
+
+use crate::programs::{
+    ANY, BUDGET, BYTECODE, CARELESS, COUNT, DEEP, ENDED, FAILED, NOTHING, REFUSED, Request, learn,
+    learn_or_why, wire,
+};
+use users::attacks::PLACES;
+use users::calls::{Number, call, call_anything};
+use users::say;
+
+pub fn all() {
+    let mut why = [0; 256];
+    let text = learn_or_why(BYTECODE, &mut why).expect_err("bytecode isn't taken");
+    say!("the kernel says: {}", core::str::from_utf8(text).unwrap_or("no text"));
+    for program in [NOTHING, COUNT, ANY] {
+        for length in 0..program.len() {
+            assert!(learn(&program[..length]) < 0, "{length} bytes of a program are none");
+        }
+    }
+    for place in PLACES {
+        assert!(call_anything(Number::Learn as u64, [place, 100, place, 256]) < 0);
+        assert!(call_anything(Number::Learn as u64, [place, u64::MAX, place, u64::MAX]) < 0);
+        assert!(
+            call_anything(
+                Number::Learn as u64,
+                [BYTECODE.as_ptr() as u64, BYTECODE.len() as u64, place, 256]
+            ) < 0
+        );
+        assert!(call(Number::Know, place, 0) < 0);
+        assert!(call(Number::Run, 0, place) < 0 && call(Number::Resume, 0, place) < 0);
+    }
+    deep();
+    calls();
+    requests();
+    changed();
+    say!("hostile programs and requests were refused");
+}
+
+/// A program can make the calls of its domain, and no others.
+fn calls() {
+    let any = learn(ANY);
+    let mut results = [[0; 8]];
+    for (number, expected) in [
+        (2, ENDED),
+        (5, ENDED),
+        (11, ENDED),
+        (0, FAILED),
+        (15, FAILED),
+        (16, FAILED),
+        (18, FAILED),
+        (19, FAILED),
+        (22, FAILED),
+        (23, FAILED),
+        (24, FAILED),
+        (32, FAILED),
+        (i64::MAX, FAILED),
+        (-1, FAILED),
+        (1 << 32 | 2, FAILED),
+        (12, FAILED),
+    ] {
+        let values = wire([number, 1, 2, 3, 4, 1]);
+        let mut request = Request::new(&values, &mut results);
+        assert_eq!(request.run(any).0, expected, "{number}");
+        if expected == FAILED {
+            // 4: a protocol violation.
+            assert_eq!((request.error & 0xff, request.discard()), (4, 0));
+        }
+    }
+    let careless = learn(CARELESS);
+    let mut request = Request::new(&[], &mut results);
+    assert_eq!(request.run(careless).0, ENDED);
+    let refused = i64::from_be_bytes(results[0]);
+    assert!((20..44).contains(&refused), "{refused}");
+}
+
+/// A program may be so deep, and the kernel has enough stack for it.
+fn deep() {
+    let (deep, mut results) = (learn(DEEP), [[0; 8]]);
+    assert_eq!(Request::new(&[], &mut results).run(deep).0, ENDED);
+    assert_eq!(i64::from_be_bytes(results[0]), 2);
+}
+
+fn requests() {
+    let nothing = learn(NOTHING);
+    let (values, mut results) = (wire([3]), [[0; 8]]);
+    let request = Request::new(&values, &mut results);
+    for program in [1000, -1, i64::MIN, nothing + 100] {
+        assert_eq!({ request }.run(program).0, REFUSED);
+    }
+    // Too few values, too many, and somebody else's.
+    assert_eq!(Request::new(&[], &mut results).run(nothing).0, REFUSED);
+    assert_eq!(Request::new(&wire([3, 3]), &mut results).run(nothing).0, REFUSED);
+    // No room for what it gives: it is kept until there is.
+    let mut narrow = Request::new(&values, &mut []);
+    assert_eq!(narrow.run(nothing).0, REFUSED);
+    let mut again = Request { run: narrow.run, ..Request::new(&[], &mut results) };
+    assert_eq!((again.go_on(), i64::from_be_bytes(results[0])), (ENDED, 3 * 42));
+    for run in [8, 9, 1 << 32, u64::MAX] {
+        assert_eq!({ Request { run, ..request } }.go_on(), REFUSED);
+        assert!(call(Number::Cancel, run, 0) < 0 && call(Number::Discard, run, 0) < 0);
+    }
+}
+
+/// A program in which bytes were changed is refused, or does something that it may.
+fn changed() {
+    let (mut taken, mut random) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random as usize
+    };
+    let mut bytes = [0; 1024];
+    for _ in 0..400 {
+        let program = [NOTHING, COUNT, ANY, CARELESS][next() % 4];
+        let bytes = &mut bytes[..program.len()];
+        bytes.copy_from_slice(program);
+        for _ in 0..1 + next() % 3 {
+            bytes[next() % program.len()] ^= 1 << (next() % 8);
+        }
+        let number = learn(bytes);
+        if number < 0 {
+            continue;
+        }
+        taken += 1;
+        let (values, mut results) = (wire([2, 0, 0, 0, 0, 3]), [[0; 8]; 8]);
+        for count in 0..=6 {
+            let mut request = Request { rounds: 200, ..Request::new(&values[..count], &mut results) };
+            let (status, _) = request.run(number);
+            assert!(matches!(status, ENDED | FAILED | BUDGET | REFUSED), "{status}");
+            if matches!(status, FAILED | BUDGET) {
+                assert_eq!(request.discard(), 0);
+            }
+        }
+    }
+    // It may have as many programs as it has now.
+    assert!(taken > 0, "no changed program was taken");
+}
+
+/// A program that another process has sent is known by its hash.
+pub fn known() {
+    // It was the first of all.
+    let number = call(Number::Know, HASH.as_ptr() as u64, 0);
+    let (values, mut results) = (wire([5]), [[0; 8]]);
+    assert_eq!(Request::new(&values, &mut results).run(number).0, ENDED);
+    assert_eq!(i64::from_be_bytes(results[0]), 5);
+    assert_eq!(call(Number::Know, [1_u8; 32].as_ptr() as u64, 0), REFUSED);
+    say!("a program is known that another process has sent");
+}
+
+/// Of the program that counts.
+static HASH: [u8; 32] = *include_bytes!(concat!(env!("PROGRAMS"), "/count.hash"));

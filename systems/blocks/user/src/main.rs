@@ -1,0 +1,56 @@
+//! What users of blocks of calls do. Which of it a domain does it is told when its thread begins.
+
+#![no_std]
+#![no_main]
+
+mod arrays;
+mod checks;
+mod endless;
+mod frames;
+mod general;
+mod hostile;
+mod programs;
+mod remote;
+
+use users::calls;
+
+/// What a thread begins with: what it is to do. What isn't about blocks the microkernel's own users do.
+#[unsafe(no_mangle)]
+extern "C" fn user_main(role: u64) -> i64 {
+    match role {
+        100 => {
+            arrays::measures();
+            frames::measures();
+            frames::faults();
+            general::measures();
+            remote::measures();
+        }
+        101 => checks::arrays(),
+        102 => checks::frames(),
+        103 => endless::all(),
+        104 => hostile::all(),
+        105 => endless::abandoned(),
+        106 => hostile::known(),
+        107 => remote::checks(),
+        role => users::begin(role),
+    }
+    0
+}
+
+/// Others have a turn before the server answers.
+const SLOWLY: u64 = 16;
+/// The server makes the calls of a block that lies in its channel to who calls.
+const BLOCK: u64 = 17;
+
+/// What the server's domain does when it is called: where its channel is to who does, and what that wants.
+#[unsafe(no_mangle)]
+extern "C" fn user_serve(channel: u64, what: u64, number: u64) -> i64 {
+    match what {
+        BLOCK => remote::serve(channel, number),
+        SLOWLY => {
+            calls::give_way();
+            number as i64 + 1
+        }
+        _ => users::serve(what, number),
+    }
+}

@@ -1,0 +1,118 @@
+//! Programs that the kernel runs.
+
+use core::mem::size_of_val;
+
+use users::calls::{Number, call, call_anything};
+
+macro_rules! program {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("PROGRAMS"), "/", $name))
+    };
+}
+
+pub static NOTHING: &[u8] = program!("nothing");
+pub static FRAMES: &[u8] = program!("frames");
+pub static FAULT: &[u8] = program!("fault");
+pub static COUNT: &[u8] = program!("count");
+pub static ANY: &[u8] = program!("any");
+pub static CARELESS: &[u8] = program!("careless");
+pub static DEEP: &[u8] = program!("deep");
+pub static BYTECODE: &[u8] = program!("bytecode");
+
+pub const ENDED: i64 = 0;
+pub const UNFINISHED: i64 = 1;
+pub const FAILED: i64 = 2;
+pub const BUDGET: i64 = 3;
+pub const CANCELLED: i64 = 4;
+pub const REFUSED: i64 = i64::MIN;
+
+/// So many rounds are enough.
+pub const ENOUGH: u64 = 1 << 40;
+
+/// What is said of a run and told about it, as the kernel reads and writes it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Request {
+    pub values: u64,
+    pub values_bytes: u64,
+    pub results: u64,
+    pub room: u64,
+    pub rounds: u64,
+    pub run: u64,
+    pub bytes: u64,
+    pub error: u64,
+}
+
+/// Has the kernel know a program: its number, or what the kernel says.
+pub fn learn(program: &[u8]) -> i64 {
+    call(Number::Learn, program.as_ptr() as u64, program.len() as u64)
+}
+
+/// The same, and why not.
+pub fn learn_or_why<'a>(program: &[u8], why: &'a mut [u8]) -> Result<i64, &'a [u8]> {
+    let words = [program.as_ptr() as u64, program.len() as u64, why.as_mut_ptr() as u64, why.len() as u64];
+    match call_anything(Number::Learn as u64, words) {
+        REFUSED => Err(&[]),
+        number @ 0.. => Ok(number),
+        told => Err(&why[..(-1 - told) as usize]),
+    }
+}
+
+/// Whole numbers as programs get and give them: the highest byte first.
+pub fn wire<const N: usize>(values: [i64; N]) -> [[u8; 8]; N] {
+    values.map(i64::to_be_bytes)
+}
+
+impl Request {
+    /// With values that the program gets and a place for those that it gives.
+    pub fn new(values: &[[u8; 8]], results: &mut [[u8; 8]]) -> Request {
+        Request {
+            values: values.as_ptr() as u64,
+            values_bytes: size_of_val(values) as u64,
+            results: results.as_mut_ptr() as u64,
+            room: size_of_val(results) as u64,
+            rounds: ENOUGH,
+            run: u64::MAX,
+            bytes: 0,
+            error: 0,
+        }
+    }
+
+    /// Begins a run, and has it go on as long as it only isn't finished: how that ended, and how many calls that took.
+    #[inline(always)]
+    pub fn run(&mut self, program: i64) -> (i64, u64) {
+        let first = call(Number::Run, program as u64, &raw mut *self as u64);
+        if first == UNFINISHED { self.finish() } else { (first, 1) }
+    }
+
+    /// Has it go on until something else is the case.
+    pub fn finish(&mut self) -> (i64, u64) {
+        (self.values_bytes, self.rounds) = (0, 0);
+        let mut calls = 1;
+        loop {
+            calls += 1;
+            match self.go_on() {
+                UNFINISHED => {}
+                status => return (status, calls),
+            }
+        }
+    }
+
+    /// Has it go on for a slice, perhaps with other values and more rounds.
+    pub fn go_on(&mut self) -> i64 {
+        call(Number::Resume, self.run, &raw mut *self as u64)
+    }
+
+    /// The same, until something else is the case.
+    pub fn go_on_to_its_end(&mut self) -> i64 {
+        match self.go_on() {
+            UNFINISHED => self.finish().0,
+            status => status,
+        }
+    }
+
+    /// Forgets it.
+    pub fn discard(&self) -> i64 {
+        call(Number::Discard, self.run, 0)
+    }
+}

@@ -1,0 +1,72 @@
+//! What users of the microkernel do, and those of kernels that have more services.
+
+#![no_std]
+
+pub mod attacks;
+pub mod calls;
+pub mod measures;
+
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+
+use calls::{Number, call};
+
+/// Where the kernel's messages go.
+pub struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        call(Number::Write, text.as_ptr() as u64, text.len() as u64);
+        Ok(())
+    }
+}
+
+/// A line of text.
+#[macro_export]
+macro_rules! say {
+    ($($what:tt)*) => {{
+        use core::fmt::Write;
+        let _ = writeln!($crate::Console, $($what)*);
+    }};
+}
+
+/// Does what a role is for.
+pub fn begin(role: u64) {
+    match role {
+        0 => calls::offer(),
+        1 => measures::all(),
+        2 => honest(),
+        3 => measures::give_way(),
+        role @ 4..1000 => attacks::attack(role - 4),
+        seed => attacks::fuzz(seed),
+    }
+}
+
+/// Does what everybody may, beside those that attack: counts, gives way, and calls another domain.
+fn honest() {
+    let mut sum = 0;
+    for number in 0..200 {
+        sum += call(Number::Server, 1, number);
+        calls::give_way();
+    }
+    say!("the honest domain has counted to {sum}");
+}
+
+/// What the server's domain does when it is called.
+pub fn serve(what: u64, number: u64) -> i64 {
+    match what {
+        0 => 42,
+        1 => number as i64 + 1,
+        2 => loop {},
+        3 => attacks::touch(8),
+        4 => attacks::end_others_handler(),
+        5 => attacks::fault_twice(),
+        _ => -1,
+    }
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    say!("a user's program is wrong: {info}");
+    calls::end(-1)
+}
