@@ -46,6 +46,8 @@ const SOURCES: &[&str] = &[
     "platform/linux/src",
     "platform/linux/handlers/Cargo.toml",
     "platform/linux/handlers/src",
+    "platform/linux/process/Cargo.toml",
+    "platform/linux/process/src",
     "platform/pc/Cargo.toml",
     "platform/pc/src",
     "platform/pc/machine/Cargo.toml",
@@ -69,7 +71,7 @@ fn main() {
     let out = PathBuf::from(variable("OUT_DIR"));
     // `OUT_DIR` is `TARGET/release/build/PACKAGE/out`.
     let target = out.ancestors().nth(4).expect("Cargo's folders lie so deep").join("drystone");
-    for platform in [Platform::Linux, Platform::Pc, Platform::User] {
+    for platform in [Platform::Linux, Platform::Pc, Platform::User, Platform::Process] {
         let package = Package { name: platform.library(), platform, root: workspace, crates: &[] };
         let library = make(&package, &target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
         compress(&library, &out.join(format!("lib{}.a.gz", platform.library())));

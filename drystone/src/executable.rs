@@ -8,7 +8,7 @@ use crate::arguments::{self, Build};
 use crate::library::Platform;
 use crate::linker::{Parts, run};
 use crate::sizes::Native;
-use crate::{Status, fail, image, sizes, sources, system, write};
+use crate::{Status, fail, hosted, image, sizes, sources, system, write};
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {
@@ -42,6 +42,9 @@ pub fn build(command: &Build) -> Result<(), Status> {
             let system = system::Composed::new(&loaded.program, parts, &command.source)?;
             made = system.build()?;
             natives = system.natives();
+            if command.target.platform == arguments::Platform::Linux {
+                hosted::link(&made, &output)?;
+            }
         }
         None => {
             let object =

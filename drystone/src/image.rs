@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use object::read::elf::ElfFile64;
-use object::{LittleEndian, Object, ObjectSymbol};
 use object::elf::{FileHeader64, ProgramHeader64};
+use object::read::elf::ElfFile64;
 use object::read::elf::{FileHeader, ProgramHeader};
+use object::{LittleEndian, Object, ObjectSymbol};
 
 use crate::library::Platform;
 use crate::linker::{Parts, run};

@@ -16,6 +16,8 @@ pub enum Platform {
     Pc,
     /// There, in an address space of its own: a component of it.
     User,
+    /// On a PC that is a process: a system's image.
+    Process,
 }
 
 impl Platform {
@@ -25,6 +27,7 @@ impl Platform {
             Platform::Linux => "drystone-start",
             Platform::Pc => "drystone-image",
             Platform::User => "drystone-domain",
+            Platform::Process => "drystone-machine-process",
         }
     }
 
@@ -34,6 +37,7 @@ impl Platform {
             Platform::Linux => ("drystone-linux", "platform/linux"),
             Platform::Pc => ("drystone-pc", "platform/pc"),
             Platform::User => ("drystone-user", "platform/pc/user"),
+            Platform::Process => ("drystone-process", "platform/linux/process"),
         }
     }
 
@@ -43,6 +47,7 @@ impl Platform {
             Platform::Linux => &["component", "runtime", "linux", "extension"],
             Platform::Pc => &["component", "runtime", "pc"],
             Platform::User => &["component", "runtime", "user"],
+            Platform::Process => &["process"],
         }
     }
 
@@ -51,6 +56,7 @@ impl Platform {
             Platform::Linux => LINUX,
             Platform::Pc => PC,
             Platform::User => USER,
+            Platform::Process => PROCESS,
         }
     }
 }
@@ -268,6 +274,28 @@ extern "C" fn _Unwind_Resume() -> ! {
 extern "C" fn user_main() -> ! {
     // SAFETY: see the head of this file.
     unsafe { drystone_user::run(&ds_program, WITH) }
+}
+"#;
+
+const PROCESS: &str = r#"//! The machine that an image is linked beside: see `drystone_process::start`.
+//!
+//! # Soundness
+//!
+//! The C runtime calls `main` once; the linker says where the image begins, and puts it where nothing else is.
+
+unsafe extern "C" {
+    /// The image's first instruction.
+    static ds_image: u8;
+}
+
+/// Runs the image.
+///
+/// # Safety
+/// For the C runtime only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main() -> i32 {
+    // SAFETY: see the head of this file.
+    unsafe { drystone_process::start((&raw const ds_image) as u32) }
 }
 "#;
 

@@ -12,6 +12,7 @@ mod executable;
 mod fmt;
 mod graph;
 mod handler;
+mod hosted;
 mod image;
 mod library;
 mod linker;

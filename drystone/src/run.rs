@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::mem::take;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
@@ -14,7 +15,7 @@ use drystone_linux::Options;
 use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
 use crate::sources::Loaded;
-use crate::{Status, executable, fail, image, sources, system, wrong};
+use crate::{Status, executable, fail, hosted, image, sources, system, wrong};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
@@ -26,15 +27,17 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     }
     command.target.check()?;
     if command.target.platform == Platform::Pc {
-        check_for_machine(&command)?;
+        check_for_machine(&command, "with --platform pc")?;
     }
-    let files: Vec<PathBuf> = command.files.into_iter().map(PathBuf::from).collect();
+    let files: Vec<PathBuf> = take(&mut command.files).into_iter().map(PathBuf::from).collect();
     let source_directory = files[0].parent().map(PathBuf::from);
-    let source = Source { files, entry: command.entry, with: command.with };
+    let source = Source { files, entry: command.entry.take(), with: take(&mut command.with) };
     let loaded = sources::load(&source)?;
-    if loaded.program.system.is_some() {
-        system::check_target(command.target.platform, &command.target.initial)?;
-        return run_system(&loaded, &source, arguments, command.memory);
+    if let Some(system) = &loaded.program.system {
+        system::check_files(&command.target.initial)?;
+        check_for_machine(&command, "for a system of native components")?;
+        let image = system::Composed::new(&loaded.program, system, &source)?.build()?;
+        return run_system(&image, command.target.platform, arguments, command.memory);
     }
     if command.target.platform == Platform::Pc {
         let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
@@ -73,11 +76,19 @@ fn run_executable(
     crates: &[PathBuf],
     set_up: impl FnOnce(&mut Command),
 ) -> Result<i32, Status> {
-    let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
-    let path = folder.path().join("program");
     let object = drystone_compiler::compile_object(&loaded.program, &loaded.files, Processor::Native);
     drop(loaded);
-    executable::link(&object, &path, crates)?;
+    become_executable(|path| executable::link(&object, path, crates), set_up)
+}
+
+/// Makes an executable, and becomes that.
+fn become_executable(
+    link: impl FnOnce(&Path) -> Result<(), Status>,
+    set_up: impl FnOnce(&mut Command),
+) -> Result<i32, Status> {
+    let folder = tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
+    let path = folder.path().join("program");
+    link(&path)?;
     let cannot = |error| fail(format_args!("{}: {error}", path.display()));
     let file = File::open(&path).map_err(cannot)?;
     drop(folder);
@@ -86,8 +97,8 @@ fn run_executable(
     Err(cannot(executable.exec()))
 }
 
-/// Options that a machine without an operating system has no meaning for are refused, rather than ignored.
-fn check_for_machine(command: &Run) -> Result<(), Status> {
+/// Options that a machine of its own has no meaning for are refused, rather than ignored.
+fn check_for_machine(command: &Run, what: &str) -> Result<(), Status> {
     let Run { cores, stats, graphics, control, .. } = command;
     let given = [
         ("--cores", *cores > 1, "a program has one processor there"),
@@ -96,7 +107,7 @@ fn check_for_machine(command: &Run) -> Result<(), Status> {
         ("--control", control.is_some(), "there are no sockets"),
     ];
     match given.iter().find(|(_, is_given, _)| *is_given) {
-        Some((option, _, why)) => Err(wrong(format_args!("{option} can't be had with --platform pc: {why}"))),
+        Some((option, _, why)) => Err(wrong(format_args!("{option} can't be had {what}: {why}"))),
         None => Ok(()),
     }
 }
@@ -119,15 +130,21 @@ fn run_image(
 
 /// A system is its own image, to which the arguments are said as they are.
 fn run_system(
-    loaded: &Loaded,
-    source: &Source,
+    image: &Path,
+    platform: Platform,
     arguments: Vec<OsString>,
     memory: Option<usize>,
 ) -> Result<i32, Status> {
-    let system = loaded.program.system.as_ref().expect("it is one");
-    let image = system::Composed::new(&loaded.program, system, source)?.build()?;
-    let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
-    Machine { image: &image, arguments, memory, is_system: true }.run()
+    if platform == Platform::Pc {
+        let arguments = arguments.into_iter().map(OsStringExt::into_vec).collect();
+        return Machine { image, arguments, memory, is_system: true }.run();
+    }
+    become_executable(
+        |path| hosted::link(image, path),
+        |executable| {
+            executable.args(arguments).env("DRYSTONE_MEMORY", memory.unwrap_or(0).to_string());
+        },
+    )
 }
 
 fn is_source(file: &OsString) -> bool {

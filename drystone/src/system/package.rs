@@ -113,7 +113,7 @@ pub fn manifest(name: &str, dependencies: &str) -> String {
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\ntest = false\n\n\
          [dependencies]\n{dependencies}\n\
-         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\n\n[workspace]\n"
+         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\ndebug = true\n\n[workspace]\n"
     )
 }
 

@@ -1,5 +1,7 @@
 //! Systems of native components, and whose the bytes are of what is built.
 
+mod hosted;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -59,16 +61,17 @@ END System;
 fn what_a_system_has_no_meaning_for_is_refused() {
     let folder = own(&[], SYSTEM);
     for (arguments, reason) in [
-        (&[][..], "--platform pc"),
-        (&["--platform", "pc", "--files", "src"], "--files is for programs"),
+        (&["--platform", "pc", "--files", "src"][..], "--files is for programs"),
         (&["--platform", "pc", "--mir"], "--mir shows"),
     ] {
         let (said, status) = wrong(folder.path(), arguments);
         assert!(said.contains(reason) && status == 2, "{said}");
     }
-    let output = drystone(folder.path(), &["run", "program.dry"]);
-    assert!(complaint(&output).contains("--platform pc"), "{}", complaint(&output));
-    assert_eq!(status(&output), 2);
+    for options in [&["--cores", "2"][..], &["--stats"], &["--control", "socket"]] {
+        let output = drystone(folder.path(), &[&["run"], options, &["program.dry"]].concat());
+        assert!(complaint(&output).contains("can't be had for a system"), "{}", complaint(&output));
+        assert_eq!(status(&output), 2);
+    }
 }
 
 #[test]

@@ -291,6 +291,10 @@ global_asm!(
     "jmp kortex_exception",
     ".set vector, vector + 1",
     ".endr",
+    // For debuggers: nobody has called it.
+    ".cfi_sections .eh_frame, .debug_frame",
+    ".cfi_startproc",
+    ".cfi_undefined rip",
     "kortex_exception:",
     "push rax",
     "push rbx",
@@ -335,6 +339,7 @@ global_asm!(
     "pop rax",
     "add rsp, 16",
     "iretq",
+    ".cfi_endproc",
     ".popsection",
     vectors = const VECTORS,
     entry = const ENTRY,

@@ -1,0 +1,123 @@
+//! The image, which is linked into this executable where it is to be, and what a loader says to it (PVH).
+//!
+//! # Soundness
+//!
+//! Linux has put the executable's segments where its headers say; those of the image are below all others, and nobody refers to them.
+
+use std::ffi::{c_int, c_void};
+use std::slice;
+
+use crate::PAGE;
+use crate::apic::{Apic, IoApic};
+use crate::clock::{Alarm, Clock};
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::own::Own;
+use crate::ports::Ports;
+use crate::processor::Processor;
+use crate::tables::{Page, Rights};
+use crate::users::Users;
+
+/// Bytes of memory, if the user doesn't care. Those that aren't touched take nothing.
+const MEMORY: u64 = 1 << 30;
+
+/// Where this executable's own segments begin: what lies below is an image's, or memory.
+const OWN: u64 = 0x7000_0000;
+
+/// Where the loader's words are: below the image, and where Linux lets processes have memory.
+const SAID: u64 = 0x8_0000;
+const REGIONS: u64 = SAID + 0x100;
+const COMMAND_LINE: u64 = SAID + 0x1000;
+const LONGEST: usize = 0x1_0000;
+/// Where the first region of a PC's memory ends, and the second begins.
+const HOLE: (u64, u64) = (0x9_fc00, 0x10_0000);
+
+struct Segment {
+    start: u64,
+    bytes: u64,
+    /// It is code, and stays where it is.
+    is_code: bool,
+}
+
+/// Makes a machine with the image in its memory; where it finds what it is told.
+pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
+    let wanted = std::env::var("DRYSTONE_MEMORY").ok().and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+    let cannot = |error| format!("there is no memory for the machine: {error}");
+    if wanted > OWN {
+        return Err(format!("a machine that is a process has {OWN} bytes of memory at most, not {wanted}"));
+    }
+    let memory = Memory::new(MEMORY.max(wanted)).map_err(cannot)?;
+    if command_line.len() >= LONGEST {
+        return Err("the arguments are too long".into());
+    }
+    let segments = segments();
+    let end = |segment: &Segment| segment.start + segment.bytes.next_multiple_of(PAGE);
+    let first = segments.iter().map(|it| it.start).min().ok_or("there is no image in this executable")?;
+    let last = segments.iter().map(end).max().unwrap_or(first);
+    for segment in &segments {
+        // SAFETY: see the head of this file.
+        unsafe {
+            let bytes = slice::from_raw_parts(segment.start as *const u8, segment.bytes as usize);
+            memory.write(segment.start, bytes).ok_or("the image is larger than the machine's memory")?;
+            if !segment.is_code {
+                libc::munmap(segment.start as *mut c_void, (end(segment) - segment.start) as usize);
+            }
+        }
+    }
+    tell(&memory, command_line).ok_or("there is too little memory")?;
+    let rights = Rights { write: false, execute: true, user: false };
+    let code = segments.iter().filter(|segment| segment.is_code);
+    let code = code.flat_map(|segment| (segment.start..end(segment)).step_by(PAGE as usize));
+    let pages = code.map(|start| Page { start, frame: start, size: PAGE, rights });
+    let machine = Machine {
+        own: Own::new(&memory, (first, last), pages),
+        users: Users::new(memory.file()),
+        memory,
+        processor: Processor::new(),
+        apic: Apic::new(),
+        io_apic: IoApic::default(),
+        ports: Ports::default(),
+        clock: Clock::default(),
+        alarm: Alarm::new(),
+        changed: 0,
+    };
+    Ok((machine, SAID))
+}
+
+/// The image's.
+fn segments() -> Vec<Segment> {
+    unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: as the C library says; the first is the executable.
+        unsafe {
+            let found = &mut *found.cast::<Vec<Segment>>();
+            let info = &*info;
+            for header in slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) {
+                let start = info.dlpi_addr + header.p_vaddr;
+                // With the first one's bytes Linux finds these headers.
+                if header.p_type == libc::PT_LOAD && header.p_offset > 0 && start < OWN {
+                    let is_code = header.p_flags & libc::PF_X != 0;
+                    found.push(Segment { start, bytes: header.p_memsz, is_code });
+                }
+            }
+        }
+        1
+    }
+    let mut found = Vec::new();
+    // SAFETY: it is called for each object before this returns, and stops at the first.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    found
+}
+
+/// Writes what a loader says.
+fn tell(memory: &Memory, command_line: &[u8]) -> Option<()> {
+    const MAGIC: u64 = 0x336e_c578;
+    const VERSION: u64 = 1;
+    const USABLE: u64 = 1;
+    let regions = [(0, HOLE.0), (HOLE.1, memory.size() - HOLE.1)];
+    let info = [MAGIC | VERSION << 32, 0, 0, COMMAND_LINE, 0, REGIONS, regions.len() as u64];
+    let regions = regions.into_iter().flat_map(|(start, size)| [start, size, USABLE]);
+    let bytes = |words: &mut dyn Iterator<Item = u64>| words.flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+    memory.write(SAID, &bytes(&mut info.into_iter()))?;
+    memory.write(REGIONS, &bytes(&mut regions.into_iter()))?;
+    memory.write(COMMAND_LINE, &[command_line, &[0]].concat())
+}

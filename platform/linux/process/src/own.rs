@@ -1,0 +1,79 @@
+//! The kernel's pages, in this process: each where its page tables have it.
+//!
+//! # Soundness
+//!
+//! What is mapped lies where nothing is, and what is taken away was mapped here, or is the image's.
+
+use std::io::Error;
+
+use crate::memory::Memory;
+use crate::tables::{Mapped, Page, Space};
+use crate::{PAGE, users};
+
+/// See the head of this file.
+pub struct Own {
+    space: Here,
+    kernel: Mapped,
+    /// What the kernel touches of its users.
+    users: Mapped,
+    /// The image's first and last pages: around them, large pages are mapped in parts.
+    image: (u64, u64),
+}
+
+struct Here {
+    memory: i32,
+}
+
+impl Space for Here {
+    fn map(&mut self, page: Page) {
+        // SAFETY: see the head of this file.
+        let place = unsafe {
+            let (start, size) = (page.start as *mut _, page.size as usize);
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+            libc::mmap(start, size, page.rights.access(), flags, self.memory, page.frame as i64)
+        };
+        if place as u64 != page.start {
+            let why = Error::last_os_error();
+            crate::stop(&format!(
+                "the kernel's page at {:#x} has no place in this process: {why}",
+                page.start
+            ));
+        }
+    }
+
+    fn unmap(&mut self, page: Page) {
+        // SAFETY: see the head of this file.
+        unsafe { libc::munmap(page.start as *mut _, page.size as usize) };
+    }
+}
+
+impl Own {
+    /// Nothing is mapped but these pages of the image, which debuggers may have changed.
+    pub fn new(memory: &Memory, image: (u64, u64), there: impl Iterator<Item = Page>) -> Own {
+        let mut kernel = Mapped::default();
+        there.for_each(|page| kernel.keep(page));
+        Own { space: Here { memory: memory.file() }, kernel, users: Mapped::default(), image }
+    }
+
+    /// Maps a page that is touched at an address.
+    pub fn add(&mut self, page: Page, address: u64) -> bool {
+        let large = page.part(address, 2 << 20);
+        let (start, end) = self.image;
+        let is_image = large.start < end && start < large.start + large.size;
+        // Linux gives nobody its first pages.
+        let page = if is_image || large.start < 2 << 20 { page.part(address, PAGE) } else { large };
+        let mapped = if page.start < users::USERS { &mut self.kernel } else { &mut self.users };
+        mapped.add(page, &mut self.space)
+    }
+
+    /// Takes away what isn't so any more.
+    pub fn check(&mut self, now: impl Fn(u64) -> Option<Page>) {
+        self.kernel.check(now, &mut self.space);
+        self.leave_users();
+    }
+
+    /// Takes away all that is the users'.
+    pub fn leave_users(&mut self) {
+        self.users.check(|_| None, &mut self.space);
+    }
+}
