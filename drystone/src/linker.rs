@@ -15,11 +15,10 @@ use crate::{Status, fail, with};
 static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-start.a.gz"));
 /// The same for an image.
 static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a.gz"));
-/// The machine for an image that is a process.
-static PROCESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-machine-process.a.gz"));
-
 /// The same for domains of an image.
 static USER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-domain.a.gz"));
+/// The machine for an image that is a process.
+static PROCESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-machine-process.a.gz"));
 
 /// What is linked.
 pub struct Parts {
