@@ -8,7 +8,7 @@ use std::process::Command;
 use object::elf::{FileHeader64, ProgramHeader64};
 use object::read::elf::ElfFile64;
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{LittleEndian, Object, ObjectSymbol};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget};
 
 use crate::library::Platform;
 use crate::linker::{Parts, run};
@@ -53,10 +53,16 @@ fn set_up(linker: &mut Command, folder: &Path, output: &Path, layout: &str) {
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]);
 }
 
-/// Whether a program makes components elsewhere.
+/// Whether a program makes components elsewhere: all entry points are named in its object file, but this one is called.
 fn makes_domains(object: &[u8]) -> bool {
     let file = ElfFile64::<LittleEndian>::parse(object).expect("the compiler made it");
-    file.symbols().any(|symbol| symbol.name() == Ok(NEW_AT))
+    let is_new_at = |relocation: Relocation| match relocation.target() {
+        RelocationTarget::Symbol(index) => {
+            file.symbol_by_index(index).is_ok_and(|symbol| symbol.name() == Ok(NEW_AT))
+        }
+        _ => false,
+    };
+    file.sections().any(|section| section.relocations().any(|(_, relocation)| is_new_at(relocation)))
 }
 
 /// The same program for domains: it is what an image carries along.

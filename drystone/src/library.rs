@@ -44,9 +44,9 @@ impl Platform {
     /// Crates whose code is small functions that call each other: compiled as one part each.
     fn whole(self) -> &'static [&'static str] {
         match self {
-            Platform::Linux => &["component", "runtime", "linux", "extension"],
-            Platform::Pc => &["component", "runtime", "pc"],
-            Platform::User => &["component", "runtime", "user"],
+            Platform::Linux => &["component", "runtime", "kortex", "linux", "extension"],
+            Platform::Pc => &["component", "runtime", "kortex", "pc"],
+            Platform::User => &["component", "runtime", "kortex", "user"],
             Platform::Process => &["process"],
         }
     }

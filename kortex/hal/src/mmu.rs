@@ -382,6 +382,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lent_stays_when_all_else_is_taken() {
+        let mut space = space();
+        let root = space.root() as usize;
+        let mut taken = std::vec::Vec::new();
+        // SAFETY: it is never active.
+        unsafe {
+            space.map(1 << 39, 0x7000, PAGE, Access::WRITE.of_users(), &mut table).expect("it is free");
+            space
+                .map((1 << 39) + PAGE, 0x8000, PAGE, Access::READ.of_users().lent(), &mut table)
+                .expect("so is this");
+            space.take_apart(1 << 39, &mut |page| taken.push(page));
+        }
+        // Three tables below the first.
+        assert_eq!((taken.len(), taken[0], taken[4]), (5, 0x7000, root));
+    }
+
+    #[test]
     fn what_is_wrong_is_refused() {
         let mut space = space();
         let both = Access { execute: true, ..Access::WRITE };

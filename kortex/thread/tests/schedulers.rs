@@ -110,3 +110,22 @@ fn who_waits_runs_when_it_is_notified_in_order() {
     assert!(!kernel.scheduler.notify(&condition));
     assert_eq!(kernel.slices(3), [1, 2, 1]);
 }
+
+#[test]
+fn who_is_taken_away_has_no_turn_any_more() {
+    let kernel = Kernel::new(RoundRobin::new(), &[0, 0, 0]);
+    assert_eq!(kernel.slices(2), [1, 2]);
+    kernel.scheduler.remove(kernel.threads[3]);
+    assert_eq!(kernel.slices(3), [1, 2, 1]);
+    kernel.scheduler.remove(kernel.threads[2]);
+    assert_eq!(kernel.slices(2), [1, 1]);
+
+    let kernel = Kernel::new(Priority::new(), &[5, 1, 5]);
+    assert_eq!(kernel.slices(1), [2]);
+    // The first of its ring, which had another priority by then.
+    kernel.threads[1].set_priority(1);
+    kernel.scheduler.remove(kernel.threads[1]);
+    // SAFETY: nothing is ever resumed here.
+    unsafe { kernel.scheduler.end() };
+    assert_eq!(kernel.slices(2), [3, 3]);
+}

@@ -37,6 +37,8 @@ static USERS: AtomicU64 = AtomicU64::new(NEVER);
 static SLICE_END: AtomicU64 = AtomicU64::new(NEVER);
 /// Nanoseconds that a thread runs before others have their turn.
 const SLICE: u64 = SECOND / 1000;
+/// For when the alarm is set, if it is.
+static SET: AtomicU64 = AtomicU64::new(NEVER);
 /// That has come.
 static RUNG: AtomicBool = AtomicBool::new(false);
 
@@ -131,6 +133,9 @@ pub(crate) fn has_rung() -> bool {
 fn set() {
     let times = [&NEXT_TICK, &DEADLINE, &USERS, &SLICE_END].map(|time| time.load(Relaxed));
     let next = times.into_iter().min().unwrap_or(NEVER);
+    if SET.swap(next, Relaxed) == next {
+        return;
+    }
     if next == NEVER {
         return LocalTimer.set_alarm(0);
     }
@@ -142,6 +147,7 @@ fn set() {
 
 extern "C" fn alarm(context: &mut Context, _: *const ()) {
     Apics.end();
+    SET.store(NEVER, Relaxed);
     if NEXT_TICK.load(Relaxed) <= now() {
         if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
             Paging.forget();

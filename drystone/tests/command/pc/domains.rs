@@ -31,6 +31,17 @@ fn a_component_answers_from_an_address_space_of_its_own() {
     assert_eq!(printed_by(&text), "<100>1310722 equal");
 }
 
+/// The program is there a second time for domains only.
+#[test]
+fn who_makes_no_domains_carries_nothing_for_them() {
+    let size = |statements: &str| {
+        let folder = folder_with(&with_server(statements));
+        fs::metadata(build(folder.path(), &[])).expect("it was built").len()
+    };
+    let (with, without) = (size("NEW(s) AT \"user:store\""), size("NEW(s)"));
+    assert!(without < with * 2 / 3, "{with} and {without} bytes");
+}
+
 /// It begins communications itself, with who is slow, and has its own BEGIN, ACTIVITY and FINALLY.
 #[test]
 fn a_component_there_uses_what_it_requires() {
