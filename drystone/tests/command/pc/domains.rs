@@ -152,7 +152,7 @@ fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
          END; WRITE(x + d); WRITE(k)",
     );
     let folder = folder_with(&text);
-    let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-m", "48M"]);
+    let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-cpu", "max", "-m", "32M"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("<300>0", 1), "{}", complaint(&output));
 }
 
@@ -177,11 +177,14 @@ fn who_does_what_it_must_not_ends_alone() {
     fs::write(crate_folder.join("src/lib.rs"), include_str!("wild.rs")).expect("likewise");
     fs::copy(root.join("Cargo.lock"), crate_folder.join("Cargo.lock")).expect("likewise");
     let _alone = alone();
-    let mut command = Command::new(DRYSTONE);
-    command.args(["build", "--platform", "pc", "--with", "wild", "program.dry", "-o", "image"]);
     // What it is made of has been compiled there.
     let target = Path::new(DRYSTONE).ancestors().nth(2).expect("the command lies so deep");
-    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").current_dir(folder.path());
+    let settings = format!("[build]\ntarget-dir = {:?}\n\n[net]\noffline = true\n", target);
+    fs::create_dir(folder.path().join(".cargo")).expect("likewise");
+    fs::write(folder.path().join(".cargo/config.toml"), settings).expect("likewise");
+    let mut command = Command::new(DRYSTONE);
+    command.args(["build", "--platform", "pc", "--with", "wild", "program.dry", "-o", "image"]);
+    command.current_dir(folder.path());
     let built = super::output(command);
     assert_eq!(status(&built), 0, "{}", complaint(&built));
     let output = boot(&folder.path().join("image"), &["-M", "microvm", "-cpu", "max"]);
