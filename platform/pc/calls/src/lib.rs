@@ -1,5 +1,5 @@
-//! What the kernel of a machine and the domains of its users agree on: what is where in a domain, what it is told when it begins, and what it
-//! may ask.
+//! What the kernel of a machine and the domains of its users agree on: what is where in a domain, what it is told when it begins,
+//! and what it may ask.
 
 #![no_std]
 
@@ -80,7 +80,8 @@ pub enum Stream {
     Errors = 1,
 }
 
-/// The kernel isn't interrupted while it writes, which takes a serial line a millisecond and a half. As many the line keeps of what comes meanwhile.
+/// The kernel isn't interrupted while it writes: that takes a serial line a millisecond and a half, and as many bytes it keeps of what
+/// comes meanwhile.
 pub const MOST_BYTES: usize = 16;
 
 /// Nor while it makes pages.

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there until the home, where it
-//! was made, gives it back, when its thread has ended or doesn't run.
+//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there until the home,
+//! where it was made, gives it back, when its thread has ended or doesn't run.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -36,7 +36,8 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let start = unsafe { &*(START as *const Start) };
     clock::begin(start.counter, start.rate);
     memory::begin(start.pages);
-    // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one section of one object file.
+    // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one section of one
+    // object file.
     let template: &'static Template = unsafe { &*(&raw const *program).byte_offset(start.template).cast() };
     let channel = Memory { base: CHANNEL as *mut u8, capacity: RING, mirrored: false };
     // SAFETY: the kernel has put it there, and has the other end.
