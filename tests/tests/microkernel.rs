@@ -62,6 +62,81 @@ fn attacks_were_stopped(said: &str) {
     assert_eq!(said.lines().filter(|line| line.starts_with("domain ")).count(), 48, "{said}");
 }
 
+/// Blocks of calls: the same kernel with one more component.
+#[test]
+fn the_microkernel_makes_blocks_of_calls_by_one() {
+    let drystone = || compiled::Drystone::find().ok_or(Failed::Missing("drystone: set DRYSTONE_BIN".into()));
+    let built = emulator().and_then(|_| Kernel::build(drystone()?.command(), "blocks"));
+    match built.and_then(|kernel| check_blocks(&kernel)) {
+        Ok(()) => {}
+        Err(Failed::Missing(what)) => drystone_golden::skipped(&what),
+        Err(Failed::Wrong(why)) => panic!("{why}"),
+    }
+}
+
+fn check_blocks(kernel: &Kernel) -> Result<(), Failed> {
+    attacks_were_stopped(&kernel.boot(MICROVM, "attack")?);
+    let said = kernel.boot(MICROVM, "fuzz 30")?;
+    assert!(said.ends_with("all threads have ended\n\u{1e}status 0\n"), "the kernel didn't live");
+    for machine in [MICROVM, Q35] {
+        blocks_do_what_they_may(&kernel.boot(machine, "blocks")?);
+    }
+    let said = kernel.boot(MICROVM, "interp")?;
+    assert_eq!(said, kernel.boot(MICROVM, "interp")?, "counts repeat");
+    for (name, most) in BLOCKS {
+        let costs = count(&said, name).unwrap_or_else(|| panic!("{name} is not in\n{said}"));
+        assert!(costs > 0 && costs <= most, "{name} takes {costs} instructions, not {most}");
+    }
+    let of = |name: &str| count(&said, name).unwrap_or_else(|| panic!("{name} is not in\n{said}"));
+    for (block, single) in [
+        ("interp 10", "single calls 10"),
+        ("interp 100", "single calls 100"),
+        ("page frames 10", "page frames 10 single"),
+        ("page frames 100", "page frames 100 single"),
+        ("page fault composite", "page fault single"),
+        ("interp lrpc 10", "single lrpc 10"),
+    ] {
+        assert!(of(block) < of(single), "{block} is to be quicker than {single}:\n{said}");
+    }
+    Ok(())
+}
+
+fn blocks_do_what_they_may(said: &str) {
+    for line in [
+        "arrays do what they may, and no more",
+        "page frames are its own, and nobody else's",
+        "a signal has aborted a program in its loop",
+        "programs that never end are stopped, and go on when they may",
+        // Beside which there was another process.
+        "the honest domain has counted to 20100",
+        "the kernel says: the kernel takes trees only, which it can check in no time: send that which was compiled",
+        "hostile programs and requests were refused",
+        "runs are left behind",
+        "a program is known that another process has sent",
+        "blocks for a server are made, or refused",
+        "all threads have ended",
+        "\u{1e}status 0",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}\nis not in\n{said}");
+    }
+    assert!(!said.contains("wrong") && !said.contains("error"), "{said}");
+    let dead: Vec<&str> = said.lines().filter(|line| line.ends_with("it is dead")).collect();
+    assert_eq!(dead.len(), 4, "those are dead that did what they must not:\n{said}");
+    for (line, role) in dead.iter().zip([101, 102, 105, 107]) {
+        assert!(
+            line.starts_with(&format!("domain user {role} has done what it must not: exception 14")),
+            "{line}"
+        );
+    }
+    // A tenth of a millisecond, and what the last call in it took.
+    let longest = count(said, "longest slice").expect("it is told");
+    let call = count(said, "longest call").expect("it is told");
+    assert!(
+        longest <= 100_000 + call,
+        "the kernel wasn't interrupted for {longest} beats, and a call takes {call}"
+    );
+}
+
 /// Instructions that each may take: what was counted when this was written.
 const COSTS: [(&str, u64); 11] = [
     ("local binding", 5),
@@ -75,4 +150,25 @@ const COSTS: [(&str, u64); 11] = [
     ("exception", 44),
     ("signal", 45),
     ("boot", 900_000),
+];
+
+/// The same of blocks of calls.
+const BLOCKS: [(&str, u64); 17] = [
+    ("interp 1", 63),
+    ("interp 10", 198),
+    ("interp 100", 1548),
+    ("page frames 1", 79),
+    ("page frames 10", 313),
+    ("page frames 100", 2653),
+    ("page fault single", 348),
+    ("page fault composite", 308),
+    ("page fault by the kernel", 213),
+    ("interp lrpc 1", 183),
+    ("interp lrpc 100", 2559),
+    ("interp program 1", 5_500),
+    ("interp program 10", 18_000),
+    ("interp program 100", 150_000),
+    ("page frames 100 program", 130_000),
+    ("learn a program of 352 bytes", 60_000),
+    ("keep an array of 100", 6_500),
 ];

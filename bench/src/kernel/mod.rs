@@ -1,5 +1,6 @@
 //! What a kernel's primitives cost, in instructions: systems that run in one QEMU, which counts them; paper on THINK, tables 1 to 3.
 
+mod blocks;
 pub mod linux;
 mod page;
 pub mod published;
@@ -91,7 +92,8 @@ pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
     let peers = if is_full { BTreeMap::from([(LINUX, of_linux("boot", 1.0))]) } else { BTreeMap::new() };
     let target = Some(1e6);
     tell(Row { drystone, peers, target, ..Row::new("boot".into(), "instructions") })?;
-    tell(boot_time(&kernel, of_linux("boot, milliseconds", 1.0).filter(|_| is_full))?)
+    tell(boot_time(&kernel, of_linux("boot, milliseconds", 1.0).filter(|_| is_full))?)?;
+    blocks::measure(tell)
 }
 
 /// How long it takes from the emulator's start to its end, in which the kernel does nothing else.

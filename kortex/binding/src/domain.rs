@@ -37,6 +37,8 @@ pub const REFUSED: i64 = i64::MIN;
 pub(crate) const BUSY: u64 = 1;
 /// Of a domain's condition: it has done what it must not, and is called no more.
 const DEAD: u64 = 2;
+/// Of a domain's condition: it hasn't said where it is called, so it isn't.
+const CLOSED: u64 = 4;
 
 /// See the head of this file.
 #[repr(C)]
@@ -80,7 +82,7 @@ impl Domain {
             root: Cell::new(0),
             entry: Cell::new(0),
             stack: Cell::new(0),
-            condition: Cell::new(0),
+            condition: Cell::new(CLOSED),
             signal_entry: Cell::new(0),
             signal_stack: Cell::new(0),
             calls: UnsafeCell::new(calls),
@@ -99,6 +101,7 @@ impl Domain {
     /// Where it is called, and on which stack.
     pub fn set_entry(&self, entry: usize, stack: usize) {
         self.entry.set(entry as u64);
+        self.condition.set(self.condition.get() & !CLOSED);
         self.stack.set(stack as u64 & !15);
     }
 

@@ -82,7 +82,7 @@ impl Kernel {
         let mut emulator = Command::new("timeout");
         emulator.args(["60", QEMU, "-M", machine]).args(MACHINE).args([COUNTED, "-m", "256M"]);
         emulator.args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
-        emulator.args(["-chardev", "file,id=out,path=/dev/stdout"]);
+        emulator.args(["-chardev", "file,id=out,path=/proc/self/fd/1"]);
         emulator.args(["-device", "isa-debugcon,iobase=0xe9,chardev=out"]);
         emulator.arg("-kernel").arg(&self.image).args(["-append", what]);
         let done = emulator.stdin(Stdio::null()).stderr(Stdio::inherit()).output();

@@ -107,11 +107,11 @@ pub fn faults() {
         .expect("it is kept");
     // SAFETY: nobody is told meanwhile.
     unsafe { HANDLING = Some(array) };
-    say!("page fault by one call {}", fault(by_array));
+    say!("page fault composite {}", fault(by_array));
     let array = Array::handling(31, 5, &[command(TAKE, 4), command(PUT, 12)]).expect("it is kept");
     // SAFETY: likewise.
     unsafe { HANDLING = Some(array) };
-    say!("page fault composite {}", fault(not_told));
+    say!("page fault by the kernel {}", fault(not_told));
 }
 
 fn fault(handler: extern "C" fn(u64, u64, u64) -> u64) -> u64 {

@@ -34,11 +34,30 @@ macro_rules! say {
 pub fn begin(role: u64) {
     match role {
         0 => calls::offer(),
-        1 => measures::all(),
-        2 => honest(),
+        1 => {
+            wait_for_server();
+            measures::all();
+        }
+        2 => {
+            wait_for_server();
+            honest();
+        }
         3 => measures::give_way(),
-        role @ 4..1000 => attacks::attack(role - 4),
+        role @ 4..1000 => {
+            wait_for_server();
+            attacks::attack(role - 4);
+        }
         seed => attacks::fuzz(seed),
+    }
+}
+
+/// A server is called only when it has said where: it begins beside who calls it.
+fn wait_for_server() {
+    for _ in 0..1000 {
+        if call(Number::Server, 0, 0) != i64::MIN {
+            return;
+        }
+        calls::give_way();
     }
 }
 
