@@ -166,7 +166,7 @@ const BLOCKS: [(&str, u64); 17] = [
     ("interp lrpc 1", 183),
     ("interp lrpc 100", 2559),
     ("interp program 1", 5_500),
-    ("interp program 10", 18_000),
+    ("interp program 10", 18_500),
     ("interp program 100", 150_000),
     ("page frames 100 program", 130_000),
     ("learn a program of 352 bytes", 60_000),

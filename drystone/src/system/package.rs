@@ -128,6 +128,9 @@ const BEGINNING: &str = r#"//! The system NAME, put together by `drystone build`
 #![no_main]
 #![allow(non_upper_case_globals, non_camel_case_types, dead_code, unused_unsafe)]
 
+/// Cargo links anew when the layout changes.
+const _: &[u8] = include_bytes!("../image.ld");
+
 /// A part's place, a type that leads there, and that it is what it offers.
 macro_rules! part {
     ($place:ident, $at:ident, $part:ty, $new:expr $(, $offered:path)*) => {
